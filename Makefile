@@ -1,0 +1,85 @@
+# Everything here sets itself up: a bare Python (3.11 or newer, with venv and pip), make and git are enough.
+# Set-up is remembered by stamp files inside the virtual environments; `make clean` forgets it.
+
+PYTHON ?= python3
+WORKERS ?= 2
+ARGS ?=
+
+VENV := .venv
+OLDEST := .venv-oldest
+# -qq: errors only. Warnings about the machine's own pip settings are not our user's concern.
+PIP_FLAGS := -qq --disable-pip-version-check --no-input
+
+.DEFAULT_GOAL := help
+.NOTPARALLEL:
+.PHONY: help demo test test-oldest lint format bench clean
+
+help: ## list the targets
+	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' Makefile | expand -t 22
+	@echo 'Variables: PYTHON=$(PYTHON)  WORKERS=$(WORKERS)  ARGS="extra arguments for pytest or the benchmarks"'
+
+demo: $(VENV)/.core ## assess the paper's synthetic predictions and print the verdict
+	@$(VENV)/bin/python examples/demo.py
+
+test: $(VENV)/.test ## run all tests and docstring examples; a missing library is a failure
+	SECANT_REQUIRE_ALL=1 SECANT_HYPOTHESIS=ci $(VENV)/bin/python -m pytest -n $(WORKERS) $(ARGS)
+
+test-oldest: $(OLDEST)/.test ## run the tests with numpy alone, at its oldest supported version
+	@$(OLDEST)/bin/python -c 'import numpy, sys; print("numpy", numpy.__version__, "alone, Python", sys.version.split()[0])'
+	SECANT_REQUIRE_ALL=0 SECANT_HYPOTHESIS=ci $(OLDEST)/bin/python -m pytest $(ARGS)
+
+lint: $(VENV)/.lint ## check style (ruff), layout (ruff format) and types (mypy --strict)
+	$(VENV)/bin/ruff check .
+	$(VENV)/bin/ruff format --check .
+	$(VENV)/bin/mypy
+
+format: $(VENV)/.lint ## lay out the code and apply the safe fixes
+	$(VENV)/bin/ruff format .
+	$(VENV)/bin/ruff check --fix .
+
+bench: $(VENV)/.bench ## measure speed and memory as ratios within one process
+	$(VENV)/bin/python benchmarks/run.py $(ARGS)
+
+clean: ## remove the environments, caches and build products
+	rm -rf $(VENV) $(OLDEST) build dist .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	find src tests benchmarks examples -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
+
+# --- environments --------------------------------------------------------------------------------
+
+define make_venv
+@$(PYTHON) -c 'import sys; sys.version_info >= (3, 11) or sys.exit("secant needs Python 3.11 or newer; this is " + sys.version.split()[0] + ". Name another with: make PYTHON=...")'
+@echo "Creating $(@D) with $$($(PYTHON) --version)"
+@$(PYTHON) -m venv --clear $(@D)
+@touch $@
+endef
+
+$(VENV)/.made:
+	$(make_venv)
+
+$(VENV)/.core: $(VENV)/.made pyproject.toml constraints.txt
+	@echo "Installing secant and numpy into $(VENV)"
+	@$(VENV)/bin/python -m pip install $(PIP_FLAGS) -c constraints.txt -e .
+	@touch $@
+
+$(VENV)/.test: $(VENV)/.core
+	@echo "Installing the test tools, oracles and data frame libraries into $(VENV)"
+	@$(VENV)/bin/python -m pip install $(PIP_FLAGS) -c constraints.txt -e '.[test,test-interop]'
+	@touch $@
+
+$(VENV)/.lint: $(VENV)/.core
+	@echo "Installing ruff and mypy into $(VENV)"
+	@$(VENV)/bin/python -m pip install $(PIP_FLAGS) -c constraints.txt mypy ruff
+	@touch $@
+
+$(VENV)/.bench: $(VENV)/.core
+	@echo "Installing scikit-learn, to compare with, into $(VENV)"
+	@$(VENV)/bin/python -m pip install $(PIP_FLAGS) -c constraints.txt scikit-learn
+	@touch $@
+
+$(OLDEST)/.made:
+	$(make_venv)
+
+$(OLDEST)/.test: $(OLDEST)/.made pyproject.toml constraints-oldest.txt
+	@echo "Installing secant, the oldest numpy, pytest and hypothesis into $(OLDEST)"
+	@$(OLDEST)/bin/python -m pip install $(PIP_FLAGS) -c constraints-oldest.txt -e . pytest hypothesis
+	@touch $@

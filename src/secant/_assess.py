@@ -1,0 +1,335 @@
+"""From data to a result."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from secant import _ece, null
+from secant._ecce import extremes
+from secant._inference import interval, normalize, pvalue
+from secant._input import check_choice, check_level, observations
+from secant._results import Calibration, Statistic
+from secant.errors import InputError
+from secant.sources.arrays import ArraySource
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from secant._blocks import Blocks, Totals
+    from secant._ecce import Extremes
+    from secant._input import Observations
+
+__all__ = ["assess", "ecce_mad", "ecce_r", "ece"]
+
+# Above this share of the variance in one observation the Brownian limit is out of reach.
+_HEAVY_SHARE = 0.02
+# Expected events (and expected non-events) below which normal limits are only approximate.
+_FEW_EVENTS = 10
+# Distinct scores below which the path is too coarse for the Brownian limit.
+_FEW_SCORES = 50
+
+
+def ecce_r(y_true: Any, y_prob: Any, *, sample_weight: Any = None) -> float:
+    r"""Return the range of the cumulative differences (ECCE-R).
+
+    It is the largest total miscalibration over any range of scores: how many more, or fewer, events
+    happened among the predictions of that range than were forecast, as a share of all predictions.
+    No bins, no parameters; 0 is perfect.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        What happened: 0 or 1 (also False or True, -1 or 1).
+    y_prob : array-like of shape (n,)
+        Predicted probabilities of a 1, in [0, 1].
+    sample_weight : array-like of shape (n,), optional
+        Sampling weights.
+
+    Returns
+    -------
+    float
+        ECCE-R, between 0 and 1.
+
+    Raises
+    ------
+    InputError
+        If anything in the input is unusable; the message names the argument, the value and
+        its index.
+
+    Notes
+    -----
+    With observations in the order of their scores, equal scores taken together,
+
+    .. math:: C_k = \frac{1}{W} \sum_{j \le k} w_j (r_j - s_j), \qquad
+              \text{ECCE-R} = \max_{k \ge 0} C_k - \min_{k \ge 0} C_k.
+
+    References
+    ----------
+    .. [1] I. Arrieta-Ibarra, P. Gujral, J. Tannen, M. Tygert, C. Xu (2022). "Metrics of
+       calibration for probabilistic predictions." Journal of Machine Learning Research 23(351).
+       https://doi.org/10.48550/arXiv.2205.09680
+
+    Examples
+    --------
+    >>> import secant
+    >>> round(secant.ecce_r([0, 1, 0, 1], [0.2, 0.3, 0.6, 0.8]), 3)
+    0.175
+    """
+    return _extremes(y_true, y_prob, sample_weight).ecce_r
+
+
+def ecce_mad(y_true: Any, y_prob: Any, *, sample_weight: Any = None) -> float:
+    r"""Return the largest absolute cumulative difference (ECCE-MAD).
+
+    It is the largest total miscalibration over any range of scores that begins at 0, as a share of
+    all predictions. ECCE-MAD <= ECCE-R <= 2 ECCE-MAD.
+
+    Parameters
+    ----------
+    y_true, y_prob, sample_weight
+        As in :func:`ecce_r`.
+
+    Returns
+    -------
+    float
+        ECCE-MAD, between 0 and 1.
+
+    Raises
+    ------
+    InputError
+        As :func:`ecce_r`.
+
+    Notes
+    -----
+    .. math:: \text{ECCE-MAD} = \max_k |C_k|, \qquad C_k \text{ as in } ECCE-R.
+
+    References
+    ----------
+    .. [1] I. Arrieta-Ibarra, P. Gujral, J. Tannen, M. Tygert, C. Xu (2022). "Metrics of
+       calibration for probabilistic predictions." Journal of Machine Learning Research 23(351).
+       https://doi.org/10.48550/arXiv.2205.09680
+
+    Examples
+    --------
+    >>> import secant
+    >>> round(secant.ecce_mad([0, 1, 0, 1], [0.2, 0.3, 0.6, 0.8]), 3)
+    0.125
+    """
+    return _extremes(y_true, y_prob, sample_weight).ecce_mad
+
+
+def ece(
+    y_true: Any,
+    y_prob: Any,
+    *,
+    n_bins: int = 15,
+    strategy: str = "uniform",
+    norm: str = "l1",
+    squared: bool = False,
+    weighting: str = "count",
+    sample_weight: Any = None,
+) -> float:
+    """Return a binned calibration error (ECE).
+
+    It averages, over bins of scores, how far the mean response is from the mean score. It depends
+    on the bins, and noise alone keeps it above 0: see :meth:`Calibration.ece` for the noise floor.
+
+    Parameters
+    ----------
+    y_true, y_prob, sample_weight
+        As in :func:`ecce_r`.
+    n_bins : int
+        Number of bins m.
+    strategy : {"uniform", "quantile"}
+        Equispaced bins, closed on the right; or bins of floor(n / m) consecutive observations, the
+        last with the remainder, a tie across an edge being shared. Weighted quantile bins hold
+        equal weights.
+    norm : {"l1", "l2", "max"}
+        Weighted mean of the gaps, root of the weighted mean of their squares, or the largest.
+    squared : bool
+        With ``norm="l2"``: leave out the root.
+    weighting : {"count", "width"}
+        Weigh a bin by its share of the observations, or by its width as the paper does.
+
+    Returns
+    -------
+    float
+        The metric.
+
+    Raises
+    ------
+    InputError
+        As :func:`ecce_r`; also if an option is unknown or quantile bins outnumber the observations.
+
+    References
+    ----------
+    .. [1] I. Arrieta-Ibarra, P. Gujral, J. Tannen, M. Tygert, C. Xu (2022). "Metrics of
+       calibration for probabilistic predictions." Journal of Machine Learning Research 23(351).
+       https://doi.org/10.48550/arXiv.2205.09680
+
+    Examples
+    --------
+    >>> import secant
+    >>> round(secant.ece([0, 1, 0, 1], [0.2, 0.3, 0.6, 0.8], n_bins=2), 3)
+    0.225
+    """
+    binning = _ece.Binning(n_bins, strategy, norm, squared, weighting)
+    source = ArraySource(observations(y_true, y_prob, sample_weight))
+    blocks, totals = source.blocks()
+    return _ece.error(_ece.binned(blocks, totals, binning, source.refine), binning)
+
+
+def assess(
+    y_true: Any,
+    y_prob: Any,
+    *,
+    sample_weight: Any = None,
+    weight_kind: str = "sampling",
+    pos_label: Any = None,
+    method: str = "auto",
+    confidence_level: float = 0.95,
+    ties: str = "collapse",
+    rng: Any = None,
+) -> Calibration:
+    """Assess the calibration of predicted probabilities.
+
+    Print the result: it says whether the predictions are calibrated, how far off they are, and
+    where.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        What happened: 0 or 1 (also False or True, -1 or 1, or any two values with ``pos_label``).
+    y_prob : array-like of shape (n,)
+        Predicted probabilities of a 1, in [0, 1].
+    sample_weight : array-like of shape (n,), optional
+        Weights, zero or positive; a row of weight zero is left out.
+    weight_kind : {"sampling", "frequency"}
+        Whether weights correct for how rows were sampled, or count copies of rows.
+    pos_label : optional
+        The value of ``y_true`` that counts as 1, as in scikit-learn.
+    method : {"auto", "asymptotic"}
+        How to compute P-values. ``"asymptotic"`` takes the limit of many observations.
+        ``"auto"`` does so too, except that predictions which all share one score get the exact
+        binomial P-value. The result names the method used.
+    confidence_level : float
+        Level of all intervals, and one minus the level of the verdict's test.
+    ties : {"collapse", "random"}
+        Equal scores are taken together, so that no answer depends on the order of rows.
+        ``"random"`` puts them in random order and exists to reproduce the paper.
+    rng : int or numpy.random.Generator, optional
+        Randomness for ``ties="random"``.
+
+    Returns
+    -------
+    Calibration
+        The metrics with P-values and intervals, the worst range of scores, and ways to ask
+        for more.
+
+    Raises
+    ------
+    InputError
+        If anything in the input is unusable; the message names the argument, the value and
+        its index.
+
+    References
+    ----------
+    .. [1] I. Arrieta-Ibarra, P. Gujral, J. Tannen, M. Tygert, C. Xu (2022). "Metrics of
+       calibration for probabilistic predictions." Journal of Machine Learning Research 23(351).
+       https://doi.org/10.48550/arXiv.2205.09680
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import secant
+    >>> rng = np.random.default_rng(0)
+    >>> forecast = rng.random(5000)
+    >>> happened = rng.random(5000) < forecast**1.2
+    >>> result = secant.assess(happened, forecast)
+    >>> result.ecce_r.pvalue < 1e-6
+    True
+    >>> result.worst.direction
+    'too high'
+    """
+    check_choice("method", method, ("auto", "asymptotic"))
+    check_choice("ties", ties, ("collapse", "random"))
+    check_level(confidence_level)
+    seen = observations(y_true, y_prob, sample_weight, weight_kind=weight_kind, pos_label=pos_label)
+    source = ArraySource(seen)
+    if ties == "random":
+        blocks, totals = source.shuffled(np.random.default_rng(_seed(rng)))
+    else:
+        blocks, totals = source.blocks()
+    blocks, found = extremes(blocks, totals.weight, source.refine)
+
+    def statistic(value: float, law: null.BrownianLaw) -> Statistic:
+        log10_pvalue, used = pvalue(value, law, blocks, totals, method)
+        return Statistic(
+            value=value,
+            normalized=normalize(value, totals.sigma),
+            pvalue=10**log10_pvalue,
+            log10_pvalue=log10_pvalue,
+            method=used,
+            bracket=None,
+            ci=interval(value, law, totals, confidence_level),
+        )
+
+    return Calibration(
+        n=totals.n,
+        sigma=totals.sigma,
+        ecce_r=statistic(found.ecce_r, null.range),
+        ecce_mad=statistic(found.ecce_mad, null.mad),
+        mean_score=float(blocks.scored.sum()) / totals.weight,
+        base_rate=float(blocks.w1.sum()) / totals.weight,
+        confidence_level=float(confidence_level),
+        forbidden=seen.forbidden,
+        warnings=tuple(_warnings(seen, blocks, totals)),
+        _blocks=blocks,
+        _totals=totals,
+        _extremes=found,
+        _source=source,
+    )
+
+
+def _extremes(y_true: Any, y_prob: Any, sample_weight: Any) -> Extremes:
+    source = ArraySource(observations(y_true, y_prob, sample_weight))
+    blocks, totals = source.blocks()
+    return extremes(blocks, totals.weight, source.refine)[1]
+
+
+def _seed(rng: Any) -> Any:
+    if rng is None:
+        msg = "ties='random' needs rng: an integer seed or a numpy.random.Generator"
+        raise InputError(msg)
+    return rng
+
+
+def _warnings(seen: Observations, blocks: Blocks, totals: Totals) -> Iterator[str]:
+    """Say what to keep in mind when reading the numbers, a line each."""
+    if seen.forbidden:
+        count, first = len(seen.forbidden), seen.forbidden[0]
+        yield (
+            f"{count:,} response{'s' if count > 1 else ''} (first at row {first}) had a score of "
+            "exactly 0 or 1 that ruled it out; no P-value allows for that, look at these rows."
+        )
+    events, others = int(blocks.n1.sum()), int(blocks.n0.sum())
+    if not events or not others:
+        yield f"The event {'never' if not events else 'always'} happened; check the outcomes."
+    expected = float(blocks.scored.sum())
+    if (
+        totals.sigma > 0
+        and min(expected, totals.weight - expected) * totals.n < _FEW_EVENTS * totals.weight
+    ):
+        yield "Few events were expected: intervals and asymptotic P-values are approximate."
+    if seen.sampling and totals.largest > _HEAVY_SHARE * totals.wwv:
+        yield (
+            f"One observation carries {totals.largest / totals.wwv:.0%} of the variance: with such "
+            "weights the asymptotic P-value is not to be trusted."
+        )
+    if 1 < len(blocks) < _FEW_SCORES and totals.n > 2 * _FEW_SCORES and not blocks.open.any():
+        yield (
+            f"Only {len(blocks)} distinct scores: the asymptotic P-value is too large, "
+            "never too small."
+        )

@@ -1,0 +1,280 @@
+"""Blocks: sums over consecutive stretches of scores, the one table every number comes from.
+
+Put all observations in the order of their scores and cut that order into stretches. A stretch of
+one distinct score is a *tie*: nothing more can be learnt about it. A wider one is a *cell*: its
+sums are exact, but what happens inside it is known only within limits. A number that needs to look
+inside says which cells matter, the source cuts those finer, and nobody ever sorts everything.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, fields
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+
+from secant.errors import SecantError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from secant._types import BoolArray, FloatArray, IntArray, NumberArray
+
+__all__ = [
+    "Blocks",
+    "Moments",
+    "Refine",
+    "Source",
+    "Totals",
+    "add_totals",
+    "collapse",
+    "concatenate",
+    "resolve",
+]
+
+
+@dataclass(frozen=True)
+class Moments:
+    """What the noise of a binned metric needs to know of each block (v = s(1 - s)).
+
+    ``wv``, ``wwv`` and ``ww`` are the sums of w v, w^2 v and w^2.
+    """
+
+    wv: FloatArray
+    wwv: FloatArray
+    ww: NumberArray
+
+
+@dataclass(frozen=True)
+class Blocks:
+    """Sums per block, in the order of scores; no block is empty.
+
+    Attributes
+    ----------
+    low, high
+        A block holds every observation with ``low <= score <= high``; a tie has ``low == high``.
+    n0, n1
+        Observations with response 0 and 1.
+    w0, w1
+        Their weights (the counts themselves when nothing is weighted).
+    down, up
+        Sums of the negative and the positive parts of w(r - s): ``down`` is what responses 0
+        take from the cumulative difference, ``up`` what responses 1 add.
+    moments
+        Sums for the noise of binned metrics, where they were asked for.
+    """
+
+    low: FloatArray
+    high: FloatArray
+    n0: IntArray
+    n1: IntArray
+    w0: NumberArray
+    w1: NumberArray
+    down: FloatArray
+    up: FloatArray
+    moments: Moments | None = None
+
+    def __len__(self) -> int:
+        return int(self.low.shape[0])
+
+    @cached_property
+    def n(self) -> IntArray:
+        """Observations in each block."""
+        return self.n0 + self.n1
+
+    @cached_property
+    def weight(self) -> NumberArray:
+        """Weight of each block."""
+        return self.w0 + self.w1
+
+    @cached_property
+    def gain(self) -> FloatArray:
+        """What each block adds to the sum of w(r - s)."""
+        return self.up - self.down
+
+    @cached_property
+    def open(self) -> BoolArray:
+        """Whether a block may hold several distinct scores."""
+        return self.low < self.high
+
+    @property
+    def scored(self) -> FloatArray:
+        """Sum of w s in each block."""
+        return self.w1 - self.up + self.down
+
+    def select(self, index: Any) -> Blocks:
+        """Return the blocks at an index, mask or slice."""
+        selected: Blocks = _map(lambda column: column[index], self)
+        return selected
+
+    def replace(self, coarse: BoolArray, finer: Blocks) -> Blocks:
+        """Put finer blocks in the place of the marked ones, which hold the same observations."""
+        old = self.select(coarse)
+        if finer.n0.sum() != old.n0.sum() or finer.n1.sum() != old.n1.sum():
+            msg = (
+                "the data changed while it was being assessed: a second look at the same scores "
+                f"found {finer.n.sum():,} observations in place of {old.n.sum():,}"
+            )
+            raise SecantError(msg)
+        return concatenate([self.select(~coarse), finer])
+
+
+@dataclass(frozen=True, slots=True)
+class Totals:
+    """Sums over all observations.
+
+    ``ww``, ``wwv`` and ``wwe`` are the sums of w^2, w^2 s(1 - s) and w^2 |r - s|, and
+    ``largest`` is the largest single w^2 s(1 - s). For counted copies of rows (frequency weights)
+    every copy has weight one.
+    """
+
+    n: int
+    weight: float
+    ww: float
+    wwv: float
+    wwe: float
+    largest: float
+
+    @property
+    def sigma(self) -> float:
+        """Standard deviation of the last cumulative difference under perfect calibration."""
+        return float(np.sqrt(self.wwv)) / self.weight
+
+    @property
+    def sigma_hat(self) -> float:
+        """Standard deviation estimated from the residuals themselves, at least ``sigma``.
+
+        A residual is s or 1 - s, so (r - s)^2 = |r - s| - s(1 - s).
+        """
+        return float(np.sqrt(max(self.wwe - self.wwv, self.wwv))) / self.weight
+
+
+def add_totals(parts: Iterable[Totals]) -> Totals:
+    """Add up the totals of disjoint sets of observations."""
+    columns = list(
+        zip(*((p.n, p.weight, p.ww, p.wwv, p.wwe, p.largest) for p in parts), strict=True)
+    )
+    if not columns:
+        return Totals(0, 0.0, 0.0, 0.0, 0.0, 0.0)
+    n, weight, ww, wwv, wwe, largest = columns
+    return Totals(
+        sum(n), math.fsum(weight), math.fsum(ww), math.fsum(wwv), math.fsum(wwe), max(largest)
+    )
+
+
+class Source(Protocol):
+    """Where observations come from: an array, a file, an engine.
+
+    A source can look twice: once at everything, coarsely, and again at the few stretches of
+    scores that turn out to matter.
+    """
+
+    def blocks(self, *, moments: bool = False) -> tuple[Blocks, Totals]:
+        """Return blocks that hold every observation, and the sums over all of them."""
+        ...
+
+    def refine(self, blocks: Blocks) -> Blocks:
+        """Return the same observations in finer blocks, with moments if ``blocks`` has them."""
+        ...
+
+
+if TYPE_CHECKING:
+    Refine = Callable[[Blocks], Blocks]
+else:
+    Refine = object
+
+
+def resolve(
+    blocks: Blocks, matters: Callable[[Blocks], BoolArray], refine: Refine | None
+) -> Blocks:
+    """Refine the blocks that matter until they are ties; without ``refine``, leave them."""
+    if refine is None or not blocks.open.any():
+        return blocks
+    while (coarse := matters(blocks) & blocks.open).any():
+        blocks = blocks.replace(coarse, refine(blocks.select(coarse)))
+    return blocks
+
+
+def concatenate(parts: list[Blocks]) -> Blocks:
+    """Join disjoint blocks into one table in the order of scores."""
+    merged: Blocks = _map(lambda *columns: np.concatenate(columns), *parts)
+    return merged.select(np.argsort(merged.low, kind="stable"))
+
+
+def collapse(
+    scores: FloatArray,
+    labels: IntArray,
+    weights: FloatArray | None,
+    *,
+    counted: bool = False,
+    moments: bool = False,
+    order: IntArray | None = None,
+) -> Blocks:
+    """Sort observations and make one block of each distinct score.
+
+    Parameters
+    ----------
+    scores, labels, weights
+        The observations; ``weights`` may be None.
+    counted
+        Whether weights count copies of rows.
+    moments
+        Whether to keep the sums that binned metrics need.
+    order
+        The order to put the rows in, each a block of its own, instead of collapsing ties.
+    """
+    starts: IntArray | None = None
+    if order is None:
+        order = np.argsort(scores)
+        ordered = scores[order]
+        new = ordered[1:] != ordered[:-1]
+        if not new.all():
+            starts = np.concatenate([[0], np.flatnonzero(new) + 1])
+    else:
+        ordered = scores[order]
+
+    def total(column: Any) -> Any:
+        return column if starts is None else np.add.reduceat(column, starts)
+
+    happened = labels[order]
+    score = ordered if starts is None else ordered[starts]
+    if weights is None:
+        n, n1 = total(np.ones_like(happened)), total(happened)
+        w, w1, ww = n, n1, n
+    elif counted:
+        copies = weights[order].astype(np.int64)
+        n, n1 = total(copies), total(copies * happened)
+        w, w1, ww = n, n1, n
+    else:
+        weight = weights[order]
+        n, n1 = total(np.ones_like(happened)), total(happened)
+        w, w1, ww = total(weight), total(weight * happened), total(weight * weight)
+    v = score * (1 - score)
+    return Blocks(
+        low=score,
+        high=score,
+        n0=n - n1,
+        n1=n1,
+        w0=w - w1,
+        w1=w1,
+        down=(w - w1) * score,
+        up=w1 * (1 - score),
+        moments=Moments(w * v, ww * v, ww) if moments else None,
+    )
+
+
+def _map(function: Callable[..., Any], *tables: Any) -> Any:
+    """Apply a function column by column to tables of one type."""
+    first = tables[0]
+    columns: dict[str, Any] = {}
+    for field in fields(first):
+        parts = [getattr(table, field.name) for table in tables]
+        if parts[0] is None:
+            columns[field.name] = None
+        elif isinstance(parts[0], Moments):
+            columns[field.name] = _map(function, *parts)
+        else:
+            columns[field.name] = function(*parts)
+    return type(first)(**columns)

@@ -1,0 +1,99 @@
+"""The cumulative metrics: the path of cumulative differences, its extremes, and between them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from secant._blocks import resolve
+
+if TYPE_CHECKING:
+    from secant._blocks import Blocks, Refine
+    from secant._types import BoolArray, FloatArray
+
+__all__ = ["Extremes", "extremes", "limits", "path"]
+
+# Rounding moves a cumulative difference by far less than this; a block whose limits come this
+# close to an extreme is looked into.
+_GUARD = 1e-13
+# Certain limits are moved outward by more than rounding can have moved them.
+_ROUNDING = 1e-14
+
+
+@dataclass(frozen=True, slots=True)
+class Extremes:
+    """The largest and the smallest cumulative difference and where they are attained.
+
+    ``argmax`` and ``argmin`` count the blocks that lie before the extreme; 0 is the origin,
+    where the difference is 0.
+    """
+
+    maximum: float
+    minimum: float
+    argmax: int
+    argmin: int
+
+    @property
+    def ecce_r(self) -> float:
+        """Range of the cumulative differences."""
+        return self.maximum - self.minimum
+
+    @property
+    def ecce_mad(self) -> float:
+        """Largest absolute cumulative difference."""
+        return max(self.maximum, -self.minimum)
+
+
+def path(blocks: Blocks, weight: float) -> FloatArray:
+    """Return the cumulative differences at the ends of blocks, after the 0 of the origin."""
+    differences = np.empty(len(blocks) + 1)
+    differences[0] = 0.0
+    np.cumsum(blocks.gain, out=differences[1:])
+    differences[1:] /= weight
+    return differences
+
+
+def extremes(blocks: Blocks, weight: float, refine: Refine | None) -> tuple[Blocks, Extremes]:
+    """Find the exact extremes of the path, refining only the blocks that could hold them.
+
+    Inside a block that starts at C the path stays between C - down and C + up. Only a block whose
+    limits reach the best value known from the blocks' ends can hold an extreme.
+
+    Returns
+    -------
+    blocks, extremes
+        The blocks as far as they had to be refined: those next to each extreme are ties, so that
+        the scores at which it is attained are exact.
+    """
+
+    def could_hold_an_extreme(blocks: Blocks) -> BoolArray:
+        ends = path(blocks, weight)
+        starts = ends[:-1]
+        above: BoolArray = starts + blocks.up / weight >= ends.max() - _GUARD
+        below: BoolArray = starts - blocks.down / weight <= ends.min() + _GUARD
+        return above | below
+
+    blocks = resolve(blocks, could_hold_an_extreme, refine)
+    ends = path(blocks, weight)
+    argmax, argmin = int(ends.argmax()), int(ends.argmin())
+    return blocks, Extremes(float(ends[argmax]), float(ends[argmin]), argmax, argmin)
+
+
+def limits(blocks: Blocks, weight: float) -> tuple[tuple[float, float], tuple[float, float]]:
+    """Return certain limits of ECCE-R and ECCE-MAD without looking into any block.
+
+    The ends of blocks give the lower limits; the upper ones suppose that inside a block the path
+    first does all its rising, or all its falling. A block of one observation, or of one score, has
+    no inside.
+    """
+    ends = path(blocks, weight)
+    starts = ends[:-1]
+    inside = blocks.open & (blocks.n > 1)
+    highest = (starts + np.where(inside, blocks.up, 0) / weight).max(initial=ends.max())
+    lowest = (starts - np.where(inside, blocks.down, 0) / weight).min(initial=ends.min())
+    least, most = float(ends.min()), float(ends.max())
+    ecce_r = (max(0.0, most - least - _ROUNDING), float(highest - lowest) + _ROUNDING)
+    ecce_mad = (max(0.0, max(most, -least) - _ROUNDING), float(max(highest, -lowest)) + _ROUNDING)
+    return ecce_r, ecce_mad

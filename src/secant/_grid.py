@@ -1,0 +1,206 @@
+"""Grids: monotone maps from scores to cells.
+
+Every grid cuts the scores in order, so that cells are consecutive stretches of scores and equal
+scores share a cell. Nothing else is needed for exact answers; where the cuts fall only decides
+how much is left to do afterwards.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from secant._types import BoolArray, FloatArray, IntArray
+
+__all__ = ["BucketGrid", "DyadicGrid", "Grid", "NestedGrid", "PointGrid", "SampledGrid"]
+
+
+class Grid(Protocol):
+    """A monotone map from scores to cells, the cell ``c`` holding ``low[c]`` to ``high[c]``.
+
+    Every cell has an *anchor*, one of the scores it can hold. Distances from it are what gets
+    summed: a sum of a million equal scores would drift by rounding, a million times the anchor
+    plus a sum of tiny distances does not. Where ``ties`` is true an anchor may be a score that
+    many observations share, so that it pays to watch for cells which hold nothing else.
+    """
+
+    low: FloatArray
+    high: FloatArray
+    anchor: FloatArray
+    ties: bool
+
+    def locate(self, scores: FloatArray) -> tuple[IntArray, FloatArray]:
+        """Return the cell of every score and the score's distance from the cell's anchor."""
+        ...
+
+
+class BucketGrid(Grid, Protocol):
+    """A grid that numbers scores by an arithmetic formula before it joins them into cells."""
+
+    n_buckets: int
+
+    def bucket(self, scores: FloatArray) -> IntArray:
+        """Return monotone bucket numbers of scores, to be clipped to 0 .. n_buckets - 1."""
+        ...
+
+
+class DyadicGrid:
+    """Cells [c / 2^bits, (c + 1) / 2^bits), and one more that holds the score 1 alone.
+
+    Multiplying by a power of two is exact, so every machine and every engine puts a score into
+    the same cell: states made anywhere can be added.
+    """
+
+    def __init__(self, bits: int) -> None:
+        self.bits = bits
+        self.n_cells = 1 << bits
+        self.n_buckets = self.n_cells + 1
+        self.low = self.anchor = np.arange(self.n_cells + 1) / self.n_cells
+        self.high = _below_next(self.low, last=1.0)
+        self.ties = False
+
+    def bucket(self, scores: FloatArray) -> IntArray:
+        """Return the cells of scores."""
+        return (scores * self.n_cells).astype(np.int32).astype(np.int64)
+
+    def locate(self, scores: FloatArray) -> tuple[IntArray, FloatArray]:
+        """Find the cells of scores."""
+        cell = (scores * self.n_cells).astype(np.int32)  # int32: the conversion is vectorised
+        offset = np.multiply(cell, 1.0 / self.n_cells, dtype=np.float64)
+        np.subtract(scores, offset, out=offset)
+        return cell.astype(np.int64), offset
+
+
+class SampledGrid:
+    """Cells adapted to where a sample of the scores lies, however skewed.
+
+    The leading bits of a non-negative double, read as an integer, grow with the double: they
+    number narrow buckets that are finest where scores are small. A table joins buckets into cells
+    that hold about equal shares of the sample.
+
+    Parameters
+    ----------
+    sample
+        Scores in ascending order, a fair sample of all of them.
+    lowest, highest
+        The smallest and the largest of all scores.
+    n_cells
+        How many cells to aim at.
+    """
+
+    # More buckets separate scores better but fall out of the processor's cache.
+    _MOST_BUCKETS = 1 << 17
+    # Scores below those that carry this share of the sample are not worth buckets of their own.
+    _TAIL = 1 / 8192
+
+    def __init__(self, sample: FloatArray, lowest: float, highest: float, n_cells: int) -> None:
+        # A cell must be looked into when the cumulative difference may turn inside it, which
+        # depends on its variance; some share by count keeps cells of tiny variance small too.
+        variance = sample * (1 - sample)
+        share = np.full(sample.shape[0], 0.25 / sample.shape[0])
+        if (total := variance.sum()) > 0:
+            share += 0.75 * variance / total
+        tail = sample[min(np.searchsorted(np.cumsum(share), self._TAIL), sample.shape[0] - 1)]
+        top, bottom = _bits(highest), _bits(min(tail, highest))
+        self._shift = max(0, (top - bottom).bit_length() - self._MOST_BUCKETS.bit_length() + 1)
+        self._first = bottom >> self._shift
+        self.n_buckets = (top >> self._shift) - self._first + 1
+
+        bucket = np.clip(self.bucket(sample), 0, self.n_buckets - 1)
+        held = np.asarray(np.bincount(bucket, share, self.n_buckets), np.float64)
+        new = self._first_of_cell(held, n_cells)
+        if highest == 1:  # the top bucket holds the score 1 alone: certain, so without variance
+            new[-1] = True
+        self._cell_of_bucket = np.cumsum(new) - 1
+        edges = ((np.flatnonzero(new) + self._first) << self._shift).view(np.float64)
+        edges[0] = lowest
+        self.low = edges
+        self.high = _below_next(edges, last=highest)
+        self.anchor, self.ties = self._anchors(sample, self._cell_of_bucket[bucket])
+
+    @staticmethod
+    def _first_of_cell(share: FloatArray, n_cells: int) -> BoolArray:
+        """Mark the buckets that begin a cell: each 1 / n_cells of the sample, and heavy ones."""
+        before = np.cumsum(share) - share
+        new: BoolArray = np.diff(np.floor(before * n_cells), prepend=-1) > 0
+        new |= share * n_cells >= 1
+        return new
+
+    def _anchors(self, sample: FloatArray, cell: IntArray) -> tuple[FloatArray, bool]:
+        """Anchor cells at a score the sample has more than once, if there is one."""
+        repeated = np.flatnonzero(sample[1:] == sample[:-1])
+        anchor = self.low.copy()
+        anchor[cell[repeated]] = sample[repeated]
+        return anchor, bool(repeated.size)
+
+    def bucket(self, scores: FloatArray) -> IntArray:
+        """Return the bucket numbers of scores, to be clipped to 0 .. n_buckets - 1."""
+        number = scores.view(np.int64) >> self._shift
+        number -= self._first
+        return number
+
+    def locate(self, scores: FloatArray) -> tuple[IntArray, FloatArray]:
+        """Find the cells of scores."""
+        cell = self._cell_of_bucket.take(self.bucket(scores), mode="clip")
+        offset = self.anchor.take(cell)
+        np.subtract(scores, offset, out=offset)
+        return cell, offset
+
+
+class NestedGrid:
+    """Dyadic cells inside a few given ranges of scores, as fine as each range needs.
+
+    Parameters
+    ----------
+    low, high
+        Limits of disjoint ranges in ascending order; every score located must lie in one.
+    n_cells
+        How many cells to spend on each range, at most.
+    """
+
+    def __init__(self, low: FloatArray, high: FloatArray, n_cells: int) -> None:
+        self._range_low = low
+        # One bit less than fits, because a range need not begin on a cell's edge.
+        bits = np.floor(np.log2((n_cells - 1) / 2) - np.log2(high - low))
+        self._scale = np.exp2(np.clip(bits, 0, 1000))
+        self._origin = np.floor(low * self._scale)
+        sizes = (np.floor(high * self._scale) - self._origin).astype(np.int64) + 1
+        self._base = np.cumsum(sizes) - sizes
+
+        owner = np.repeat(np.arange(low.shape[0]), sizes)
+        number = np.arange(owner.shape[0]) - self._base[owner] + self._origin[owner]
+        edges = np.maximum(number / self._scale[owner], low[owner])
+        self.low = self.anchor = edges
+        self.high = np.minimum(_below_next(edges, last=1.0), high[owner])
+        self.ties = False
+
+    def locate(self, scores: FloatArray) -> tuple[IntArray, FloatArray]:
+        """Find the cells of scores."""
+        owner = np.searchsorted(self._range_low, scores, side="right") - 1
+        # Both floors are whole numbers close to each other, so their difference is exact.
+        inner = np.floor(scores * self._scale[owner]) - self._origin[owner]
+        cell = self._base[owner] + inner.astype(np.int64)
+        return cell, scores - self.low[cell]
+
+
+class PointGrid:
+    """A grid for scores known to be among a few distinct ones, in ascending order."""
+
+    def __init__(self, scores: FloatArray) -> None:
+        self.low = self.high = self.anchor = scores
+        self.ties = False
+
+    def locate(self, scores: FloatArray) -> tuple[IntArray, FloatArray]:
+        """Find the cells of scores."""
+        return np.searchsorted(self.low, scores), np.zeros_like(scores)
+
+
+def _below_next(edges: FloatArray, last: float) -> FloatArray:
+    """Return the largest double below the next edge, and ``last`` for the last cell."""
+    return np.append(np.nextafter(edges[1:], -np.inf), last)
+
+
+def _bits(score: float) -> int:
+    return int(np.float64(abs(score)).view(np.int64))

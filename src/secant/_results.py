@@ -1,0 +1,504 @@
+"""What secant returns: frozen results that print as an answer in words."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, fields, is_dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from secant import _ece, _verdict, null
+from secant._binomial import clopper_pearson, wilson
+from secant._blocks import resolve
+from secant._ecce import path
+from secant._inference import half_width
+from secant._input import check_choice
+from secant.errors import InputError
+
+if TYPE_CHECKING:
+    from secant._blocks import Blocks, Refine, Source, Totals
+    from secant._ecce import Extremes
+    from secant._types import BoolArray, FloatArray
+
+__all__ = ["ECE", "Calibration", "Curve", "Interval", "Reliability", "Statistic"]
+
+Direction = Literal["too high", "too low", "even"]
+
+
+@dataclass(frozen=True, slots=True)
+class Statistic:
+    """A cumulative metric with what it means.
+
+    Attributes
+    ----------
+    value : float
+        The metric, in units of probability.
+    normalized : float
+        The metric in units of sigma, its scale under perfect calibration; infinite where
+        sigma is 0 and the metric is not.
+    pvalue : float
+        Probability of a metric at least this large under perfect calibration; 0.0 where it is too
+        small for a double.
+    log10_pvalue : float
+        Its decimal logarithm, which never underflows.
+    method : str
+        How the P-value was obtained.
+    bracket : tuple of float or None
+        Certified limits of the P-value, where the method gives any.
+    ci : tuple of float
+        Confidence interval of the metric's true value.
+    """
+
+    value: float
+    normalized: float
+    pvalue: float
+    log10_pvalue: float
+    method: str
+    bracket: tuple[float, float] | None
+    ci: tuple[float, float]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the numbers as plain JSON; what is not finite becomes None."""
+        return _fields(self)
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """A range of scores and how far predictions in it are off.
+
+    Attributes
+    ----------
+    low, high : float
+        The limits of the scores that were really covered, both included.
+    n : int
+        Predictions with such a score.
+    weight : float
+        Their share of all weight.
+    mean_score, mean_response : float
+        What was predicted on average and what happened.
+    miscalibration : float
+        ``mean_response - mean_score``: negative where predictions are too high.
+    ci : tuple of float
+        Limits for the true miscalibration that hold for all ranges of scores at once, also for
+        those picked after looking.
+    """
+
+    low: float
+    high: float
+    n: int
+    weight: float
+    mean_score: float
+    mean_response: float
+    miscalibration: float
+    ci: tuple[float, float]
+
+    @property
+    def direction(self) -> Direction:
+        """``"too high"`` (events happen less often than forecast), ``"too low"`` or ``"even"``."""
+        if self.miscalibration < 0:
+            return "too high"
+        return "too low" if self.miscalibration > 0 else "even"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the numbers as plain JSON; what is not finite becomes None."""
+        return {**_fields(self), "direction": self.direction}
+
+    def __str__(self) -> str:
+        return _verdict.interval(self)
+
+
+@dataclass(frozen=True, slots=True)
+class Curve:
+    """The graph of cumulative differences: its slope is miscalibration.
+
+    Attributes
+    ----------
+    score : ndarray
+        Each point counts every prediction with at most this score. The first point is the origin,
+        which stands before the smallest score.
+    fraction : ndarray
+        Share of all weight up to there, from 0 to 1.
+    difference : ndarray
+        Sum of w(r - s) up to there, divided by all weight.
+    """
+
+    score: FloatArray
+    fraction: FloatArray
+    difference: FloatArray
+
+
+@dataclass(frozen=True, slots=True)
+class Reliability:
+    """Mean score against mean response, bin by bin.
+
+    Attributes
+    ----------
+    edges : ndarray
+        The m + 1 limits of m bins; for quantile bins the first score of each bin, then 1.
+    count : ndarray
+        Predictions in each bin; a score that ties across an edge is shared.
+    weight : ndarray
+        Their share of all weight.
+    mean_score, mean_response : ndarray
+        Averages in each bin; NaN in an empty one.
+    low, high : ndarray
+        Limits for the true mean response of each bin taken by itself; NaN in an empty one. With
+        sampling weights they are approximate: the effective number of predictions stands in for
+        the number.
+    strategy : str
+        ``"uniform"`` or ``"quantile"``.
+    limits : str
+        ``"clopper-pearson"`` or ``"wilson"``.
+    confidence_level : float
+        Level of the limits.
+    """
+
+    edges: FloatArray
+    count: FloatArray
+    weight: FloatArray
+    mean_score: FloatArray
+    mean_response: FloatArray
+    low: FloatArray
+    high: FloatArray
+    strategy: str
+    limits: str
+    confidence_level: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the numbers as plain JSON; what is not finite becomes None."""
+        return _fields(self)
+
+
+@dataclass(frozen=True, slots=True)
+class ECE:
+    """A binned metric, what noise alone would give, and the bins behind it.
+
+    Attributes
+    ----------
+    value : float
+        The metric.
+    noise_floor : float or None
+        What perfect calibration would give on average with these scores and bins. Exact for the
+        squared norm, a normal approximation for ``"l1"``, the root of the squared one for ``"l2"``;
+        None for ``"max"``.
+    debiased : float or None
+        For ``norm="l2"``: the metric with each bin's sampling variance subtracted; a squared
+        one may be negative. None for other norms.
+    dropped_bins : int
+        Bins of a single prediction, which the debiased value leaves out.
+    bins : Reliability
+        The bins.
+    n_bins, strategy, norm, squared, weighting
+        The options chosen.
+    """
+
+    value: float
+    noise_floor: float | None
+    debiased: float | None
+    dropped_bins: int
+    bins: Reliability
+    n_bins: int
+    strategy: str
+    norm: str
+    squared: bool
+    weighting: str
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the numbers as plain JSON; what is not finite becomes None."""
+        return _fields(self)
+
+
+@dataclass(frozen=True, eq=False)
+class Calibration:
+    """The calibration of a set of predictions; print it to read the answer.
+
+    Attributes
+    ----------
+    n : int
+        Number of predictions.
+    sigma : float
+        Standard deviation of the cumulative difference under perfect calibration, the unit of
+        the normalised metrics.
+    ecce_r, ecce_mad : Statistic
+        The two cumulative metrics.
+    mean_score, base_rate : float
+        What was predicted on average and how often the event happened.
+    confidence_level : float
+        Level of all intervals; the verdict tests at one minus it.
+    forbidden : tuple of int
+        Rows whose score rules out what happened: a score of exactly 0 before an event, of
+        exactly 1 before none.
+    warnings : tuple of str
+        What to keep in mind when reading the numbers, a line each.
+
+    Notes
+    -----
+    For many predictions in memory the result refers to the arrays it was given, so that
+    :meth:`between` and :meth:`ece` are exact. Do not change them; a change that alters the
+    answer is noticed and refused. A pickled result leaves the arrays behind and answers from the
+    points of :attr:`curve`.
+    """
+
+    n: int
+    sigma: float
+    ecce_r: Statistic
+    ecce_mad: Statistic
+    mean_score: float
+    base_rate: float
+    confidence_level: float
+    forbidden: tuple[int, ...]
+    warnings: tuple[str, ...]
+    _blocks: Blocks
+    _totals: Totals
+    _extremes: Extremes
+    _source: Source | None
+
+    @cached_property
+    def worst(self) -> Interval:
+        """The range of scores that attains ECCE-R."""
+        ends = sorted((self._extremes.argmin, self._extremes.argmax))
+        return self._interval(self._blocks.select(slice(*ends)))
+
+    @cached_property
+    def curve(self) -> Curve:
+        """The cumulative differences, exact at every point, their extremes among them."""
+        blocks = self._blocks
+        fraction = np.concatenate([[0.0], np.cumsum(blocks.weight)])
+        return Curve(
+            score=np.concatenate([blocks.low[:1], blocks.high]),
+            fraction=fraction / fraction[-1],
+            difference=path(blocks, self._totals.weight),
+        )
+
+    def between(self, a: float, b: float) -> Interval:
+        """Assess the predictions with scores from ``a`` to ``b``, both included.
+
+        While the predictions are at hand the answer is exact for any limits. When they are gone it
+        takes in every stretch of scores that was kept and meets ``[a, b]``; ``low``, ``high``,
+        ``n`` and ``weight`` of the result say what it really covers.
+
+        Parameters
+        ----------
+        a, b : float
+            Limits of the scores.
+
+        Returns
+        -------
+        Interval
+            With ``n == 0`` and NaN for averages where no score lies between.
+
+        Raises
+        ------
+        InputError
+            If the limits are not numbers in ascending order.
+
+        Examples
+        --------
+        >>> import secant
+        >>> result = secant.assess([0, 0, 1, 1], [0.1, 0.4, 0.5, 0.9])
+        >>> result.between(0.3, 0.6).n
+        2
+        """
+        if not a <= b:
+            msg = f"between(a, b) needs two numbers in ascending order; got a={a!r}, b={b!r}"
+            raise InputError(msg)
+
+        def lies_across(blocks: Blocks) -> BoolArray:
+            across_a: BoolArray = (blocks.low < a) & (a <= blocks.high)
+            across_b: BoolArray = (blocks.low <= b) & (b < blocks.high)
+            return across_a | across_b
+
+        blocks = resolve(self._blocks, lies_across, self._refine)
+        inside = blocks.select((blocks.high >= a) & (blocks.low <= b))
+        if not len(inside):
+            return _nothing_between(float(a), float(b))
+        return self._interval(inside)
+
+    def ece(
+        self,
+        *,
+        n_bins: int = 15,
+        strategy: str = "uniform",
+        norm: str = "l1",
+        squared: bool = False,
+        weighting: str = "count",
+        limits: str = "clopper-pearson",
+    ) -> ECE:
+        """Compute a binned metric with its noise floor and its bins.
+
+        Parameters
+        ----------
+        n_bins, strategy, norm, squared, weighting
+            As in :func:`secant.ece`.
+        limits : {"clopper-pearson", "wilson"}
+            Confidence limits for the mean response of each bin.
+
+        Returns
+        -------
+        ECE
+            The metric, its noise floor, its debiased form and the bins.
+
+        Raises
+        ------
+        InputError
+            If an option is unknown, quantile bins outnumber the predictions, or the predictions
+            are gone.
+
+        Examples
+        --------
+        >>> import secant
+        >>> result = secant.assess([0, 1, 0, 1], [0.2, 0.3, 0.6, 0.8])
+        >>> ece = result.ece(n_bins=2)
+        >>> round(ece.value, 3), round(ece.noise_floor, 3)
+        (0.225, 0.247)
+        """
+        binning = _ece.Binning(n_bins, strategy, norm, squared, weighting)
+        bins = self._bins(binning)
+        value, dropped = _ece.debiased(bins, binning)
+        return ECE(
+            value=_ece.error(bins, binning),
+            noise_floor=_ece.noise_floor(bins, binning),
+            debiased=value,
+            dropped_bins=dropped,
+            bins=self._reliability(bins, strategy, limits),
+            n_bins=int(n_bins),
+            strategy=strategy,
+            norm=norm,
+            squared=squared,
+            weighting=weighting,
+        )
+
+    def reliability(
+        self,
+        *,
+        n_bins: int = 15,
+        strategy: str = "uniform",
+        limits: str = "clopper-pearson",
+    ) -> Reliability:
+        """Return mean score against mean response, bin by bin.
+
+        Parameters
+        ----------
+        n_bins, strategy
+            As in :func:`secant.ece`.
+        limits : {"clopper-pearson", "wilson"}
+            Confidence limits for the mean response of each bin.
+
+        Returns
+        -------
+        Reliability
+            The bins.
+
+        Raises
+        ------
+        InputError
+            As :meth:`ece`.
+        """
+        return self._reliability(self._bins(_ece.Binning(n_bins, strategy)), strategy, limits)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return every number as plain JSON; what is not finite becomes None."""
+        shown = ("n", "sigma", "ecce_r", "ecce_mad", "mean_score", "base_rate", "confidence_level")
+        return {
+            "verdict": _verdict.headline(self),
+            **{name: _plain(getattr(self, name)) for name in shown},
+            "worst": self.worst.to_dict(),
+            "forbidden": list(self.forbidden),
+            "warnings": list(self.warnings),
+        }
+
+    def __str__(self) -> str:
+        return _verdict.text(self)
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        return _verdict.html(self)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_source": None}
+
+    @property
+    def _refine(self) -> Refine | None:
+        return None if self._source is None else self._source.refine
+
+    def _half_width(self, share: float) -> float:
+        """Half-width of the simultaneous limits for a range with this share of the weight."""
+        return half_width(null.range, self._totals, self.confidence_level) / share
+
+    def _interval(self, blocks: Blocks) -> Interval:
+        """Describe consecutive blocks."""
+        if not len(blocks):
+            nothing = float(self._blocks.low[0])
+            return _nothing_between(nothing, nothing)
+        weight = float(blocks.weight.sum())
+        share = weight / self._totals.weight
+        gap = float(blocks.gain.sum()) / weight
+        half = self._half_width(share)
+        return Interval(
+            low=float(blocks.low[0]),
+            high=float(blocks.high[-1]),
+            n=int(blocks.n.sum()),
+            weight=share,
+            mean_score=float(blocks.scored.sum()) / weight,
+            mean_response=float(blocks.w1.sum()) / weight,
+            miscalibration=gap,
+            ci=(gap - half, gap + half),
+        )
+
+    def _bins(self, binning: _ece.Binning) -> _ece.BinSums:
+        blocks, totals = self._blocks, self._totals
+        if blocks.moments is None:
+            if self._source is None:
+                msg = "the predictions are gone, and bins need them: assess them again"
+                raise InputError(msg)
+            blocks, totals = self._source.blocks(moments=True)
+        return _ece.binned(blocks, totals, binning, self._refine)
+
+    def _reliability(self, bins: _ece.BinSums, strategy: str, limits: str) -> Reliability:
+        check_choice("limits", limits, ("clopper-pearson", "wilson"))
+        assert bins.aa is not None  # noqa: S101
+        method = clopper_pearson if limits == "clopper-pearson" else wilson
+        filled = bins.filled
+        rate = bins.mean(bins.weight1)
+        low, high = np.full((2, len(filled)), np.nan)
+        # Kish's effective number of predictions; their number itself when nothing is weighted.
+        effective = bins.weight[filled] ** 2 / bins.aa[filled]
+        effective = np.minimum(effective, bins.count[filled])
+        successes = np.clip(rate[filled], 0, 1) * effective
+        low[filled], high[filled] = method(successes, effective, self.confidence_level)
+        return Reliability(
+            edges=bins.edges,
+            count=bins.count,
+            weight=bins.weight / bins.weight.sum(),
+            mean_score=bins.mean(bins.scored),
+            mean_response=rate,
+            low=low,
+            high=high,
+            strategy=strategy,
+            limits=limits,
+            confidence_level=self.confidence_level,
+        )
+
+
+def _nothing_between(low: float, high: float) -> Interval:
+    return Interval(low, high, 0, 0.0, math.nan, math.nan, math.nan, (math.nan, math.nan))
+
+
+def _fields(result: Any) -> dict[str, Any]:
+    return {field.name: _plain(getattr(result, field.name)) for field in fields(result)}
+
+
+def _plain(value: Any) -> Any:
+    """Turn results into what JSON knows."""
+    if is_dataclass(value) and not isinstance(value, type):
+        return _fields(value)
+    if isinstance(value, np.ndarray):
+        value = value.tolist()
+    if isinstance(value, (list, tuple)):
+        return [_plain(item) for item in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value

@@ -1,0 +1,192 @@
+"""Running sums per cell: one pass over the observations fills them."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from secant._blocks import Blocks, Moments, Totals, add_totals
+
+if TYPE_CHECKING:
+    from secant._grid import Grid
+    from secant._input import Chunk
+    from secant._types import FloatArray, IntArray, NumberArray
+
+__all__ = ["CellSums", "row_totals"]
+
+
+@dataclass
+class CellSums:
+    """Sums per cell of a grid, fed chunk by chunk.
+
+    Slots ``2c`` and ``2c + 1`` belong to the responses 0 and 1 of cell c, so that one
+    ``bincount`` a chunk fills both.
+
+    Parameters
+    ----------
+    grid
+        Where the cells are.
+    sampling
+        Whether observations carry sampling weights.
+    moments
+        Whether to keep the sums that binned metrics need.
+    """
+
+    grid: Grid
+    sampling: bool
+    moments: bool
+    count: IntArray = field(init=False)
+    offset: FloatArray = field(init=False)
+    weight: FloatArray = field(init=False)
+    wv: FloatArray = field(init=False)
+    wwv: FloatArray = field(init=False)
+    ww: FloatArray = field(init=False)
+
+    def __post_init__(self) -> None:
+        cells = self.grid.low.shape[0]
+        # Cells seen to hold another score than their anchor; without ties, any may.
+        self._mixed = np.full(cells, not self.grid.ties)
+        self.count = np.zeros(2 * cells, np.int64)
+        self.offset = np.zeros(2 * cells)
+        if self.sampling:
+            self.weight = np.zeros(2 * cells)
+        if self.moments:
+            self.wv = np.zeros(cells)
+            self.wwv = np.zeros(cells)
+            self.ww = np.zeros(cells)
+        self.parts: list[Totals] = []
+
+    def add(self, chunk: Chunk) -> None:
+        """Add some observations."""
+        scores, labels, weights = chunk
+        if not scores.size:
+            return
+        cell, offset = self.grid.locate(scores)
+        if self.grid.ties:
+            elsewhere = offset != 0
+            if elsewhere.any():
+                self._mixed[cell[elsewhere]] = True
+        slot = cell << 1
+        slot += labels
+        self._count(slot, weights)
+        self._add_offsets(slot, offset, weights)
+        variance = 1 - scores
+        variance *= scores
+        if self.moments:
+            self._add_moments(cell, variance, weights)
+        self.parts.append(row_totals(chunk, variance, sampling=self.sampling))
+
+    def blocks(self) -> Blocks:
+        """Return the non-empty cells as blocks."""
+        n0, n1 = self.count[::2], self.count[1::2]
+        filled = np.flatnonzero(n0 + n1)
+        n0, n1 = n0[filled], n1[filled]
+        w0: NumberArray = self.weight[::2][filled] if self.sampling else n0
+        w1: NumberArray = self.weight[1::2][filled] if self.sampling else n1
+        anchor, mixed = self.grid.anchor[filled], self._mixed[filled]
+        moments = None
+        if self.moments:
+            moments = Moments(self.wv[filled], self.wwv[filled], self.ww[filled])
+        return Blocks(
+            low=np.where(mixed, self.grid.low[filled], anchor),
+            high=np.where(mixed, self.grid.high[filled], anchor),
+            n0=n0,
+            n1=n1,
+            w0=w0,
+            w1=w1,
+            down=np.maximum(w0 * anchor + self.offset[::2][filled], 0),
+            up=np.maximum(w1 * (1 - anchor) - self.offset[1::2][filled], 0),
+            moments=moments,
+        )
+
+    def totals(self, blocks: Blocks | None = None) -> Totals:
+        """Return the sums over everything; ``blocks`` are those of these cells, if at hand."""
+        totals = add_totals(self.parts)
+        if self.sampling:
+            return totals
+        # Without sampling weights the cells know the sum of |r - s| already.
+        blocks = self.blocks() if blocks is None else blocks
+        return replace(totals, wwe=float(blocks.up.sum() + blocks.down.sum()))
+
+    def plus(self, other: CellSums) -> CellSums:
+        """Return the sums over both sets of observations, cell by cell of the same grid."""
+        both = CellSums(self.grid, sampling=self.sampling or other.sampling, moments=self.moments)
+        mine, theirs = self._weighted(both.sampling), other._weighted(both.sampling)
+        for name in both.columns():
+            setattr(both, name, getattr(mine, name) + getattr(theirs, name))
+        both.parts = [add_totals(mine.parts + theirs.parts)]
+        return both
+
+    def columns(self) -> dict[str, NumberArray]:
+        """Return every column of sums by name."""
+        names = ["count", "offset"]
+        names += ["weight"] if self.sampling else []
+        names += ["wv", "wwv", "ww"] if self.moments else []
+        return {name: getattr(self, name) for name in names}
+
+    def _weighted(self, sampling: bool) -> CellSums:  # noqa: FBT001
+        """Return the same sums in the form for sampling weights, if that is wanted."""
+        if self.sampling or not sampling:
+            return self
+        weighted = CellSums(self.grid, sampling=True, moments=self.moments)
+        for name, column in self.columns().items():
+            setattr(weighted, name, column)
+        weighted.weight = self.count.astype(np.float64)
+        weighted.parts = [self.totals()]
+        return weighted
+
+    def _count(self, slot: IntArray, weights: FloatArray | None) -> None:
+        if weights is None or self.sampling:
+            self.count += np.bincount(slot, minlength=self.count.shape[0])
+        else:
+            copies = np.bincount(slot, weights, minlength=self.count.shape[0])
+            self.count += copies.astype(np.int64)
+        if weights is not None and self.sampling:
+            # Equal weights would drift if simply added up. Rounded to a coarse unit they add
+            # without any rounding, and the remainders are too small to matter.
+            unit = 2.0 ** (math.frexp(float(weights.max()))[1] + 52 - 35)
+            coarse = weights + unit
+            coarse -= unit
+            self.weight += np.bincount(slot, coarse, minlength=self.weight.shape[0])
+            self.weight += np.bincount(slot, weights - coarse, minlength=self.weight.shape[0])
+
+    def _add_offsets(self, slot: IntArray, offset: FloatArray, weights: FloatArray | None) -> None:
+        if weights is not None:
+            offset *= weights
+        self.offset += np.bincount(slot, offset, minlength=self.offset.shape[0])
+
+    def _add_moments(
+        self, cell: IntArray, variance: FloatArray, weights: FloatArray | None
+    ) -> None:
+        size = self.wv.shape[0]
+        if weights is None:
+            weights = np.ones_like(variance)
+        wv = weights * variance
+        ww = weights * weights if self.sampling else weights
+        self.wv += np.bincount(cell, wv, minlength=size)
+        self.wwv += np.bincount(cell, ww * variance, minlength=size)
+        self.ww += np.bincount(cell, ww, minlength=size)
+
+
+def row_totals(chunk: Chunk, variance: FloatArray, *, sampling: bool) -> Totals:
+    """Return the sums over some rows, of which ``variance`` is s(1 - s).
+
+    ``wwe`` is left at 0 unless rows carry sampling weights: otherwise the blocks know it.
+    """
+    scores, labels, weights = chunk
+    rows = scores.shape[0]
+    if weights is None:
+        return Totals(rows, rows, rows, float(variance.sum()), 0.0, 0.25)
+    if not sampling:
+        copies = float(weights.sum())
+        return Totals(int(copies), copies, copies, float((weights * variance).sum()), 0.0, 0.25)
+    ww = weights * weights
+    wwv = ww * variance
+    residual = np.abs(labels - scores)
+    wwe = float((ww * residual).sum())
+    return Totals(
+        rows, float(weights.sum()), float(ww.sum()), float(wwv.sum()), wwe, float(wwv.max())
+    )

@@ -1,0 +1,204 @@
+"""Arrays in memory as a source of blocks."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from secant._blocks import Blocks, Totals, collapse, concatenate
+from secant._grid import DyadicGrid, NestedGrid, PointGrid, SampledGrid
+from secant._input import Chunk
+from secant._sums import CellSums, row_totals
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from secant._grid import BucketGrid
+    from secant._input import Observations
+    from secant._types import FloatArray, IntArray
+
+__all__ = ["ArraySource"]
+
+# Up to here sorting everything is as fast as cutting into cells, and keeps every point.
+_SORT_UP_TO = 1 << 16
+# Rows looked at together: a few arrays of this length fit into a processor's second-level cache.
+_CHUNK = 1 << 17
+_SAMPLE = 1 << 14
+_CELLS_TO_REFINE = 1 << 16
+# Doubles below this are too few to be worth cutting into cells.
+_TOO_SMALL_TO_CUT = 2.0**-900
+_NOBODY = -1
+_SEVERAL = -2
+
+
+class ArraySource:
+    """Observations in memory: sorted when few, cut into cells when many."""
+
+    def __init__(self, observations: Observations) -> None:
+        self._observations = observations
+
+    def blocks(self, *, moments: bool = False) -> tuple[Blocks, Totals]:
+        """Return blocks that hold every observation, and the sums over all of them."""
+        if self._observations.rows <= _SORT_UP_TO:
+            rows = self._all_rows()
+            blocks = self._collapse(rows, moments=True)
+            return blocks, self._totals(rows, blocks)
+        sums = CellSums(self._grid, sampling=self._observations.sampling, moments=moments)
+        for chunk in self._observations.chunks(_CHUNK):
+            sums.add(chunk)
+        blocks = sums.blocks()
+        return blocks, sums.totals(blocks)
+
+    def shuffled(self, rng: np.random.Generator) -> tuple[Blocks, Totals]:
+        """Return one block a row, equal scores in random order, as the paper has it."""
+        rows = self._all_rows()
+        shuffle = rng.permutation(rows.scores.shape[0])
+        order = shuffle[np.argsort(rows.scores[shuffle], kind="stable")]
+        blocks = self._collapse(rows, order=order)
+        return blocks, self._totals(rows, blocks)
+
+    def refine(self, blocks: Blocks) -> Blocks:
+        """Cut blocks finer: into ties where that takes few rows, else into narrower cells."""
+        common, loose = self._common_scores(blocks)
+        budget = max(_SORT_UP_TO, self._observations.rows // 64)
+        lightest_first = np.argsort(loose, kind="stable")
+        light = np.zeros(len(blocks), bool)
+        light[lightest_first[np.cumsum(loose[lightest_first]) <= budget]] = True
+        light |= blocks.high < _TOO_SMALL_TO_CUT
+        parts = []
+        if light.any():
+            parts.append(self._ties(blocks.select(light), common[light]))
+        if not light.all():
+            parts.append(self._narrower(blocks.select(~light)))
+        return concatenate(parts)
+
+    @cached_property
+    def _sample(self) -> FloatArray:
+        return self._every_so_many(_SAMPLE)
+
+    def _every_so_many(self, size: int) -> FloatArray:
+        scores = self._observations.scores
+        return np.sort(scores[:: -(-scores.shape[0] // size)].astype(np.float64))
+
+    @cached_property
+    def _grid(self) -> BucketGrid:
+        """Equal cells are the quickest to find, and do unless scores crowd or repeat."""
+        seen = self._observations
+        bits = max(14, min(20, (seen.rows // 256).bit_length()))
+        if _spread_out(self._sample):
+            return DyadicGrid(bits)
+        return SampledGrid(self._every_so_many(1 << bits), seen.lowest, seen.highest, 1 << bits)
+
+    def _ties(self, blocks: Blocks, common: FloatArray) -> Blocks:
+        """Make one block of each distinct score, counting the common scores without sorting."""
+        moments = blocks.moments is not None
+        frequent = CellSums(
+            PointGrid(common[common >= 0]), sampling=self._observations.sampling, moments=moments
+        )
+        collected: list[Chunk] = []
+        for chunk, owner in self._rows_in(blocks):
+            is_common = chunk.scores == common[owner]
+            frequent.add(_pick(chunk, is_common))
+            collected.append(_pick(chunk, ~is_common))
+        rare = self._collapse(_join(collected), moments=moments)
+        return concatenate([frequent.blocks(), rare])
+
+    def _narrower(self, blocks: Blocks) -> Blocks:
+        """Cut blocks into cells, thousands each."""
+        grid = NestedGrid(blocks.low, blocks.high, max(4, _CELLS_TO_REFINE // len(blocks)))
+        sums = CellSums(
+            grid, sampling=self._observations.sampling, moments=blocks.moments is not None
+        )
+        for chunk, _ in self._rows_in(blocks):
+            sums.add(chunk)
+        return sums.blocks()
+
+    def _rows_in(self, blocks: Blocks) -> Iterator[tuple[Chunk, IntArray]]:
+        """Walk over the rows inside some blocks, with the number of the block that holds each."""
+        grid = self._grid
+        owner_of_bucket = _owners(grid, blocks)
+        for chunk in self._observations.chunks(_CHUNK):
+            owner = owner_of_bucket.take(grid.bucket(chunk.scores), mode="clip")
+            near = np.flatnonzero(owner != _NOBODY)
+            if not near.size:
+                continue
+            rows, owner = _pick(chunk, near), owner[near]
+            several = np.flatnonzero(owner == _SEVERAL)
+            owner[several] = np.searchsorted(blocks.high, rows.scores[several])
+            owner.clip(max=len(blocks) - 1, out=owner)
+            inside = (rows.scores >= blocks.low[owner]) & (rows.scores <= blocks.high[owner])
+            if not inside.all():
+                rows, owner = _pick(rows, inside), owner[inside]
+            yield rows, owner
+
+    def _common_scores(self, blocks: Blocks) -> tuple[FloatArray, FloatArray]:
+        """Guess the commonest score of each block and how many rows have another one.
+
+        A block without a common score gets -1, which no row equals.
+        """
+        values, counts = np.unique(self._sample, return_counts=True)
+        before = np.concatenate([[0], np.cumsum(counts)])
+        start = np.searchsorted(values, blocks.low, side="left")
+        stop = np.searchsorted(values, blocks.high, side="right")
+        sampled = before[stop] - before[start]
+        common = np.full(len(blocks), -1.0)
+        loose = blocks.n.astype(np.float64)
+        for number in np.flatnonzero(sampled > stop - start):  # the sample has a score twice
+            best = start[number] + int(np.argmax(counts[start[number] : stop[number]]))
+            common[number] = values[best]
+            loose[number] *= 1 - counts[best] / sampled[number]
+        return common, loose
+
+    def _all_rows(self) -> Chunk:
+        return next(self._observations.chunks(self._observations.rows))
+
+    def _collapse(
+        self, rows: Chunk, *, moments: bool = False, order: IntArray | None = None
+    ) -> Blocks:
+        counted = self._observations.weight_kind == "frequency"
+        return collapse(*rows, counted=counted, moments=moments, order=order)
+
+    def _totals(self, rows: Chunk, blocks: Blocks) -> Totals:
+        variance = rows.scores * (1 - rows.scores)
+        totals = row_totals(rows, variance, sampling=self._observations.sampling)
+        if self._observations.sampling:
+            return totals
+        return replace(totals, wwe=float(blocks.up.sum() + blocks.down.sum()))
+
+
+def _spread_out(sample: FloatArray) -> bool:
+    """Tell whether equal cells share the variance of scores fairly, few of which repeat."""
+    variance = sample * (1 - sample)
+    heaviest = np.bincount((sample * 1024).astype(np.int64), variance).max()
+    repeats = np.count_nonzero(sample[1:] == sample[:-1])
+    return bool(heaviest * 128 <= variance.sum() and repeats * 50 <= sample.shape[0])
+
+
+def _owners(grid: BucketGrid, blocks: Blocks) -> IntArray:
+    """Tell for every bucket which block it meets, if any, or that it meets several."""
+    last = grid.n_buckets - 1
+    first, final = (np.clip(grid.bucket(end), 0, last) for end in (blocks.low, blocks.high))
+    meets = np.cumsum(
+        np.bincount(first, minlength=last + 2) - np.bincount(final + 1, minlength=last + 2)
+    )[:-1]
+    owner = np.searchsorted(final, np.arange(last + 1))
+    owner[meets == 0] = _NOBODY
+    owner[meets > 1] = _SEVERAL
+    return owner
+
+
+def _pick(chunk: Chunk, index: IntArray | np.ndarray) -> Chunk:
+    scores, labels, weights = chunk
+    return Chunk(scores[index], labels[index], None if weights is None else weights[index])
+
+
+def _join(chunks: list[Chunk]) -> Chunk:
+    scores, labels, weights = zip(*chunks, strict=True)
+    return Chunk(
+        np.concatenate(scores),
+        np.concatenate(labels),
+        None if weights[0] is None else np.concatenate(weights),
+    )

@@ -1,0 +1,26 @@
+"""Settings for the whole suite: hypothesis profiles and shared fixtures."""
+
+import os
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+from helpers import SHARED_DATA
+
+# No test depends on how fast the machine is: no deadline, and no complaint about slow generation.
+_NO_CLOCK = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
+
+# dev: new examples in every run, few enough to wait for. ci: the same examples in every run.
+# thorough: for a change to the numerics, `SECANT_HYPOTHESIS=thorough pytest tests/laws`.
+settings.register_profile("dev", max_examples=50, **_NO_CLOCK)
+settings.register_profile("ci", max_examples=200, derandomize=True, print_blob=True, **_NO_CLOCK)
+settings.register_profile("thorough", max_examples=5000, **_NO_CLOCK)
+settings.load_profile(os.environ.get("SECANT_HYPOTHESIS", "dev"))
+
+
+@pytest.fixture(scope="session")
+def shared_data():
+    """Return the folder of real predictions, or skip the test where it is not there."""
+    if not SHARED_DATA.is_dir():
+        pytest.skip("the real predictions (shared/data beside the repository) are not here")
+    return SHARED_DATA

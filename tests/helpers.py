@@ -1,0 +1,29 @@
+"""What test modules share: ``from helpers import optional``."""
+
+import importlib
+import os
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+PACKAGE = ROOT / "src" / "secant"
+
+# Real predictions that are too large for the repository and live beside it. Use the fixture
+# `shared_data`, which skips where they are absent.
+SHARED_DATA = ROOT.parent / "shared" / "data"
+
+REQUIRE_ALL = os.environ.get("SECANT_REQUIRE_ALL", "0") == "1"
+
+
+def optional(name: str) -> ModuleType:
+    """Import a library that the tests can do without, such as scipy.
+
+    Where it is missing the caller is skipped: one test when called inside a test, the whole file
+    when called at its top. With ``SECANT_REQUIRE_ALL=1`` (as in ``make test``) it fails instead,
+    so that nothing is skipped by accident. A library that is there but broken always fails.
+    """
+    if REQUIRE_ALL:
+        return importlib.import_module(name)
+    return pytest.importorskip(name)

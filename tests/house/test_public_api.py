@@ -1,0 +1,59 @@
+"""The names users import. Names are added, never renamed; each addition is a line here."""
+
+import types
+
+import secant
+
+FROZEN = [
+    "Bounds",
+    "Calibration",
+    "Cells",
+    "InputError",
+    "Interval",
+    "MissingExtraError",
+    "SecantError",
+    "Statistic",
+    "__version__",
+    "assess",
+    "ecce_mad",
+    "ecce_r",
+    "ece",
+    "null",
+]
+
+
+def test_all_is_frozen():
+    assert list(secant.__all__) == FROZEN
+
+
+def test_all_is_sorted_and_has_no_repeats():
+    assert list(secant.__all__) == sorted(set(secant.__all__))
+
+
+def test_every_name_exists():
+    missing = [name for name in secant.__all__ if not hasattr(secant, name)]
+    assert not missing
+
+
+def test_public_objects_say_where_they_come_from_and_what_they_do():
+    for name in secant.__all__:
+        thing = getattr(secant, name)
+        if isinstance(thing, type | types.FunctionType | types.ModuleType):
+            assert thing.__doc__, f"secant.{name} has no docstring"
+
+
+def test_dir_shows_nothing_else():
+    for name in dir(secant):
+        thing = getattr(secant, name)
+        if isinstance(thing, types.ModuleType):
+            # Importing a submodule makes it an attribute; another library must not appear.
+            assert thing.__name__.startswith("secant."), f"secant.{name} is {thing.__name__}"
+        elif not name.startswith("_") and name != "annotations":
+            assert name in secant.__all__, f"secant.{name} is visible and not in __all__"
+
+
+def test_version_looks_like_one():
+    major, minor, patch = secant.__version__.split(".")[:3]
+    assert major.isdigit()
+    assert minor.isdigit()
+    assert patch[:1].isdigit()
