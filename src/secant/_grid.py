@@ -103,7 +103,7 @@ class SampledGrid:
         if (total := variance.sum()) > 0:
             share += 0.75 * variance / total
         tail = sample[min(np.searchsorted(np.cumsum(share), self._TAIL), sample.shape[0] - 1)]
-        top, bottom = _bits(highest), _bits(min(tail, highest))
+        bottom, top = (int(end) for end in _as_integers(np.array([tail, highest])))
         self._shift = max(0, (top - bottom).bit_length() - self._MOST_BUCKETS.bit_length() + 1)
         self._first = bottom >> self._shift
         self.n_buckets = (top >> self._shift) - self._first + 1
@@ -115,7 +115,7 @@ class SampledGrid:
             new[-1] = True
         self._cell_of_bucket = np.cumsum(new) - 1
         edges = ((np.flatnonzero(new) + self._first) << self._shift).view(np.float64)
-        edges[0] = lowest
+        edges[0] = lowest + 0.0  # not -0.0
         self.low = edges
         self.high = _below_next(edges, last=highest)
         self.anchor, self.ties = self._anchors(sample, self._cell_of_bucket[bucket])
@@ -150,38 +150,40 @@ class SampledGrid:
 
 
 class NestedGrid:
-    """Dyadic cells inside a few given ranges of scores, as fine as each range needs.
+    """Cells inside a few given ranges of scores, as fine as each range needs.
+
+    A range is cut into equal numbers of doubles, so that however narrow it is, or close to zero,
+    a few rounds of cutting separate any two scores.
 
     Parameters
     ----------
     low, high
         Limits of disjoint ranges in ascending order; every score located must lie in one.
     n_cells
-        How many cells to spend on each range, at most.
+        How many cells to spend on each range, at most; a power of two.
     """
 
     def __init__(self, low: FloatArray, high: FloatArray, n_cells: int) -> None:
         self._range_low = low
-        # One bit less than fits, because a range need not begin on a cell's edge.
-        bits = np.floor(np.log2((n_cells - 1) / 2) - np.log2(high - low))
-        self._scale = np.exp2(np.clip(bits, 0, 1000))
-        self._origin = np.floor(low * self._scale)
-        sizes = (np.floor(high * self._scale) - self._origin).astype(np.int64) + 1
+        self._origin = _as_integers(low)
+        span = _as_integers(high) - self._origin
+        # frexp of an integer gives its bit length, or one more where rounding carries.
+        self._shift = np.maximum(np.frexp(span)[1] - (n_cells.bit_length() - 1), 0).astype(np.int64)
+        sizes = (span >> self._shift) + 1
         self._base = np.cumsum(sizes) - sizes
 
         owner = np.repeat(np.arange(low.shape[0]), sizes)
-        number = np.arange(owner.shape[0]) - self._base[owner] + self._origin[owner]
-        edges = np.maximum(number / self._scale[owner], low[owner])
-        self.low = self.anchor = edges
-        self.high = np.minimum(_below_next(edges, last=1.0), high[owner])
+        number = np.arange(owner.shape[0]) - self._base[owner]
+        first = self._origin[owner] + (number << self._shift[owner])
+        self.low = self.anchor = first.view(np.float64)
+        self.high = np.minimum(_below_next(self.low, last=1.0), high[owner])
         self.ties = False
 
     def locate(self, scores: FloatArray) -> tuple[IntArray, FloatArray]:
         """Find the cells of scores."""
         owner = np.searchsorted(self._range_low, scores, side="right") - 1
-        # Both floors are whole numbers close to each other, so their difference is exact.
-        inner = np.floor(scores * self._scale[owner]) - self._origin[owner]
-        cell = self._base[owner] + inner.astype(np.int64)
+        inner = (_as_integers(scores) - self._origin[owner]) >> self._shift[owner]
+        cell = self._base[owner] + inner
         return cell, scores - self.low[cell]
 
 
@@ -202,5 +204,6 @@ def _below_next(edges: FloatArray, last: float) -> FloatArray:
     return np.append(np.nextafter(edges[1:], -np.inf), last)
 
 
-def _bits(score: float) -> int:
-    return int(np.float64(abs(score)).view(np.int64))
+def _as_integers(scores: FloatArray) -> IntArray:
+    """Number the doubles from 0.0 upward, in their order; -0.0 counts as 0.0."""
+    return (scores + 0.0).view(np.int64)

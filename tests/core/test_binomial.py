@@ -88,11 +88,18 @@ def test_mirror_outcome_counts():
             tail = sum(math.comb(n, j) for j in range(far + 1))
             expected = 0.0 if 2 * far >= n - 1 else math.log(2 * tail / 2**n)
             assert log_two_sided(k, n, 0.5) == pytest.approx(expected, rel=1e-13, abs=0)
-    # 10 x 0.3 is 3.0000000000000000000 minus a rounding error: 1 and 5 are as far from it.
-    with_mirror = log_enumerated(1, 10, 0.3)
-    assert log_two_sided(1, 10, 0.3) == pytest.approx(with_mirror, rel=1e-14)
-    assert log_two_sided(5, 10, 0.3) == pytest.approx(with_mirror, rel=1e-14)
-    assert log_two_sided(3, 10, 0.3) == 0.0
+
+
+@pytest.mark.parametrize(("n", "p", "mean"), [(100, 0.29, 29), (100, 0.57, 57), (200, 0.145, 29)])
+def test_mirror_outcome_counts_in_spite_of_rounding(n, p, mean):
+    assert n * p != mean  # in doubles
+    chance = Fraction(str(p))
+    pmf = [math.comb(n, k) * chance**k * (1 - chance) ** (n - k) for k in range(n + 1)]
+    for deviation in (1, 5, mean // 3):
+        tails = sum(pmf[: mean - deviation + 1]) + sum(pmf[mean + deviation :])
+        for k in (mean - deviation, mean + deviation):
+            assert log_two_sided(k, n, p) == pytest.approx(log_fraction(tails), rel=1e-12, abs=0)
+    assert log_two_sided(mean, n, p) == 0.0
 
 
 def test_one_trial():

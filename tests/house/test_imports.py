@@ -16,7 +16,8 @@ from helpers import PACKAGE
 # below; imports form no circle. A new module is placed here, as low as it can be.
 LAYERS = (
     ("errors", "_types"),
-    ("null", "_binomial", "_input", "_grid", "_sums", "_blocks"),
+    ("null", "_binomial", "_input", "_grid", "_blocks"),
+    ("_sums", "_inference"),
     ("_cells", "_ecce", "_ece", "sources"),
     ("_results", "_verdict"),
     ("_assess",),

@@ -22,14 +22,15 @@ if TYPE_CHECKING:
 
 __all__ = ["ArraySource"]
 
-# Up to here sorting everything is as fast as cutting into cells, and keeps every point.
-_SORT_UP_TO = 1 << 16
-# Rows looked at together: a few arrays of this length fit into a processor's second-level cache.
-_CHUNK = 1 << 17
+# Up to this many rows sorting everything is as quick as cutting into cells, and keeps every point.
+SORT_UP_TO = 1 << 16
+# Rows looked at together: a few arrays of this length stay in a processor's cache.
+CHUNK = 1 << 17
+# Rows of unresolved blocks that are collected and sorted, at least; more of many rows.
+COLLECT_UP_TO = 1 << 16
+COLLECT_SHARE = 1 / 64
+CELLS_TO_REFINE = 1 << 16
 _SAMPLE = 1 << 14
-_CELLS_TO_REFINE = 1 << 16
-# Doubles below this are too few to be worth cutting into cells.
-_TOO_SMALL_TO_CUT = 2.0**-900
 _NOBODY = -1
 _SEVERAL = -2
 
@@ -42,12 +43,12 @@ class ArraySource:
 
     def blocks(self, *, moments: bool = False) -> tuple[Blocks, Totals]:
         """Return blocks that hold every observation, and the sums over all of them."""
-        if self._observations.rows <= _SORT_UP_TO:
+        if self._observations.rows <= SORT_UP_TO:
             rows = self._all_rows()
             blocks = self._collapse(rows, moments=True)
             return blocks, self._totals(rows, blocks)
         sums = CellSums(self._grid, sampling=self._observations.sampling, moments=moments)
-        for chunk in self._observations.chunks(_CHUNK):
+        for chunk in self._observations.chunks(CHUNK):
             sums.add(chunk)
         blocks = sums.blocks()
         return blocks, sums.totals(blocks)
@@ -63,11 +64,10 @@ class ArraySource:
     def refine(self, blocks: Blocks) -> Blocks:
         """Cut blocks finer: into ties where that takes few rows, else into narrower cells."""
         common, loose = self._common_scores(blocks)
-        budget = max(_SORT_UP_TO, self._observations.rows // 64)
+        budget = max(COLLECT_UP_TO, COLLECT_SHARE * self._observations.rows)
         lightest_first = np.argsort(loose, kind="stable")
         light = np.zeros(len(blocks), bool)
         light[lightest_first[np.cumsum(loose[lightest_first]) <= budget]] = True
-        light |= blocks.high < _TOO_SMALL_TO_CUT
         parts = []
         if light.any():
             parts.append(self._ties(blocks.select(light), common[light]))
@@ -108,7 +108,8 @@ class ArraySource:
 
     def _narrower(self, blocks: Blocks) -> Blocks:
         """Cut blocks into cells, thousands each."""
-        grid = NestedGrid(blocks.low, blocks.high, max(4, _CELLS_TO_REFINE // len(blocks)))
+        each = max(4, CELLS_TO_REFINE // len(blocks))
+        grid = NestedGrid(blocks.low, blocks.high, 1 << (each.bit_length() - 1))
         sums = CellSums(
             grid, sampling=self._observations.sampling, moments=blocks.moments is not None
         )
@@ -120,7 +121,7 @@ class ArraySource:
         """Walk over the rows inside some blocks, with the number of the block that holds each."""
         grid = self._grid
         owner_of_bucket = _owners(grid, blocks)
-        for chunk in self._observations.chunks(_CHUNK):
+        for chunk in self._observations.chunks(CHUNK):
             owner = owner_of_bucket.take(grid.bucket(chunk.scores), mode="clip")
             near = np.flatnonzero(owner != _NOBODY)
             if not near.size:

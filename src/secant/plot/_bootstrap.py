@@ -1,0 +1,110 @@
+"""Reliability diagrams of resampled rows, the grey lines of the paper."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from secant import _ece
+from secant._blocks import collapse, resolve
+from secant.errors import InputError
+from secant.plot._models import is_weighted
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from secant._blocks import Blocks
+    from secant._input import Observations
+    from secant._results import Calibration
+    from secant._types import BoolArray, FloatArray
+
+__all__ = ["Resamples", "resample_result", "resample_rows"]
+
+
+class Resamples(NamedTuple):
+    """Mean score and mean response of each bin in each resample; NaN where a bin is empty.
+
+    Both arrays have one row a resample and one column a bin.
+    """
+
+    mean_score: FloatArray
+    mean_response: FloatArray
+
+
+def resample_result(
+    result: Calibration, n_bins: int, strategy: str, size: int, rng: Any
+) -> Resamples:
+    """Resample the rows behind a result, with replacement, and bin each resample anew.
+
+    Raises
+    ------
+    InputError
+        If rows carry sampling weights: the result keeps their sums only.
+    """
+    # The one place where drawing looks behind a result: its rows, counted by score and response.
+    blocks, totals, source = result._blocks, result._totals, result._source  # noqa: SLF001
+    if is_weighted(result):
+        msg = (
+            "resampling weighted predictions needs their rows: use "
+            "ReliabilityDisplay.from_predictions, or uncertainty='bars'"
+        )
+        raise InputError(msg)
+    binning = _ece.Binning(n_bins, strategy)
+    if strategy == "uniform":
+        edges = np.arange(1, n_bins) / n_bins
+
+        def across_an_edge(blocks: Blocks) -> BoolArray:
+            first, last = np.searchsorted(edges, blocks.low), np.searchsorted(edges, blocks.high)
+            return np.asarray(first != last)
+
+        blocks = resolve(blocks, across_an_edge, None if source is None else source.refine)
+    generator = np.random.default_rng(rng)
+    drawn = (_recount(blocks, generator) for _ in range(size))
+    return _collect(_ece.binned(one, totals, binning, None) for one in drawn)
+
+
+def resample_rows(
+    seen: Observations, result: Calibration, n_bins: int, strategy: str, size: int, rng: Any
+) -> Resamples:
+    """Resample rows, each with its own weight, and bin each resample anew."""
+    binning = _ece.Binning(n_bins, strategy)
+    totals = result._totals  # noqa: SLF001  (bins ask it for the number of rows only)
+    generator = np.random.default_rng(rng)
+    scores, labels, weights = next(seen.chunks(seen.rows))
+    assert weights is not None  # noqa: S101
+
+    def draw() -> Blocks:
+        rows = generator.integers(scores.shape[0], size=scores.shape[0])
+        return collapse(scores[rows], labels[rows], weights[rows])
+
+    return _collect(_ece.binned(draw(), totals, binning, None) for _ in range(size))
+
+
+def _recount(blocks: Blocks, rng: np.random.Generator) -> Blocks:
+    """Draw as many rows as there are, with replacement, and count them in the same blocks.
+
+    Rows of one block and one response are alike, so how often each kind is drawn is multinomial.
+    In a block of several scores a row drawn stands for the average of its kind; such a block is
+    far narrower than a pixel or holds next to nothing.
+    """
+    counts = np.concatenate([blocks.n0, blocks.n1])
+    n0, n1 = np.split(rng.multinomial(counts.sum(), counts / counts.sum()), 2)
+    drawn = replace(
+        blocks,
+        n0=n0,
+        n1=n1,
+        w0=n0,
+        w1=n1,
+        down=blocks.down * (n0 / np.maximum(blocks.n0, 1)),
+        up=blocks.up * (n1 / np.maximum(blocks.n1, 1)),
+        moments=None,
+    )
+    return drawn.select(drawn.n > 0)
+
+
+def _collect(samples: Iterator[_ece.BinSums]) -> Resamples:
+    points = [(bins.mean(bins.scored), bins.mean(bins.weight1)) for bins in samples]
+    score, response = np.asarray(points).transpose(1, 0, 2)
+    return Resamples(score, response)

@@ -1,0 +1,151 @@
+"""How pictures look: colours, line styles and the words and numbers written in them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from secant.errors import MissingExtraError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from matplotlib.axes import Axes
+
+    from secant._results import Interval
+
+__all__ = [
+    "BAND",
+    "FAINT",
+    "INK",
+    "MUTED",
+    "PAPER",
+    "RESAMPLE",
+    "TOO_HIGH",
+    "TOO_LOW",
+    "Style",
+    "accent",
+    "deviation",
+    "inches",
+    "model_style",
+    "new_axes",
+    "points",
+    "score",
+    "score_labels",
+    "text_width",
+]
+
+INK = "#1f2328"  # curves and words
+MUTED = "#6a737d"  # what explains
+FAINT = "#b4bac1"  # what only guides the eye
+RESAMPLE = "#c9cdd2"
+BAND = "#eef0f2"
+PAPER = "#ffffff"
+# The two accents are vermilion and blue of Okabe and Ito's palette, made for all eyes. They mean
+# a direction, everywhere, and no model is drawn in them.
+TOO_HIGH = "#d55e00"
+TOO_LOW = "#0072b2"
+
+
+# Scores below this are written as powers of ten.
+_TINY = 1e-4
+
+
+class Style(NamedTuple):
+    """How one model is drawn: a colour for the eye, a dash and a marker for grey print."""
+
+    color: str
+    dash: Any
+    marker: str
+
+
+# Told apart by colour whatever the eye, by lightness in grey, and by dash and marker in any case.
+_STYLES = (
+    Style(INK, "solid", "o"),
+    Style("#009e73", (0, (5, 1.2)), "s"),
+    Style("#aa4499", (0, (3, 1.2, 1, 1.2)), "^"),
+    Style("#b8860b", (0, (1.5, 1.2)), "D"),
+    Style("#7a8691", (0, (8, 1.5, 1, 1.5, 1, 1.5)), "v"),
+)
+
+
+def model_style(number: int) -> Style:
+    """Return the style of a model; after the fifth, dashes and markers meet other colours."""
+    rounds, place = divmod(number, len(_STYLES))
+    other = _STYLES[(place + rounds) % len(_STYLES)]
+    return Style(_STYLES[place].color, other.dash, other.marker)
+
+
+def new_axes(*, width: float, height: float) -> Axes:
+    """Return axes in a new figure, which pyplot looks after.
+
+    Raises
+    ------
+    MissingExtraError
+        If matplotlib is not installed.
+    """
+    try:
+        import matplotlib.pyplot as plt  # noqa: PLC0415  (imported only when drawing)
+    except ModuleNotFoundError as error:
+        if error.name is None or error.name.partition(".")[0] != "matplotlib":
+            raise
+        msg = "drawing needs matplotlib, which is not installed: pip install 'secant[plot]'"
+        raise MissingExtraError(msg) from error
+    axes: Axes = plt.figure(figsize=(width, height), layout="constrained").add_subplot()
+    return axes
+
+
+def inches(ax: Axes) -> tuple[float, float]:
+    """Return width and height of axes."""
+    box = ax.get_window_extent()
+    dpi = ax.figure.dpi
+    return box.width / dpi, box.height / dpi
+
+
+def text_width(text: str, size: float) -> float:
+    """Estimate how wide a line of text of a size in points is, in inches."""
+    return 0.55 * size * len(text) / 72
+
+
+def accent(worst: Interval) -> str:
+    """Return the colour of a direction."""
+    return TOO_HIGH if worst.direction == "too high" else TOO_LOW
+
+
+def points(value: float) -> str:
+    """Write a difference of probabilities in percentage points, rounded for reading."""
+    return f"{100 * value:.3g}".replace("-", "\N{MINUS SIGN}")
+
+
+def deviation(worst: Interval) -> str:
+    """Say in words how far off a range of scores is."""
+    if not worst.n or worst.direction == "even":
+        return "no deviation"
+    return f"{worst.direction} by {points(abs(worst.miscalibration))} points"
+
+
+def score(value: float) -> str:
+    """Write one score, rounded for reading."""
+    return f"{value:.3f}" if value == 0 or value >= 1e-3 else f"{value:.3g}"
+
+
+def score_labels(scores: Iterable[float]) -> list[str]:
+    """Write scores with the digits that tell neighbours apart, two to five, the same for all.
+
+    Examples
+    --------
+    >>> score_labels([0.004, 0.316, 0.5, 1.0])
+    ['0.00', '0.32', '0.50', '1.00']
+    >>> score_labels([0.0005, 0.0034, 0.02])
+    ['0.001', '0.003', '0.020']
+    >>> score_labels([3e-12, 0.25, 0.9993, 0.9998])
+    ['3e-12', '0.2500', '0.9993', '0.9998']
+    """
+    values = [float(score) for score in scores]
+    plain = sorted({value for value in values if value == 0 or value >= _TINY})
+    digits = 2
+    while digits < 5 and len({f"{value:.{digits}f}" for value in plain}) < len(plain):
+        digits += 1
+    return [
+        f"{value:.0e}".replace("e-0", "e-") if 0 < value < _TINY else f"{value:.{digits}f}"
+        for value in values
+    ]

@@ -1,0 +1,344 @@
+"""The graph of cumulative differences."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from secant import null
+from secant._results import Calibration
+from secant.plot import _style
+from secant.plot._graph import Graph
+from secant.plot._models import assess_models, is_weighted, named, predict
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from matplotlib.axes import Axes
+    from matplotlib.collections import PolyCollection
+    from matplotlib.figure import Figure, SubFigure
+    from matplotlib.legend import Legend
+    from matplotlib.lines import Line2D
+    from matplotlib.patches import Polygon
+    from matplotlib.text import Text
+
+    from secant._results import Curve
+    from secant._types import FloatArray
+
+__all__ = ["CumulativeDisplay"]
+
+
+class CumulativeDisplay:
+    r"""The graph of cumulative differences: slope is miscalibration, flat is good.
+
+    Predictions stand in the order of their scores. Along the way the graph adds up what happened
+    minus what was forecast; over any stretch, the slope of the secant line is how far predictions
+    there are off. Where the graph falls they are too high, where it rises too low. No bins, nothing
+    to tune; what noise alone can do is the height of the triangle at the origin.
+
+    Parameters
+    ----------
+    results : Calibration, sequence of Calibration or mapping from names to Calibration
+        What to draw; several results share the axes.
+    name : str or sequence of str, optional
+        Names of results that have none.
+
+    Attributes
+    ----------
+    results : tuple of Calibration
+        One a model, with every number about it.
+    names : tuple of str or None
+        Their names.
+    curves : tuple of Curve
+        What is drawn: score, fraction of weight and cumulative difference.
+    secants : ndarray of shape (models, 2, 2)
+        Ends of the secant over the worst range of each model, as (fraction, difference).
+    sigmas : ndarray
+        Sigma of each model; its triangle reaches from -2 sigma to 2 sigma.
+    bands : ndarray
+        Half-height of each model's significance band.
+    ax_, figure_
+        Where it was drawn.
+    line_, lines_ : Line2D and list of Line2D
+        The curve of the first model, and of all; thinned to the pixel grid where they are long.
+    triangles_ : list of Polygon
+        The triangles at the origin.
+    secants_ : list of Line2D
+        The secants over the worst ranges, where asked for.
+    bands_ : list of PolyCollection
+        The significance bands, where asked for.
+    notes_ : list of Text
+        What is written about the worst range of a single model.
+    legend_ : Legend or None
+        Names of several models, with how far off each is.
+    fraction_axis_ : Axes
+        The upper axis.
+
+    Raises
+    ------
+    InputError
+        If there is nothing to draw, or something that is not a :class:`Calibration`.
+
+    See Also
+    --------
+    ReliabilityDisplay : The classical picture, with bins.
+
+    Notes
+    -----
+    The abscissa is the cumulative weight (the fraction of predictions when nothing is weighted) and
+    the ordinate
+
+    .. math:: C_k = \frac{1}{W} \sum_{j \le k} w_j (r_j - s_j),
+
+    at the end of each distinct score. The lower axis shows the score at that place, and its small
+    ticks, at equal steps of the score, how scores are distributed: they stand close where there are
+    few predictions. Under perfect calibration the graph leaves the significance band somewhere
+    with a probability of one minus the confidence level, in the limit of many predictions; leaving
+    it is what ECCE-MAD tests.
+
+    References
+    ----------
+    .. [1] I. Arrieta-Ibarra, P. Gujral, J. Tannen, M. Tygert, C. Xu (2022). "Metrics of
+       calibration for probabilistic predictions." Journal of Machine Learning Research 23(351).
+       https://doi.org/10.48550/arXiv.2205.09680
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import secant
+    >>> rng = np.random.default_rng(0)
+    >>> forecast = rng.random(5000)
+    >>> happened = rng.random(5000) < forecast**1.2
+    >>> display = secant.CumulativeDisplay(secant.assess(happened, forecast))
+    >>> display.secants.round(3)
+    array([[[ 0.055,  0.001],
+            [ 1.   , -0.051]]])
+
+    Any axes will do; without, a new figure is made.
+
+    >>> from matplotlib.figure import Figure
+    >>> ax = Figure().subplots()
+    >>> display.plot(ax, band=True).line_.axes is ax
+    True
+    """
+
+    results: tuple[Calibration, ...]
+    names: tuple[str | None, ...]
+    ax_: Axes
+    figure_: Figure | SubFigure
+    line_: Line2D
+    lines_: list[Line2D]
+    triangles_: list[Polygon]
+    secants_: list[Line2D]
+    bands_: list[PolyCollection]
+    notes_: list[Text]
+    legend_: Legend | None
+    fraction_axis_: Axes
+
+    def __init__(
+        self,
+        results: Calibration | Sequence[Calibration] | Mapping[str, Calibration],
+        *,
+        name: str | Sequence[str] | None = None,
+    ) -> None:
+        self.names, self.results = named(results, Calibration, name)
+
+    @property
+    def curves(self) -> tuple[Curve, ...]:
+        """What is drawn: score, fraction of weight and cumulative difference."""
+        return tuple(result.curve for result in self.results)
+
+    @property
+    def secants(self) -> FloatArray:
+        """Ends of the secant over the worst range of each model, as (fraction, difference)."""
+        return np.asarray([_secant(curve) for curve in self.curves])
+
+    @property
+    def sigmas(self) -> FloatArray:
+        """Sigma of each model."""
+        return np.asarray([result.sigma for result in self.results])
+
+    @property
+    def bands(self) -> FloatArray:
+        """Half-height of each model's significance band."""
+        critical = [null.mad.isf(1 - result.confidence_level) for result in self.results]
+        return np.asarray(critical) * self.sigmas
+
+    @classmethod
+    def from_predictions(
+        cls,
+        y_true: Any,
+        y_prob: Any,
+        *,
+        sample_weight: Any = None,
+        weight_kind: str = "sampling",
+        pos_label: Any = None,
+        method: str = "auto",
+        confidence_level: float = 0.95,
+        name: str | None = None,
+        ax: Axes | None = None,
+        worst: bool = True,
+        band: bool = False,
+        **kwargs: Any,
+    ) -> CumulativeDisplay:
+        """Assess predictions and draw the result.
+
+        Parameters
+        ----------
+        y_true : array-like of shape (n,)
+            What happened.
+        y_prob : array-like of shape (n,), or mapping from names to such
+            Predicted probabilities of one model, or of several for the same outcomes.
+        sample_weight, weight_kind, pos_label, method, confidence_level
+            As in :func:`secant.assess`.
+        name : str, optional
+            Name of the model.
+        ax, worst, band, **kwargs
+            As in :meth:`plot`.
+
+        Returns
+        -------
+        CumulativeDisplay
+            Drawn.
+
+        Raises
+        ------
+        InputError
+            As :func:`secant.assess`.
+        MissingExtraError
+            If matplotlib is not installed.
+
+        Examples
+        --------
+        >>> from matplotlib.figure import Figure
+        >>> import secant
+        >>> happened = [0, 0, 1, 1]
+        >>> models = {"bold": [0.1, 0.2, 0.8, 0.9], "timid": [0.4, 0.5, 0.5, 0.6]}
+        >>> display = secant.CumulativeDisplay.from_predictions(
+        ...     happened, models, ax=Figure().subplots()
+        ... )
+        >>> [text.get_text() for text in display.legend_.get_texts()]
+        ['bold: too low by 15 points', 'timid: too high by 45 points']
+        """
+        results = assess_models(
+            y_true,
+            y_prob,
+            name,
+            sample_weight=sample_weight,
+            weight_kind=weight_kind,
+            pos_label=pos_label,
+            method=method,
+            confidence_level=confidence_level,
+        )
+        return cls(results, name=name).plot(ax, worst=worst, band=band, **kwargs)
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Any,
+        y: Any,
+        *,
+        pos_label: Any = None,
+        name: str | None = None,
+        **options: Any,
+    ) -> CumulativeDisplay:
+        """Assess the predictions of a fitted binary classifier and draw the result.
+
+        Parameters
+        ----------
+        estimator : object with ``predict_proba``
+            The classifier, such as one of scikit-learn's or a pipeline.
+        X : array-like
+            What it predicts from.
+        y : array-like of shape (n,)
+            What happened.
+        pos_label : optional
+            The class to draw; the second of ``estimator.classes_`` unless given.
+        name : str, optional
+            Name of the model, that of its class unless given.
+        **options
+            As in :meth:`from_predictions`.
+
+        Returns
+        -------
+        CumulativeDisplay
+            Drawn.
+
+        Raises
+        ------
+        InputError
+            If the estimator gives no probabilities of two classes; and as :func:`secant.assess`.
+        MissingExtraError
+            If matplotlib is not installed.
+        """
+        y_prob, pos_label = predict(estimator, X, pos_label)
+        name = type(estimator).__name__ if name is None else name
+        return cls.from_predictions(y, y_prob, pos_label=pos_label, name=name, **options)
+
+    def plot(
+        self, ax: Axes | None = None, *, worst: bool = True, band: bool = False, **kwargs: Any
+    ) -> CumulativeDisplay:
+        """Draw.
+
+        Axes that hold a display already take another one beside it, with a legend.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure unless given.
+        worst : bool
+            Mark the range of scores that attains ECCE-R with its secant, and write how far off
+            predictions there are.
+        band : bool
+            Shade what the graph does not leave under perfect calibration, at the result's
+            confidence level.
+        **kwargs
+            Passed on to ``ax.plot`` for the curves.
+
+        Returns
+        -------
+        CumulativeDisplay
+            Itself.
+
+        Raises
+        ------
+        MissingExtraError
+            If matplotlib is not installed.
+        """
+        ax = _style.new_axes(width=7.2, height=4.8) if ax is None else ax
+        graph = Graph(ax)
+        first = len(graph.curves)
+        several = first + len(self.results) > 1
+        self.ax_, self.figure_ = ax, ax.figure
+        self.lines_, self.triangles_, self.secants_, self.bands_, self.notes_ = [], [], [], [], []
+        for number, result in enumerate(self.results):
+            words = f"{self._name(number, first)}: {_style.deviation(result.worst)}"
+            line = graph.curve(result.curve, first + number, label=words, **kwargs)
+            color = str(line.get_color())
+            self.lines_.append(line)
+            self.triangles_.append(graph.triangle(result.sigma, color))
+            if band:
+                self.bands_.append(graph.band(self.bands[number]))
+            if worst and result.worst.n:
+                self.secants_.append(graph.secant(self.secants[number], result.worst))
+        self.line_ = self.lines_[0]
+        self.fraction_axis_ = graph.fractions(weighted=any(map(is_weighted, self.results)))
+        graph.scores(self.curves, first)
+        graph.title(None if several else self.names[0])
+        self.legend_ = graph.legend() if several else None
+        if self.secants_ and not several:
+            self.notes_ = graph.note(self.results[0], self.secants[0])
+        graph.fit()
+        return self
+
+    def _name(self, number: int, first: int) -> str:
+        name = self.names[number]
+        return f"model {first + number + 1}" if name is None else name
+
+
+def _secant(curve: Curve) -> FloatArray:
+    """Return the ends of the secant that attains ECCE-R, the left one first."""
+    ends = sorted((int(curve.difference.argmin()), int(curve.difference.argmax())))
+    return np.column_stack([curve.fraction[ends], curve.difference[ends]])
