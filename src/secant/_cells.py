@@ -287,7 +287,8 @@ def _coarsen(sums: CellSums, n_cells: int) -> CellSums:
     into = np.append(np.arange(fine) // factor, n_cells)  # the score 1 stays alone
     shift = np.repeat(sums.grid.anchor - coarse.grid.anchor[into], 2)
     moved = dict(sums.columns())
-    moved["offset"] = sums.offset + (sums.weight if sums.sampling else sums.count) * shift
+    weight = sums.weight if sums.sampling else sums.count
+    moved["offset"] = (sums.offset * sums.grid.unit + weight * shift) / coarse.grid.unit
     for name, column in moved.items():
         rows = column.reshape(fine + 1, -1)
         joined = np.add.reduceat(rows, np.append(np.arange(0, fine, factor), fine), axis=0)

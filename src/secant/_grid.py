@@ -22,13 +22,14 @@ class Grid(Protocol):
 
     Every cell has an *anchor*, one of the scores it can hold. Distances from it are what gets
     summed: a sum of a million equal scores would drift by rounding, a million times the anchor
-    plus a sum of tiny distances does not. Where ``ties`` is true an anchor may be a score that
+    plus a sum of tiny distances does not. Distances are in units of ``unit``. Where ``ties`` is true an anchor may be a score that
     many observations share, so that it pays to watch for cells which hold nothing else.
     """
 
     low: FloatArray
     high: FloatArray
     anchor: FloatArray
+    unit: float
     ties: bool
 
     def locate(self, scores: FloatArray) -> tuple[IntArray, FloatArray]:
@@ -59,6 +60,7 @@ class DyadicGrid:
         self.n_buckets = self.n_cells + 1
         self.low = self.anchor = np.arange(self.n_cells + 1) / self.n_cells
         self.high = _below_next(self.low, last=1.0)
+        self.unit = 1 / self.n_cells
         self.ties = False
 
     def bucket(self, scores: FloatArray) -> IntArray:
@@ -67,10 +69,10 @@ class DyadicGrid:
 
     def locate(self, scores: FloatArray) -> tuple[IntArray, FloatArray]:
         """Find the cells of scores."""
-        cell = (scores * self.n_cells).astype(np.int32)  # int32: the conversion is vectorised
-        offset = np.multiply(cell, 1.0 / self.n_cells, dtype=np.float64)
-        np.subtract(scores, offset, out=offset)
-        return cell.astype(np.int64), offset
+        offset = scores * self.n_cells
+        whole = np.floor(offset)
+        offset -= whole
+        return whole.astype(np.int32).astype(np.int64), offset  # by way of int32: vectorised
 
 
 class SampledGrid:
@@ -119,6 +121,7 @@ class SampledGrid:
         self.low = edges
         self.high = _below_next(edges, last=highest)
         self.anchor, self.ties = self._anchors(sample, self._cell_of_bucket[bucket])
+        self.unit = 1.0
 
     @staticmethod
     def _first_of_cell(share: FloatArray, n_cells: int) -> BoolArray:
@@ -177,6 +180,7 @@ class NestedGrid:
         first = self._origin[owner] + (number << self._shift[owner])
         self.low = self.anchor = first.view(np.float64)
         self.high = np.minimum(_below_next(self.low, last=1.0), high[owner])
+        self.unit = 1.0
         self.ties = False
 
     def locate(self, scores: FloatArray) -> tuple[IntArray, FloatArray]:
@@ -192,6 +196,7 @@ class PointGrid:
 
     def __init__(self, scores: FloatArray) -> None:
         self.low = self.high = self.anchor = scores
+        self.unit = 1.0
         self.ties = False
 
     def locate(self, scores: FloatArray) -> tuple[IntArray, FloatArray]:

@@ -318,9 +318,9 @@ def _label_objects(labels: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
 
 def _zero_one(labels: np.ndarray[Any, Any], scores: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     """Accept 0/1 as they are, turn -1/1 into False/True, refuse the rest."""
-    lowest, highest = labels.min(), labels.max()
-    if labels.dtype.kind != "f" and lowest >= 0 and highest <= 1:
+    if labels.dtype.kind != "f" and np.bitwise_or.reduce(labels) in (0, 1):  # 0 and 1 alone
         return labels
+    lowest, highest = labels.min(), labels.max()
     if lowest == -1 and highest <= 1:
         bad = (labels != -1) & (labels != 1)
     else:

@@ -69,14 +69,14 @@ class CellSums:
             elsewhere = offset != 0
             if elsewhere.any():
                 self._mixed[cell[elsewhere]] = True
-        slot = cell << 1
+        slot = np.left_shift(cell, 1, out=cell)
         slot += labels
         self._count(slot, weights)
         self._add_offsets(slot, offset, weights)
-        variance = 1 - scores
+        variance = np.subtract(1, scores, out=offset)  # its memory is warm
         variance *= scores
         if self.moments:
-            self._add_moments(cell, variance, weights)
+            self._add_moments(slot >> 1, variance, weights)
         self.parts.append(row_totals(chunk, variance, sampling=self.sampling))
 
     def blocks(self) -> Blocks:
@@ -97,8 +97,8 @@ class CellSums:
             n1=n1,
             w0=w0,
             w1=w1,
-            down=np.maximum(w0 * anchor + self.offset[::2][filled], 0),
-            up=np.maximum(w1 * (1 - anchor) - self.offset[1::2][filled], 0),
+            down=np.maximum(w0 * anchor + self.offset[::2][filled] * self.grid.unit, 0),
+            up=np.maximum(w1 * (1 - anchor) - self.offset[1::2][filled] * self.grid.unit, 0),
             moments=moments,
         )
 

@@ -89,7 +89,6 @@ BAD_SCORES = [
     (-5e-324, "-5e-324"),
     (2, "2.0"),
     (-1, "-1.0"),
-    (10**400, str(10**400)),
     (None, "None"),
     ("0.3", "'0.3'"),
     (1j, "1j"),
@@ -131,6 +130,13 @@ def test_bad_score(door, item, shown):
     column = with_item(P, 3, item, object if isinstance(item, str | complex) else None)
     with pytest.raises(InputError, match=names("y_prob", 3, shown)):
         door(Y, column)
+
+
+def test_a_whole_number_beyond_all_doubles():
+    with pytest.raises(InputError, match=r"^y_prob\[1\] is "):
+        secant.ecce_r([0, 1], [0.5, 10**400])
+    with pytest.raises(InputError, match=r"^y_true\[1\] is "):
+        secant.ecce_r([0, 10**400], [0.5, 0.5])
 
 
 @every_door
@@ -529,16 +535,14 @@ def test_options_of_assess(option, value):
         secant.assess(Y, P, **{option: value})
 
 
-@pytest.mark.parametrize(
-    "level", [0.9, np.float64(0.9), np.float32(0.9), Fraction(9, 10)], ids=repr
-)
+@pytest.mark.parametrize("level", [0.9, np.float64(0.9), np.float32(0.9)], ids=repr)
 def test_confidence_level_of_any_number_type(level):
     result = secant.assess(Y, P, confidence_level=level)
     assert type(result.confidence_level) is float
     assert result.confidence_level == float(level)
 
 
-@pytest.mark.parametrize("rng", [None, "seed", -1, 1.5, np.random], ids=repr)
+@pytest.mark.parametrize("rng", [None, "seed", -1, 1.5, random])
 def test_rng_for_random_ties(rng):
     with pytest.raises(InputError, match=r"\brng\b"):
         secant.assess(Y, P, ties="random", rng=rng)

@@ -9,11 +9,11 @@ import numpy as np
 
 from secant.plot import _style
 from secant.plot._thin import thin
+from secant.plot._ticks import divide, equal_fractions, equal_steps, stretches
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
-    from matplotlib.artist import Artist
     from matplotlib.axes import Axes
     from matplotlib.collections import PolyCollection
     from matplotlib.legend import Legend
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from secant._results import Calibration, Curve, Interval
     from secant._types import FloatArray
 
-__all__ = ["Graph", "minor_ticks", "score_at"]
+__all__ = ["Graph"]
 
 # Curves are thinned to pixels at least this fine: what is made for the screen is saved for print.
 _PRINT_DPI = 300
@@ -32,19 +32,34 @@ _PRINT_DPI = 300
 _TRIANGLE_WIDTH = 0.025
 # More models than this get no rows of scores below the axis.
 _MOST_ROWS = 4
-_MOST_MINOR_TICKS = 100
+# Up to here every distinct score is named below its own stretch of the axis.
+_FEW_SCORES = 12
 # Markers along a curve among several.
 _MARKERS = 6
 # Size of smaller text, and distance of lines, relative to the size of text.
 _SMALL = 0.85
 _LINE = 1.3
-# Inches between labelled ticks.
-_TICK_SPACING = 0.55
+# Distance of rows of scores, relative to the size of text.
+_ROW_HEIGHT = 1.4
+# Empty share above and below the curve, and the largest share given to words above it.
+_MARGIN = 0.06
+_MOST_WORDS = 0.45
 
 # Our artists carry these names, so that a second display on the same axes finds the first.
-_CURVE, _TRIANGLE, _BAND, _ZERO, _NOTE, _TITLE, _TOP, _ROW = (
+_CURVE, _SECANT, _TRIANGLE, _BAND, _BAND_LABEL, _NOTE, _HINT, _TITLE, _TOP, _ROW = (
     f"secant:{part}"
-    for part in ("curve", "triangle", "band", "zero", "note", "title", "top", "row")
+    for part in (
+        "curve",
+        "secant",
+        "triangle",
+        "band",
+        "band label",
+        "note",
+        "hint",
+        "title",
+        "top",
+        "row",
+    )
 )
 
 
@@ -53,11 +68,15 @@ class Graph:
 
     def __init__(self, ax: Axes) -> None:
         self.ax = ax
-        if not self.curves:
-            ax.set_xlim(0, 1)
-            zero = ax.axhline(0, color=_style.FAINT, linewidth=0.8, zorder=1, gid=_ZERO)
-            zero.set_label("_zero")
-            ax.set_ylabel("Cumulative difference (happened \N{MINUS SIGN} forecast)")
+        self.width, self.height = _style.inches(ax)
+        self.size = float(ax.xaxis.label.get_fontsize())
+        if self.curves:
+            return
+        ax.set_xlim(0, 1)
+        ax.axhline(0, color=_style.FAINT, linewidth=0.8, zorder=1)
+        label = "Cumulative difference (happened \N{MINUS SIGN} forecast)"
+        fits = _style.text_width(label, self.size) <= self.height + 0.3
+        ax.set_ylabel(label if fits else "Happened \N{MINUS SIGN} forecast")
 
     @property
     def curves(self) -> list[Line2D]:
@@ -66,8 +85,7 @@ class Graph:
 
     def curve(self, curve: Curve, number: int, *, label: str, **kwargs: Any) -> Line2D:
         """Draw the curve of a model."""
-        dpi = max(self.ax.figure.dpi, _PRINT_DPI)
-        columns = math.ceil(_style.inches(self.ax)[0] * dpi)
+        columns = math.ceil(self.width * max(self.ax.figure.dpi, _PRINT_DPI))
         kept = thin(curve.fraction, curve.difference, columns)
         style = _style.model_style(number)
         options = {"color": style.color, "linestyle": style.dash, "linewidth": 1.3, "zorder": 3}
@@ -80,24 +98,46 @@ class Graph:
 
     def triangle(self, sigma: float, color: str) -> Polygon:
         """Draw the triangle at the origin: two sigma either way."""
-        corners = ([0, 0, _TRIANGLE_WIDTH], [-2 * sigma, 2 * sigma, 0])
         [patch] = self.ax.fill(
-            *corners, facecolor=color, alpha=0.55, linewidth=0, zorder=2, gid=_TRIANGLE
+            [0, 0, _TRIANGLE_WIDTH],
+            [-2 * sigma, 2 * sigma, 0],
+            facecolor=color,
+            alpha=0.5,
+            linewidth=0,
+            zorder=2,
+            gid=_TRIANGLE,
         )
         return patch
 
-    def band(self, half: float) -> PolyCollection:
-        """Shade what a calibrated curve does not leave."""
-        return self.ax.fill_between(
+    def band(self, half: float, level: float) -> PolyCollection:
+        """Shade what a calibrated curve does not leave, and say so."""
+        ax = self.ax
+        band = ax.fill_between(
             [0, 1], -half, half, color=_style.BAND, linewidth=0, zorder=0, gid=_BAND
         )
+        if not any(text.get_gid() == _BAND_LABEL for text in ax.texts):
+            # On the side that the end of the curve leaves free.
+            side = -1 if self.curves[-1].get_ydata()[-1] > 0 else 1
+            ax.annotate(
+                f"{level:.0%} of calibrated curves stay inside",
+                (1, side * half),
+                xytext=(-4, -4 * side),
+                textcoords="offset points",
+                horizontalalignment="right",
+                verticalalignment="top" if side > 0 else "bottom",
+                fontsize=_SMALL * self.size,
+                color=_style.MUTED,
+                gid=_BAND_LABEL,
+                in_layout=False,
+                zorder=1,
+            )
+        return band
 
     def secant(self, ends: FloatArray, worst: Interval) -> Line2D:
         """Draw the secant over the worst range."""
-        color = _style.accent(worst)
         [line] = self.ax.plot(
             *ends.T,
-            color=color,
+            color=_style.accent(worst),
             linewidth=1.6,
             marker="o",
             markersize=5,
@@ -106,116 +146,123 @@ class Graph:
             clip_on=False,
             zorder=4,
             label="_secant",
+            gid=_SECANT,
         )
         return line
 
     def note(self, result: Calibration, ends: FloatArray) -> list[Text]:
-        """Write above the worst range how far off it is."""
+        """Write above the worst range how far off it is, and shade the range."""
         worst, color = result.worst, _style.accent(result.worst)
         self.ax.axvspan(*ends[:, 0], color=color, alpha=0.07, linewidth=0, zorder=0, gid=_NOTE)
-        low, high = (_style.score(limit) for limit in (worst.low, worst.high))
         limits = sorted(math.copysign(1, worst.miscalibration) * limit for limit in worst.ci)
-        size = self._text_size
-        lines = (
-            (_style.deviation(worst).capitalize(), size, color),
-            (
-                f"scores {low} to {high}; {result.confidence_level:.0%} limits "
-                f"{_style.points(limits[0])} to {_style.points(limits[1])}",
-                _SMALL * size,
-                _style.MUTED,
-            ),
-        )
-        width, height = _style.inches(self.ax)
-        widest = max(_style.text_width(text, size) for text, size, _ in lines) / width
-        where, align = _inside(float(ends[:, 0].mean()), widest)
+        where = _style.score_range(worst)
+        level = f"{result.confidence_level:.0%} limits "
+        level += " to ".join(_style.points(limit) for limit in limits)
+        small = _SMALL * self.size
+        fits = _style.text_width(f"{where}; {level}", small) < self.width
+        lines = [(_style.deviation(worst).capitalize(), self.size, color)]
+        for text in [f"{where}; {level}"] if fits else [where, level]:
+            lines.append((text, small, _style.MUTED))
+        widest = max(_style.text_width(text, size) for text, size, _ in lines)
+        place, align = _inside(float(ends[:, 0].mean()), widest / self.width)
         texts, down = [], 5.0
-        for text, size, color in lines:
+        for text, size, shade in lines:
             texts.append(
-                self.ax.text(
-                    where,
-                    1 - down / 72 / height,
+                self.ax.annotate(
                     text,
-                    transform=self.ax.get_xaxis_transform(),
+                    (place, 1),
+                    xycoords=("data", "axes fraction"),
+                    xytext=(0, -down),
+                    textcoords="offset points",
                     horizontalalignment=align,
                     verticalalignment="top",
                     fontsize=size,
-                    color=color,
+                    color=shade,
                     gid=_NOTE,
+                    in_layout=False,
                 )
             )
             down += _LINE * size
-        return texts
+        return list(texts)
 
-    def scores(self, curves: Sequence[Curve], first: int) -> None:
-        """Label the lower axis with scores, a row a model."""
-        ax = self.ax
-        if len(curves) > _MOST_ROWS:
-            ax.set_xlabel("Fraction of predictions, by ascending score")
+    def explain_triangle(self, curve: Curve, sigma: float) -> None:
+        """Write at the triangle what it spans, on the side that the curve leaves free."""
+        if sigma == 0:
             return
-        several = first + len(curves) > 1
-        for number, curve in enumerate(curves, first):
-            self._row(curve, number)
-        if several:
-            self._row_markers()
-
-    def _row(self, curve: Curve, number: int) -> None:
-        """Write scores below the places where they stand."""
-        ax = self.ax
-        color = str(self.curves[number].get_color())
-        pad = 3.5 + number * 1.6 * self._text_size
-        row = ax if number == 0 else ax.secondary_xaxis("bottom")
-        if number:
-            row.set_gid(_ROW)
-            row.spines["bottom"].set_visible(False)
-        places = self._ticks
-        row.set_xticks(places, _style.score_labels(score_at(curve, places)))
-        row.tick_params(axis="x", labelcolor=color, pad=pad, length=3.5 if number == 0 else 0)
-        if number == 0:
-            step, minor = minor_ticks(curve)
-            ax.set_xticks(minor, minor=True)
-            ax.tick_params(axis="x", which="minor", length=5, width=0.5, color=_style.MUTED)
-            small = f" (small ticks: steps of {step:g})" if len(minor) else ""
-            ax.set_xlabel(f"Score{small}")
-        else:
-            ax.set_xlabel("")
-            row.set_xlabel("Score")
-
-    def _row_markers(self) -> None:
-        pass
+        beside = np.interp(2 * _TRIANGLE_WIDTH, curve.fraction, curve.difference)
+        side = -1 if beside > 0 else 1
+        self.ax.annotate(
+            "\N{PLUS-MINUS SIGN}2\N{GREEK SMALL LETTER SIGMA}",
+            (0, 2 * side * sigma),
+            xytext=(3, 2 * side),
+            textcoords="offset points",
+            verticalalignment="bottom" if side > 0 else "top",
+            fontsize=_SMALL * self.size,
+            color=_style.MUTED,
+            gid=_HINT,
+            in_layout=False,
+        )
 
     def fractions(self, *, weighted: bool) -> Axes:
         """Label the upper axis with the fraction of weight."""
         for child in self.ax.child_axes:
             if child.get_gid() == _TOP:
                 return child
-        top = self.ax.secondary_xaxis("top")
-        top.set_gid(_TOP)
-        top.set_xticks(self._ticks, [f"{place:g}" for place in self._ticks])
+        what = "weight" if weighted else "predictions"
+        places = np.linspace(0, 1, divide(["0.00"], self.width, self.size) + 1)
+        top: Axes = self.ax.secondary_xaxis("top", gid=_TOP)
+        top.set_xticks(places, [f"{place:g}" for place in places])
         top.tick_params(axis="x", colors=_style.MUTED)
-        top.set_xlabel(f"Fraction of {'weight' if weighted else 'predictions'}", color=_style.MUTED)
+        top.set_xlabel(f"Fraction of {what}", color=_style.MUTED)
         return top
 
+    def scores(self, curves: Sequence[Curve], first: int) -> None:
+        """Label the lower axis with scores, a row a model."""
+        if len(curves) > _MOST_ROWS:
+            self.ax.set_xlabel("Fraction of predictions, in the order of scores")
+        elif first + len(curves) == 1:
+            self._row_of_one(curves[0])
+        else:
+            for number, curve in enumerate(curves, first):
+                self._row(curve, number)
+
     def title(self, name: str | None) -> None:
-        """Say what to look for, unless the axes have a title already."""
+        """Say what to look for, unless the axes have a title that is not ours."""
         ax = self.ax
-        others = [ax.get_title(loc) for loc in ("left", "center", "right")]
-        if any(others):
+        if any(ax.get_title(side) for side in ("center", "right")):
             return
-        what = "Slope is miscalibration: flat is good"
-        ax.set_title(what if name is None else f"{name}. {what}", loc="left")
+        said = "Slope is miscalibration: flat is good"
+        if ax.get_title("left").rpartition("\n")[2] in ("", said):
+            ax.set_title(said if name is None else f"{name}\n{said}", loc="left")
 
     def legend(self) -> Legend:
-        """Name the curves, with a marker each, and take away what is written of one alone."""
-        ax = self.ax
-        for artist in [*ax.texts, *ax.patches]:
-            if artist.get_gid() == _NOTE:
+        """Name the curves, with a marker each, and take away what was written of one alone."""
+        for artist in [*self.ax.texts, *self.ax.patches]:
+            if artist.get_gid() in (_NOTE, _HINT):
                 artist.remove()
         curves = self.curves
         for number, line in enumerate(curves):
             if line.get_marker() == "None":
-                self._mark(line, number, len(curves))
-        legend = ax.legend(handles=curves, frameon=False, fontsize="small")
-        return legend
+                _mark(line, number, len(curves))
+        for line in self.ax.lines:
+            if line.get_gid() == _SECANT:
+                line.set(linewidth=0.9, markersize=3.5, markeredgewidth=0.9)
+        size = _SMALL * self.size
+        full = [str(line.get_label()) for line in curves]
+        columns = max(1, math.ceil(len(curves) / 4))
+        room = self.width / columns - 0.6
+        fits = max(_style.text_width(words, size) for words in full) <= room
+        names = full if fits else [words.rpartition(": ")[0] for words in full]
+        return self.ax.legend(
+            curves,
+            names,
+            loc="upper left",
+            frameon=False,
+            fontsize=size,
+            ncols=columns,
+            borderaxespad=0.2,
+            labelspacing=0.3,
+        )
 
     def fit(self) -> None:
         """Set the limits of the ordinate to what is drawn, with room for what is written."""
@@ -227,55 +274,78 @@ class Graph:
                 heights += [path.vertices[:, 1] for path in band.get_paths()]
         low = min(float(part.min()) for part in heights)
         high = max(float(part.max()) for part in heights)
-        room = (high - low) or 1.0
-        notes = [text for text in ax.texts if text.get_gid() == _NOTE]
-        written = sum(_LINE * text.get_fontsize() for text in notes) + 8 if notes else 0
-        above = min(written / 72 / _style.inches(ax)[1], 0.4)
-        margin = 0.06
-        ax.set_ylim(low - margin * room, high + margin * room + above * room * (1 + 2 * margin) / (1 - above), auto=None)
+        middle = (high - low) or 0.1
+        drawn = (1 + 2 * _MARGIN) * middle
+        words = min(self._words() / self.height, _MOST_WORDS)
+        top = high + _MARGIN * middle + drawn * words / (1 - words)
+        ax.set_ylim(low - _MARGIN * middle, top, auto=None)
 
-    @property
-    def _text_size(self) -> float:
-        return float(self.ax.xaxis.label.get_fontsize())
+    def _words(self) -> float:
+        """Return how many inches the words above the curve take."""
+        notes = [text for text in self.ax.texts if text.get_gid() == _NOTE]
+        if notes:
+            return (sum(_LINE * text.get_fontsize() for text in notes) + 6) / 72
+        if (legend := self.ax.get_legend()) is not None:
+            rows = math.ceil(len(legend.get_texts()) / max(1, math.ceil(len(self.curves) / 4)))
+            return (1.55 * _SMALL * self.size * rows + 4) / 72
+        return 0.0
 
-    @property
-    def _ticks(self) -> FloatArray:
-        """Where labels have room."""
-        fit = _style.inches(self.ax)[0] / _TICK_SPACING
-        parts = max((parts for parts in (1, 2, 4, 5, 10) if parts <= fit), default=1)
-        return np.linspace(0, 1, parts + 1)
+    def _row_of_one(self, curve: Curve) -> None:
+        """Write scores below the axis, with small ticks that show how they are distributed."""
+        ax = self.ax
+        if curve.score.shape[0] - 1 <= _FEW_SCORES:
+            ax.set_xticks(*stretches(curve, self.width, self.size))
+            ax.set_xticks(curve.fraction, minor=True)
+            ax.tick_params(axis="x", which="major", length=0, pad=7)
+            ax.set_xlabel("Score")
+        else:
+            step, places = equal_steps(curve)
+            ax.set_xticks(*equal_fractions(curve, self.width, self.size))
+            ax.set_xticks(places, minor=True)
+            ax.set_xlabel(f"Score (small ticks: steps of {step:g})")
+        ax.tick_params(axis="x", which="minor", length=5, width=0.5, color=_style.MUTED)
 
-    def _mark(self, line: Line2D, number: int, count: int) -> None:
-        """Put a few markers on a line, where those of other lines are not."""
-        fraction = np.asarray(line.get_xdata())
-        places = (np.arange(_MARKERS) + (number + 1) / (count + 1)) / _MARKERS
-        line.set_marker(_style.model_style(number).marker)
-        line.set_markersize(5)
-        line.set_markevery(np.unique(np.searchsorted(fraction, places)).tolist())
+    def _row(self, curve: Curve, number: int) -> None:
+        """Write the scores of one model among several, in its colour and beside its marker."""
+        from matplotlib.lines import Line2D  # noqa: PLC0415  (imported only when drawing)
+        from matplotlib.transforms import offset_copy  # noqa: PLC0415
+
+        ax, line = self.ax, self.curves[number]
+        color = str(line.get_color())
+        down = _ROW_HEIGHT * self.size * number
+        places, labels = equal_fractions(curve, self.width, self.size)
+        row = ax if number == 0 else ax.secondary_xaxis("bottom", gid=_ROW)
+        row.set_xticks(places, labels)
+        row.set_xticks([], minor=True)
+        row.tick_params(axis="x", labelcolor=color, pad=3.5 + down, length=3.5)
+        row.tick_params(axis="x", color=color if number == 0 else "none")
+        ax.set_xlabel("Score (a row for each model)", labelpad=4 + down)
+        ax.add_artist(
+            Line2D(
+                [0],
+                [0],
+                marker=_style.model_style(number).marker,
+                markersize=5,
+                color=color,
+                transform=offset_copy(
+                    ax.transAxes,
+                    fig=ax.figure,
+                    x=-2.6 * self.size,
+                    y=-(7 + down + 0.45 * self.size),
+                    units="points",
+                ),
+                clip_on=False,
+                gid=_ROW,
+            )
+        )
 
 
-def score_at(curve: Curve, fraction: FloatArray) -> FloatArray:
-    """Return the scores that stand at fractions of the weight."""
-    # The fractions are cumulative sums: one that rounding moved a little still ends a stretch.
-    place = np.searchsorted(curve.fraction, fraction - 1e-9)
-    return curve.score[np.minimum(place, curve.score.shape[0] - 1)]
-
-
-def minor_ticks(curve: Curve) -> tuple[float, FloatArray]:
-    """Return the step and the places of ticks at equal steps of the score."""
-    low, high = float(curve.score[0]), float(curve.score[-1])
-    if low == high:
-        return 0.0, np.empty(0)
-    step = _round_step((high - low) / _MOST_MINOR_TICKS)
-    scores = np.arange(math.ceil(low / step), math.floor(high / step) + 1) * step
-    place = np.searchsorted(curve.score, scores, side="right") - 1
-    return step, np.unique(curve.fraction[np.maximum(place, 0)])
-
-
-def _round_step(least: float) -> float:
-    """Return the smallest of 1, 2 and 5 times a power of ten that is no less."""
-    power = 10.0 ** math.floor(math.log10(least))
-    return next(factor * power for factor in (1, 2, 5, 10) if factor * power >= least * (1 - 1e-9))
+def _mark(line: Line2D, number: int, count: int) -> None:
+    """Put a few markers on a line, where those of other lines are not."""
+    places = (np.arange(_MARKERS) + (number + 1) / (count + 1)) / _MARKERS
+    nearest = np.searchsorted(np.asarray(line.get_xdata()), places)
+    line.set(marker=_style.model_style(number).marker, markersize=5)
+    line.set_markevery(np.unique(nearest).tolist())
 
 
 def _inside(center: float, width: float) -> tuple[float, str]:

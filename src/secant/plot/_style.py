@@ -29,8 +29,8 @@ __all__ = [
     "model_style",
     "new_axes",
     "points",
-    "score",
     "score_labels",
+    "score_range",
     "text_width",
 ]
 
@@ -61,10 +61,10 @@ class Style(NamedTuple):
 # Told apart by colour whatever the eye, by lightness in grey, and by dash and marker in any case.
 _STYLES = (
     Style(INK, "solid", "o"),
-    Style("#009e73", (0, (5, 1.2)), "s"),
-    Style("#aa4499", (0, (3, 1.2, 1, 1.2)), "^"),
-    Style("#b8860b", (0, (1.5, 1.2)), "D"),
-    Style("#7a8691", (0, (8, 1.5, 1, 1.5, 1, 1.5)), "v"),
+    Style("#009e73", (0, (5, 2)), "s"),
+    Style("#7b2d8e", (0, (3, 1.5, 1, 1.5)), "^"),
+    Style("#c09400", (0, (1.5, 1.5)), "D"),
+    Style("#8a8f94", (0, (8, 1.5, 1, 1.5, 1, 1.5)), "v"),
 )
 
 
@@ -103,7 +103,7 @@ def inches(ax: Axes) -> tuple[float, float]:
 
 def text_width(text: str, size: float) -> float:
     """Estimate how wide a line of text of a size in points is, in inches."""
-    return 0.55 * size * len(text) / 72
+    return 0.58 * size * len(text) / 72
 
 
 def accent(worst: Interval) -> str:
@@ -123,29 +123,43 @@ def deviation(worst: Interval) -> str:
     return f"{worst.direction} by {points(abs(worst.miscalibration))} points"
 
 
-def score(value: float) -> str:
-    """Write one score, rounded for reading."""
-    return f"{value:.3f}" if value == 0 or value >= 1e-3 else f"{value:.3g}"
+def score_range(worst: Interval) -> str:
+    """Say in words which scores a range holds."""
+    low, high = (
+        f"{limit:.3f}" if limit == 0 or limit >= 1e-3 else f"{limit:.3g}"
+        for limit in (worst.low, worst.high)
+    )
+    return f"score {low}" if worst.low == worst.high else f"scores {low} to {high}"
 
 
 def score_labels(scores: Iterable[float]) -> list[str]:
-    """Write scores with the digits that tell neighbours apart, two to five, the same for all.
+    """Write scores with the digits that tell them apart, two to five, the same for all.
+
+    Scores of exactly 0 and 1 are written so, and very small ones as powers of ten.
 
     Examples
     --------
-    >>> score_labels([0.004, 0.316, 0.5, 1.0])
-    ['0.00', '0.32', '0.50', '1.00']
+    >>> score_labels([0, 0.316, 0.5, 0.998])
+    ['0', '0.32', '0.50', '1.00']
     >>> score_labels([0.0005, 0.0034, 0.02])
-    ['0.001', '0.003', '0.020']
-    >>> score_labels([3e-12, 0.25, 0.9993, 0.9998])
-    ['3e-12', '0.2500', '0.9993', '0.9998']
+    ['0.0005', '0.0034', '0.0200']
+    >>> score_labels([3e-12, 0.25, 0.9993, 0.9998, 1])
+    ['3e-12', '0.2500', '0.9993', '0.9998', '1']
     """
     values = [float(score) for score in scores]
-    plain = sorted({value for value in values if value == 0 or value >= _TINY})
-    digits = 2
-    while digits < 5 and len({f"{value:.{digits}f}" for value in plain}) < len(plain):
-        digits += 1
-    return [
-        f"{value:.0e}".replace("e-0", "e-") if 0 < value < _TINY else f"{value:.{digits}f}"
-        for value in values
-    ]
+    plain = {value for value in values if _TINY <= value < 1}
+
+    def tells_apart(digits: int) -> bool:
+        labels = {f"{value:.{digits}f}" for value in plain}
+        return len(labels) == len(plain) and f"{0:.{digits}f}" not in labels
+
+    digits = next((digits for digits in (2, 3, 4) if tells_apart(digits)), 5)
+    return [_label(value, digits) for value in values]
+
+
+def _label(value: float, digits: int) -> str:
+    if value in (0, 1):
+        return f"{value:.0f}"
+    if value < _TINY:
+        return f"{value:.0e}".replace("e-0", "e-")
+    return f"{value:.{digits}f}"

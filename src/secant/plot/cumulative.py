@@ -320,7 +320,7 @@ class CumulativeDisplay:
             self.lines_.append(line)
             self.triangles_.append(graph.triangle(result.sigma, color))
             if band:
-                self.bands_.append(graph.band(self.bands[number]))
+                self.bands_.append(graph.band(self.bands[number], result.confidence_level))
             if worst and result.worst.n:
                 self.secants_.append(graph.secant(self.secants[number], result.worst))
         self.line_ = self.lines_[0]
@@ -328,8 +328,10 @@ class CumulativeDisplay:
         graph.scores(self.curves, first)
         graph.title(None if several else self.names[0])
         self.legend_ = graph.legend() if several else None
-        if self.secants_ and not several:
-            self.notes_ = graph.note(self.results[0], self.secants[0])
+        if not several:
+            graph.explain_triangle(self.curves[0], self.results[0].sigma)
+            if self.secants_:
+                self.notes_ = graph.note(self.results[0], self.secants[0])
         graph.fit()
         return self
 

@@ -25,7 +25,7 @@ __all__ = ["ArraySource"]
 # Up to this many rows sorting everything is as quick as cutting into cells, and keeps every point.
 SORT_UP_TO = 1 << 16
 # Rows looked at together: a few arrays of this length stay in a processor's cache.
-CHUNK = 1 << 17
+CHUNK = 1 << 18
 # Rows of unresolved blocks that are collected and sorted, at least; more of many rows.
 COLLECT_UP_TO = 1 << 16
 COLLECT_SHARE = 1 / 64
@@ -121,12 +121,13 @@ class ArraySource:
         """Walk over the rows inside some blocks, with the number of the block that holds each."""
         grid = self._grid
         owner_of_bucket = _owners(grid, blocks)
+        is_near = owner_of_bucket != _NOBODY  # a small table, quicker to look up in
         for chunk in self._observations.chunks(CHUNK):
-            owner = owner_of_bucket.take(grid.bucket(chunk.scores), mode="clip")
-            near = np.flatnonzero(owner != _NOBODY)
+            bucket = grid.bucket(chunk.scores)
+            near = np.flatnonzero(is_near.take(bucket, mode="clip"))
             if not near.size:
                 continue
-            rows, owner = _pick(chunk, near), owner[near]
+            rows, owner = _pick(chunk, near), owner_of_bucket.take(bucket[near], mode="clip")
             several = np.flatnonzero(owner == _SEVERAL)
             owner[several] = np.searchsorted(blocks.high, rows.scores[several])
             owner.clip(max=len(blocks) - 1, out=owner)

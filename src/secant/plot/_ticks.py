@@ -1,0 +1,93 @@
+"""Where scores stand on the axis of a cumulative graph."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from secant.plot import _style
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from secant._results import Curve
+    from secant._types import FloatArray
+
+__all__ = ["Labels", "divide", "equal_fractions", "equal_steps", "score_at", "stretches"]
+
+Labels = tuple["FloatArray", list[str]]
+
+_MOST_STEPS = 100
+# Inches between neighbouring labels.
+_GAP = 0.12
+
+
+def score_at(curve: Curve, fraction: FloatArray) -> FloatArray:
+    """Return the scores that stand at fractions of the weight."""
+    # The fractions are cumulative sums: one that rounding moved a little still ends a stretch.
+    place = np.searchsorted(curve.fraction, fraction - 1e-9)
+    return curve.score[np.minimum(place, curve.score.shape[0] - 1)]
+
+
+def equal_fractions(curve: Curve, width: float, size: float) -> Labels:
+    """Label equal fractions with the scores there, as many as have room.
+
+    Parameters
+    ----------
+    curve : Curve
+        The curve.
+    width : float
+        Width of the axis in inches.
+    size : float
+        Size of text in points.
+
+    Returns
+    -------
+    places, labels
+        Fractions, and the scores there in words.
+    """
+    for parts in (10, 5, 4, 2):
+        places = np.linspace(0, 1, parts + 1)
+        labels = _style.score_labels(score_at(curve, places))
+        if divide(labels, width, size) >= parts:
+            return places, labels
+    return places, labels
+
+
+def stretches(curve: Curve, width: float, size: float) -> Labels:
+    """Label each distinct score in the middle of its stretch of the axis, where there is room."""
+    middle = (curve.fraction[1:] + curve.fraction[:-1]) / 2
+    labels = _style.score_labels(curve.score[1:])
+    kept, end = [], -math.inf
+    for number, (place, label) in enumerate(zip(middle.tolist(), labels, strict=True)):
+        half = _style.text_width(label, size) / 2
+        if place * width - half >= end:
+            kept.append(number)
+            end = place * width + half + _GAP / 2
+    return middle[kept], [labels[number] for number in kept]
+
+
+def equal_steps(curve: Curve) -> tuple[float, FloatArray]:
+    """Return the step and the places of ticks at equal steps of the score."""
+    low, high = float(curve.score[0]), float(curve.score[-1])
+    if low == high:
+        return 0.0, np.empty(0)
+    step = _round_step((high - low) / _MOST_STEPS)
+    scores = np.arange(math.ceil(low / step), math.floor(high / step) + 1) * step
+    place = np.searchsorted(curve.score, scores, side="right") - 1
+    return step, np.unique(curve.fraction[np.maximum(place, 0)])
+
+
+def divide(labels: Sequence[str], width: float, size: float) -> int:
+    """Return into how many equal parts an axis can be cut so that such labels have room."""
+    widest = max(_style.text_width(label, size) for label in labels)
+    fit = width / (widest + _GAP)
+    return max((parts for parts in (1, 2, 4, 5, 10) if parts <= fit), default=1)
+
+
+def _round_step(least: float) -> float:
+    """Return the smallest of 1, 2 and 5 times a power of ten that is no less."""
+    power = 10.0 ** math.floor(math.log10(least))
+    return next(factor * power for factor in (1, 2, 5, 10) if factor * power >= least * (1 - 1e-9))
