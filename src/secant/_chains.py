@@ -11,6 +11,7 @@ once, before any probability is computed, and is the same in every implementatio
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -19,13 +20,16 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from secant._types import FloatArray, IntArray
+    from secant._types import BoolArray, FloatArray, IntArray
 
-__all__ = ["SCALE", "Chain", "Steps", "absorbed"]
+__all__ = ["SCALE", "Chain", "Steps", "absorbed", "make_steps", "mirrored", "windows"]
 
 # The mass a chain starts with. With 1 the far cells of a P-value of 1e-300 would be subnormal,
 # which costs digits and a hundred times the time.
 SCALE = 2.0**900
+
+# Ties up to this size enter with all their outcomes, larger ones without the improbable.
+_WHOLE = 64
 
 # Cells by which a stretch of single steps may drift before its buffer is laid out afresh.
 _DRIFT = 1 << 16
@@ -33,7 +37,7 @@ _DRIFT = 1 << 16
 
 @dataclass(frozen=True, slots=True)
 class Steps:
-    """What the success count does at each tie.
+    """What the success count does at each step.
 
     Attributes
     ----------
@@ -76,6 +80,157 @@ class Chain:
     stride: int = 1
     hold: IntArray | None = None
     entry: IntArray | None = None
+
+
+# --- laws of steps --------------------------------------------------------------------------------
+
+
+def windows(
+    score: FloatArray, size: IntArray, ends: IntArray, faint: float
+) -> tuple[IntArray, IntArray]:
+    """Return the smallest and the largest number of successes to reckon with at each step.
+
+    Parameters
+    ----------
+    score, size
+        Score and number of observations of each tie.
+    ends
+        The last tie of each step. Ties that share a step have all their scores on the same side
+        of 1/2, and together less than one success, or failure, is expected of them.
+    faint
+        Other numbers have together less than 2 exp(-faint) at each step.
+    """
+    one_score, one_size = score[ends], size[ends]
+    mean = one_size * one_score
+    # Bernstein's inequality, solved for the deviation.
+    variance = mean * (1.0 - one_score)
+    reach = faint / 3.0 + np.sqrt(faint * faint / 9.0 + 2.0 * faint * variance)
+    whole = one_size <= _WHOLE
+    first = np.where(whole, 0, np.maximum(np.floor(mean - reach), 0.0)).astype(np.int64)
+    last = np.where(whole, one_size, np.minimum(np.ceil(mean + reach), one_size)).astype(np.int64)
+    several = np.diff(ends, prepend=-1) > 1
+    if several.any():
+        total = np.diff(np.cumsum(size)[ends], prepend=0)
+        most = np.minimum(_rare_count(_rare_mean(score, size, ends)[several].max(), faint), total)
+        low_side = one_score < 0.5
+        first = np.where(several, np.where(low_side, 0, total - most), first)
+        last = np.where(several, np.where(low_side, most, total), last)
+    return first, last
+
+
+def make_steps(score: FloatArray, size: IntArray, ends: IntArray, faint: float) -> Steps:
+    """Return the law of the number of successes at each step; see :func:`windows`."""
+    first, last = windows(score, size, ends, faint)
+    several = np.diff(ends, prepend=-1) > 1
+    one_score, one_size = score[ends], size[ends]
+    taps = np.where((one_size == 1) & ~several, 0, last - first + 1)
+    offset = np.concatenate([[0], np.cumsum(taps)])
+    pmf = np.empty(int(offset[-1]))
+    small = ~several & (one_size > 1) & (one_size <= _WHOLE)
+    for count in np.unique(one_size[small]).tolist():
+        chosen = np.flatnonzero(small & (one_size == count))
+        at = offset[chosen][:, np.newaxis] + np.arange(count + 1)
+        pmf[at] = _small_binomial(count, one_score[chosen])
+    for k in np.flatnonzero(~several & (one_size > _WHOLE)).tolist():
+        law = _binomial(int(one_size[k]), float(one_score[k]), int(first[k]), int(last[k]))
+        pmf[offset[k] : offset[k + 1]] = law
+    if several.any():
+        step = np.repeat(np.arange(len(ends)), np.diff(ends, prepend=-1))
+        member = several[step]
+        rare = np.minimum(score, 1.0 - score)
+        laws = _rare_laws(step[member], rare[member], size[member], int(taps[several].max()))
+        for k, law in zip(np.flatnonzero(several).tolist(), laws, strict=True):
+            kept = law[: taps[k]]
+            pmf[offset[k] : offset[k + 1]] = kept if one_score[k] < 0.5 else kept[::-1]
+    return Steps(1.0 - one_score, one_score, first, offset, pmf)
+
+
+def mirrored(steps: Steps, total: IntArray) -> Steps:
+    """Count failures instead of successes; ``total`` is the number of observations of each step."""
+    taps = np.diff(steps.offset)
+    # Reverse each law within its own place.
+    ends = np.repeat(steps.offset[:-1] + steps.offset[1:] - 1, taps)
+    pmf = steps.pmf[ends - np.arange(steps.pmf.shape[0])]
+    return Steps(steps.move, steps.stay, total - (steps.first + taps - 1), steps.offset, pmf)
+
+
+def _small_binomial(size: int, score: FloatArray) -> FloatArray:
+    """Return the probabilities of 0 to ``size`` successes, a row for each score."""
+    count = np.arange(size + 1)
+    choose = np.array([math.comb(size, j) for j in range(size + 1)], dtype=np.float64)
+    p = score[:, np.newaxis]
+    probabilities: FloatArray = choose * p**count * (1.0 - p) ** (size - count)
+    return probabilities
+
+
+def _binomial(size: int, score: float, first: int, last: int) -> FloatArray:
+    """Return the probabilities of ``first`` to ``last`` successes, scaled to add up to 1."""
+    mode = min(max(math.floor((size + 1) * score), first), last)
+    odds = score / (1.0 - score)
+    up = np.arange(mode, last, dtype=np.float64)
+    down = np.arange(mode, first, -1, dtype=np.float64)
+    # From the mode outwards by ratios of neighbours: falling products of positive numbers.
+    above = np.cumprod((size - up) / (up + 1.0) * odds)
+    below = np.cumprod(down / (size - down + 1.0) / odds)
+    shape = np.concatenate([below[::-1], [1.0], above])
+    probabilities: FloatArray = shape / shape.sum()
+    return probabilities
+
+
+def _rare_mean(score: FloatArray, size: IntArray, ends: IntArray) -> FloatArray:
+    """Return how many successes, or failures if these are rarer, each step expects."""
+    rare = size * np.minimum(score, 1.0 - score)
+    return np.add.reduceat(rare, np.concatenate([[0], ends[:-1] + 1]))
+
+
+def _rare_count(mean: float, faint: float) -> int:
+    """Return a number that so rare a count exceeds with probability below exp(-faint)."""
+    # P(count >= j) <= mean^j/j!, since that is so for the Poisson law and it is larger.
+    count, log_tail = 0, 0.0
+    while log_tail > -faint - 1.0:
+        count += 1
+        log_tail += math.log(mean / count)
+    return count
+
+
+def _rare_laws(step: IntArray, rare: FloatArray, size: IntArray, taps: int) -> FloatArray:
+    """Return the probabilities of 0, 1, ... rare outcomes at each step, a row each.
+
+    A product of polynomials, multiplied in pairs until there is one for each step. All
+    coefficients are positive, so none loses digits.
+    """
+    degree = min(int(size.max()), taps - 1)
+    laws = np.empty((len(step), degree + 1))
+    laws[:, 0] = np.exp(size * np.log1p(-rare))
+    for j in range(degree):
+        laws[:, j + 1] = laws[:, j] * ((size - j).clip(0) / (j + 1.0) * (rare / (1.0 - rare)))
+    while True:
+        begins = np.flatnonzero(np.diff(step, prepend=-1))
+        if len(begins) == len(step):
+            break
+        place = np.arange(len(step)) - np.repeat(begins, np.diff(begins, append=len(step)))
+        left = np.flatnonzero(place % 2 == 0)
+        paired = np.append(step[1:], -1)[left] == step[left]
+        laws, step = _products(laws, left, paired, taps), step[left]
+    padded = np.zeros((len(step), taps))
+    padded[:, : laws.shape[1]] = laws
+    return padded
+
+
+def _products(laws: FloatArray, left: IntArray, paired: BoolArray, taps: int) -> FloatArray:
+    """Multiply the polynomials at ``left`` by the next one, where they are paired with it."""
+    width = laws.shape[1]
+    other = np.zeros((len(left), width))
+    other[:, 0] = 1.0
+    other[paired] = laws[left[paired] + 1]
+    product = np.zeros((len(left), min(2 * width - 1, taps)))
+    for j in range(width):
+        room = min(width, product.shape[1] - j)
+        product[:, j : j + room] += laws[left, j : j + 1] * other[:, :room]
+    return product
+
+
+# --- running a chain ------------------------------------------------------------------------------
 
 
 def absorbed(chain: Chain) -> FloatArray:
@@ -228,6 +383,8 @@ class _Rise:
         spread = _spread(self.cells, pmf, stride)
         bottom = self.origin + first * stride
         below, above = _inside(bottom, spread.shape[0], low, high)
+        arriving = spread[:below].sum(axis=0).tolist()
+        crossing = spread[above:].sum(axis=0).tolist()
         alive = np.zeros((high - low - 1, self.columns))
         if below < above:
             alive[bottom + below - low - 1 : bottom + above - low - 1] = spread[below:above]
@@ -238,10 +395,8 @@ class _Rise:
             resting = max(-((door - low - 1) // stride), int(self.hold[k]) + 1 - first)
             resting = _clip(resting, pmf.shape[0])
             staying = max(_clip(-((door - high) // stride), pmf.shape[0]), resting)
-            self.resting[column] = mass * float(pmf[:resting].sum())
-            self.resting[column] += float(spread[:below, column].sum())
-            self.gone[column] += mass * float(pmf[staying:].sum())
-            self.gone[column] += float(spread[above:, column].sum())
+            self.resting[column] = mass * float(pmf[:resting].sum()) + arriving[column]
+            self.gone[column] += mass * float(pmf[staying:].sum()) + crossing[column]
             if resting < staying:
                 landing = door + resting * stride - low - 1
                 alive[landing::stride, column][: staying - resting] += mass * pmf[resting:staying]

@@ -143,10 +143,13 @@ def absorb(  # noqa: C901, PLR0912, PLR0915  # one function, because compiled co
                 gone[i % columns] += p * old[i]
             width = max(one, end)
         else:
-            for i in range(width):
+            # Running sums over the cells from which anything can leave at either end.
+            lowest = drop - first[k] * jump
+            highest = limit + drop - (first[k] + taps - 1) * jump
+            for i in range(min(lowest, width)):
                 from_below[i + columns] = from_below[i] + old[i]
             from_above[width : width + columns] = 0.0
-            for i in range(width - 1, -1, -1):
+            for i in range(width - 1, max(highest, 0) - 1, -1):
                 from_above[i] = from_above[i + columns] + old[i]
             new[:limit] = 0.0
             for j in range(taps):

@@ -14,7 +14,9 @@ import numpy as np
 if TYPE_CHECKING:
     from secant._types import BoolArray, FloatArray, IntArray
 
-__all__ = ["BucketGrid", "DyadicGrid", "Grid", "NestedGrid", "PointGrid", "SampledGrid"]
+__all__ = ["BucketGrid", "DyadicGrid", "Grid", "NestedGrid", "PointGrid", "SampledGrid", "rank"]
+
+_FEW_EDGES = 16
 
 
 class Grid(Protocol):
@@ -185,7 +187,7 @@ class NestedGrid:
 
     def locate(self, scores: FloatArray) -> tuple[IntArray, FloatArray]:
         """Find the cells of scores."""
-        owner = np.searchsorted(self._range_low, scores, side="right") - 1
+        owner = rank(self._range_low, scores) - 1
         inner = (_as_integers(scores) - self._origin[owner]) >> self._shift[owner]
         cell = self._base[owner] + inner
         return cell, scores - self.low[cell]
@@ -202,6 +204,17 @@ class PointGrid:
     def locate(self, scores: FloatArray) -> tuple[IntArray, FloatArray]:
         """Find the cells of scores."""
         return np.searchsorted(self.low, scores), np.zeros_like(scores)
+
+
+def rank(edges: FloatArray, scores: FloatArray) -> IntArray:
+    """Count the edges that each score has reached; edges are ascending."""
+    if edges.shape[0] > _FEW_EDGES:
+        return np.searchsorted(edges, scores, side="right")
+    # A search in random order stumbles at every branch; comparing with each edge does not.
+    reached = np.zeros(scores.shape[0], np.int64)
+    for edge in edges:
+        reached += scores >= edge
+    return reached
 
 
 def _below_next(edges: FloatArray, last: float) -> FloatArray:

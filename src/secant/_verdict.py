@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from html import escape
-from statistics import NormalDist
 from typing import TYPE_CHECKING
 
 from secant import null
@@ -17,6 +16,9 @@ if TYPE_CHECKING:
     from secant._results import Calibration, Interval, Statistic
 
 __all__ = ["headline", "html", "interval", "text"]
+
+# The value below which a standard normal variable stays 99 times in 100.
+_NORMAL_99 = 2.3263478740408408
 
 
 def headline(result: Calibration) -> str:
@@ -75,7 +77,7 @@ def _would_have_shown(result: Calibration) -> str:
     # On the range that attains a true ECCE-R the observed difference is about normal around it
     # with at most this standard deviation, and it is found once it exceeds the critical value.
     critical = null.range.isf(1 - result.confidence_level)
-    detectable = (critical + NormalDist().inv_cdf(0.99)) * result.sigma
+    detectable = (critical + _NORMAL_99) * result.sigma
     if detectable >= 1:
         return f"{_predictions(result.n)} can show next to nothing."
     return (
@@ -109,7 +111,10 @@ def _statistic(name: str, statistic: Statistic, law: null.BrownianLaw) -> str:
 
 
 def _metric(value: float) -> str:
-    return "infinitely many" if math.isinf(value) else f"{value:.3g}"
+    """Write three significant digits, zeros at the end included."""
+    if value == 0:
+        return "0"
+    return "infinitely many" if math.isinf(value) else f"{value:#.3g}".rstrip(".")
 
 
 def _score(value: float) -> str:
@@ -118,11 +123,11 @@ def _score(value: float) -> str:
 
 def _points(value: float) -> str:
     """Write a difference of probabilities in percentage points."""
-    return f"{100 * value:.3g}"
+    return _metric(100 * value)
 
 
 def _percent(value: float) -> str:
-    return f"{100 * value:.3g}%"
+    return f"{_metric(100 * value)}%"
 
 
 def _predictions(n: int) -> str:

@@ -24,14 +24,14 @@ if TYPE_CHECKING:
     from secant._results import Calibration, Curve, Interval
     from secant._types import FloatArray
 
-__all__ = ["Graph"]
+__all__ = ["FEW_MODELS", "Graph"]
 
 # Curves are thinned to pixels at least this fine: what is made for the screen is saved for print.
 _PRINT_DPI = 300
 # Width of the triangle at the origin, as a share of the axis.
 _TRIANGLE_WIDTH = 0.025
-# More models than this get no rows of scores below the axis.
-_MOST_ROWS = 4
+# More models than this get no rows of scores below the axis, and no secants unless asked for.
+FEW_MODELS = 4
 # Up to here every distinct score is named below its own stretch of the axis.
 _FEW_SCORES = 12
 # Markers along a curve among several.
@@ -46,21 +46,12 @@ _MARGIN = 0.06
 _MOST_WORDS = 0.45
 
 # Our artists carry these names, so that a second display on the same axes finds the first.
-_CURVE, _SECANT, _TRIANGLE, _BAND, _BAND_LABEL, _NOTE, _HINT, _TITLE, _TOP, _ROW = (
+_CURVE, _SECANT, _TRIANGLE, _BAND, _NOTE, _HINT, _TOP, _ROW = (
     f"secant:{part}"
-    for part in (
-        "curve",
-        "secant",
-        "triangle",
-        "band",
-        "band label",
-        "note",
-        "hint",
-        "title",
-        "top",
-        "row",
-    )
+    for part in ("curve", "secant", "triangle", "band", "note", "hint", "top", "row")
 )
+_TITLE = "Slope is miscalibration: flat is good"
+_SHORT_TITLE = "Flat is good"
 
 
 class Graph:
@@ -109,29 +100,11 @@ class Graph:
         )
         return patch
 
-    def band(self, half: float, level: float) -> PolyCollection:
-        """Shade what a calibrated curve does not leave, and say so."""
-        ax = self.ax
-        band = ax.fill_between(
+    def band(self, half: float) -> PolyCollection:
+        """Shade what a calibrated curve does not leave."""
+        return self.ax.fill_between(
             [0, 1], -half, half, color=_style.BAND, linewidth=0, zorder=0, gid=_BAND
         )
-        if not any(text.get_gid() == _BAND_LABEL for text in ax.texts):
-            # On the side that the end of the curve leaves free.
-            side = -1 if self.curves[-1].get_ydata()[-1] > 0 else 1
-            ax.annotate(
-                f"{level:.0%} of calibrated curves stay inside",
-                (1, side * half),
-                xytext=(-4, -4 * side),
-                textcoords="offset points",
-                horizontalalignment="right",
-                verticalalignment="top" if side > 0 else "bottom",
-                fontsize=_SMALL * self.size,
-                color=_style.MUTED,
-                gid=_BAND_LABEL,
-                in_layout=False,
-                zorder=1,
-            )
-        return band
 
     def secant(self, ends: FloatArray, worst: Interval) -> Line2D:
         """Draw the secant over the worst range."""
@@ -185,24 +158,6 @@ class Graph:
             down += _LINE * size
         return list(texts)
 
-    def explain_triangle(self, curve: Curve, sigma: float) -> None:
-        """Write at the triangle what it spans, on the side that the curve leaves free."""
-        if sigma == 0:
-            return
-        beside = np.interp(2 * _TRIANGLE_WIDTH, curve.fraction, curve.difference)
-        side = -1 if beside > 0 else 1
-        self.ax.annotate(
-            "\N{PLUS-MINUS SIGN}2\N{GREEK SMALL LETTER SIGMA}",
-            (0, 2 * side * sigma),
-            xytext=(3, 2 * side),
-            textcoords="offset points",
-            verticalalignment="bottom" if side > 0 else "top",
-            fontsize=_SMALL * self.size,
-            color=_style.MUTED,
-            gid=_HINT,
-            in_layout=False,
-        )
-
     def fractions(self, *, weighted: bool) -> Axes:
         """Label the upper axis with the fraction of weight."""
         for child in self.ax.child_axes:
@@ -218,22 +173,21 @@ class Graph:
 
     def scores(self, curves: Sequence[Curve], first: int) -> None:
         """Label the lower axis with scores, a row a model."""
-        if len(curves) > _MOST_ROWS:
+        if len(curves) > FEW_MODELS:
             self.ax.set_xlabel("Fraction of predictions, in the order of scores")
         elif first + len(curves) == 1:
             self._row_of_one(curves[0])
         else:
+            if first == 1:  # drawn alone until now
+                self._row_marker(0)
             for number, curve in enumerate(curves, first):
                 self._row(curve, number)
+                self._row_marker(number)
+            self.ax.set_xticks([], minor=True)
 
     def title(self, name: str | None) -> None:
         """Say what to look for, unless the axes have a title that is not ours."""
-        ax = self.ax
-        if any(ax.get_title(side) for side in ("center", "right")):
-            return
-        said = "Slope is miscalibration: flat is good"
-        if ax.get_title("left").rpartition("\n")[2] in ("", said):
-            ax.set_title(said if name is None else f"{name}\n{said}", loc="left")
+        _style.write_title(self.ax, name, _TITLE, _SHORT_TITLE)
 
     def legend(self) -> Legend:
         """Name the curves, with a marker each, and take away what was written of one alone."""
@@ -264,27 +218,73 @@ class Graph:
             labelspacing=0.3,
         )
 
-    def fit(self) -> None:
-        """Set the limits of the ordinate to what is drawn, with room for what is written."""
-        ax = self.ax
+    def fit(self, level: float) -> None:
+        """Set the limits of the ordinate to what is drawn, with room for what is written.
+
+        Bands have this confidence level.
+        """
         heights = [np.asarray(line.get_ydata()) for line in self.curves]
-        heights += [patch.get_xy()[:, 1] for patch in ax.patches if patch.get_gid() == _TRIANGLE]
-        for band in ax.collections:
-            if band.get_gid() == _BAND:
-                heights += [path.vertices[:, 1] for path in band.get_paths()]
-        low = min(float(part.min()) for part in heights)
-        high = max(float(part.max()) for part in heights)
-        middle = (high - low) or 0.1
-        drawn = (1 + 2 * _MARGIN) * middle
+        heights += [[-half, half] for half in self._band_heights]
+        triangle = max(self._triangle_heights)
+        low = min(-triangle, *(float(np.min(part)) for part in heights))
+        high = max(triangle, *(float(np.max(part)) for part in heights))
         words = min(self._words() / self.height, _MOST_WORDS)
-        top = high + _MARGIN * middle + drawn * words / (1 - words)
-        ax.set_ylim(low - _MARGIN * middle, top, auto=None)
+        between = (high - low) or 0.1
+        line = _LINE * self.size / 72 / self.height / (1 - words) * between
+        low = min(low - _MARGIN * between, -triangle - line)
+        high = max(high + _MARGIN * between, triangle + line)
+        self.ax.set_ylim(low, high + (high - low) * words / (1 - words), auto=None)
+        self._explain(low, high, level)
+
+    def _explain(self, low: float, high: float, level: float) -> None:
+        """Say in few words what the triangle and the band are, where nothing else is drawn."""
+        line = _LINE * _SMALL * self.size / 72 / self.height * (high - low)
+        if len(self.curves) == 1 and (tip := max(self._triangle_heights)) > 0:
+            places = [(tip, tip + line), (-tip - line, -tip)]
+            self._write("\N{PLUS-MINUS SIGN}2\N{GREEK SMALL LETTER SIGMA}", places, right=False)
+        if self._band_heights:
+            half = max(self._band_heights)
+            places = [(half - line, half), (-half, line - half)] if half > line else []
+            places += [(half, half + line), (-half - line, -half)]
+            inside = [place for place in places if place[0] >= low and place[1] <= high]
+            words = f"{level:.0%} of calibrated curves stay inside"
+            self._write(words, inside or places, right=True)
+
+    def _write(self, text: str, places: list[tuple[float, float]], *, right: bool) -> None:
+        """Write at an end of the axis, at the first of some heights where nothing is drawn."""
+        width = _style.text_width(text, _SMALL * self.size) / self.width
+        ends = (1 - width, 1.0) if right else (0.0, width)
+        place = next((place for place in places if not self._drawn(ends, place)), places[0])
+        self.ax.annotate(
+            text,
+            (ends[right], sum(place) / 2),
+            xytext=(-4 if right else 3, 0),
+            textcoords="offset points",
+            horizontalalignment="right" if right else "left",
+            verticalalignment="center",
+            fontsize=_SMALL * self.size,
+            color=_style.MUTED,
+            gid=_HINT,
+            in_layout=False,
+        )
+
+    def _drawn(self, width: tuple[float, float], height: tuple[float, float]) -> bool:
+        """Tell whether a curve or secant runs through a box."""
+        for line in self.ax.lines:
+            if line.get_gid() in (_CURVE, _SECANT):
+                x, y = (np.asarray(part, float) for part in line.get_data())
+                ends = np.clip(width, x[0], x[-1])
+                inside = y[(x >= ends[0]) & (x <= ends[1])]
+                values = np.concatenate([np.interp(ends, x, y), inside])
+                if ends[0] < ends[1] and values.min() < height[1] and values.max() > height[0]:
+                    return True
+        return False
 
     def _words(self) -> float:
         """Return how many inches the words above the curve take."""
         notes = [text for text in self.ax.texts if text.get_gid() == _NOTE]
         if notes:
-            return (sum(_LINE * text.get_fontsize() for text in notes) + 6) / 72
+            return (sum(_LINE * text.get_fontsize() for text in notes) + 8) / 72
         if (legend := self.ax.get_legend()) is not None:
             rows = math.ceil(len(legend.get_texts()) / max(1, math.ceil(len(self.curves) / 4)))
             return (1.55 * _SMALL * self.size * rows + 4) / 72
@@ -306,38 +306,63 @@ class Graph:
         ax.tick_params(axis="x", which="minor", length=5, width=0.5, color=_style.MUTED)
 
     def _row(self, curve: Curve, number: int) -> None:
-        """Write the scores of one model among several, in its colour and beside its marker."""
+        """Write the scores of one model among several, in its colour."""
+        ax, color = self.ax, self._color(number)
+        row = ax if number == 0 else ax.secondary_xaxis("bottom", gid=_ROW)
+        row.set_xticks(*equal_fractions(curve, self.width, self.size))
+        row.tick_params(
+            axis="x",
+            labelcolor=color,
+            pad=3.5 + self._down(number),
+            color=color if number == 0 else "none",
+        )
+        ax.set_xlabel("Score (a row for each model)", labelpad=4 + self._down(number))
+
+    def _row_marker(self, number: int) -> None:
+        """Put a model's marker before its row of scores, for those who see no colours."""
         from matplotlib.lines import Line2D  # noqa: PLC0415  (imported only when drawing)
         from matplotlib.transforms import offset_copy  # noqa: PLC0415
 
-        ax, line = self.ax, self.curves[number]
-        color = str(line.get_color())
-        down = _ROW_HEIGHT * self.size * number
-        places, labels = equal_fractions(curve, self.width, self.size)
-        row = ax if number == 0 else ax.secondary_xaxis("bottom", gid=_ROW)
-        row.set_xticks(places, labels)
-        row.set_xticks([], minor=True)
-        row.tick_params(axis="x", labelcolor=color, pad=3.5 + down, length=3.5)
-        row.tick_params(axis="x", color=color if number == 0 else "none")
-        ax.set_xlabel("Score (a row for each model)", labelpad=4 + down)
-        ax.add_artist(
+        beside = offset_copy(
+            self.ax.transAxes,
+            fig=self.ax.figure,
+            x=-2.6 * self.size,
+            y=-(7 + self._down(number) + 0.45 * self.size),
+            units="points",
+        )
+        marker = _style.model_style(number).marker
+        color = self._color(number)
+        self.ax.add_artist(
             Line2D(
                 [0],
                 [0],
-                marker=_style.model_style(number).marker,
+                marker=marker,
                 markersize=5,
                 color=color,
-                transform=offset_copy(
-                    ax.transAxes,
-                    fig=ax.figure,
-                    x=-2.6 * self.size,
-                    y=-(7 + down + 0.45 * self.size),
-                    units="points",
-                ),
+                transform=beside,
                 clip_on=False,
                 gid=_ROW,
             )
         )
+
+    def _down(self, number: int) -> float:
+        """Return how many points a row of scores lies below the first."""
+        return _ROW_HEIGHT * self.size * number
+
+    def _color(self, number: int) -> str:
+        return str(self.curves[number].get_color())
+
+    @property
+    def _triangle_heights(self) -> list[float]:
+        """The upper ends of the triangles drawn so far."""
+        ours = [patch for patch in self.ax.patches if patch.get_gid() == _TRIANGLE]
+        return [float(patch.get_xy()[:, 1].max()) for patch in ours]
+
+    @property
+    def _band_heights(self) -> list[float]:
+        """The upper ends of the bands drawn so far."""
+        ours = [band for band in self.ax.collections if band.get_gid() == _BAND]
+        return [float(path.vertices[:, 1].max()) for band in ours for path in band.get_paths()]
 
 
 def _mark(line: Line2D, number: int, count: int) -> None:

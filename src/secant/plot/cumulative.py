@@ -9,7 +9,7 @@ import numpy as np
 from secant import null
 from secant._results import Calibration
 from secant.plot import _style
-from secant.plot._graph import Graph
+from secant.plot._graph import FEW_MODELS, Graph
 from secant.plot._models import assess_models, is_weighted, named, predict
 
 if TYPE_CHECKING:
@@ -178,7 +178,7 @@ class CumulativeDisplay:
         confidence_level: float = 0.95,
         name: str | None = None,
         ax: Axes | None = None,
-        worst: bool = True,
+        worst: bool | None = None,
         band: bool = False,
         **kwargs: Any,
     ) -> CumulativeDisplay:
@@ -278,7 +278,7 @@ class CumulativeDisplay:
         return cls.from_predictions(y, y_prob, pos_label=pos_label, name=name, **options)
 
     def plot(
-        self, ax: Axes | None = None, *, worst: bool = True, band: bool = False, **kwargs: Any
+        self, ax: Axes | None = None, *, worst: bool | None = None, band: bool = False, **kwargs: Any
     ) -> CumulativeDisplay:
         """Draw.
 
@@ -288,9 +288,9 @@ class CumulativeDisplay:
         ----------
         ax : matplotlib Axes, optional
             Where to draw; a new figure unless given.
-        worst : bool
+        worst : bool, optional
             Mark the range of scores that attains ECCE-R with its secant, and write how far off
-            predictions there are.
+            predictions there are. Done for up to four models unless said otherwise.
         band : bool
             Shade what the graph does not leave under perfect calibration, at the result's
             confidence level.
@@ -311,6 +311,7 @@ class CumulativeDisplay:
         graph = Graph(ax)
         first = len(graph.curves)
         several = first + len(self.results) > 1
+        worst = first + len(self.results) <= FEW_MODELS if worst is None else worst
         self.ax_, self.figure_ = ax, ax.figure
         self.lines_, self.triangles_, self.secants_, self.bands_, self.notes_ = [], [], [], [], []
         for number, result in enumerate(self.results):
@@ -320,7 +321,7 @@ class CumulativeDisplay:
             self.lines_.append(line)
             self.triangles_.append(graph.triangle(result.sigma, color))
             if band:
-                self.bands_.append(graph.band(self.bands[number], result.confidence_level))
+                self.bands_.append(graph.band(self.bands[number]))
             if worst and result.worst.n:
                 self.secants_.append(graph.secant(self.secants[number], result.worst))
         self.line_ = self.lines_[0]
@@ -328,11 +329,9 @@ class CumulativeDisplay:
         graph.scores(self.curves, first)
         graph.title(None if several else self.names[0])
         self.legend_ = graph.legend() if several else None
-        if not several:
-            graph.explain_triangle(self.curves[0], self.results[0].sigma)
-            if self.secants_:
-                self.notes_ = graph.note(self.results[0], self.secants[0])
-        graph.fit()
+        if self.secants_ and not several:
+            self.notes_ = graph.note(self.results[0], self.secants[0])
+        graph.fit(self.results[0].confidence_level)
         return self
 
     def _name(self, number: int, first: int) -> str:

@@ -1,1 +1,463 @@
-class ReliabilityDisplay: pass
+"""The reliability diagram."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from secant._input import check_choice, observations
+from secant._results import Calibration, Reliability
+from secant.errors import InputError
+from secant.plot import _style
+from secant.plot._bootstrap import resample_result, resample_rows
+from secant.plot._diagram import Diagram
+from secant.plot._models import assess_models, is_weighted, named, predict
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from matplotlib.axes import Axes
+    from matplotlib.collections import LineCollection
+    from matplotlib.container import BarContainer
+    from matplotlib.figure import Figure, SubFigure
+    from matplotlib.legend import Legend
+    from matplotlib.lines import Line2D
+    from matplotlib.patches import StepPatch
+
+    from secant._input import Observations
+    from secant.plot._bootstrap import Resamples
+
+__all__ = ["ReliabilityDisplay"]
+
+
+class ReliabilityDisplay:
+    """The reliability diagram: how often it happened against what was forecast, bin by bin.
+
+    Points on the diagonal are calibrated on average over their bin; below it predictions are too
+    high, above it too low. The picture depends on the bins: with few of them deviations cancel,
+    with many noise looks like deviation. :class:`CumulativeDisplay` needs none.
+
+    Parameters
+    ----------
+    bins : Reliability, sequence of Reliability or mapping from names to Reliability
+        What to draw, as :meth:`Calibration.reliability` returns it; several share the axes.
+    name : str or sequence of str, optional
+        Names of bins that have none.
+    uncertainty : {"bars", "bootstrap", None}
+        Draw the limits of each bin, lines of resampled data (which need ``resamples``), or
+        neither.
+    resamples : sequence of Resamples, optional
+        For each model the diagrams of its resamples, as the class methods make them.
+
+    Attributes
+    ----------
+    bins : tuple of Reliability
+        One a model: edges, counts, averages and limits.
+    names : tuple of str or None
+        Their names.
+    uncertainty : str or None
+        What is drawn around the points.
+    resamples : tuple of Resamples
+        For each model ``mean_score`` and ``mean_response``, arrays with one row a resample and one
+        column a bin, NaN in empty bins; without bootstrap, nothing.
+    ax_, figure_
+        Where it was drawn.
+    line_, lines_ : Line2D and list of Line2D
+        The points of the first model, and of all.
+    diagonal_ : Line2D
+        The diagonal.
+    bars_ : list of LineCollection
+        The limits of bins, where asked for.
+    resamples_ : list of LineCollection
+        The lines of resampled data, where asked for.
+    counts_ax_ : Axes or None
+        The axes below, where counts were asked for.
+    counts_ : list of BarContainer or StepPatch
+        The counts of bins, of one or of several models.
+    legend_ : Legend or None
+        Names of several models.
+
+    Raises
+    ------
+    InputError
+        If there is nothing to draw, something that is not a :class:`Reliability`, or no resamples
+        to draw.
+
+    See Also
+    --------
+    CumulativeDisplay : The same without bins.
+
+    Notes
+    -----
+    The bars are limits for each bin taken by itself, as :meth:`Calibration.reliability` computes
+    them. The thin lines are those of the paper [1]_: rows are drawn with replacement and binned
+    anew, twenty times, so that they span about 95% of what chance does. Rows of equal score and
+    response are alike, so their multiplicities are drawn instead, which is the same; among many
+    predictions (more than 65,536) also rows of nearly equal score, closer than a pixel. Rows with
+    sampling weights are not alike and have to be at hand: use :meth:`from_predictions`.
+
+    References
+    ----------
+    .. [1] I. Arrieta-Ibarra, P. Gujral, J. Tannen, M. Tygert, C. Xu (2022). "Metrics of
+       calibration for probabilistic predictions." Journal of Machine Learning Research 23(351).
+       https://doi.org/10.48550/arXiv.2205.09680
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import secant
+    >>> rng = np.random.default_rng(0)
+    >>> forecast = rng.random(5000)
+    >>> happened = rng.random(5000) < forecast**1.2
+    >>> bins = secant.assess(happened, forecast).reliability(n_bins=10, strategy="quantile")
+    >>> display = secant.ReliabilityDisplay(bins)
+    >>> display.bins[0].mean_score.round(2)[:3]
+    array([0.05, 0.15, 0.25])
+
+    Any axes will do; without, a new figure is made.
+
+    >>> from matplotlib.figure import Figure
+    >>> ax = Figure().subplots()
+    >>> display.plot(ax, counts=True).counts_ax_.get_ylabel()
+    'Predictions'
+    """
+
+    bins: tuple[Reliability, ...]
+    names: tuple[str | None, ...]
+    uncertainty: str | None
+    resamples: tuple[Resamples, ...]
+    ax_: Axes
+    figure_: Figure | SubFigure
+    line_: Line2D
+    lines_: list[Line2D]
+    diagonal_: Line2D
+    bars_: list[LineCollection]
+    resamples_: list[LineCollection]
+    counts_ax_: Axes | None
+    counts_: list[BarContainer | StepPatch]
+    legend_: Legend | None
+
+    def __init__(
+        self,
+        bins: Reliability | Sequence[Reliability] | Mapping[str, Reliability],
+        *,
+        name: str | Sequence[str] | None = None,
+        uncertainty: str | None = "bars",
+        resamples: Sequence[Resamples] = (),
+    ) -> None:
+        self.names, self.bins = named(bins, Reliability, name)
+        self.uncertainty, self.resamples = uncertainty, tuple(resamples)
+        if uncertainty is not None:
+            check_choice("uncertainty", uncertainty, ("bars", "bootstrap"))
+        if uncertainty == "bootstrap" and len(self.resamples) != len(self.bins):
+            msg = (
+                "bins alone cannot be resampled: use ReliabilityDisplay.from_calibration or "
+                "from_predictions, or uncertainty='bars'"
+            )
+            raise InputError(msg)
+
+    @classmethod
+    def from_calibration(
+        cls,
+        results: Calibration | Sequence[Calibration] | Mapping[str, Calibration],
+        *,
+        n_bins: int = 15,
+        strategy: str = "uniform",
+        limits: str = "clopper-pearson",
+        uncertainty: str | None = "bars",
+        n_resamples: int = 20,
+        rng: Any = None,
+        name: str | Sequence[str] | None = None,
+        ax: Axes | None = None,
+        counts: bool = False,
+        **kwargs: Any,
+    ) -> ReliabilityDisplay:
+        """Sort the predictions behind results into bins and draw them.
+
+        Parameters
+        ----------
+        results : Calibration, sequence of Calibration or mapping from names to Calibration
+            What :func:`secant.assess` returned, for one or more models.
+        n_bins, strategy, limits
+            As in :meth:`Calibration.reliability`.
+        uncertainty : {"bars", "bootstrap", None}
+            Draw the limits of each bin, lines of resampled data, or neither.
+        n_resamples : int
+            How many resamples to draw with ``uncertainty="bootstrap"``.
+        rng : int or numpy.random.Generator, optional
+            Randomness for them; give one to get the same picture again.
+        name : str or sequence of str, optional
+            Names of results that have none.
+        ax, counts, **kwargs
+            As in :meth:`plot`.
+
+        Returns
+        -------
+        ReliabilityDisplay
+            Drawn.
+
+        Raises
+        ------
+        InputError
+            If an option is unknown, quantile bins outnumber the predictions, the predictions are
+            gone, or weighted predictions are to be resampled.
+        MissingExtraError
+            If matplotlib is not installed.
+
+        Examples
+        --------
+        >>> from matplotlib.figure import Figure
+        >>> import secant
+        >>> result = secant.assess([0, 0, 1, 1], [0.1, 0.4, 0.5, 0.9])
+        >>> display = secant.ReliabilityDisplay.from_calibration(
+        ...     result, n_bins=2, uncertainty="bootstrap", rng=0, ax=Figure().subplots()
+        ... )
+        >>> display.resamples[0].mean_response.shape
+        (20, 2)
+        """
+        display = cls._from_results(
+            *named(results, Calibration, name),
+            options={"n_bins": n_bins, "strategy": strategy},
+            limits=limits,
+            uncertainty=uncertainty,
+            n_resamples=n_resamples,
+            rng=rng,
+        )
+        return display.plot(ax, counts=counts, **kwargs)
+
+    @classmethod
+    def from_predictions(
+        cls,
+        y_true: Any,
+        y_prob: Any,
+        *,
+        sample_weight: Any = None,
+        weight_kind: str = "sampling",
+        pos_label: Any = None,
+        confidence_level: float = 0.95,
+        n_bins: int = 15,
+        strategy: str = "uniform",
+        limits: str = "clopper-pearson",
+        uncertainty: str | None = "bars",
+        n_resamples: int = 20,
+        rng: Any = None,
+        name: str | None = None,
+        ax: Axes | None = None,
+        counts: bool = False,
+        **kwargs: Any,
+    ) -> ReliabilityDisplay:
+        """Sort predictions into bins and draw them.
+
+        Parameters
+        ----------
+        y_true : array-like of shape (n,)
+            What happened.
+        y_prob : array-like of shape (n,), or mapping from names to such
+            Predicted probabilities of one model, or of several for the same outcomes.
+        sample_weight, weight_kind, pos_label, confidence_level
+            As in :func:`secant.assess`.
+        n_bins, strategy, limits, uncertainty, n_resamples, rng
+            As in :meth:`from_calibration`; weighted predictions can be resampled here.
+        name : str, optional
+            Name of the model.
+        ax, counts, **kwargs
+            As in :meth:`plot`.
+
+        Returns
+        -------
+        ReliabilityDisplay
+            Drawn.
+
+        Raises
+        ------
+        InputError
+            As :func:`secant.assess`; also if an option is unknown or quantile bins outnumber the
+            predictions.
+        MissingExtraError
+            If matplotlib is not installed.
+
+        Examples
+        --------
+        >>> from matplotlib.figure import Figure
+        >>> import secant
+        >>> display = secant.ReliabilityDisplay.from_predictions(
+        ...     [0, 0, 1, 1], [0.1, 0.4, 0.5, 0.9], n_bins=2, ax=Figure().subplots()
+        ... )
+        >>> display.line_.get_xydata()
+        array([[0.33..., 0.33...],
+               [0.9 , 1.  ]])
+        """
+        rules = {
+            "sample_weight": sample_weight,
+            "weight_kind": weight_kind,
+            "pos_label": pos_label,
+        }
+        # The displays need no P-value, and the asymptotic one costs nothing.
+        results = assess_models(
+            y_true, y_prob, name, method="asymptotic", confidence_level=confidence_level, **rules
+        )
+        names, found = named(results, Calibration, name)
+        models = y_prob.values() if isinstance(y_prob, Mapping) else [y_prob]
+        display = cls._from_results(
+            names,
+            found,
+            options={"n_bins": n_bins, "strategy": strategy},
+            limits=limits,
+            uncertainty=uncertainty,
+            n_resamples=n_resamples,
+            rng=rng,
+            rows=[lambda scores=scores: observations(y_true, scores, **rules) for scores in models],
+        )
+        return display.plot(ax, counts=counts, **kwargs)
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Any,
+        y: Any,
+        *,
+        pos_label: Any = None,
+        name: str | None = None,
+        **options: Any,
+    ) -> ReliabilityDisplay:
+        """Sort the predictions of a fitted binary classifier into bins and draw them.
+
+        Parameters
+        ----------
+        estimator : object with ``predict_proba``
+            The classifier, such as one of scikit-learn's or a pipeline.
+        X : array-like
+            What it predicts from.
+        y : array-like of shape (n,)
+            What happened.
+        pos_label : optional
+            The class to draw; the second of ``estimator.classes_`` unless given.
+        name : str, optional
+            Name of the model, that of its class unless given.
+        **options
+            As in :meth:`from_predictions`.
+
+        Returns
+        -------
+        ReliabilityDisplay
+            Drawn.
+
+        Raises
+        ------
+        InputError
+            If the estimator gives no probabilities of two classes; and as
+            :meth:`from_predictions`.
+        MissingExtraError
+            If matplotlib is not installed.
+        """
+        y_prob, pos_label = predict(estimator, X, pos_label)
+        name = type(estimator).__name__ if name is None else name
+        return cls.from_predictions(y, y_prob, pos_label=pos_label, name=name, **options)
+
+    def plot(
+        self, ax: Axes | None = None, *, counts: bool = False, **kwargs: Any
+    ) -> ReliabilityDisplay:
+        """Draw.
+
+        Axes that hold a display already take another one beside it, with a legend.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure unless given.
+        counts : bool
+            Show below how many predictions each bin holds. The axes for that take a fifth of the
+            room of ``ax``.
+        **kwargs
+            Passed on to ``ax.plot`` for the points.
+
+        Returns
+        -------
+        ReliabilityDisplay
+            Itself.
+
+        Raises
+        ------
+        MissingExtraError
+            If matplotlib is not installed.
+        """
+        if ax is None:
+            ax = _style.new_axes(width=5.4, height=6.4 if counts else 5.4)
+        diagram = Diagram(ax)
+        first = len(diagram.lines)
+        several = first + len(self.bins) > 1
+        self.ax_, self.figure_ = ax, ax.figure
+        self.lines_, self.bars_, self.resamples_, self.counts_ = [], [], [], []
+        self.diagonal_ = diagram.diagonal()
+        for number, bins in enumerate(self.bins):
+            name = self.names[number] or f"model {first + number + 1}"
+            line = diagram.line(bins, first + number, label=name, **kwargs)
+            self.lines_.append(line)
+            color = str(line.get_color())
+            if self.uncertainty == "bars":
+                self.bars_.append(diagram.bars(bins, color))
+            elif self.uncertainty == "bootstrap":
+                shade = color if several else _style.MUTED
+                self.resamples_.append(diagram.resamples(self.resamples[number], shade))
+        self.line_ = self.lines_[0]
+        diagram.label(self.bins, self._words())
+        self.counts_ax_ = diagram.counts() if counts else None
+        if self.counts_ax_ is not None:
+            self.counts_ = [
+                diagram.histogram(self.counts_ax_, bins, line)
+                for bins, line in zip(self.bins, self.lines_, strict=True)
+            ]
+        diagram.fit()
+        diagram.title(None if several else self.names[0])
+        self.legend_ = diagram.legend() if several else None
+        return self
+
+    @classmethod
+    def _from_results(
+        cls,
+        names: tuple[str | None, ...],
+        results: tuple[Calibration, ...],
+        *,
+        options: dict[str, Any],
+        limits: str,
+        uncertainty: str | None,
+        n_resamples: int,
+        rng: Any,
+        rows: Sequence[Callable[[], Observations]] = (),
+    ) -> ReliabilityDisplay:
+        """Bin and, where asked for, resample; ``rows`` gives the rows of each result."""
+        bins = [result.reliability(**options, limits=limits) for result in results]
+        resamples = []
+        if uncertainty == "bootstrap":
+            options = {**options, "size": _check_size(n_resamples), "rng": np.random.default_rng(rng)}
+            for number, result in enumerate(results):
+                if rows and is_weighted(result):
+                    resamples.append(resample_rows(rows[number](), result, **options))
+                else:
+                    resamples.append(resample_result(result, **options))
+        unnamed = any(name is None for name in names)
+        return cls(
+            bins,
+            name=None if unnamed else [str(name) for name in names],
+            uncertainty=uncertainty,
+            resamples=resamples,
+        )
+
+    def _words(self) -> str:
+        """Say what is drawn around the points."""
+        if self.uncertainty == "bars":
+            levels = {f"{bins.confidence_level:.0%}" for bins in self.bins}
+            return f"bars: {' or '.join(sorted(levels))} limits of each bin"
+        if self.uncertainty == "bootstrap":
+            return f"thin lines: {len(self.resamples[0].mean_score)} resamples"
+        return ""
+
+
+def _check_size(value: Any) -> int:
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 1:
+        msg = f"n_resamples must be a whole number of at least 1; got {value!r}"
+        raise InputError(msg)
+    return int(value)

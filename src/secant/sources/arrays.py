@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from secant._blocks import Blocks, Totals, collapse, concatenate
-from secant._grid import DyadicGrid, NestedGrid, PointGrid, SampledGrid
+from secant._grid import DyadicGrid, NestedGrid, PointGrid, SampledGrid, rank
 from secant._input import Chunk
 from secant._sums import CellSums, row_totals
 
@@ -129,8 +129,7 @@ class ArraySource:
                 continue
             rows, owner = _pick(chunk, near), owner_of_bucket.take(bucket[near], mode="clip")
             several = np.flatnonzero(owner == _SEVERAL)
-            owner[several] = np.searchsorted(blocks.high, rows.scores[several])
-            owner.clip(max=len(blocks) - 1, out=owner)
+            owner[several] = np.maximum(rank(blocks.low, rows.scores[several]) - 1, 0)
             inside = (rows.scores >= blocks.low[owner]) & (rows.scores <= blocks.high[owner])
             if not inside.all():
                 rows, owner = _pick(rows, inside), owner[inside]

@@ -1,0 +1,244 @@
+"""Measure speed and memory against what users would otherwise run, side by side in one process.
+
+    python benchmarks/run.py             # everything, about five minutes; needs 4 GB of memory
+    python benchmarks/run.py --quick     # without the growth from 1e7 to 1e8 rows
+    python benchmarks/run.py --write     # also keep the tables in docs/benchmarks.md
+
+Every time is the best of several runs; every claim is a ratio to a reference timed right beside it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gc
+import platform
+import subprocess
+import sys
+import time
+import tracemalloc
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from peers import argsort_cumsum, installed
+
+import secant
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+N = 10_000_000
+DOCUMENT = Path(__file__).parents[1] / "docs" / "benchmarks.md"
+
+
+@dataclass(frozen=True)
+class Row:
+    """One comparison; ``required`` is the largest ratio that meets the project's target."""
+
+    work: str
+    ours: float
+    reference: float
+    required: float | None = None
+    ours_memory: float | None = None
+    reference_memory: float | None = None
+
+    @property
+    def ratio(self) -> float:
+        return self.ours / self.reference
+
+    def cells(self) -> list[str]:
+        met = "" if self.required is None else ("yes" if self.ratio <= self.required else "NO")
+        return [
+            self.work,
+            _seconds(self.ours),
+            _seconds(self.reference),
+            _ratio(self.ratio),
+            "" if self.required is None else _ratio(self.required),
+            met,
+            _megabytes(self.ours_memory),
+            _megabytes(self.reference_memory),
+        ]
+
+
+def best(function: Callable[[], Any], repetitions: int) -> float:
+    """Return the shortest of several wall-clock times."""
+    times = []
+    for _ in range(repetitions):
+        gc.collect()
+        start = time.perf_counter()
+        function()
+        times.append(time.perf_counter() - start)
+    return min(times)
+
+
+def peak_memory(function: Callable[[], Any]) -> float:
+    """Return the most bytes allocated beyond the inputs at any moment."""
+    gc.collect()
+    tracemalloc.start()
+    function()
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    return float(peak)
+
+
+def assess(y: Any, p: Any, w: Any = None) -> Any:
+    """Both metrics, sigma, asymptotic P-values and everything else a result holds."""
+    return secant.assess(y, p, sample_weight=w, method="asymptotic")
+
+
+def compare(work: str, data: tuple[Any, ...], required: float | None) -> Row:
+    """Time secant against sorting, and make sure that they agree."""
+    result = assess(*data)
+    if "tie" not in work and "float32" not in work:  # sorting orders ties by accident
+        expected = argsort_cumsum(*data)
+        np.testing.assert_allclose(
+            (result.ecce_r.value, result.ecce_mad.value), expected, rtol=0, atol=1e-12
+        )
+    return Row(
+        work,
+        best(lambda: assess(*data), 7),
+        best(lambda: argsort_cumsum(*data), 3),
+        required,
+        peak_memory(lambda: assess(*data)),
+        peak_memory(lambda: argsort_cumsum(*data)),
+    )
+
+
+def datasets(rng: np.random.Generator) -> Iterator[tuple[str, tuple[Any, ...], float | None]]:
+    """Yield (work, data, required ratio): every row of the design's table for arrays."""
+
+    def with_outcomes(p: Any, *more: Any) -> tuple[Any, ...]:
+        return ((rng.random(N) < p).astype(np.int64), p, *more)
+
+    yield "uniform scores", with_outcomes(rng.random(N)), 1 / 20
+    yield "confident, Beta(5, .3)", with_outcomes(rng.beta(5, 0.3, N)), 1 / 12
+    yield "skewed, Beta(.05, 5)", with_outcomes(rng.beta(0.05, 5, N)), 1 / 12
+    yield "rare events, Beta(1, 200)", with_outcomes(rng.beta(1, 200, N)), 1 / 8
+    yield "lognormal weights", with_outcomes(rng.random(N), rng.lognormal(0, 1, N)), 1 / 8
+    yield "ties, a grid of .01", with_outcomes(rng.integers(0, 101, N) / 100), 1 / 3
+    yield "ties, ten values", with_outcomes((rng.integers(0, 10, N) + 0.5) / 10), 1 / 3
+    yield "half the rows tied at .3", with_outcomes(_half_tied(rng)), None
+    yield "two clusters 1e-9 wide", with_outcomes(_clusters(rng)), None
+    y, p = with_outcomes(rng.random(N))
+    yield "float32 scores, int8 outcomes", (y.astype(np.int8), p.astype(np.float32)), None
+
+
+def _half_tied(rng: np.random.Generator) -> Any:
+    return np.where(rng.random(N) < 0.5, 0.3, rng.random(N))
+
+
+def _clusters(rng: np.random.Generator) -> Any:
+    return np.where(rng.random(N) < 0.5, 0.2, 0.7) + 1e-9 * rng.random(N)
+
+
+def small_call(rng: np.random.Generator) -> Row:
+    """A thousand rows, where overhead is everything."""
+    p = rng.random(1000)
+    y = (rng.random(1000) < p).astype(np.int64)
+
+    def bare() -> tuple[float, ...]:
+        r, mad = argsort_cumsum(y, p)
+        sigma = np.sqrt((p * (1 - p)).sum()) / 1000
+        return r, mad, secant.null.range.sf(r / sigma), secant.null.mad.sf(mad / sigma)
+
+    def many(function: Callable[[], Any]) -> float:
+        return best(lambda: [function() for _ in range(500)], 7) / 500
+
+    return Row("n = 1,000: a whole assess()", many(lambda: assess(y, p)), many(bare), 3)
+
+
+def growth(rng: np.random.Generator) -> Row:
+    """Ten times the rows; the reference is ten million of the same."""
+    p = rng.random(10 * N)
+    y = rng.random(10 * N) < p
+    large = best(lambda: assess(y, p), 3)
+    small = best(lambda: assess(y[:N], p[:N]), 5)
+    return Row("growth from 1e7 to 1e8 rows", large, small, 11, peak_memory(lambda: assess(y, p)))
+
+
+def import_time() -> Row:
+    """Start Python and import, against importing numpy alone."""
+
+    def start(module: str) -> None:
+        subprocess.run([sys.executable, "-c", f"import {module}"], check=True)
+
+    def alternate(repetitions: int) -> tuple[float, float]:
+        ours, numpy = [], []
+        for _ in range(repetitions):
+            ours.append(best(lambda: start("secant"), 1))
+            numpy.append(best(lambda: start("numpy"), 1))
+        return min(ours), min(numpy)
+
+    return Row("import secant, against import numpy", *alternate(15), 1.2)
+
+
+def peer_rows(rng: np.random.Generator) -> Iterator[Row]:
+    """Time every peer that is installed on ten million uniform scores."""
+    p = rng.random(N)
+    y = (rng.random(N) < p).astype(np.int64)
+    ours = {"ECCE": best(lambda: assess(y, p), 5), "bins": best(lambda: secant.ece(y, p), 3)}
+    for name, what, function in installed():
+        if what == "bins":
+            yield Row(f"secant.ece, against {name}", ours["bins"], best(lambda: function(y, p), 2))
+        yield Row(
+            f"assess, against {name} ({what})",
+            ours["ECCE"],
+            best(lambda: function(y, p), 2),
+            None,
+            None,
+            peak_memory(lambda: function(y, p)),
+        )
+
+
+def table(rows: list[Row]) -> str:
+    head = ["work", "secant", "reference", "ratio", "target", "met", "secant +MB", "reference +MB"]
+    lines = [head, ["---"] * len(head), *(row.cells() for row in rows)]
+    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+
+
+def _seconds(value: float) -> str:
+    return f"{value * 1e6:.0f} us" if value < 1e-3 else f"{value * 1e3:.0f} ms"
+
+
+def _ratio(value: float) -> str:
+    return f"1/{1 / value:.1f}" if value < 0.5 else f"{value:.2f}"
+
+
+def _megabytes(value: float | None) -> str:
+    return "" if value is None else f"{value / 1e6:.0f}"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--quick", action="store_true", help="leave out 1e8 rows")
+    parser.add_argument("--write", action="store_true", help="keep the tables in docs/benchmarks.md")
+    options = parser.parse_args()
+    rng = np.random.default_rng(0)
+
+    rows = []
+    for work, data, required in datasets(rng):
+        rows.append(compare(f"n = 1e7: {work}", data, required))
+        print(" ".join(rows[-1].cells()), flush=True)
+    rows.append(small_call(rng))
+    rows.append(import_time())
+    if not options.quick:
+        rows.append(growth(rng))
+    peers = list(peer_rows(rng))
+    text = f"{table(rows)}\n\n{table(peers)}\n" if peers else f"{table(rows)}\n"
+    print(text)
+    if options.write:
+        keep(text)
+
+
+def keep(text: str) -> None:
+    """Put the tables between the marks in the document, whose prose stays."""
+    begin, end = "<!-- tables -->\n", "<!-- end of tables -->"
+    before, _, rest = DOCUMENT.read_text().partition(begin)
+    after = rest.partition(end)[2]
+    machine = f"Python {platform.python_version()}, numpy {np.__version__}.\n\n"
+    DOCUMENT.write_text(f"{before}{begin}{machine}{text}{end}{after}")
+
+
+if __name__ == "__main__":
+    main()

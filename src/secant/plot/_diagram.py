@@ -1,0 +1,216 @@
+"""The parts of a reliability diagram, drawn on axes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from secant.plot import _style
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from matplotlib.axes import Axes
+    from matplotlib.collections import LineCollection
+    from matplotlib.container import BarContainer
+    from matplotlib.legend import Legend
+    from matplotlib.lines import Line2D
+    from matplotlib.patches import StepPatch
+
+    from secant._results import Reliability
+    from secant.plot._bootstrap import Resamples
+
+__all__ = ["Diagram"]
+
+# More bins than this get smaller markers.
+_MANY_BINS = 32
+# Scores that leave at least this share of the axis empty are drawn larger.
+_MOST_EMPTY = 0.5
+_SMALL = 0.85
+_TITLE = "Distance from the diagonal is miscalibration"
+_SHORT_TITLE = "The diagonal is good"
+
+# Our artists carry these names, so that a second display on the same axes finds the first.
+_LINE, _COUNTS, _DIAGONAL, _HINT = (
+    f"secant:{part}" for part in ("reliability", "counts", "diagonal", "hint")
+)
+
+
+class Diagram:
+    """Axes with a reliability diagram, perhaps one that was drawn before."""
+
+    def __init__(self, ax: Axes) -> None:
+        self.ax = ax
+        self.width, self.height = _style.inches(ax)
+        self.size = float(ax.xaxis.label.get_fontsize())
+
+    @property
+    def lines(self) -> list[Line2D]:
+        """The lines drawn so far, those of earlier displays included."""
+        return [line for line in self.ax.lines if line.get_gid() == _LINE]
+
+    def diagonal(self) -> Line2D:
+        """Draw the diagonal, where calibrated bins lie, and say what its two sides mean."""
+        for line in self.ax.lines:
+            if line.get_gid() == _DIAGONAL:
+                return line
+        [line] = self.ax.plot(
+            [0, 1],
+            [0, 1],
+            color=_style.FAINT,
+            linewidth=1,
+            zorder=1,
+            label="_diagonal",
+            gid=_DIAGONAL,
+        )
+        corners = (
+            ("too low", (0, 1), (6, -5), _style.TOO_LOW, "left", "top"),
+            ("too high", (1, 0), (-6, 5), _style.TOO_HIGH, "right", "bottom"),
+        )
+        for words, corner, offset, color, horizontal, vertical in corners:
+            self.ax.annotate(
+                words,
+                corner,
+                xycoords="axes fraction",
+                xytext=offset,
+                textcoords="offset points",
+                horizontalalignment=horizontal,
+                verticalalignment=vertical,
+                color=color,
+                in_layout=False,
+            )
+        return line
+
+    def line(self, bins: Reliability, number: int, *, label: str, **kwargs: Any) -> Line2D:
+        """Draw mean response against mean score."""
+        filled = bins.count > 0
+        style = _style.model_style(number)
+        options = {
+            "color": style.color,
+            "linestyle": style.dash,
+            "linewidth": 1.2,
+            "marker": style.marker,
+            "markersize": 5 if len(filled) <= _MANY_BINS else 3,
+            "zorder": 4,
+        }
+        [line] = self.ax.plot(
+            bins.mean_score[filled],
+            bins.mean_response[filled],
+            **{**options, "label": label, "gid": _LINE, **kwargs},
+        )
+        return line
+
+    def bars(self, bins: Reliability, color: str) -> LineCollection:
+        """Draw the limits of each bin."""
+        filled = bins.count > 0
+        return self.ax.vlines(
+            bins.mean_score[filled],
+            bins.low[filled],
+            bins.high[filled],
+            color=color,
+            alpha=0.45,
+            linewidth=1.2,
+            zorder=3,
+        )
+
+    def resamples(self, drawn: Resamples, color: str) -> LineCollection:
+        """Draw a thin line for each resample."""
+        from matplotlib.collections import LineCollection  # noqa: PLC0415  (only when drawing)
+
+        paths = [
+            np.column_stack([score, response])[~np.isnan(score)]
+            for score, response in zip(*drawn, strict=True)
+        ]
+        lines = LineCollection(paths, colors=color, linewidths=0.7, alpha=0.35, zorder=2)
+        self.ax.add_collection(lines)
+        return lines
+
+    def counts(self) -> Axes:
+        """Return the axes for counts below the diagram; make them the first time."""
+        ax, figure = self.ax, self.ax.figure
+        for other in figure.axes:
+            if other.get_gid() == _COUNTS and ax.get_shared_x_axes().joined(ax, other):
+                return other
+        if (place := ax.get_subplotspec()) is not None:
+            grid = place.subgridspec(2, 1, height_ratios=(4, 1), hspace=0.08)
+            ax.set_subplotspec(grid[0])
+            below = figure.add_subplot(grid[1], sharex=ax)
+        else:
+            left, bottom, width, height = ax.get_position().bounds
+            ax.set_position((left, bottom + 0.24 * height, width, 0.76 * height))
+            below = figure.add_axes((left, bottom, width, 0.2 * height), sharex=ax)
+        below.set_gid(_COUNTS)
+        below.set_xlabel(ax.get_xlabel())
+        below.set_ylabel("Predictions")
+        ax.set_xlabel("")
+        ax.tick_params(axis="x", labelbottom=False)
+        return below
+
+    def histogram(self, below: Axes, bins: Reliability, line: Line2D) -> BarContainer | StepPatch:
+        """Draw how many predictions each bin holds: bars, or outlines of several models."""
+        if len(self.lines) == 1:
+            return below.bar(
+                bins.edges[:-1],
+                bins.count,
+                np.diff(bins.edges),
+                align="edge",
+                facecolor=_style.BAND,
+                edgecolor=_style.MUTED,
+                linewidth=0.7,
+            )
+        outline = {"color": line.get_color(), "linestyle": line.get_linestyle()}
+        return below.stairs(bins.count, bins.edges, **outline)
+
+    def label(self, bins: Sequence[Reliability], uncertainty: str) -> None:
+        """Name the axes, and say what the bars or thin lines are."""
+        ax = self.ax
+        kinds = {(len(each.count), each.strategy) for each in bins}
+        what = "Mean score"
+        if len(kinds) == 1:
+            [(m, strategy)] = kinds
+            what += f" ({m} {strategy} bin{'s' if m > 1 else ''})"
+        ax.set_xlabel(what)
+        ax.set_ylabel("Mean response (how often it happened)")
+        if uncertainty:
+            ax.annotate(
+                uncertainty,
+                (1, 0),
+                xycoords="axes fraction",
+                xytext=(-6, 5 + 1.4 * self.size),
+                textcoords="offset points",
+                horizontalalignment="right",
+                verticalalignment="bottom",
+                fontsize=_SMALL * self.size,
+                color=_style.MUTED,
+                gid=_HINT,
+                in_layout=False,
+            )
+
+    def title(self, name: str | None) -> None:
+        """Say what to look for, unless the axes have a title that is not ours."""
+        _style.write_title(self.ax, name, _TITLE, _SHORT_TITLE)
+
+    def legend(self) -> Legend:
+        """Name the lines."""
+        return self.ax.legend(
+            handles=self.lines,
+            loc="upper left",
+            bbox_to_anchor=(0, 1 - 1.6 * self.size / 72 / self.height),
+            frameon=False,
+            fontsize=_SMALL * self.size,
+            labelspacing=0.3,
+            borderaxespad=0.3,
+        )
+
+    def fit(self) -> None:
+        """Give both axes one range: from 0 to 1, or less where scores keep to a small part."""
+        values = np.concatenate([np.ravel(line.get_data()) for line in self.lines])
+        low, high = float(values.min()), float(values.max())
+        margin = 0.08 * (high - low)
+        low, high = max(low - margin, 0.0), min(high + margin, 1.0)
+        if high - low > 1 - _MOST_EMPTY or high == low:
+            low, high = 0.0, 1.0
+        edge = 0.02 * (high - low)
+        self.ax.set_xlim(low - edge, high + edge, auto=None)
+        self.ax.set_ylim(low - edge, high + edge, auto=None)
