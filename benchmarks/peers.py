@@ -24,7 +24,7 @@ def argsort_cumsum(y: Any, p: Any, w: Any = None) -> tuple[float, float]:
 def installed() -> Iterator[tuple[str, str, Callable[[Any, Any], Any]]]:
     """Yield (name, what it computes, function of y and p) for every peer that is here."""
     if importlib.util.find_spec("sklearn"):
-        from sklearn.calibration import calibration_curve  # noqa: PLC0415
+        from sklearn.calibration import calibration_curve
 
         yield (
             "scikit-learn calibration_curve",
@@ -32,7 +32,7 @@ def installed() -> Iterator[tuple[str, str, Callable[[Any, Any], Any]]]:
             lambda y, p: calibration_curve(y, p, n_bins=15),
         )
     if importlib.util.find_spec("mapie"):
-        from mapie.metrics.calibration import (  # noqa: PLC0415
+        from mapie.metrics.calibration import (
             kolmogorov_smirnov_p_value,
             kuiper_p_value,
         )
@@ -40,12 +40,12 @@ def installed() -> Iterator[tuple[str, str, Callable[[Any, Any], Any]]]:
         yield "MAPIE kuiper_p_value", "ECCE-R with P", kuiper_p_value
         yield "MAPIE kolmogorov_smirnov_p_value", "ECCE-MAD with P", kolmogorov_smirnov_p_value
     if importlib.util.find_spec("mcgrad"):
-        from mcgrad.metrics import ecce_pvalue  # noqa: PLC0415
+        from mcgrad.metrics import ecce_pvalue
 
         yield "MCGrad ecce_pvalue", "ECCE-R with P", ecce_pvalue
     if importlib.util.find_spec("torchmetrics"):
-        import torch  # noqa: PLC0415
-        from torchmetrics.functional.classification import (  # noqa: PLC0415
+        import torch
+        from torchmetrics.functional.classification import (
             binary_calibration_error,
         )
 
@@ -55,6 +55,6 @@ def installed() -> Iterator[tuple[str, str, Callable[[Any, Any], Any]]]:
             lambda y, p: binary_calibration_error(torch.from_numpy(p), torch.from_numpy(y)),
         )
     if importlib.util.find_spec("relplot"):
-        import relplot  # noqa: PLC0415
+        import relplot
 
         yield "relplot smECE", "smooth ECE", lambda y, p: relplot.smECE(p, y)

@@ -17,6 +17,7 @@ import sys
 import time
 import tracemalloc
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -177,18 +178,13 @@ def peer_rows(rng: np.random.Generator) -> Iterator[Row]:
     """Time every peer that is installed on ten million uniform scores."""
     p = rng.random(N)
     y = (rng.random(N) < p).astype(np.int64)
-    ours = {"ECCE": best(lambda: assess(y, p), 5), "bins": best(lambda: secant.ece(y, p), 3)}
+    ecce, bins = best(lambda: assess(y, p), 5), best(lambda: secant.ece(y, p), 3)
     for name, what, function in installed():
+        run = partial(function, y, p)
+        theirs, memory = best(run, 2), peak_memory(run)
+        yield Row(f"assess, against {name} ({what})", ecce, theirs, None, None, memory)
         if what == "bins":
-            yield Row(f"secant.ece, against {name}", ours["bins"], best(lambda: function(y, p), 2))
-        yield Row(
-            f"assess, against {name} ({what})",
-            ours["ECCE"],
-            best(lambda: function(y, p), 2),
-            None,
-            None,
-            peak_memory(lambda: function(y, p)),
-        )
+            yield Row(f"ece, against {name}", bins, theirs, None, None, memory)
 
 
 def table(rows: list[Row]) -> str:
@@ -212,7 +208,7 @@ def _megabytes(value: float | None) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="leave out 1e8 rows")
-    parser.add_argument("--write", action="store_true", help="keep the tables in docs/benchmarks.md")
+    parser.add_argument("--write", action="store_true", help="keep them in docs/benchmarks.md")
     options = parser.parse_args()
     rng = np.random.default_rng(0)
 

@@ -7,11 +7,16 @@ Is a "30%" right 30% of the time? Three answers: is it calibrated, how far off i
 No miscalibration found. ...
 """
 
+import typing as _typing
+
 from secant import null
 from secant._assess import assess, ecce_mad, ecce_r, ece
 from secant._cells import Bounds, Cells
 from secant._results import ECE, Calibration, Curve, Interval, Reliability, Statistic
 from secant.errors import InputError, MissingExtraError, SecantError
+
+if _typing.TYPE_CHECKING:
+    from secant.plot import CumulativeDisplay, ReliabilityDisplay
 
 __version__ = "0.1.0"
 
@@ -20,11 +25,13 @@ __all__ = [
     "Bounds",
     "Calibration",
     "Cells",
+    "CumulativeDisplay",
     "Curve",
     "InputError",
     "Interval",
     "MissingExtraError",
     "Reliability",
+    "ReliabilityDisplay",
     "SecantError",
     "Statistic",
     "__version__",
@@ -34,3 +41,18 @@ __all__ = [
     "ece",
     "null",
 ]
+
+_LATER = ("CumulativeDisplay", "ReliabilityDisplay")  # loaded when first asked for
+
+
+def __getattr__(name: str) -> _typing.Any:
+    if name not in _LATER:
+        msg = f"module {__name__!r} has no attribute {name!r}"
+        raise AttributeError(msg)
+    from secant import plot  # noqa: PLC0415
+
+    return getattr(plot, name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_LATER})

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -22,14 +23,14 @@ if TYPE_CHECKING:
 
     from secant._types import BoolArray, FloatArray, IntArray
 
-__all__ = ["SCALE", "Chain", "Steps", "absorbed", "make_steps", "mirrored", "windows"]
+__all__ = ["SCALE", "WHOLE", "Chain", "Steps", "absorbed", "make_steps", "mirrored", "windows"]
 
 # The mass a chain starts with. With 1 the far cells of a P-value of 1e-300 would be subnormal,
 # which costs digits and a hundred times the time.
 SCALE = 2.0**900
 
 # Ties up to this size enter with all their outcomes, larger ones without the improbable.
-_WHOLE = 64
+WHOLE = 64
 
 # Cells by which a stretch of single steps may drift before its buffer is laid out afresh.
 _DRIFT = 1 << 16
@@ -105,7 +106,7 @@ def windows(
     # Bernstein's inequality, solved for the deviation.
     variance = mean * (1.0 - one_score)
     reach = faint / 3.0 + np.sqrt(faint * faint / 9.0 + 2.0 * faint * variance)
-    whole = one_size <= _WHOLE
+    whole = one_size <= WHOLE
     first = np.where(whole, 0, np.maximum(np.floor(mean - reach), 0.0)).astype(np.int64)
     last = np.where(whole, one_size, np.minimum(np.ceil(mean + reach), one_size)).astype(np.int64)
     several = np.diff(ends, prepend=-1) > 1
@@ -126,12 +127,12 @@ def make_steps(score: FloatArray, size: IntArray, ends: IntArray, faint: float) 
     taps = np.where((one_size == 1) & ~several, 0, last - first + 1)
     offset = np.concatenate([[0], np.cumsum(taps)])
     pmf = np.empty(int(offset[-1]))
-    small = ~several & (one_size > 1) & (one_size <= _WHOLE)
+    small = ~several & (one_size > 1) & (one_size <= WHOLE)
     for count in np.unique(one_size[small]).tolist():
         chosen = np.flatnonzero(small & (one_size == count))
         at = offset[chosen][:, np.newaxis] + np.arange(count + 1)
         pmf[at] = _small_binomial(count, one_score[chosen])
-    for k in np.flatnonzero(~several & (one_size > _WHOLE)).tolist():
+    for k in np.flatnonzero(~several & (one_size > WHOLE)).tolist():
         law = _binomial(int(one_size[k]), float(one_score[k]), int(first[k]), int(last[k]))
         pmf[offset[k] : offset[k + 1]] = law
     if several.any():
@@ -254,7 +255,7 @@ def _stretches(chain: Chain) -> Iterator[tuple[int, int]]:
     longest = max(64, _DRIFT // chain.stride)
     cuts = np.flatnonzero(~(single[1:] & single[:-1])) + 1
     edges = [0, *cuts.tolist(), len(single)]
-    for start, stop in zip(edges[:-1], edges[1:], strict=True):
+    for start, stop in pairwise(edges):
         for first in range(start, stop, longest):
             yield first, min(first + longest, stop)
 

@@ -18,7 +18,7 @@ observed and the hypothetical paths, so that outcomes which tie with the observe
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from secant._types import FloatArray, IntArray
+
+    _Kernel = Callable[[Chain], FloatArray]
 
 __all__ = ["BUDGET", "Bracket", "certified_mad", "certified_r", "exact_mad", "operations"]
 
@@ -84,9 +86,7 @@ _CERTAIN = Bracket(0.0, 0.0)
 _IMPOSSIBLE = Bracket(-math.inf, -math.inf)
 
 
-def exact_mad(
-    score: FloatArray, n: IntArray, n1: IntArray, *, fast: bool | None = None
-) -> Bracket:
+def exact_mad(score: FloatArray, n: IntArray, n1: IntArray, *, fast: bool | None = None) -> Bracket:
     r"""Return the exact P-value of ECCE-MAD.
 
     Parameters
@@ -118,9 +118,8 @@ def exact_mad(
     known = _known(score, n, n1, path, c)
     if known is not None:
         return known
-    kernel = _kernel(_mad_work(path, c), fast=fast)
-    mass = _mad(path, c, c, kernel)[0]
-    return _bracket(mass, mass)
+    lower, upper, _ = _mad(path, c, _kernel(_mad_work(path, c), fast=fast))
+    return _bracket(lower, upper)
 
 
 def certified_mad(
@@ -160,9 +159,9 @@ def certified_mad(
     known = _known(score, n, n1, path, c)
     if known is not None:
         return known
-    pooled, work = _mad_plan(path, c, budget)
-    lower, upper, error = _mad(pooled, c, c - pooled.drift, _kernel(work, fast=fast))
-    return _bracket(lower, upper, error if pooled.drift else 0.0)
+    plan = _best(_mad_plans(path, c), budget)
+    lower, upper, error = _mad(plan.path, c, _kernel(plan.work, fast=fast))
+    return _bracket(lower, upper, error if plan.path.drift else 0.0)
 
 
 def certified_r(
@@ -231,11 +230,11 @@ def certified_r(
     known = _known(score, n, n1, path, c)
     if known is not None:
         return known
-    plan = _r_plan(path, c, budget)
-    kernel = _kernel(plan.work, fast=fast)
-    (rise_lower, fall_lower), (rise_upper, fall_upper), error = _r(plan, c, kernel)
-    p, q = rise_lower / SCALE, fall_lower / SCALE
-    lower = (rise_lower * (1.0 - q) + fall_lower * (1.0 - p)) / (1.0 - p * q)
+    plan = _best(_r_plans(path, c), budget)
+    masses, error = _r(plan.path, plan.grid, c, _kernel(plan.work, fast=fast))
+    rise, fall, rise_upper, fall_upper = masses
+    p, q = rise / SCALE, fall / SCALE
+    lower = (rise * (1.0 - q) + fall * (1.0 - p)) / (1.0 - p * q) if p * q < 1.0 else SCALE
     return _bracket(lower, rise_upper + fall_upper, error)
 
 
@@ -259,9 +258,24 @@ def operations(score: FloatArray, n: IntArray, n1: IntArray, which: str) -> int:
     c = span if which == "r" else deviation
     if _known(score, n, n1, path, c) is not None:
         return len(score)
-    if which == "r":
-        return _r_plan(path, c, 0).work
-    return _mad_work(path, c) if which == "exact-mad" else _mad_plan(path, c, 0)[1]
+    if which == "exact-mad":
+        return _mad_work(path, c)
+    return _best(_r_plans(path, c) if which == "r" else _mad_plans(path, c), 0).work
+
+
+def _kernel(work: int, *, fast: bool | None) -> _Kernel:
+    """Return the function that runs a chain.
+
+    Loading numba takes longer than most P-values, so without being told we do that for the
+    longest only.
+    """
+    if fast is False or (fast is None and work < _WORTH_COMPILING):
+        return _chains.absorbed
+    from secant import _chains_numba  # noqa: PLC0415  # only where it is used
+
+    if fast is None and not _chains_numba.available():
+        return _chains.absorbed
+    return _chains_numba.absorbed
 
 
 # --- the observed path ----------------------------------------------------------------------------
@@ -335,17 +349,15 @@ def _observe(score: FloatArray, n: IntArray, n1: IntArray) -> tuple[_Path, float
 
 def _running_sum(terms: FloatArray) -> FloatArray:
     """Return the prefix sums, each as if added in twice the precision and rounded once."""
-    sums = np.cumsum(terms)
+    sums: FloatArray = np.cumsum(terms)
     before = np.concatenate([[0.0], sums[:-1]])
     # What each addition rounded off, exactly (Knuth).
     share = sums - before
-    lost = (before - (sums - share)) + (terms - share)
-    return sums + np.cumsum(lost)
+    lost: FloatArray = (before - (sums - share)) + (terms - share)
+    return sums + lost.cumsum()
 
 
-def _known(
-    score: FloatArray, n: IntArray, n1: IntArray, path: _Path, c: float
-) -> Bracket | None:
+def _known(score: FloatArray, n: IntArray, n1: IntArray, path: _Path, c: float) -> Bracket | None:
     """Return the P-value where it takes no chain to find it."""
     if c <= 0.0:
         return _CERTAIN
@@ -376,46 +388,230 @@ def _pooled(path: _Path, drift: float) -> _Path:
 
 # --- chains ---------------------------------------------------------------------------------------
 
-if TYPE_CHECKING:
-    _Kernel = Callable[[Chain], FloatArray]
 
+@dataclass(frozen=True, slots=True)
+class _Grid:
+    """Points to which a running minimum is rounded, ``stride`` of them in every unit interval.
 
-def _kernel(work: int, *, fast: bool | None) -> _Kernel:
-    """Return the function that runs a chain.
-
-    Loading numba takes longer than most P-values, so without being told we do that for the
-    longest only.
+    Without ``keys`` they are equally spaced; ``keys`` gives their fractional parts otherwise.
+    Points are numbered upwards from 0, the origin.
     """
-    if fast is False or (fast is None and work < _WORTH_COMPILING):
-        return _chains.absorbed
-    from secant import _chains_numba  # noqa: PLC0415  # only where it is used
 
-    if fast is None and not _chains_numba.available():
-        return _chains.absorbed
-    return _chains_numba.absorbed
+    stride: int
+    keys: FloatArray | None = None
+
+    def below(self, y: FloatArray) -> IntArray:
+        """Return the number of the last point that is at most y."""
+        if self.keys is None:
+            return np.floor(self.stride * y).astype(np.int64)
+        whole = np.floor(y)
+        rank = np.searchsorted(self.keys, y - whole, side="right") - 1
+        return self.stride * whole.astype(np.int64) + rank
+
+    def above(self, y: FloatArray) -> IntArray:
+        """Return the number of the first point that is at least y."""
+        if self.keys is None:
+            return np.ceil(self.stride * y).astype(np.int64)
+        whole = np.floor(y)
+        rank = np.searchsorted(self.keys, y - whole, side="left")
+        return self.stride * whole.astype(np.int64) + rank
 
 
-def _mad(path: _Path, far: float, near: float, kernel: _Kernel) -> tuple[float, float, float]:
-    """Return the mass that comes as far as ``far`` and as ``near``, and its relative error."""
+def _band(path: _Path, steps: Steps, c: float) -> Chain:
+    """Return the chain of K, which is absorbed when |X| reaches c."""
+    low = np.floor(path.after - c).astype(np.int64)
+    return Chain(steps, low, np.ceil(path.after + c).astype(np.int64))
+
+
+def _rise(path: _Path, grid: _Grid, steps: Steps, c: float, ways: tuple[str, ...]) -> Chain:
+    """Return the chain of K - min X, which is absorbed when X - min X reaches c."""
+    low = grid.below(path.after)
+    rounded = {"up": grid.above(path.before), "down": grid.below(path.before)}
+    return Chain(
+        steps,
+        low=low,
+        high=np.maximum(grid.above(path.after + c), low + 1),
+        stride=grid.stride,
+        hold=np.floor(path.after - path.before).astype(np.int64),
+        entry=np.stack([rounded[way] + grid.stride for way in ways], axis=1),
+    )
+
+
+def _fall(path: _Path, grid: _Grid, steps: Steps, c: float, ways: tuple[str, ...]) -> Chain:
+    """Return the chain of max X - K, which is absorbed when max X - X reaches c.
+
+    The points are still those around A_k, only numbered downwards from the number of trials: so
+    no sum of 1 - s is ever rounded differently from the sum of s.
+    """
+    start, end = grid.stride * (path.total - path.count), grid.stride * path.total
+    low = end - grid.above(path.after)
+    rounded = {"up": start - grid.below(path.before), "down": start - grid.above(path.before)}
+    return Chain(
+        _chains.mirrored(steps, path.count),
+        low=low,
+        high=np.maximum(end - grid.below(path.after - c), low + 1),
+        stride=grid.stride,
+        hold=np.floor(path.count - (path.after - path.before)).astype(np.int64),
+        entry=np.stack([rounded[way] + grid.stride for way in ways], axis=1),
+    )
+
+
+def _mad(path: _Path, c: float, kernel: _Kernel) -> tuple[float, float, float]:
+    """Return lower and upper mass that deviates by c, and their relative error."""
+    barriers = (c, c - path.drift) if path.drift else (c,)
 
     def solve(steps: Steps) -> list[float]:
-        chains = (_band(path, steps, c) for c in ((far, near) if near < far else (far,)))
-        return [float(kernel(chain)[0]) for chain in chains]
+        return [float(kernel(_band(path, steps, barrier))[0]) for barrier in barriers]
 
-    masses, error = _solve(path, _log_mad(path, far), solve)
+    masses, error = _solve(path, null.mad, c, solve)
     return masses[0], masses[-1], error
 
 
-def _r(
-    plan: _Plan, c: float, kernel: _Kernel
-) -> tuple[tuple[float, float], tuple[float, float], float]:
-    """Return lower and upper masses that rise and that fall by c, and their relative error."""
-    path, grid, near = plan.path, plan.grid, c - 2.0 * plan.path.drift
+def _r(path: _Path, grid: _Grid, c: float, kernel: _Kernel) -> tuple[list[float], float]:
+    """Return lower masses that rise and fall by c, upper ones, and their relative error."""
 
     def solve(steps: Steps) -> list[float]:
-        if near == c:
-            ways = (_UP, _DOWN) if grid.keys is None else (_UP,)
-            rise = kernel(_rise(path, grid, steps, c, ways))
-            fall = kernel(_fall(path, grid, steps, c, ways))
-            return [float(mass) for mass in (rise[-1], fall[-1], rise[0], fall[0])]
-        chains = (make(path, grid, steps, c, (_DOWN,)) for make in (_rise, _fall))
+        runs: list[tuple[float, tuple[str, ...]]]
+        if path.drift:
+            runs = [(c, ("down",)), (c - 2.0 * path.drift, ("up",))]
+        else:
+            runs = [(c, ("down", "up") if grid.keys is None else ("up",))]
+        rises = [kernel(_rise(path, grid, steps, *run)) for run in runs]
+        falls = [kernel(_fall(path, grid, steps, *run)) for run in runs]
+        masses = [rises[0][0], falls[0][0], rises[-1][-1], falls[-1][-1]]
+        return [float(mass) for mass in masses]
+
+    return _solve(path, null.range, c, solve, grid.stride)
+
+
+def _solve(
+    path: _Path,
+    law: null.BrownianLaw,
+    c: float,
+    solve: Callable[[Steps], list[float]],
+    stride: int = 1,
+) -> tuple[list[float], float]:
+    """Run chains and return the masses they absorb with the relative error these may have.
+
+    What may be left out at a step is decided from the asymptotic P-value. If the P-value turns out
+    much smaller than that, everything is done again with nothing left out.
+    """
+    shortened = int((path.count > _chains.WHOLE).sum()) + (len(path) if path.drift else 0)
+    for faint in (_faint(path, law, c), _FAINTEST):
+        steps = _chains.make_steps(path.score, path.size, path.ends, faint)
+        masses = solve(steps)
+        # Leaving out the tails of a law, and scaling up the rest to 1, moves no probability by
+        # more than twice what is in the tails.
+        missing = 4.0 * shortened * math.exp(-faint) * SCALE
+        if missing <= _MISSING * min(masses):
+            break
+    # Roundings on the way through a chain: a few a step, and as many as there are terms wherever
+    # something is summed.
+    summed = 4 * steps.pmf.shape[0] + stride * int(path.total[-1])
+    rounded = 4 * len(path) + 32 * int((path.count > 1).sum()) + summed
+    return masses, rounded * float(np.finfo(float).eps) + _MISSING
+
+
+def _faint(path: _Path, law: null.BrownianLaw, c: float) -> float:
+    """Return minus the logarithm of what may be left out at a step."""
+    log_p = law.logsf(c / math.sqrt(path.variance))
+    return min(math.ceil(_NEGLIGIBLE - log_p + math.log(len(path))), _FAINTEST)
+
+
+def _bracket(lower: float, upper: float, error: float = 0.0) -> Bracket:
+    """Return the bracket for bounds given as mass out of ``SCALE``."""
+    low, high = _log10(lower * (1.0 - error)), _log10(upper * (1.0 + error))
+    return Bracket(low if low >= _LOG10_LEAST else -math.inf, max(high, _LOG10_LEAST))
+
+
+def _log10(mass: float) -> float:
+    return min(math.log10(mass) - math.log10(SCALE), 0.0) if mass > 0.0 else -math.inf
+
+
+# --- work -----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    """How to go about it, and the work it takes."""
+
+    path: _Path
+    work: int
+    grid: _Grid = _Grid(1)
+
+
+def _best(plans: Iterator[_Plan], budget: int) -> _Plan:
+    """Return the first plan that the budget allows, or else the one with the least work."""
+    seen = []
+    for plan in plans:
+        if plan.work <= budget:
+            return plan
+        seen.append(plan)
+    return min(seen, key=lambda plan: plan.work)
+
+
+def _mad_plans(path: _Path, c: float) -> Iterator[_Plan]:
+    """Propose ways to compute ECCE-MAD's P-value, from the tightest bounds to the coarsest."""
+    yield _Plan(path, _mad_work(path, c))
+    for coarser in _COARSER:
+        pooled = _pooled(path, coarser * path.variance / (_FINENESS * c))
+        if pooled.drift < c and 2 * len(pooled) <= len(path):
+            yield _Plan(pooled, _mad_work(pooled, c))
+
+
+def _r_plans(path: _Path, c: float) -> Iterator[_Plan]:
+    """Propose ways to compute ECCE-R's P-value, from the tightest bounds to the coarsest."""
+    if len(path) <= _KEYED:
+        yield _keyed(path, c)
+    if path.total[-1] <= _KEYED:
+        return
+    for coarser in _COARSER:
+        step = coarser * path.variance / (_FINENESS * c)
+        stride = max(1, math.ceil(1.0 / step))
+        yield _gridded(path, c, stride)
+        pooled = _pooled(path, 0.5 * step)
+        if 2.0 * pooled.drift < c and 2 * len(pooled) <= len(path):
+            yield _gridded(pooled, c, stride)
+
+
+def _keyed(path: _Path, c: float) -> _Plan:
+    """Plan to keep the fractional parts of all A_k, so that nothing is rounded."""
+    keys = np.unique(path.before - np.floor(path.before))
+    return _Plan(path, _r_work(path, c, len(keys), 1), _Grid(len(keys), keys))
+
+
+def _gridded(path: _Path, c: float, stride: int) -> _Plan:
+    """Plan to round to a grid; where the fractional parts are as few, rather keep those."""
+    if len(path) <= 2 * stride:
+        return _keyed(path, c)
+    return _Plan(path, _r_work(path, c, stride, 2), _Grid(stride))
+
+
+def _mad_work(path: _Path, c: float) -> int:
+    """Count the operations of ECCE-MAD's chains."""
+    singles, taps, spare = _steps_to_take(path, null.mad, c)
+    cells = math.ceil(2.0 * c)
+    chains = 2 if path.drift else 1
+    leaps = _LEAP_MAD * len(taps) + cells * int(taps.sum())
+    return spare + chains * (singles * (_STEP_MAD + 2 * cells) + leaps)
+
+
+def _r_work(path: _Path, c: float, stride: int, columns: int) -> int:
+    """Count the operations of ECCE-R's chains."""
+    singles, taps, spare = _steps_to_take(path, null.range, c)
+    chains = 2
+    if path.drift:  # both ways of rounding have barriers of their own
+        chains, columns = 4, 1
+    cells = math.ceil(stride * c) * columns
+    calls = _CALL * int(np.minimum(taps, stride * columns).sum())
+    leaps = _LEAP_R * len(taps) + calls + cells * int(taps.sum())
+    return spare + chains * (singles * (_STEP_R + 2 * cells) + leaps)
+
+
+def _steps_to_take(path: _Path, law: null.BrownianLaw, c: float) -> tuple[int, IntArray, int]:
+    """Return the number of steps of one observation, the terms of others, and what comes first."""
+    first, last = _chains.windows(path.score, path.size, path.ends, _faint(path, law, c))
+    taps = (last - first + 1)[path.count > 1]
+    large = int((path.size > _chains.WHOLE).sum())
+    pooled = len(path.score) - len(path)
+    return len(path) - len(taps), taps, _LARGE * large + _POOLED * pooled

@@ -223,5 +223,5 @@ def _below_next(edges: FloatArray, last: float) -> FloatArray:
 
 
 def _as_integers(scores: FloatArray) -> IntArray:
-    """Number the doubles from 0.0 upward, in their order; -0.0 counts as 0.0."""
+    """Return the numbers of the doubles, counted from 0.0 upward in their order; -0.0 counts as 0.0."""
     return (scores + 0.0).view(np.int64)

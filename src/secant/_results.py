@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from secant._blocks import Blocks, Refine, Source, Totals
     from secant._ecce import Extremes
     from secant._types import BoolArray, FloatArray
+    from secant.plot import CumulativeDisplay, ReliabilityDisplay
 
 __all__ = ["ECE", "Calibration", "Curve", "Interval", "Reliability", "Statistic"]
 
@@ -169,6 +170,42 @@ class Reliability:
     def to_dict(self) -> dict[str, Any]:
         """Return the numbers as plain JSON; what is not finite becomes None."""
         return _fields(self)
+
+    def plot(
+        self,
+        ax: Any = None,
+        *,
+        uncertainty: str | None = "bars",
+        counts: bool = False,
+        **kwargs: Any,
+    ) -> ReliabilityDisplay:
+        """Draw the reliability diagram.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure unless given.
+        uncertainty : {"bars", None}
+            Whether to draw the limits of each bin.
+        counts : bool
+            Show below how many predictions each bin holds.
+        **kwargs
+            Passed on to ``ax.plot`` for the points.
+
+        Returns
+        -------
+        ReliabilityDisplay
+            The picture and its parts.
+
+        Raises
+        ------
+        MissingExtraError
+            If matplotlib is not installed.
+        """
+        from secant.plot import ReliabilityDisplay  # noqa: PLC0415  (drawing stands above numbers)
+
+        display = ReliabilityDisplay(self, uncertainty=uncertainty)
+        return display.plot(ax, counts=counts, **kwargs)
 
 
 @dataclass(frozen=True, slots=True)
@@ -397,6 +434,36 @@ class Calibration:
             As :meth:`ece`.
         """
         return self._reliability(self._bins(_ece.Binning(n_bins, strategy)), strategy, limits)
+
+    def plot(
+        self, ax: Any = None, *, worst: bool = True, band: bool = False, **kwargs: Any
+    ) -> CumulativeDisplay:
+        """Draw the graph of cumulative differences: slope is miscalibration, flat is good.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure unless given.
+        worst : bool
+            Mark the worst range of scores with its secant, and write how far off it is.
+        band : bool
+            Shade what the graph does not leave under perfect calibration.
+        **kwargs
+            Passed on to ``ax.plot`` for the curve.
+
+        Returns
+        -------
+        CumulativeDisplay
+            The picture and its parts.
+
+        Raises
+        ------
+        MissingExtraError
+            If matplotlib is not installed.
+        """
+        from secant.plot import CumulativeDisplay  # noqa: PLC0415  (drawing stands above numbers)
+
+        return CumulativeDisplay(self).plot(ax, worst=worst, band=band, **kwargs)
 
     def to_dict(self) -> dict[str, Any]:
         """Return every number as plain JSON; what is not finite becomes None."""

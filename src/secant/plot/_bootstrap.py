@@ -34,7 +34,7 @@ class Resamples(NamedTuple):
 
 
 def resample_result(
-    result: Calibration, n_bins: int, strategy: str, size: int, rng: Any
+    result: Calibration, *, n_bins: int, strategy: str, size: int, rng: Any
 ) -> Resamples:
     """Resample the rows behind a result, with replacement, and bin each resample anew.
 
@@ -66,7 +66,7 @@ def resample_result(
 
 
 def resample_rows(
-    seen: Observations, result: Calibration, n_bins: int, strategy: str, size: int, rng: Any
+    seen: Observations, result: Calibration, *, n_bins: int, strategy: str, size: int, rng: Any
 ) -> Resamples:
     """Resample rows, each with its own weight, and bin each resample anew."""
     binning = _ece.Binning(n_bins, strategy)

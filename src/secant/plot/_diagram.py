@@ -159,8 +159,9 @@ class Diagram:
                 edgecolor=_style.MUTED,
                 linewidth=0.7,
             )
-        outline = {"color": line.get_color(), "linestyle": line.get_linestyle()}
-        return below.stairs(bins.count, bins.edges, **outline)
+        return below.stairs(
+            bins.count, bins.edges, color=line.get_color(), linestyle=line.get_linestyle()
+        )
 
     def label(self, bins: Sequence[Reliability], uncertainty: str) -> None:
         """Name the axes, and say what the bars or thin lines are."""
@@ -205,7 +206,7 @@ class Diagram:
 
     def fit(self) -> None:
         """Give both axes one range: from 0 to 1, or less where scores keep to a small part."""
-        values = np.concatenate([np.ravel(line.get_data()) for line in self.lines])
+        values = np.concatenate([np.asarray(line.get_xydata()).ravel() for line in self.lines])
         low, high = float(values.min()), float(values.max())
         margin = 0.08 * (high - low)
         low, high = max(low - margin, 0.0), min(high + margin, 1.0)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -16,9 +16,11 @@ if TYPE_CHECKING:
 
     from matplotlib.axes import Axes
     from matplotlib.collections import PolyCollection
+    from matplotlib.figure import Figure
     from matplotlib.legend import Legend
     from matplotlib.lines import Line2D
     from matplotlib.patches import Polygon
+    from matplotlib.path import Path
     from matplotlib.text import Text
 
     from secant._results import Calibration, Curve, Interval
@@ -133,9 +135,9 @@ class Graph:
         level += " to ".join(_style.points(limit) for limit in limits)
         small = _SMALL * self.size
         fits = _style.text_width(f"{where}; {level}", small) < self.width
+        details = [f"{where}; {level}"] if fits else [where, level]
         lines = [(_style.deviation(worst).capitalize(), self.size, color)]
-        for text in [f"{where}; {level}"] if fits else [where, level]:
-            lines.append((text, small, _style.MUTED))
+        lines += [(text, small, _style.MUTED) for text in details]
         widest = max(_style.text_width(text, size) for text, size, _ in lines)
         place, align = _inside(float(ends[:, 0].mean()), widest / self.width)
         texts, down = [], 5.0
@@ -162,10 +164,10 @@ class Graph:
         """Label the upper axis with the fraction of weight."""
         for child in self.ax.child_axes:
             if child.get_gid() == _TOP:
-                return child
+                return cast("Axes", child)
         what = "weight" if weighted else "predictions"
         places = np.linspace(0, 1, divide(["0.00"], self.width, self.size) + 1)
-        top: Axes = self.ax.secondary_xaxis("top", gid=_TOP)
+        top = cast("Axes", self.ax.secondary_xaxis("top", gid=_TOP))
         top.set_xticks(places, [f"{place:g}" for place in places])
         top.tick_params(axis="x", colors=_style.MUTED)
         top.set_xlabel(f"Fraction of {what}", color=_style.MUTED)
@@ -224,10 +226,10 @@ class Graph:
         Bands have this confidence level.
         """
         heights = [np.asarray(line.get_ydata()) for line in self.curves]
-        heights += [[-half, half] for half in self._band_heights]
+        heights += [np.asarray([-half, half]) for half in self._band_heights]
         triangle = max(self._triangle_heights)
-        low = min(-triangle, *(float(np.min(part)) for part in heights))
-        high = max(triangle, *(float(np.max(part)) for part in heights))
+        low = min(-triangle, *(float(part.min()) for part in heights))
+        high = max(triangle, *(float(part.max()) for part in heights))
         words = min(self._words() / self.height, _MOST_WORDS)
         between = (high - low) or 0.1
         line = _LINE * self.size / 72 / self.height / (1 - words) * between
@@ -284,7 +286,7 @@ class Graph:
         """Return how many inches the words above the curve take."""
         notes = [text for text in self.ax.texts if text.get_gid() == _NOTE]
         if notes:
-            return (sum(_LINE * text.get_fontsize() for text in notes) + 8) / 72
+            return (sum(_LINE * float(text.get_fontsize()) for text in notes) + 8) / 72
         if (legend := self.ax.get_legend()) is not None:
             rows = math.ceil(len(legend.get_texts()) / max(1, math.ceil(len(self.curves) / 4)))
             return (1.55 * _SMALL * self.size * rows + 4) / 72
@@ -325,7 +327,7 @@ class Graph:
 
         beside = offset_copy(
             self.ax.transAxes,
-            fig=self.ax.figure,
+            fig=cast("Figure", self.ax.figure),
             x=-2.6 * self.size,
             y=-(7 + self._down(number) + 0.45 * self.size),
             units="points",
@@ -356,13 +358,17 @@ class Graph:
     def _triangle_heights(self) -> list[float]:
         """The upper ends of the triangles drawn so far."""
         ours = [patch for patch in self.ax.patches if patch.get_gid() == _TRIANGLE]
-        return [float(patch.get_xy()[:, 1].max()) for patch in ours]
+        return [_top(patch.get_path()) for patch in ours]
 
     @property
     def _band_heights(self) -> list[float]:
         """The upper ends of the bands drawn so far."""
         ours = [band for band in self.ax.collections if band.get_gid() == _BAND]
-        return [float(path.vertices[:, 1].max()) for band in ours for path in band.get_paths()]
+        return [_top(path) for band in ours for path in band.get_paths()]
+
+
+def _top(path: Path) -> float:
+    return float(np.asarray(path.vertices)[:, 1].max())
 
 
 def _mark(line: Line2D, number: int, count: int) -> None:

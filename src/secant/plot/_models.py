@@ -1,4 +1,4 @@
-"""What both displays are made from: predictions, an estimator, or results, of one or more models."""
+"""What displays are made from: predictions, an estimator or results, of one or more models."""
 
 from __future__ import annotations
 
@@ -30,6 +30,7 @@ def named(
     InputError
         If there is no result, one is of another kind, or names and results differ in number.
     """
+    names: tuple[str | None, ...]
     if isinstance(results, Mapping):
         if name is not None:
             msg = "name goes with results that have none; these are named by their mapping"

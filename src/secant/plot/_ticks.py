@@ -28,7 +28,8 @@ def score_at(curve: Curve, fraction: FloatArray) -> FloatArray:
     """Return the scores that stand at fractions of the weight."""
     # The fractions are cumulative sums: one that rounding moved a little still ends a stretch.
     place = np.searchsorted(curve.fraction, fraction - 1e-9)
-    return curve.score[np.minimum(place, curve.score.shape[0] - 1)]
+    scores: FloatArray = curve.score[np.minimum(place, curve.score.shape[0] - 1)]
+    return scores
 
 
 def equal_fractions(curve: Curve, width: float, size: float) -> Labels:

@@ -278,7 +278,12 @@ class CumulativeDisplay:
         return cls.from_predictions(y, y_prob, pos_label=pos_label, name=name, **options)
 
     def plot(
-        self, ax: Axes | None = None, *, worst: bool | None = None, band: bool = False, **kwargs: Any
+        self,
+        ax: Axes | None = None,
+        *,
+        worst: bool | None = None,
+        band: bool = False,
+        **kwargs: Any,
     ) -> CumulativeDisplay:
         """Draw.
 

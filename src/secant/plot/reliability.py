@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -308,7 +309,7 @@ class ReliabilityDisplay:
             uncertainty=uncertainty,
             n_resamples=n_resamples,
             rng=rng,
-            rows=[lambda scores=scores: observations(y_true, scores, **rules) for scores in models],
+            rows=[partial(observations, y_true, scores, **rules) for scores in models],
         )
         return display.plot(ax, counts=counts, **kwargs)
 
@@ -432,7 +433,11 @@ class ReliabilityDisplay:
         bins = [result.reliability(**options, limits=limits) for result in results]
         resamples = []
         if uncertainty == "bootstrap":
-            options = {**options, "size": _check_size(n_resamples), "rng": np.random.default_rng(rng)}
+            options = {
+                **options,
+                "size": _check_size(n_resamples),
+                "rng": np.random.default_rng(rng),
+            }
             for number, result in enumerate(results):
                 if rows and is_weighted(result):
                     resamples.append(resample_rows(rows[number](), result, **options))
