@@ -7,7 +7,8 @@ Is a "30%" right 30% of the time? Three answers: is it calibrated, how far off i
 No miscalibration found. ...
 """
 
-import typing as _typing
+from typing import TYPE_CHECKING as _TYPE_CHECKING
+from typing import Any as _Any
 
 from secant import null
 from secant._assess import assess, ecce_mad, ecce_r, ece
@@ -15,7 +16,7 @@ from secant._cells import Bounds, Cells
 from secant._results import ECE, Calibration, Curve, Interval, Reliability, Statistic
 from secant.errors import InputError, MissingExtraError, SecantError
 
-if _typing.TYPE_CHECKING:
+if _TYPE_CHECKING:
     from secant.plot import CumulativeDisplay, ReliabilityDisplay
 
 __version__ = "0.1.0"
@@ -45,7 +46,7 @@ __all__ = [
 _LATER = ("CumulativeDisplay", "ReliabilityDisplay")  # loaded when first asked for
 
 
-def __getattr__(name: str) -> _typing.Any:
+def __getattr__(name: str) -> _Any:
     if name not in _LATER:
         msg = f"module {__name__!r} has no attribute {name!r}"
         raise AttributeError(msg)

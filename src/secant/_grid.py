@@ -24,8 +24,9 @@ class Grid(Protocol):
 
     Every cell has an *anchor*, one of the scores it can hold. Distances from it are what gets
     summed: a sum of a million equal scores would drift by rounding, a million times the anchor
-    plus a sum of tiny distances does not. Distances are in units of ``unit``. Where ``ties`` is true an anchor may be a score that
-    many observations share, so that it pays to watch for cells which hold nothing else.
+    plus a sum of tiny distances does not. They are counted in units of ``unit``. Where ``ties``
+    is true an anchor may be a score that many observations share, so that it pays to watch for
+    cells which hold nothing else.
     """
 
     low: FloatArray
@@ -223,5 +224,5 @@ def _below_next(edges: FloatArray, last: float) -> FloatArray:
 
 
 def _as_integers(scores: FloatArray) -> IntArray:
-    """Return the numbers of the doubles, counted from 0.0 upward in their order; -0.0 counts as 0.0."""
+    """Return what each double is when they are counted upward from 0.0; -0.0 counts as 0.0."""
     return (scores + 0.0).view(np.int64)

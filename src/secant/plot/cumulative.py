@@ -112,8 +112,8 @@ class CumulativeDisplay:
     >>> happened = rng.random(5000) < forecast**1.2
     >>> display = secant.CumulativeDisplay(secant.assess(happened, forecast))
     >>> display.secants.round(3)
-    array([[[ 0.055,  0.001],
-            [ 1.   , -0.051]]])
+    array([[[ 0.   ,  0.   ],
+            [ 0.888, -0.051]]])
 
     Any axes will do; without, a new figure is made.
 
@@ -214,12 +214,12 @@ class CumulativeDisplay:
         >>> from matplotlib.figure import Figure
         >>> import secant
         >>> happened = [0, 0, 1, 1]
-        >>> models = {"bold": [0.1, 0.2, 0.8, 0.9], "timid": [0.4, 0.5, 0.5, 0.6]}
+        >>> models = {"modest": [0.2, 0.4, 0.5, 0.6], "bold": [0.1, 0.9, 0.9, 0.9]}
         >>> display = secant.CumulativeDisplay.from_predictions(
         ...     happened, models, ax=Figure().subplots()
         ... )
         >>> [text.get_text() for text in display.legend_.get_texts()]
-        ['bold: too low by 15 points', 'timid: too high by 45 points']
+        ['modest: too low by 45 points', 'bold: too high by 20 points']
         """
         results = assess_models(
             y_true,

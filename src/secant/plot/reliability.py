@@ -284,11 +284,11 @@ class ReliabilityDisplay:
         >>> from matplotlib.figure import Figure
         >>> import secant
         >>> display = secant.ReliabilityDisplay.from_predictions(
-        ...     [0, 0, 1, 1], [0.1, 0.4, 0.5, 0.9], n_bins=2, ax=Figure().subplots()
+        ...     [0, 0, 1, 1], [0.1, 0.4, 0.6, 0.9], n_bins=2, ax=Figure().subplots()
         ... )
         >>> display.line_.get_xydata()
-        array([[0.33..., 0.33...],
-               [0.9 , 1.  ]])
+        array([[0.25, 0.  ],
+               [0.75, 1.  ]])
         """
         rules = {
             "sample_weight": sample_weight,
