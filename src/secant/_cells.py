@@ -2,34 +2,30 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
-import os
-import tempfile
-import zlib
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from secant import null
-from secant._blocks import Totals, add_totals
 from secant._ecce import limits
-from secant._grid import DyadicGrid
+from secant._files import write_whole
 from secant._input import observations
+from secant._state import dyadic_grid, pack, unpack
 from secant._sums import CellSums
 from secant.errors import InputError
 
 if TYPE_CHECKING:
-    from secant._blocks import Blocks
+    import os
+
+    from secant._blocks import Blocks, Totals
 
 __all__ = ["Bounds", "Cells"]
 
-_MOST_CELLS = 1 << 24
 _CHUNK = 1 << 17
-_MAGIC = b"secant cells\n"
-_VERSION = 1
+# With fewer cells than this a score's distance from its anchor is large enough to drift.
+_FEW_CELLS = 1 << 14
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +101,7 @@ class Cells:
     """
 
     def __init__(self, n_cells: int = 65536) -> None:
-        self._sums = CellSums(_grid(n_cells), sampling=False, moments=True)
+        self._sums = CellSums(dyadic_grid(n_cells), sampling=False, moments=True)
         self.forbidden = 0
 
     @property
@@ -143,12 +139,13 @@ class Cells:
         seen = observations(
             y_true, y_prob, sample_weight, weight_kind=weight_kind, pos_label=pos_label
         )
-        batch = CellSums(_grid(self.n_cells), sampling=seen.sampling, moments=True)
+        batch = CellSums(dyadic_grid(self.n_cells), sampling=seen.sampling, moments=True)
+        batch.precise = self.n_cells < _FEW_CELLS
         for chunk in seen.chunks(_CHUNK):
             batch.add(chunk)
         # One assignment, so that an interruption leaves the old state or the new one.
         self._sums = self._sums.plus(batch)
-        self.forbidden += len(seen.forbidden)
+        self.forbidden += seen.forbidden_copies
 
     def merge(self, other: object) -> None:
         """Add everything another state has seen; the coarser of two grids is kept.
@@ -211,23 +208,7 @@ class Cells:
         The file is a line of text, a header in JSON and compressed numbers under a checksum; it
         holds nothing that could be executed.
         """
-        sums = self._sums
-        filled = np.flatnonzero(sums.count[::2] + sums.count[1::2])
-        numbers = [filled.astype("<i8").tobytes()]
-        for column in sums.columns().values():
-            rows = column.reshape(self.n_cells + 1, -1)[filled]
-            numbers.append(rows.astype(rows.dtype.newbyteorder("<")).tobytes())
-        payload = zlib.compress(b"".join(numbers))
-        header = {
-            "version": _VERSION,
-            "n_cells": self.n_cells,
-            "filled": filled.shape[0],
-            "sampling": sums.sampling,
-            "forbidden": self.forbidden,
-            "totals": asdict(add_totals(sums.parts)),
-            "sha256": hashlib.sha256(payload).hexdigest(),
-        }
-        _write_whole(Path(path), _MAGIC + json.dumps(header).encode() + b"\n" + payload)
+        write_whole(path, pack(self._sums, self.forbidden))
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Cells:
@@ -238,20 +219,9 @@ class Cells:
         InputError
             If the file is not such a state, or is damaged or cut short.
         """
-        header, payload = _read_checked(Path(path))
-        sums = CellSums(_grid(header["n_cells"]), sampling=header["sampling"], moments=True)
-        numbers = zlib.decompress(payload)
-        filled = np.frombuffer(numbers, "<i8", header["filled"])
-        start = filled.nbytes
-        for column in sums.columns().values():
-            rows = column.reshape(header["n_cells"] + 1, -1)
-            size = filled.shape[0] * rows.shape[1]
-            values = np.frombuffer(numbers, rows.dtype.newbyteorder("<"), size, start)
-            rows[filled] = values.reshape(filled.shape[0], -1)
-            start += values.nbytes
-        sums.parts = [Totals(**header["totals"])]
-        state = cls(header["n_cells"])
-        state._sums, state.forbidden = sums, header["forbidden"]
+        sums, forbidden = unpack(Path(path))
+        state = cls(1)
+        state._sums, state.forbidden = sums, forbidden
         return state
 
     def _blocks(self) -> tuple[Blocks, Totals]:
@@ -265,24 +235,12 @@ class Cells:
         return f"<secant.Cells: {self.n:,} predictions in {self.n_cells:,} cells>"
 
 
-def _grid(n_cells: Any) -> DyadicGrid:
-    if (
-        isinstance(n_cells, bool)
-        or not isinstance(n_cells, (int, np.integer))
-        or not 1 <= n_cells <= _MOST_CELLS
-        or n_cells & (n_cells - 1)
-    ):
-        msg = f"n_cells must be a power of two between 1 and {_MOST_CELLS:,}; got {n_cells!r}"
-        raise InputError(msg)
-    return DyadicGrid(int(n_cells).bit_length() - 1)
-
-
 def _coarsen(sums: CellSums, n_cells: int) -> CellSums:
     """Join neighbouring cells; their sums add, once distances start from the new anchors."""
     fine = (sums.count.shape[0] >> 1) - 1
     if n_cells == fine:
         return sums
-    coarse = CellSums(_grid(n_cells), sampling=sums.sampling, moments=sums.moments)
+    coarse = CellSums(dyadic_grid(n_cells), sampling=sums.sampling, moments=sums.moments)
     factor = fine // n_cells
     into = np.append(np.arange(fine) // factor, n_cells)  # the score 1 stays alone
     shift = np.repeat(sums.grid.anchor - coarse.grid.anchor[into], 2)
@@ -295,39 +253,3 @@ def _coarsen(sums: CellSums, n_cells: int) -> CellSums:
         setattr(coarse, name, joined.ravel())
     coarse.parts = list(sums.parts)
     return coarse
-
-
-def _write_whole(path: Path, content: bytes) -> None:
-    """Write a file beside its place and move it there, so that no reader ever sees half of it."""
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        Path(name).replace(path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
-
-
-def _read_checked(path: Path) -> tuple[dict[str, Any], bytes]:
-    """Take a state file apart and make sure that it is whole."""
-    content = path.read_bytes()
-    if not content.startswith(_MAGIC):
-        msg = f"{path} is not a file of secant.Cells"
-        raise InputError(msg)
-    line, end, payload = content[len(_MAGIC) :].partition(b"\n")
-    try:
-        header: dict[str, Any] = json.loads(line)
-        version, digest = header["version"], header["sha256"]
-    except (ValueError, KeyError, TypeError) as error:
-        msg = f"{path} is a damaged file of secant.Cells: its header cannot be read"
-        raise InputError(msg) from error
-    if version != _VERSION:
-        msg = f"{path} has version {version!r} of the format; this secant reads {_VERSION}"
-        raise InputError(msg)
-    if not end or hashlib.sha256(payload).hexdigest() != digest:
-        msg = f"{path} is a damaged file of secant.Cells: it was cut short or changed"
-        raise InputError(msg)
-    return header, payload

@@ -188,9 +188,9 @@ def _rare_count(mean: float, faint: float) -> int:
     """Return a number that so rare a count exceeds with probability below exp(-faint)."""
     # P(count >= j) <= mean^j/j!, since that is so for the Poisson law and it is larger.
     count, log_tail = 0, 0.0
-    while log_tail > -faint - 1.0:
+    while log_tail > -faint:
         count += 1
-        log_tail += math.log(mean / count)
+        log_tail += math.log(mean) - math.log(count)
     return count
 
 
@@ -380,28 +380,27 @@ class _Rise:
         """Take step k, of several observations, by convolutions."""
         chain, steps, stride = self.chain, self.chain.steps, self.chain.stride
         pmf = steps.pmf[steps.offset[k] : steps.offset[k + 1]]
-        first, low, high = int(steps.first[k]), int(chain.low[k]), int(chain.high[k])
-        spread = _spread(self.cells, pmf, stride)
+        taps, first = pmf.shape[0], int(steps.first[k])
+        low, high = int(chain.low[k]), int(chain.high[k])
+        # Where the lowest cell goes with the fewest successes, and where mass at rest would.
         bottom = self.origin + first * stride
-        below, above = _inside(bottom, spread.shape[0], low, high)
-        arriving = spread[:below].sum(axis=0).tolist()
-        crossing = spread[above:].sum(axis=0).tolist()
-        alive = np.zeros((high - low - 1, self.columns))
-        if below < above:
-            alive[bottom + below - low - 1 : bottom + above - low - 1] = spread[below:above]
-        for column, entry in enumerate(self.entry[k].tolist()):
+        doors = (self.entry[k] + (first - 1) * stride).tolist()
+        base = min(bottom - 1, low)
+        top = max(bottom + len(self.cells), max(doors) + 1) + (taps - 1) * stride
+        spread = np.zeros((max(top, high) - base, self.columns))
+        _convolve(self.cells, pmf, stride, spread[bottom - base :])
+        held = _clip(int(self.hold[k]) + 1 - first, taps)
+        for column, door in enumerate(doors):
             mass = self.resting[column]
-            # Where mass at rest would go with the smallest number of successes; then every stride.
-            door = entry + (first - 1) * stride
-            resting = max(-((door - low - 1) // stride), int(self.hold[k]) + 1 - first)
-            resting = _clip(resting, pmf.shape[0])
-            staying = max(_clip(-((door - high) // stride), pmf.shape[0]), resting)
-            self.resting[column] = mass * float(pmf[:resting].sum()) + arriving[column]
-            self.gone[column] += mass * float(pmf[staying:].sum()) + crossing[column]
-            if resting < staying:
-                landing = door + resting * stride - low - 1
-                alive[landing::stride, column][: staying - resting] += mass * pmf[resting:staying]
-        self.origin, self.cells = low + 1, alive
+            self.resting[column] = mass * float(pmf[:held].sum())
+            landing = spread[door - base + held * stride :: stride, column][: taps - held]
+            landing += mass * pmf[held:]
+        arriving = spread[: low + 1 - base].sum(axis=0).tolist()
+        crossing = spread[high - base :].sum(axis=0).tolist()
+        for column in range(self.columns):
+            self.resting[column] += arriving[column]
+            self.gone[column] += crossing[column]
+        self.origin, self.cells = low + 1, spread[low + 1 - base : high - base]
 
 
 def _inside(bottom: int, size: int, low: int, high: int) -> tuple[int, int]:
@@ -414,16 +413,18 @@ def _clip(index: int, size: int) -> int:
     return min(max(index, 0), size)
 
 
-def _spread(cells: FloatArray, pmf: FloatArray, stride: int) -> FloatArray:
-    """Convolve every column with a law whose atoms lie ``stride`` cells apart."""
+def _convolve(cells: FloatArray, pmf: FloatArray, stride: int, out: FloatArray) -> None:
+    """Add to ``out`` every column convolved with a law whose atoms are ``stride`` cells apart."""
     width, columns = cells.shape
     taps = pmf.shape[0]
-    spread = np.zeros((width + stride * (taps - 1), columns))
     if taps <= stride * columns:
+        scratch = np.empty_like(cells)
         for j, probability in enumerate(pmf.tolist()):
-            spread[j * stride : j * stride + width] += probability * cells
+            landing = out[j * stride : j * stride + width]
+            np.multiply(cells, probability, scratch)
+            np.add(landing, scratch, landing)
     else:
         for phase in range(min(stride, width)):
             for column in range(columns):
-                spread[phase::stride, column] = np.convolve(cells[phase::stride, column], pmf)
-    return spread
+                law = np.convolve(cells[phase::stride, column], pmf)
+                out[phase::stride, column][: law.shape[0]] += law

@@ -8,7 +8,6 @@ sees that it may work on several cells at once.
 from __future__ import annotations
 
 from functools import cache
-from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,12 +20,7 @@ if TYPE_CHECKING:
 
     from secant._types import FloatArray, IntArray
 
-__all__ = ["absorb", "absorbed", "available"]
-
-
-def available() -> bool:
-    """Tell whether numba is installed."""
-    return find_spec("numba") is not None
+__all__ = ["absorb", "absorbed", "run"]
 
 
 def absorbed(chain: Chain) -> FloatArray:

@@ -13,13 +13,13 @@ if TYPE_CHECKING:
     from secant._blocks import Blocks, Refine
     from secant._types import BoolArray, FloatArray
 
-__all__ = ["Extremes", "extremes", "limits", "path"]
+__all__ = ["Extremes", "extremes", "limits", "path", "running_sum"]
 
 # Rounding moves a cumulative difference by far less than this; a block whose limits come this
 # close to an extreme is looked into.
 _GUARD = 1e-13
-# Certain limits are moved outward by more than rounding can have moved them.
-_ROUNDING = 1e-14
+# How many values are added one after the other before a sum is put aside.
+_ROW = 256
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,9 +50,21 @@ def path(blocks: Blocks, weight: float) -> FloatArray:
     """Return the cumulative differences at the ends of blocks, after the 0 of the origin."""
     differences = np.empty(len(blocks) + 1)
     differences[0] = 0.0
-    np.cumsum(blocks.gain, out=differences[1:])
+    differences[1:] = running_sum(blocks.gain)
     differences[1:] /= weight
     return differences
+
+
+def running_sum(values: FloatArray) -> FloatArray:
+    """Return prefix sums, in two levels where they are many, so that rounding stays small."""
+    n = values.shape[0]
+    if n <= _ROW**2 // 8:
+        return np.cumsum(values)
+    padded = np.zeros(-(-n // _ROW) * _ROW)
+    padded[:n] = values
+    rows = padded.reshape(-1, _ROW).cumsum(axis=1)
+    rows[1:] += np.cumsum(rows[:-1, -1])[:, None]
+    return rows.ravel()[:n]
 
 
 def extremes(blocks: Blocks, weight: float, refine: Refine | None) -> tuple[Blocks, Extremes]:
@@ -94,6 +106,11 @@ def limits(blocks: Blocks, weight: float) -> tuple[tuple[float, float], tuple[fl
     highest = (starts + np.where(inside, blocks.up, 0) / weight).max(initial=ends.max())
     lowest = (starts - np.where(inside, blocks.down, 0) / weight).min(initial=ends.min())
     least, most = float(ends.min()), float(ends.max())
-    ecce_r = (max(0.0, most - least - _ROUNDING), float(highest - lowest) + _ROUNDING)
-    ecce_mad = (max(0.0, max(most, -least) - _ROUNDING), float(max(highest, -lowest)) + _ROUNDING)
+    # Moved outward by more than rounding can have moved them: a running sum of k values is off by
+    # at most k roundings of the sum of their sizes, the sums in a block by a few.
+    roundings = 16 + min(len(blocks), 2 * _ROW + len(blocks) / _ROW)
+    size = float(np.abs(blocks.gain).sum() + (blocks.up + blocks.down).max()) / weight
+    slack = 4 * np.finfo(float).eps * roundings * size
+    ecce_r = (max(0.0, most - least - slack), float(highest - lowest) + slack)
+    ecce_mad = (max(0.0, max(most, -least) - slack), float(max(highest, -lowest)) + slack)
     return ecce_r, ecce_mad

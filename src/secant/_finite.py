@@ -20,6 +20,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from functools import cached_property
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -35,7 +36,17 @@ if TYPE_CHECKING:
 
     _Kernel = Callable[[Chain], FloatArray]
 
-__all__ = ["BUDGET", "Bracket", "certified_mad", "certified_r", "exact_mad", "operations"]
+__all__ = [
+    "BUDGET",
+    "Bracket",
+    "certified_mad",
+    "certified_r",
+    "exact_mad",
+    "operations",
+    "running_sum",
+    "thresholds",
+    "worth_compiling",
+]
 
 _LOG_10 = math.log(10)
 
@@ -56,9 +67,9 @@ _CALL = 9_000
 _LARGE = 100_000
 _POOLED = 1_000
 
-# A change of the barrier by V/(100 c) changes a P-value by about 1%.
+# The finest grids: a P-value changes by about 1% when c changes by their spacing.
 _FINENESS = 110.0
-# How much coarser than that the bounds may become to save work.
+# How much coarser they may become to save work.
 _COARSER = (1, 2, 4)
 # With that many distinct scores the running minimum is not rounded, if the budget allows; with as
 # many observations, always.
@@ -69,6 +80,8 @@ _KEYED = 300
 _NEGLIGIBLE = 42.0
 _FAINTEST = 730.0
 _MISSING = 1e-14
+# So that a quotient of counts does not overflow.
+_TINY = 1e-300
 
 
 class Bracket(NamedTuple):
@@ -231,11 +244,10 @@ def certified_r(
     if known is not None:
         return known
     plan = _best(_r_plans(path, c), budget)
-    masses, error = _r(plan.path, plan.grid, c, _kernel(plan.work, fast=fast))
-    rise, fall, rise_upper, fall_upper = masses
+    (rise, fall), upper, error = _r(plan.path, plan.grid, c, _kernel(plan.work, fast=fast))
     p, q = rise / SCALE, fall / SCALE
     lower = (rise * (1.0 - q) + fall * (1.0 - p)) / (1.0 - p * q) if p * q < 1.0 else SCALE
-    return _bracket(lower, rise_upper + fall_upper, error)
+    return _bracket(lower, sum(upper), error)
 
 
 def operations(score: FloatArray, n: IntArray, n1: IntArray, which: str) -> int:
@@ -263,18 +275,23 @@ def operations(score: FloatArray, n: IntArray, n1: IntArray, which: str) -> int:
     return _best(_r_plans(path, c) if which == "r" else _mad_plans(path, c), 0).work
 
 
-def _kernel(work: int, *, fast: bool | None) -> _Kernel:
-    """Return the function that runs a chain.
+def worth_compiling(work: int) -> bool:
+    """Tell whether numba is installed and saves more than the second it takes to load.
 
-    Loading numba takes longer than most P-values, so without being told we do that for the
-    longest only.
+    For many tables at once, ask with the sum of their :func:`operations` and pass the answer to
+    each as ``fast``. The numbers are the same either way.
     """
-    if fast is False or (fast is None and work < _WORTH_COMPILING):
+    return work >= _WORTH_COMPILING and find_spec("numba") is not None
+
+
+def _kernel(work: int, *, fast: bool | None) -> _Kernel:
+    """Return the function that runs a chain."""
+    if fast is None:
+        fast = worth_compiling(work)
+    if not fast:
         return _chains.absorbed
     from secant import _chains_numba  # noqa: PLC0415  # only where it is used
 
-    if fast is None and not _chains_numba.available():
-        return _chains.absorbed
     return _chains_numba.absorbed
 
 
@@ -333,28 +350,43 @@ class _Path:
 
 def _observe(score: FloatArray, n: IntArray, n1: IntArray) -> tuple[_Path, float, float]:
     """Return the path, and what max|X| and max X - min X must reach to be as extreme as here."""
-    reached = _running_sum(n * score)
+    reached = running_sum(n * score)
     x = np.cumsum(n1) - reached
-    highest, lowest = max(float(x.max()), 0.0), min(float(x.min()), 0.0)
-    ulp = 4.0 * math.ulp(float(reached[-1]))
-    deviation, span = max(highest, -lowest), highest - lowest
+    deviation, span = thresholds(float(x.max()), float(x.min()), float(reached[-1]))
     # A score of 0 can only come first and a score of 1 last, so no A_k in between changes.
     random = (score > 0.0) & (score < 1.0)
     score, n = score[random], n[random]
     variance = math.fsum((n * score * (1.0 - score)).tolist())
     ends = np.arange(len(score))
     path = _Path(score, n, reached[random], np.cumsum(n), variance, ends)
-    return path, deviation - (1e-12 * deviation + ulp), span - (1e-12 * span + ulp)
+    return path, deviation, span
 
 
-def _running_sum(terms: FloatArray) -> FloatArray:
+def thresholds(highest: float, lowest: float, expected: float) -> tuple[float, float]:
+    """Return what max|X| and max X - min X must reach to be as extreme as here.
+
+    Parameters
+    ----------
+    highest, lowest
+        The largest and the smallest value of the path, its start at 0 aside.
+    expected
+        A_n, the sum of all scores.
+    """
+    highest, lowest = max(highest, 0.0), min(lowest, 0.0)
+    ulp = 4.0 * math.ulp(expected)
+    deviation, span = max(highest, -lowest), highest - lowest
+    return deviation - (1e-12 * deviation + ulp), span - (1e-12 * span + ulp)
+
+
+def running_sum(terms: FloatArray) -> FloatArray:
     """Return the prefix sums, each as if added in twice the precision and rounded once."""
     sums: FloatArray = np.cumsum(terms)
     before = np.concatenate([[0.0], sums[:-1]])
     # What each addition rounded off, exactly (Knuth).
     share = sums - before
-    lost: FloatArray = (before - (sums - share)) + (terms - share)
-    return sums + lost.cumsum()
+    lost = (before - (sums - share)) + (terms - share)
+    sums += np.cumsum(lost)
+    return sums
 
 
 def _known(score: FloatArray, n: IntArray, n1: IntArray, path: _Path, c: float) -> Bracket | None:
@@ -432,7 +464,7 @@ def _rise(path: _Path, grid: _Grid, steps: Steps, c: float, ways: tuple[str, ...
         low=low,
         high=np.maximum(grid.above(path.after + c), low + 1),
         stride=grid.stride,
-        hold=np.floor(path.after - path.before).astype(np.int64),
+        hold=_hold(path, path.after - path.before),
         entry=np.stack([rounded[way] + grid.stride for way in ways], axis=1),
     )
 
@@ -451,35 +483,45 @@ def _fall(path: _Path, grid: _Grid, steps: Steps, c: float, ways: tuple[str, ...
         low=low,
         high=np.maximum(end - grid.below(path.after - c), low + 1),
         stride=grid.stride,
-        hold=np.floor(path.count - (path.after - path.before)).astype(np.int64),
+        hold=_hold(path, path.count - (path.after - path.before)),
         entry=np.stack([rounded[way] + grid.stride for way in ways], axis=1),
     )
 
 
+def _hold(path: _Path, expected: FloatArray) -> IntArray:
+    """Return how many moves at each step leave a path that is at its minimum there."""
+    # One move of a single observation is always more than was expected, rounded or not.
+    return np.where(path.count == 1, 0, np.floor(expected)).astype(np.int64)
+
+
 def _mad(path: _Path, c: float, kernel: _Kernel) -> tuple[float, float, float]:
-    """Return lower and upper mass that deviates by c, and their relative error."""
-    barriers = (c, c - path.drift) if path.drift else (c,)
+    """Return a lower and an upper mass that deviates by c, and their relative error."""
 
-    def solve(steps: Steps) -> list[float]:
-        return [float(kernel(_band(path, steps, barrier))[0]) for barrier in barriers]
+    def solve(steps: Steps) -> tuple[list[float], list[float]]:
+        lower = [float(kernel(_band(path, steps, c))[0])]
+        if not path.drift:
+            return lower, lower
+        return lower, [float(kernel(_band(path, steps, c - path.drift))[0])]
 
-    masses, error = _solve(path, null.mad, c, solve)
-    return masses[0], masses[-1], error
+    (lower,), (upper,), error = _solve(path, null.mad, c, solve)
+    return lower, upper, error
 
 
-def _r(path: _Path, grid: _Grid, c: float, kernel: _Kernel) -> tuple[list[float], float]:
+def _r(
+    path: _Path, grid: _Grid, c: float, kernel: _Kernel
+) -> tuple[list[float], list[float], float]:
     """Return lower masses that rise and fall by c, upper ones, and their relative error."""
+    runs: list[tuple[float, tuple[str, ...]]]
+    if path.drift:
+        runs = [(c, ("down",)), (c - 2.0 * path.drift, ("up",))]
+    else:
+        runs = [(c, ("down", "up") if grid.keys is None else ("up",))]
 
-    def solve(steps: Steps) -> list[float]:
-        runs: list[tuple[float, tuple[str, ...]]]
-        if path.drift:
-            runs = [(c, ("down",)), (c - 2.0 * path.drift, ("up",))]
-        else:
-            runs = [(c, ("down", "up") if grid.keys is None else ("up",))]
-        rises = [kernel(_rise(path, grid, steps, *run)) for run in runs]
-        falls = [kernel(_fall(path, grid, steps, *run)) for run in runs]
-        masses = [rises[0][0], falls[0][0], rises[-1][-1], falls[-1][-1]]
-        return [float(mass) for mass in masses]
+    def solve(steps: Steps) -> tuple[list[float], list[float]]:
+        masses = [
+            [kernel(chain(path, grid, steps, *run)) for run in runs] for chain in (_rise, _fall)
+        ]
+        return [float(mass[0][0]) for mass in masses], [float(mass[-1][-1]) for mass in masses]
 
     return _solve(path, null.range, c, solve, grid.stride)
 
@@ -488,10 +530,10 @@ def _solve(
     path: _Path,
     law: null.BrownianLaw,
     c: float,
-    solve: Callable[[Steps], list[float]],
+    solve: Callable[[Steps], tuple[list[float], list[float]]],
     stride: int = 1,
-) -> tuple[list[float], float]:
-    """Run chains and return the masses they absorb with the relative error these may have.
+) -> tuple[list[float], list[float], float]:
+    """Run chains and return the lower and upper masses they absorb, with the relative error.
 
     What may be left out at a step is decided from the asymptotic P-value. If the P-value turns out
     much smaller than that, everything is done again with nothing left out.
@@ -499,23 +541,24 @@ def _solve(
     shortened = int((path.count > _chains.WHOLE).sum()) + (len(path) if path.drift else 0)
     for faint in (_faint(path, law, c), _FAINTEST):
         steps = _chains.make_steps(path.score, path.size, path.ends, faint)
-        masses = solve(steps)
+        lower, upper = solve(steps)
         # Leaving out the tails of a law, and scaling up the rest to 1, moves no probability by
-        # more than twice what is in the tails.
+        # more than what is in the tails; and two chains may be added.
         missing = 4.0 * shortened * math.exp(-faint) * SCALE
-        if missing <= _MISSING * min(masses):
+        if missing <= _MISSING * sum(lower):
             break
     # Roundings on the way through a chain: a few a step, and as many as there are terms wherever
     # something is summed.
-    summed = 4 * steps.pmf.shape[0] + stride * int(path.total[-1])
-    rounded = 4 * len(path) + 32 * int((path.count > 1).sum()) + summed
-    return masses, rounded * float(np.finfo(float).eps) + _MISSING
+    summed = stride * min(int(path.total[-1]), len(path) * math.ceil(c + 1.0))
+    terms = 4 * steps.pmf.shape[0] + 32 * int((path.count > 1).sum())
+    error = (4 * len(path) + terms + summed) * float(np.finfo(float).eps)
+    return lower, upper, error + (_MISSING if shortened else 0.0)
 
 
 def _faint(path: _Path, law: null.BrownianLaw, c: float) -> float:
     """Return minus the logarithm of what may be left out at a step."""
     log_p = law.logsf(c / math.sqrt(path.variance))
-    return min(math.ceil(_NEGLIGIBLE - log_p + math.log(len(path))), _FAINTEST)
+    return math.ceil(min(_NEGLIGIBLE - log_p + math.log(len(path)), _FAINTEST))
 
 
 def _bracket(lower: float, upper: float, error: float = 0.0) -> Bracket:
@@ -525,7 +568,8 @@ def _bracket(lower: float, upper: float, error: float = 0.0) -> Bracket:
 
 
 def _log10(mass: float) -> float:
-    return min(math.log10(mass) - math.log10(SCALE), 0.0) if mass > 0.0 else -math.inf
+    p = mass / SCALE  # a power of two: exact
+    return min(math.log10(p), 0.0) if p > 0.0 else -math.inf
 
 
 # --- work -----------------------------------------------------------------------------------------
@@ -553,8 +597,8 @@ def _best(plans: Iterator[_Plan], budget: int) -> _Plan:
 def _mad_plans(path: _Path, c: float) -> Iterator[_Plan]:
     """Propose ways to compute ECCE-MAD's P-value, from the tightest bounds to the coarsest."""
     yield _Plan(path, _mad_work(path, c))
-    for coarser in _COARSER:
-        pooled = _pooled(path, coarser * path.variance / (_FINENESS * c))
+    for spacing in _spacings(path, c):
+        pooled = _pooled(path, spacing)
         if pooled.drift < c and 2 * len(pooled) <= len(path):
             yield _Plan(pooled, _mad_work(pooled, c))
 
@@ -565,13 +609,21 @@ def _r_plans(path: _Path, c: float) -> Iterator[_Plan]:
         yield _keyed(path, c)
     if path.total[-1] <= _KEYED:
         return
-    for coarser in _COARSER:
-        step = coarser * path.variance / (_FINENESS * c)
-        stride = max(1, math.ceil(1.0 / step))
+    for spacing in _spacings(path, c):
+        stride = max(1, math.ceil(1.0 / spacing))
         yield _gridded(path, c, stride)
-        pooled = _pooled(path, 0.5 * step)
+        pooled = _pooled(path, 0.5 * spacing)
         if 2.0 * pooled.drift < c and 2 * len(pooled) <= len(path):
             yield _gridded(pooled, c, stride)
+
+
+def _spacings(path: _Path, c: float) -> Iterator[float]:
+    """Return changes of c that change a P-value by about 1%, 2% and 4%."""
+    # By Bennett's inequality log P falls by log(1 + c/V) when c grows by 1: by c/V where the path
+    # is nearly Brownian, and by less where events are rare.
+    fall = math.log1p(c / max(path.variance, _TINY))
+    for coarser in _COARSER:
+        yield coarser / (_FINENESS * fall)
 
 
 def _keyed(path: _Path, c: float) -> _Plan:

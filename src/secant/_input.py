@@ -76,6 +76,13 @@ class Observations:
         """Whether rows carry sampling weights."""
         return self.weights is not None and self.weight_kind == "sampling"
 
+    @property
+    def forbidden_copies(self) -> int:
+        """Number of observations in the forbidden rows."""
+        if self.weights is None or self.sampling:
+            return len(self.forbidden)
+        return int(self.weights[list(self.forbidden)].sum())
+
     def chunks(self, size: int) -> Iterator[Chunk]:
         """Walk over the rows in pieces small enough to stay in cache, skipping weight zero.
 
@@ -221,8 +228,8 @@ def _from_objects(argument: str, array: np.ndarray[Any, Any]) -> FloatArray:
     for index, item in enumerate(array):
         try:
             numbers[index] = _number(item)
-        except (TypeError, ValueError) as error:
-            msg = f"{argument}[{index}] is {item!r}, not a number"
+        except (TypeError, ValueError, OverflowError) as error:
+            msg = f"{argument}[{index}] is {item!r}, not a number a double can hold"
             raise InputError(msg) from error
     return numbers
 

@@ -33,11 +33,14 @@ class CellSums:
         Whether observations carry sampling weights.
     moments
         Whether to keep the sums that binned metrics need.
+    precise
+        Whether cells are so wide that distances from their anchors must be added with care.
     """
 
     grid: Grid
     sampling: bool
     moments: bool
+    precise: bool = False
     count: IntArray = field(init=False)
     offset: FloatArray = field(init=False)
     weight: FloatArray = field(init=False)
@@ -145,18 +148,15 @@ class CellSums:
             copies = np.bincount(slot, weights, minlength=self.count.shape[0])
             self.count += copies.astype(np.int64)
         if weights is not None and self.sampling:
-            # Equal weights would drift if simply added up. Rounded to a coarse unit they add
-            # without any rounding, and the remainders are too small to matter.
-            unit = 2.0 ** (math.frexp(float(weights.max()))[1] + 52 - 35)
-            coarse = weights + unit
-            coarse -= unit
-            self.weight += np.bincount(slot, coarse, minlength=self.weight.shape[0])
-            self.weight += np.bincount(slot, weights - coarse, minlength=self.weight.shape[0])
+            _add_exactly(self.weight, slot, weights)
 
     def _add_offsets(self, slot: IntArray, offset: FloatArray, weights: FloatArray | None) -> None:
         if weights is not None:
             offset *= weights
-        self.offset += np.bincount(slot, offset, minlength=self.offset.shape[0])
+        if self.precise:
+            _add_exactly(self.offset, slot, offset)
+        else:
+            self.offset += np.bincount(slot, offset, minlength=self.offset.shape[0])
 
     def _add_moments(
         self, cell: IntArray, variance: FloatArray, weights: FloatArray | None
@@ -169,6 +169,19 @@ class CellSums:
         self.wv += np.bincount(cell, wv, minlength=size)
         self.wwv += np.bincount(cell, ww * variance, minlength=size)
         self.ww += np.bincount(cell, ww, minlength=size)
+
+
+def _add_exactly(sums: FloatArray, slot: IntArray, values: FloatArray) -> None:
+    """Add at most 2^18 values, zero or positive, to their slots without drift.
+
+    Many equal values would drift if simply added up. Rounded to a coarse unit they add without any
+    rounding, and the remainders are too small to matter.
+    """
+    unit = 2.0 ** (math.frexp(float(values.max()))[1] + 52 - 35)
+    coarse = values + unit
+    coarse -= unit
+    sums += np.bincount(slot, coarse, minlength=sums.shape[0])
+    sums += np.bincount(slot, values - coarse, minlength=sums.shape[0])
 
 
 def row_totals(chunk: Chunk, variance: FloatArray, *, sampling: bool) -> Totals:

@@ -61,7 +61,8 @@ def _where(result: Calibration) -> str:
     if not _found(result):
         return _would_have_shown(result)
     worst = result.worst
-    limits = sorted(abs(limit) for limit in worst.ci)
+    sign = -1 if worst.miscalibration < 0 else 1
+    limits = sorted(sign * limit for limit in worst.ci)
     return (
         f"Over scores {_score(worst.low)} to {_score(worst.high)} predictions are "
         f"{worst.direction} by {_points(abs(worst.miscalibration))} points "

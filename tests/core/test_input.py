@@ -250,7 +250,6 @@ def test_object_columns_with_something_missing(position):
         (np.zeros((8, 2, 2)), r"\(8, 2, 2\)"),
         (np.zeros((0, 2)), r"\(0, 2\)"),
     ],
-    ids=str,
 )
 def test_not_one_dimensional(door, argument, value, says):
     arguments = {"y_true": Y, "y_prob": P, "sample_weight": W, argument: value}
@@ -761,24 +760,31 @@ def many(request):
     return labels, scores, weights
 
 
-@pytest.mark.parametrize("layout", list(LAYOUTS.values())[3:], ids=list(LAYOUTS)[3:])
-def test_containers_of_many_rows(layout, many):
+@pytest.fixture(scope="module")
+def many_answers(many):
+    """Return what secant says about these rows as plain arrays, without and with their weights."""
     labels, scores, weights = many
-    assert answers(layout(labels), layout(scores)) == answers(labels, scores)
-    assert answers(layout(labels), layout(scores), layout(weights)) == answers(*many)
+    return answers(labels, scores), answers(labels, scores, weights)
+
+
+@pytest.mark.parametrize("layout", list(LAYOUTS.values())[3:], ids=list(LAYOUTS)[3:])
+def test_containers_of_many_rows(layout, many, many_answers):
+    labels, scores, weights = many
+    assert answers(layout(labels), layout(scores)) == many_answers[0]
+    assert answers(layout(labels), layout(scores), layout(weights)) == many_answers[1]
 
 
 @pytest.mark.parametrize("dtype", ["f4", ">f4", "g", ">f8"])
-def test_types_of_many_scores(dtype, many):
+def test_types_of_many_scores(dtype, many, many_answers):
     labels, scores, weights = many
-    assert answers(labels, scores.astype(dtype)) == answers(labels, scores)
-    assert answers(labels, scores.astype(dtype), weights.astype(dtype)) == answers(*many)
+    assert answers(labels, scores.astype(dtype)) == many_answers[0]
+    assert answers(labels, scores.astype(dtype), weights.astype(dtype)) == many_answers[1]
 
 
 @pytest.mark.parametrize("dtype", ["?", "i1", "u1", ">i4", "f2", "f4"])
-def test_types_of_many_labels(dtype, many):
+def test_types_of_many_labels(dtype, many, many_answers):
     labels, scores, _ = many
-    assert answers(labels.astype(dtype), scores) == answers(labels, scores)
+    assert answers(labels.astype(dtype), scores) == many_answers[0]
 
 
 # --- other libraries ------------------------------------------------------------------------------

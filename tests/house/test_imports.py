@@ -15,9 +15,10 @@ from helpers import PACKAGE
 # The layers, lowest first. A module (or subpackage) may import from its own layer and from those
 # below; imports form no circle. A new module is placed here, as low as it can be.
 LAYERS = (
-    ("errors", "_types"),
+    ("errors", "_types", "_files"),
     ("null", "_binomial", "_input", "_grid", "_blocks"),
     ("_sums", "_inference"),
+    ("_state",),
     ("_cells", "_ecce", "_ece", "sources"),
     ("_results", "_verdict"),
     ("_assess",),

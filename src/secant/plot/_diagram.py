@@ -23,11 +23,10 @@ if TYPE_CHECKING:
 
 __all__ = ["Diagram"]
 
-# More bins than this get smaller markers.
+# More bins than this are drawn finer.
 _MANY_BINS = 32
 # Scores that leave at least this share of the axis empty are drawn larger.
 _MOST_EMPTY = 0.5
-_SMALL = 0.85
 _TITLE = "Distance from the diagonal is miscalibration"
 _SHORT_TITLE = "The diagonal is good"
 
@@ -85,20 +84,19 @@ class Diagram:
     def line(self, bins: Reliability, number: int, *, label: str, **kwargs: Any) -> Line2D:
         """Draw mean response against mean score."""
         filled = bins.count > 0
+        few = len(filled) <= _MANY_BINS
         style = _style.model_style(number)
         options = {
-            "color": style.color,
+            "color": _style.model_color(self.ax, number),
             "linestyle": style.dash,
-            "linewidth": 1.2,
+            "linewidth": 1.2 if few else 0.8,
             "marker": style.marker,
-            "markersize": 5 if len(filled) <= _MANY_BINS else 3,
+            "markersize": 5 if few else 2.5,
             "zorder": 4,
+            "label": label,
         }
-        [line] = self.ax.plot(
-            bins.mean_score[filled],
-            bins.mean_response[filled],
-            **{**options, "label": label, "gid": _LINE, **kwargs},
-        )
+        options |= {**_style.line_options(kwargs), "gid": _LINE}
+        [line] = self.ax.plot(bins.mean_score[filled], bins.mean_response[filled], **options)
         return line
 
     def bars(self, bins: Reliability, color: str) -> LineCollection:
@@ -126,12 +124,19 @@ class Diagram:
         self.ax.add_collection(lines)
         return lines
 
+    @property
+    def below(self) -> Axes | None:
+        """The axes for counts below the diagram, where there are any."""
+        for other in self.ax.figure.axes:
+            if other.get_gid() == _COUNTS and self.ax.get_shared_x_axes().joined(self.ax, other):
+                return other
+        return None
+
     def counts(self) -> Axes:
         """Return the axes for counts below the diagram; make them the first time."""
+        if (below := self.below) is not None:
+            return below
         ax, figure = self.ax, self.ax.figure
-        for other in figure.axes:
-            if other.get_gid() == _COUNTS and ax.get_shared_x_axes().joined(ax, other):
-                return other
         if (place := ax.get_subplotspec()) is not None:
             grid = place.subgridspec(2, 1, height_ratios=(4, 1), hspace=0.08)
             ax.set_subplotspec(grid[0])
@@ -141,9 +146,7 @@ class Diagram:
             ax.set_position((left, bottom + 0.24 * height, width, 0.76 * height))
             below = figure.add_axes((left, bottom, width, 0.2 * height), sharex=ax)
         below.set_gid(_COUNTS)
-        below.set_xlabel(ax.get_xlabel())
         below.set_ylabel("Predictions")
-        ax.set_xlabel("")
         ax.tick_params(axis="x", labelbottom=False)
         return below
 
@@ -171,18 +174,22 @@ class Diagram:
         if len(kinds) == 1:
             [(m, strategy)] = kinds
             what += f" ({m} {strategy} bin{'s' if m > 1 else ''})"
-        ax.set_xlabel(what)
-        ax.set_ylabel("Mean response (how often it happened)")
-        if uncertainty:
+        ax.set_xlabel("")
+        (self.below or ax).set_xlabel(what)
+        how_often = "Mean response (how often it happened)"
+        fits = _style.text_width(how_often, self.size) <= _style.inches(ax)[1]
+        ax.set_ylabel(how_often if fits else "Mean response")
+        said = {text.get_text() for text in ax.texts if text.get_gid() == _HINT}
+        if uncertainty and uncertainty not in said:
             ax.annotate(
                 uncertainty,
                 (1, 0),
                 xycoords="axes fraction",
-                xytext=(-6, 5 + 1.4 * self.size),
+                xytext=(-6, 5 + 1.4 * self.size * (1 + len(said))),
                 textcoords="offset points",
                 horizontalalignment="right",
                 verticalalignment="bottom",
-                fontsize=_SMALL * self.size,
+                fontsize=_style.SMALL * self.size,
                 color=_style.MUTED,
                 gid=_HINT,
                 in_layout=False,
@@ -199,7 +206,7 @@ class Diagram:
             loc="upper left",
             bbox_to_anchor=(0, 1 - 1.6 * self.size / 72 / self.height),
             frameon=False,
-            fontsize=_SMALL * self.size,
+            fontsize=_style.SMALL * self.size,
             labelspacing=0.3,
             borderaxespad=0.3,
         )

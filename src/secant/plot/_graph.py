@@ -38,8 +38,7 @@ FEW_MODELS = 4
 _FEW_SCORES = 12
 # Markers along a curve among several.
 _MARKERS = 6
-# Size of smaller text, and distance of lines, relative to the size of text.
-_SMALL = 0.85
+# Distance of lines, relative to the size of text.
 _LINE = 1.3
 # Distance of rows of scores, relative to the size of text.
 _ROW_HEIGHT = 1.4
@@ -80,13 +79,10 @@ class Graph:
         """Draw the curve of a model."""
         columns = math.ceil(self.width * max(self.ax.figure.dpi, _PRINT_DPI))
         kept = thin(curve.fraction, curve.difference, columns)
-        style = _style.model_style(number)
-        options = {"color": style.color, "linestyle": style.dash, "linewidth": 1.3, "zorder": 3}
-        [line] = self.ax.plot(
-            curve.fraction[kept],
-            curve.difference[kept],
-            **{**options, "label": label, "gid": _CURVE, **kwargs},
-        )
+        options = {"linestyle": _style.model_style(number).dash, "linewidth": 1.3, "zorder": 3}
+        options |= {"color": _style.model_color(self.ax, number), "label": label}
+        options |= {**_style.line_options(kwargs), "gid": _CURVE}
+        [line] = self.ax.plot(curve.fraction[kept], curve.difference[kept], **options)
         return line
 
     def triangle(self, sigma: float, color: str) -> Polygon:
@@ -105,7 +101,7 @@ class Graph:
     def band(self, half: float) -> PolyCollection:
         """Shade what a calibrated curve does not leave."""
         return self.ax.fill_between(
-            [0, 1], -half, half, color=_style.BAND, linewidth=0, zorder=0, gid=_BAND
+            [0, 1], -half, half, facecolor=_style.BAND, linewidth=0, zorder=0, gid=_BAND
         )
 
     def secant(self, ends: FloatArray, worst: Interval) -> Line2D:
@@ -116,7 +112,7 @@ class Graph:
             linewidth=1.6,
             marker="o",
             markersize=5,
-            markerfacecolor=_style.PAPER,
+            markerfacecolor=self.ax.get_facecolor(),
             markeredgewidth=1.4,
             clip_on=False,
             zorder=4,
@@ -133,7 +129,7 @@ class Graph:
         where = _style.score_range(worst)
         level = f"{result.confidence_level:.0%} limits "
         level += " to ".join(_style.points(limit) for limit in limits)
-        small = _SMALL * self.size
+        small = _style.SMALL * self.size
         fits = _style.text_width(f"{where}; {level}", small) < self.width
         details = [f"{where}; {level}"] if fits else [where, level]
         lines = [(_style.deviation(worst).capitalize(), self.size, color)]
@@ -181,6 +177,7 @@ class Graph:
             self._row_of_one(curves[0])
         else:
             if first == 1:  # drawn alone until now
+                self.ax.tick_params(axis="x", length=3.5, pad=3.5)
                 self._row_marker(0)
             for number, curve in enumerate(curves, first):
                 self._row(curve, number)
@@ -203,7 +200,7 @@ class Graph:
         for line in self.ax.lines:
             if line.get_gid() == _SECANT:
                 line.set(linewidth=0.9, markersize=3.5, markeredgewidth=0.9)
-        size = _SMALL * self.size
+        size = _style.SMALL * self.size
         full = [str(line.get_label()) for line in curves]
         columns = max(1, math.ceil(len(curves) / 4))
         room = self.width / columns - 0.6
@@ -240,7 +237,7 @@ class Graph:
 
     def _explain(self, low: float, high: float, level: float) -> None:
         """Say in few words what the triangle and the band are, where nothing else is drawn."""
-        line = _LINE * _SMALL * self.size / 72 / self.height * (high - low)
+        line = _LINE * _style.SMALL * self.size / 72 / self.height * (high - low)
         if len(self.curves) == 1 and (tip := max(self._triangle_heights)) > 0:
             places = [(tip, tip + line), (-tip - line, -tip)]
             self._write("\N{PLUS-MINUS SIGN}2\N{GREEK SMALL LETTER SIGMA}", places, right=False)
@@ -254,7 +251,7 @@ class Graph:
 
     def _write(self, text: str, places: list[tuple[float, float]], *, right: bool) -> None:
         """Write at an end of the axis, at the first of some heights where nothing is drawn."""
-        width = _style.text_width(text, _SMALL * self.size) / self.width
+        width = _style.text_width(text, _style.SMALL * self.size) / self.width
         ends = (1 - width, 1.0) if right else (0.0, width)
         place = next((place for place in places if not self._drawn(ends, place)), places[0])
         self.ax.annotate(
@@ -264,7 +261,7 @@ class Graph:
             textcoords="offset points",
             horizontalalignment="right" if right else "left",
             verticalalignment="center",
-            fontsize=_SMALL * self.size,
+            fontsize=_style.SMALL * self.size,
             color=_style.MUTED,
             gid=_HINT,
             in_layout=False,
@@ -289,7 +286,7 @@ class Graph:
             return (sum(_LINE * float(text.get_fontsize()) for text in notes) + 8) / 72
         if (legend := self.ax.get_legend()) is not None:
             rows = math.ceil(len(legend.get_texts()) / max(1, math.ceil(len(self.curves) / 4)))
-            return (1.55 * _SMALL * self.size * rows + 4) / 72
+            return (1.55 * _style.SMALL * self.size * rows + 4) / 72
         return 0.0
 
     def _row_of_one(self, curve: Curve) -> None:
@@ -304,7 +301,7 @@ class Graph:
             step, places = equal_steps(curve)
             ax.set_xticks(*equal_fractions(curve, self.width, self.size))
             ax.set_xticks(places, minor=True)
-            ax.set_xlabel(f"Score (small ticks: steps of {step:g})")
+            ax.set_xlabel(f"Score (small ticks: steps of {step:g})" if step else "Score")
         ax.tick_params(axis="x", which="minor", length=5, width=0.5, color=_style.MUTED)
 
     def _row(self, curve: Curve, number: int) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from secant.errors import MissingExtraError
@@ -17,15 +18,17 @@ __all__ = [
     "BAND",
     "FAINT",
     "INK",
+    "LIGHT_INK",
     "MUTED",
-    "PAPER",
-    "RESAMPLE",
+    "SMALL",
     "TOO_HIGH",
     "TOO_LOW",
     "Style",
     "accent",
     "deviation",
     "inches",
+    "line_options",
+    "model_color",
     "model_style",
     "new_axes",
     "points",
@@ -35,12 +38,12 @@ __all__ = [
     "write_title",
 ]
 
-INK = "#1f2328"  # curves and words
+INK, LIGHT_INK = "#1f2328", "#e8eaed"  # the first model, on light and on dark paper
 MUTED = "#6a737d"  # what explains
 FAINT = "#b4bac1"  # what only guides the eye
-RESAMPLE = "#c9cdd2"
-BAND = "#eef0f2"
-PAPER = "#ffffff"
+BAND = ("#6a737d", 0.12)  # what lies behind
+# Size of smaller text, relative to the size of text.
+SMALL = 0.85
 # The two accents are vermilion and blue of Okabe and Ito's palette, made for all eyes. They mean
 # a direction, everywhere, and no model is drawn in them.
 TOO_HIGH = "#d55e00"
@@ -74,6 +77,24 @@ def model_style(number: int) -> Style:
     rounds, place = divmod(number, len(_STYLES))
     other = _STYLES[(place + rounds) % len(_STYLES)]
     return Style(_STYLES[place].color, other.dash, other.marker)
+
+
+def model_color(ax: Axes, number: int) -> str:
+    """Return the colour of a model, ink being dark or light as the paper asks for."""
+    from matplotlib.colors import to_rgb  # noqa: PLC0415  (imported only when drawing)
+
+    color = model_style(number).color
+    red, green, blue = to_rgb(ax.get_facecolor())
+    dark = 0.299 * red + 0.587 * green + 0.114 * blue < 0.5
+    return LIGHT_INK if dark and color == INK else color
+
+
+def line_options(kwargs: dict[str, Any]) -> dict[str, Any]:
+    """Give options of a line their full names, so that ``lw`` replaces ``linewidth``."""
+    from matplotlib.cbook import normalize_kwargs  # noqa: PLC0415  (imported only when drawing)
+    from matplotlib.lines import Line2D  # noqa: PLC0415
+
+    return normalize_kwargs(kwargs, Line2D)
 
 
 def new_axes(*, width: float, height: float) -> Axes:
@@ -144,10 +165,17 @@ def score_range(worst: Interval) -> str:
     return f"score {low}" if worst.low == worst.high else f"scores {low} to {high}"
 
 
-def score_labels(scores: Iterable[float]) -> list[str]:
+def score_labels(scores: Iterable[float], *, ends: bool = True) -> list[str]:
     """Write scores with the digits that tell them apart, two to five, the same for all.
 
     Scores of exactly 0 and 1 are written so, and very small ones as powers of ten.
+
+    Parameters
+    ----------
+    scores : iterable of float
+        The scores, in ascending order.
+    ends : bool
+        Whether the first and the last have a say in the number of digits.
 
     Examples
     --------
@@ -155,15 +183,16 @@ def score_labels(scores: Iterable[float]) -> list[str]:
     ['0', '0.32', '0.50', '1.00']
     >>> score_labels([0.0005, 0.0034, 0.02])
     ['0.0005', '0.0034', '0.0200']
-    >>> score_labels([3e-12, 0.25, 0.9993, 0.9998, 1])
-    ['3e-12', '0.2500', '0.9993', '0.9998', '1']
+    >>> score_labels([0.0005, 0.25, 0.75, 0.9998], ends=False)
+    ['0.0005', '0.25', '0.75', '1.00']
     """
     values = [float(score) for score in scores]
-    plain = {value for value in values if _TINY <= value < 1}
+    deciding = values if ends else values[1:-1]
+    plain = {value for value in deciding if _TINY <= value < 1}
 
     def tells_apart(digits: int) -> bool:
         labels = {f"{value:.{digits}f}" for value in plain}
-        return len(labels) == len(plain) and f"{0:.{digits}f}" not in labels
+        return len(labels) == len(plain) and min(plain, default=1) >= 10.0**-digits
 
     digits = next((digits for digits in (2, 3, 4) if tells_apart(digits)), 5)
     return [_label(value, digits) for value in values]
@@ -174,4 +203,4 @@ def _label(value: float, digits: int) -> str:
         return f"{value:.0f}"
     if value < _TINY:
         return f"{value:.0e}".replace("e-0", "e-")
-    return f"{value:.{digits}f}"
+    return f"{value:.{max(digits, math.ceil(-math.log10(value)))}f}"

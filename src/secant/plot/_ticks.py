@@ -20,6 +20,8 @@ __all__ = ["Labels", "divide", "equal_fractions", "equal_steps", "score_at", "st
 Labels = tuple["FloatArray", list[str]]
 
 _MOST_STEPS = 100
+# Steps between scores closer than this cannot be counted.
+_LEAST_RANGE = 1e-16
 # Inches between neighbouring labels.
 _GAP = 0.12
 
@@ -51,8 +53,9 @@ def equal_fractions(curve: Curve, width: float, size: float) -> Labels:
     """
     for parts in (10, 5, 4, 2):
         places = np.linspace(0, 1, parts + 1)
-        labels = _style.score_labels(score_at(curve, places))
-        if divide(labels, width, size) >= parts:
+        labels = _style.score_labels(score_at(curve, places), ends=False)
+        # The ends, usually extreme, have the margins beside them.
+        if divide(labels[1:-1], width, size) >= parts:
             return places, labels
     return places, labels
 
@@ -73,10 +76,11 @@ def stretches(curve: Curve, width: float, size: float) -> Labels:
 def equal_steps(curve: Curve) -> tuple[float, FloatArray]:
     """Return the step and the places of ticks at equal steps of the score."""
     low, high = float(curve.score[0]), float(curve.score[-1])
-    if low == high:
+    if high - low < _LEAST_RANGE:
         return 0.0, np.empty(0)
     step = _round_step((high - low) / _MOST_STEPS)
-    scores = np.arange(math.ceil(low / step), math.floor(high / step) + 1) * step
+    per_unit = round(1 / step)  # 7 / 100 is the double nearest to 0.07, 7 * 0.01 is another
+    scores = np.arange(math.ceil(low * per_unit), math.floor(high * per_unit) + 1) / per_unit
     place = np.searchsorted(curve.score, scores, side="right") - 1
     return step, np.unique(curve.fraction[np.maximum(place, 0)])
 

@@ -404,7 +404,6 @@ class ReliabilityDisplay:
                 shade = color if several else _style.MUTED
                 self.resamples_.append(diagram.resamples(self.resamples[number], shade))
         self.line_ = self.lines_[0]
-        diagram.label(self.bins, self._words())
         self.counts_ax_ = diagram.counts() if counts else None
         if self.counts_ax_ is not None:
             self.counts_ = [
@@ -412,6 +411,7 @@ class ReliabilityDisplay:
                 for bins, line in zip(self.bins, self.lines_, strict=True)
             ]
         diagram.fit()
+        diagram.label(self.bins, self._words())
         diagram.title(None if several else self.names[0])
         self.legend_ = diagram.legend() if several else None
         return self

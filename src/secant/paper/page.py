@@ -1,0 +1,192 @@
+"""The page that shows every figure, with our numbers beside the paper's."""
+
+from __future__ import annotations
+
+from html import escape
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from secant.paper.figures import PaperFigure
+    from secant.paper.reference import Comparison
+
+__all__ = ["DIFFERENCES", "render"]
+
+DIFFERENCES = (
+    (
+        "Genuine bins",
+        "Equispaced bins are closed on the right, and a row goes into the bin its score lies in. "
+        "The paper\N{RIGHT SINGLE QUOTATION MARK}s code moves on by at most one bin from one row "
+        "to the next, so that after an empty bin it puts rows in a wrong one. With n = 32,768 this "
+        "happens to square-rooted scores from 512 bins on.",
+    ),
+    (
+        "P-values below 1e-16",
+        "The paper subtracts a distribution function from one, which leaves 0 (or less) where the "
+        "P-value is below the rounding error of 1. We add up the tail itself, so a small P-value "
+        "keeps its digits.",
+    ),
+    (
+        "Grey lines",
+        "The lines of resampled data in the reliability diagrams are random. We draw ours with a "
+        "fixed seed of our own; they mean the same and are not the same.",
+    ),
+)
+"""Where our results are not the paper's, and why: short names and explanations."""
+
+_TITLE = "Metrics of calibration for probabilistic predictions, reproduced"
+_PAPER = (
+    "I. Arrieta-Ibarra, P. Gujral, J. Tannen, M. Tygert, C. Xu (2022). "
+    "\N{LEFT DOUBLE QUOTATION MARK}Metrics of calibration for probabilistic predictions."
+    "\N{RIGHT DOUBLE QUOTATION MARK} Journal of Machine Learning Research 23(351)."
+)
+_DOI = "https://doi.org/10.48550/arXiv.2205.09680"
+_STYLE = """
+:root { color-scheme: light; --ink: #1f2328; --muted: #59636e; --line: #d8dde3; }
+body { margin: 2.5rem auto 4rem; padding: 0 1.25rem; max-width: 56rem; color: var(--ink);
+  font: 1rem/1.55 system-ui, sans-serif; }
+h1 { font-size: 1.7rem; line-height: 1.25; margin: 0 0 .75rem; }
+h2 { font-size: 1.15rem; margin: 0 0 .5rem; }
+p, dl { max-width: 44rem; }
+nav a { display: inline-block; padding: 0 .45rem; }
+nav a:first-of-type { padding-left: 0; }
+a { color: #0a5aa0; }
+dt { font-weight: 600; }
+dd { margin: 0 0 .6rem; }
+section { border-top: 1px solid var(--line); margin-top: 2.5rem; padding-top: 1.5rem; }
+figure { margin: 0; }
+img { display: block; max-width: 100%; height: auto; margin: 0 0 .75rem; }
+figcaption { max-width: 44rem; }
+.muted { color: var(--muted); font-size: .9rem; }
+.table { overflow-x: auto; }
+table { border-collapse: collapse; margin-top: 1rem; font-size: .9rem; }
+th, td { text-align: left; vertical-align: top; padding: .3rem .9rem .3rem 0;
+  border-bottom: 1px solid var(--line); }
+td.number { font-variant-numeric: tabular-nums; white-space: nowrap; }
+td.differs { color: #a33e00; font-weight: 600; }
+@media print { section { break-inside: avoid; } nav { display: none; } }
+"""
+
+
+def render(
+    figures: Sequence[PaperFigure],
+    compared: Mapping[int, Sequence[Comparison]],
+    *,
+    formats: Sequence[str],
+    version: str,
+    left_out: Iterable[int] = (),
+) -> str:
+    """Return the page.
+
+    Parameters
+    ----------
+    figures : sequence of PaperFigure
+        What was drawn, in the order to show.
+    compared : mapping from int to sequence of Comparison
+        Our numbers beside the paper's, by number of figure.
+    formats : sequence of str
+        The formats the figures were written in.
+    version : str
+        Version of secant.
+    left_out : iterable of int
+        Figures that were left out of this run.
+
+    Returns
+    -------
+    str
+        HTML that needs no other file than the figures beside it.
+    """
+    numbers = [figure.number for figure in figures]
+    links = " ".join(f'<a href="#figure{number}">{number}</a>' for number in numbers)
+    rest = ", ".join(str(number) for number in left_out)
+    parts = [
+        "<!DOCTYPE html>",
+        '<html lang="en">',
+        '<head><meta charset="utf-8">',
+        '<meta name="viewport" content="width=device-width, initial-scale=1">',
+        f"<title>{escape(_TITLE)}</title>",
+        f"<style>{_STYLE}</style></head>",
+        "<body>",
+        f"<h1>{escape(_TITLE)}</h1>",
+        f'<p class="muted">{escape(_PAPER)} <a href="{_DOI}">{_DOI}</a></p>',
+        f"<p>{_summary([row for number in numbers for row in compared.get(number, ())])}</p>",
+        f"<p>Left out of this run: Figures {rest}.</p>" if rest else "",
+        f'<nav aria-label="Figures">Figures {links}</nav>',
+        _differences(),
+        *(_section(figure, compared.get(figure.number, ()), formats) for figure in figures),
+        f'<section class="muted"><p>Made by secant {escape(version)}. Every number of the '
+        'synthetic experiments is in <a href="statistics.json">statistics.json</a>.</p></section>',
+        "</body></html>",
+    ]
+    return "\n".join(part for part in parts if part) + "\n"
+
+
+def _summary(rows: Sequence[Comparison]) -> str:
+    """Say how many comparisons agree."""
+    if not rows:
+        return "The paper prints no numbers beside these figures."
+    differ = sum(not row.agrees for row in rows)
+    text = (
+        f"Of {len(rows)} comparisons with the paper, {len(rows) - differ} match "
+        f"and {differ} {'differs' if differ == 1 else 'differ'}."
+    )
+    text += " The reasons stand beside those that differ, and below." if differ else ""
+    return (
+        f"{text} A printed number matches when ours rounds to it; a value of the paper\N{RIGHT SINGLE QUOTATION MARK}s code "
+        "when it is ours to a relative 1e-12."
+    )
+
+
+def _differences() -> str:
+    items = "\n".join(
+        f"<dt>{escape(name)}</dt><dd>{escape(text)}</dd>" for name, text in DIFFERENCES
+    )
+    return f"<section><h2>Where we differ from the paper, and why</h2>\n<dl>\n{items}\n</dl></section>"
+
+
+def _section(figure: PaperFigure, rows: Sequence[Comparison], formats: Sequence[str]) -> str:
+    """Show one figure with its caption and its numbers."""
+    name = f"Figure {figure.number}"
+    files = " ".join(
+        f'<a href="{figure.stem}.{suffix}">{escape(suffix.upper())}</a>' for suffix in formats
+    )
+    image = (
+        f'<img src="{figure.stem}.png" alt="{escape(f"{name}: {figure.title}")}">'
+        if "png" in formats
+        else ""
+    )
+    return "\n".join(
+        [
+            f'<section id="figure{figure.number}"><figure>',
+            f"<h2>{name}. {escape(figure.title)}</h2>",
+            image,
+            f"<figcaption>{escape(figure.caption)} "
+            f'<span class="muted">{files}</span></figcaption>',
+            "</figure>",
+            _table(rows) if rows else _NOTHING_PRINTED,
+            "</section>",
+        ]
+    )
+
+
+_NOTHING_PRINTED = (
+    '<p class="muted">The paper prints no number beside this figure that we could compare with.</p>'
+)
+
+
+def _table(rows: Sequence[Comparison]) -> str:
+    body = "\n".join(
+        f"<tr><td>{escape(row.what)}</td>"
+        f'<td class="number">{escape(row.ours)}</td>'
+        f'<td class="number">{escape(row.theirs)}</td>'
+        f'<td class="{"match" if row.agrees else "differs"}">'
+        f"{'match' if row.agrees else 'differs'}</td>"
+        f"<td>{escape(row.note)}</td></tr>"
+        for row in rows
+    )
+    return (
+        '<div class="table"><table>\n<thead><tr><th scope="col">Number</th>'
+        '<th scope="col">Here</th><th scope="col">Paper</th><th scope="col">Verdict</th>'
+        f'<th scope="col">Note</th></tr></thead>\n<tbody>\n{body}\n</tbody></table></div>'
+    )

@@ -1,0 +1,771 @@
+import itertools
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from helpers import optional
+from secant import _chains, _chains_numba, _finite, null
+from secant._binomial import log_two_sided
+from secant._finite import (
+    BUDGET,
+    Bracket,
+    certified_mad,
+    certified_r,
+    exact_mad,
+    operations,
+    running_sum,
+)
+from secant.errors import MissingExtraError
+
+# --- oracles ---------------------------------------------------------------------------------------
+
+
+def table(scores, responses):
+    """Collapse rows into ties."""
+    score, tie = np.unique(np.asarray(scores, dtype=float), return_inverse=True)
+    n1 = np.bincount(tie, weights=responses).astype(np.int64)
+    return score, np.bincount(tie), n1
+
+
+def as_table(score, n, n1):
+    return np.array(score, dtype=float), np.array(n), np.array(n1)
+
+
+def statistics(score, n, n1):
+    """Return max|X| and max X - min X in exact arithmetic."""
+    x, path = Fraction(0), [Fraction(0)]
+    for s, size, successes in zip(score, n, n1, strict=True):
+        x += successes - size * Fraction(s)
+        path.append(x)
+    return max(map(abs, path)), max(path) - min(path)
+
+
+class Enumeration:
+    """All outcomes of a small table with their probabilities and statistics, exactly."""
+
+    def __init__(self, score, n):
+        self.expected = math.fsum(size * s for s, size in zip(score, n, strict=True))
+        ties = [
+            [
+                math.comb(size, j) * Fraction(s) ** j * (1 - Fraction(s)) ** (size - j)
+                for j in range(size + 1)
+            ]
+            for s, size in zip(score, n, strict=True)
+        ]
+        self.outcomes = list(itertools.product(*(range(size + 1) for size in n)))
+        self.values = [statistics(score, n, outcome) for outcome in self.outcomes]
+        self.probabilities = [
+            math.prod(tie[j] for tie, j in zip(ties, outcome, strict=True))
+            for outcome in self.outcomes
+        ]
+
+    def pvalues(self, observed):
+        """Return the P-values of ECCE-MAD and ECCE-R for observed statistics."""
+        return tuple(self._pvalue(which, observed[which]) for which in (0, 1))
+
+    def _pvalue(self, which, c):
+        guard = Fraction(1e-12) * c + 4 * Fraction(math.ulp(self.expected))
+        pairs = zip(self.values, self.probabilities, strict=True)
+        return sum((p for values, p in pairs if values[which] >= c - guard), Fraction(0))
+
+
+def exact_r(units, size, unit, c):
+    """Return P(R >= c) by a dynamic programme over the distances from the minimum and the maximum.
+
+    Scores are ``units / unit`` and c is in the same units, so everything is a whole number.
+    """
+    alive = np.zeros((c, c))
+    alive[0, 0] = 1.0
+    gone = 0.0
+    for u, count in zip(units, size, strict=True):
+        new = np.zeros_like(alive)
+        for j in range(count + 1):
+            p = math.comb(count, j) * (u / unit) ** j * (1 - u / unit) ** (count - j)
+            step = j * unit - count * u
+            # Axes: above the minimum, below the maximum. A fall is a rise with the axes swapped.
+            source, target = (alive, new) if step >= 0 else (alive.T, new.T)
+            up = abs(step)
+            if up < c:
+                target[up:, : c - up] += p * source[: c - up, up:]
+                target[up:, 0] += p * source[: c - up, :up].sum(axis=1)
+            gone += p * source[max(c - up, 0) :, :up].sum()
+        alive = new
+    return gone
+
+
+def exact_r_fractions(score, c):
+    """Return P(R >= c) for distinct scores in exact arithmetic, state by state."""
+    states = {(Fraction(0), Fraction(0)): Fraction(1)}
+    gone = Fraction(0)
+    for s in map(Fraction, score):
+        new = {}
+        for (above, below), mass in states.items():
+            for step, p in ((1 - s, s), (-s, 1 - s)):
+                key = max(above + step, Fraction(0)), max(below - step, Fraction(0))
+                if sum(key) >= c:
+                    gone += mass * p
+                else:
+                    new[key] = new.get(key, 0) + mass * p
+        states = new
+    return gone
+
+
+def exact_mad_integers(units, unit, c):
+    """Return P(max|X| >= c/unit) for scores units/unit, one observation each, as a fraction."""
+    mass, reached, gone = {0: 1}, 0, Fraction(0)
+    for k, u in enumerate(units, start=1):
+        reached += u
+        new = {}
+        for i, p in mass.items():
+            new[i] = new.get(i, 0) + p * (unit - u)
+            new[i + 1] = new.get(i + 1, 0) + p * u
+        out = [i for i in new if abs(i * unit - reached) >= c]
+        gone += Fraction(sum(new.pop(i) for i in out), unit**k)
+        mass = new
+    return gone
+
+
+def log10_fraction(x):
+    exponent = x.numerator.bit_length() - x.denominator.bit_length()
+    return math.log10(x / Fraction(2) ** exponent) + exponent * math.log10(2)
+
+
+def close(log10_p, expected, relative=1e-12):
+    """Tell whether a P-value given by its logarithm is as expected, a fraction or a float."""
+    if not expected:
+        return log10_p in (-math.inf, -300.0)
+    log10_expected = log10_fraction(Fraction(expected))
+    if log10_expected < -300 and log10_p == -300:
+        return True
+    return abs(log10_p - log10_expected) * math.log(10) <= relative
+
+
+def contains(bracket, truth):
+    """Tell whether a fraction or float lies in a bracket, or is the exact value it has."""
+    if bracket.low == bracket.high:
+        return close(bracket.high, truth, 1e-14)
+    log10_truth = log10_fraction(Fraction(truth)) if truth else -math.inf
+    return bracket.low <= log10_truth <= bracket.high
+
+
+def observed_table(rng, scores, shift=0.0):
+    """Draw responses that are calibrated but for a shift of their probability."""
+    scores = np.asarray(scores)
+    return table(scores, rng.random(scores.shape[0]) < np.clip(scores + shift, 0, 1))
+
+
+# --- full enumeration ------------------------------------------------------------------------------
+
+SMALL = [
+    ([0.5, 0.6], [1, 1]),
+    ([0.2, 0.5, 0.8], [1, 1, 1]),
+    ([0.25, 0.5, 0.75], [2, 2, 2]),
+    ([0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7], [1] * 7),
+    ([0.0, 0.3, 0.7, 1.0], [2, 2, 2, 2]),
+    ([0.0, 1e-9, 0.5, 1 - 1e-9, 1.0], [1, 2, 2, 2, 1]),
+    ([0.013, 0.15, 0.35, 0.36, 0.51, 0.72, 0.9, 0.999], [1] * 8),
+    ([0.1, 0.2, 0.3], [3, 1, 4]),
+    ([0.4], [8]),
+]
+
+
+@pytest.mark.parametrize(("score", "n"), SMALL)
+def test_every_outcome_of_small_tables(score, n):
+    every = Enumeration(score, n)
+    for outcome, values in zip(every.outcomes, every.values, strict=True):
+        mad, r = every.pvalues(values)
+        ties = as_table(score, n, outcome)
+        exact = exact_mad(*ties)
+        assert exact.low == exact.high or exact.high == -300.0
+        assert close(exact.high, mad), outcome
+        assert contains(certified_r(*ties), r), outcome
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("digits", [1, 2, 17])
+def test_enumeration_of_twelve(seed, digits):
+    rng = np.random.default_rng([seed, digits])
+    scores = np.concatenate([rng.random(10), rng.choice([0, 1, 0.5], 2)]).round(digits)
+    score, n = np.unique(scores, return_counts=True)
+    every = Enumeration(score.tolist(), n.tolist())
+    for index in rng.integers(len(every.outcomes), size=8).tolist():
+        ties = as_table(score, n, every.outcomes[index])
+        mad, r = every.pvalues(every.values[index])
+        assert close(exact_mad(*ties).high, mad)
+        assert contains(certified_r(*ties), r)
+
+
+@st.composite
+def tables(draw, most=10):
+    """Draw a small table with a few ties, some scores at 0, at 1, or very near them."""
+    kinds = st.one_of(
+        st.sampled_from([0.0, 1.0, 0.5, 0.1, 1e-12, 1 - 1e-12, 5e-324]),
+        st.floats(0, 1),
+        st.integers(0, 20).map(lambda i: i / 20),
+    )
+    scores = draw(st.lists(kinds, min_size=1, max_size=most))
+    responses = draw(st.lists(st.booleans(), min_size=len(scores), max_size=len(scores)))
+    return table(scores, responses)
+
+
+@given(tables())
+def test_enumeration_anywhere(ties):
+    score, n, n1 = (column.tolist() for column in ties)
+    mad, r = Enumeration(score, n).pvalues(statistics(score, n, n1))
+    assert close(exact_mad(*ties).high, mad)
+    assert close(certified_mad(*ties).high, mad)
+    assert contains(certified_r(*ties), r)
+
+
+@given(tables())
+def test_python_and_compiled_code_are_one(ties):
+    """The kernel that numba compiles, run as it stands, has the numbers of the numpy kernel."""
+    path, c, span = _finite._observe(*ties)
+    if len(path) == 0 or not 0 < c <= span:
+        return
+    for chain in chains(path, c, span):
+        numpy = _chains.absorbed(chain)
+        python = _chains_numba.run(_chains_numba.absorb, chain)
+        assert np.allclose(python, numpy, rtol=1e-13, atol=0)
+
+
+def chains(path, c, span):
+    """Make a chain of each kind."""
+    steps = _chains.make_steps(path.score, path.size, path.ends, 60.0)
+    keys = np.unique(path.before - np.floor(path.before))
+    yield _finite._band(path, steps, c)
+    for make in (_finite._rise, _finite._fall):
+        yield make(path, _finite._Grid(len(keys), keys), steps, span, ("up",))
+        for stride in (1, 3, 17):
+            yield make(path, _finite._Grid(stride), steps, span, ("down", "up"))
+
+
+# --- exact ECCE-R ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("seed", "n", "unit", "most"),
+    [(0, 20, 32, 1), (1, 30, 32, 1), (2, 60, 64, 1), (3, 60, 16, 9), (4, 100, 128, 1)],
+)
+def test_brute_force_r(seed, n, unit, most):
+    rng = np.random.default_rng(seed)
+    size = rng.integers(1, most + 1, n)
+    size = size[np.cumsum(size) <= n]
+    units = np.sort(rng.choice(np.arange(1, unit), min(len(size), unit - 1), replace=False))
+    size = size[: len(units)]
+    score = units / unit
+    for shift in (0.0, 0.1, -0.2) if n < 100 else (0.05,):
+        n1 = rng.binomial(size, np.clip(score + shift, 0, 1))
+        x = np.concatenate([[0], np.cumsum(unit * n1 - units * size)])
+        truth = exact_r(units.tolist(), size.tolist(), unit, int(x.max() - x.min()))
+        bracket = certified_r(score, size, n1)
+        assert contains(bracket, truth)
+        # Rise and fall are exact here: what is left is their coincidence.
+        assert 10**bracket.high <= truth * (1 + truth)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_brute_force_r_of_every_grid(seed):
+    """Every grid and every pooling gives bounds, with barriers that hit outcomes exactly."""
+    rng = np.random.default_rng(seed)
+    unit = 64
+    units = np.sort(rng.choice(np.arange(1, unit), 40, replace=False))
+    score, size = units / unit, np.ones(40, np.int64)
+    n1 = rng.binomial(1, np.clip(score - 0.15, 0, 1))
+    x = np.concatenate([[0], np.cumsum(unit * n1 - units)])
+    truth = exact_r(units.tolist(), size.tolist(), unit, int(x.max() - x.min()))
+    path, _, c = _finite._observe(score, size, n1)
+    widths = []
+    for grid in (*map(_finite._Grid, (1, 2, 7, 30, 300)), _finite._keyed(path, c).grid):
+        lower, upper, _ = _finite._r(path, grid, c, _chains.absorbed)
+        rise, fall, rise_upper, fall_upper = (mass / _chains.SCALE for mass in lower + upper)
+        assert rise <= rise_upper
+        assert fall <= fall_upper
+        assert (rise + fall) / (1 + max(rise, fall)) <= truth * (1 + 1e-12)
+        assert truth <= (rise_upper + fall_upper) * (1 + 1e-12)
+        widths.append((rise_upper + fall_upper) / (rise + fall) - 1)
+    assert widths[-1] == 0.0
+    assert widths[0] > widths[2] > widths[4] > 0
+
+
+def test_sum_of_both_is_no_lower_bound():
+    """P(U) + P(D) counts paths that do both: the lower end must not be that."""
+    units, unit = [8] * 12, 16
+    c = 32
+    path = _finite._observe(np.array([0.5]), np.array([12]), np.array([6]))[0]
+    path = _finite.replace(
+        path,
+        score=np.full(12, 0.5),
+        size=np.ones(12, np.int64),
+        reached=np.arange(1, 13) / 2,
+        trials=np.arange(1, 13),
+        ends=np.arange(12),
+    )
+    grid = _finite._keyed(path, c / unit).grid
+    lower, _, _ = _finite._r(path, grid, c / unit - 1e-9, _chains.absorbed)
+    rise, fall = (mass / _chains.SCALE for mass in lower)
+    truth = exact_r(units, [1] * 12, unit, c)
+    assert rise + fall > truth * 1.1
+    assert (rise + fall) / (1 + max(rise, fall)) < truth
+
+
+# --- deep tails ------------------------------------------------------------------------------------
+
+
+def test_deep_tail_of_mad():
+    """200 observations at 1e-90 and below, against whole numbers of any size."""
+    unit = 1 << 12
+    for shift, successes in ((10, 150), (3, 130), (40, 200)):
+        units = [shift + 2 * k for k in range(200)]
+        n1 = np.array([1] * successes + [0] * (200 - successes))
+        x = np.cumsum(unit * n1 - np.array(units))
+        c = int(np.abs(x).max())
+        truth = exact_mad_integers(units, unit, c)
+        score = np.array(units) / unit
+        p = exact_mad(score, np.ones_like(n1), n1)
+        assert p.high < -80
+        assert close(p.high, truth, 1e-11)
+
+
+def test_mad_down_to_the_least():
+    """The last P-value above 1e-300 has its digits; below there is only a bound."""
+    unit = 1 << 16
+    units = list(range(1, 101))
+    score, one = np.array(units) / unit, np.ones(100, np.int64)
+    seen = []
+    for successes in range(60, 101):
+        n1 = np.array([1] * successes + [0] * (100 - successes))
+        c = int(np.abs(np.cumsum(unit * n1 - np.array(units))).max())
+        truth = exact_mad_integers(units, unit, c)
+        p = exact_mad(score, one, n1)
+        if truth < Fraction(1, 10**300):
+            assert p == Bracket(-math.inf, -300.0)
+        else:
+            assert close(p.high, truth, 1e-11)
+        seen.append(truth < Fraction(1, 10**300))
+    assert len(set(seen)) == 2
+
+
+def test_deep_tail_of_r():
+    """ECCE-R near 1e-90, against exact arithmetic."""
+    score = np.arange(1, 23) / 2**16
+    for failures in ((), (0,), (5, 11)):
+        n1 = np.ones(22, np.int64)
+        n1[list(failures)] = 0
+        _, c = statistics(score.tolist(), [1] * 22, n1.tolist())
+        truth = exact_r_fractions(score.tolist(), c)
+        bracket = certified_r(score, np.ones_like(n1), n1)
+        assert bracket.high < -70
+        assert contains(bracket, truth)
+        assert bracket.high - bracket.low < 1e-11
+
+
+def test_deep_tails_of_ties_against_fifty_digits():
+    mpmath = optional("mpmath")
+    score, n = [0.05, 0.3, 0.31, 0.8], [300, 80, 200, 150]
+    with mpmath.workdps(50):
+        for n1, depth in (
+            ([110, 60, 90, 140], -65),
+            ([15, 24, 2, 5], -60),
+            ([145, 50, 90, 150], -90),
+        ):
+            ties = as_table(score, n, n1)
+            _, c, _ = _finite._observe(*ties)
+            truth = mad_of_ties(mpmath, score, n, c)
+            p = exact_mad(*ties)
+            assert p.high < depth
+            assert abs(mpmath.mpf(10) ** p.high / truth - 1) < 1e-11
+
+
+def mad_of_ties(mpmath, score, n, c):
+    """Return P(max|X| >= c) at the ends of ties in high precision."""
+    mass, reached, gone = {0: mpmath.mpf(1)}, mpmath.mpf(0), mpmath.mpf(0)
+    for s, size in zip(score, n, strict=True):
+        s = mpmath.mpf(s)
+        reached += size * s
+        law = [mpmath.binomial(size, j) * s**j * (1 - s) ** (size - j) for j in range(size + 1)]
+        new = {}
+        for i, p in mass.items():
+            for j, q in enumerate(law):
+                if abs(i + j - reached) >= c:
+                    gone += p * q
+                else:
+                    new[i + j] = new.get(i + j, 0) + p * q
+        mass = new
+    return gone
+
+
+# --- known answers ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("function", [exact_mad, certified_mad, certified_r])
+def test_one_observation(function):
+    happened, not_happened = as_table([0.3], [1], [1]), as_table([0.3], [1], [0])
+    assert 10 ** function(*happened).high == pytest.approx(0.3, rel=1e-15)
+    assert function(*not_happened) == Bracket(0.0, 0.0)
+
+
+@pytest.mark.parametrize("function", [exact_mad, certified_mad, certified_r])
+@pytest.mark.parametrize("p", [0.0, 1e-6, 0.1, 0.5, 0.93, 1.0])
+def test_one_score_is_binomial(function, p):
+    for n, n1 in ((1, 0), (10, 3), (10, 10), (500, 270), (10**9, 10**8)):
+        expected = log_two_sided(n1, n, p) / math.log(10)
+        assert function(*as_table([p], [n], [n1])) == Bracket(expected, expected)
+
+
+@pytest.mark.parametrize("function", [exact_mad, certified_mad, certified_r])
+def test_no_deviation_is_certain(function):
+    # Whatever the rounding: 0.1 + 0.2 + 0.3 + 0.4 and 10 x 0.1 are 1.
+    assert function(*as_table([0.1, 0.3], [10, 10], [1, 3])) == Bracket(0.0, 0.0)
+    assert function(*as_table([0.0, 1.0], [5, 7], [0, 7])) == Bracket(0.0, 0.0)
+
+
+@pytest.mark.parametrize("function", [exact_mad, certified_mad, certified_r])
+def test_impossible(function):
+    impossible = Bracket(-math.inf, -math.inf)
+    assert function(*as_table([0.0, 1.0], [5, 7], [1, 7])) == impossible
+    assert function(*as_table([0.0, 0.5, 0.6], [5, 1, 1], [3, 1, 0])) == impossible
+    assert function(*as_table([0.0], [5], [3])) == impossible
+    # Two successes are the most there can be; the observed one deviates as much and no more.
+    p = function(*as_table([0.0, 0.5, 0.6], [5, 1, 1], [0, 1, 1])).high
+    assert 10**p >= 0.3
+
+
+def test_forbidden_responses_count_in_the_statistic():
+    """The P-value is that of the statistic, which a forbidden response makes larger."""
+    score, n = [0.0, 0.2, 0.4, 0.6, 1.0], [3, 2, 2, 2, 2]
+    every = Enumeration(score, n)
+    for n1 in ([1, 1, 1, 1, 2], [0, 0, 1, 1, 1], [1, 0, 1, 2, 1]):
+        mad, r = every.pvalues(statistics(score, n, n1))
+        ties = as_table(score, n, n1)
+        assert close(exact_mad(*ties).high, mad)
+        assert contains(certified_r(*ties), r)
+
+
+@pytest.mark.parametrize("function", [exact_mad, certified_mad, certified_r])
+def test_vanishing(function):
+    score = np.linspace(0.4, 0.6, 5000)
+    everything = np.ones(5000, np.int64)
+    assert function(score, everything, everything) == Bracket(-math.inf, -300.0)
+    assert operations(score, everything, everything, "r") == 5000  # known without a chain
+
+
+# --- ties and rounding -----------------------------------------------------------------------------
+
+
+def test_outcomes_that_tie_with_the_observed_one_count():
+    """A grid of tenths at n = 10,000: barriers decided by whole numbers, against ours."""
+    rng = np.random.default_rng(7)
+    tenths = np.arange(1, 10)
+    n = rng.multinomial(10_000, np.full(9, 1 / 9))
+    for shift in (0.01, -0.01, 0.02, -0.02):
+        n1 = rng.binomial(n, tenths / 10 + shift)
+        x = np.cumsum(10 * n1 - tenths * n)
+        c = int(np.abs(x).max())
+        truth = mad_on_a_grid(tenths.tolist(), n.tolist(), 10, c)
+        p = exact_mad(tenths / 10, n, n1)
+        assert 10**p.high == pytest.approx(truth, rel=1e-11)
+        # One outcome more or less would show.
+        assert mad_on_a_grid(tenths.tolist(), n.tolist(), 10, c + 1) < truth * (1 - 1e-3)
+
+
+def mad_on_a_grid(units, size, unit, c):
+    binom = optional("scipy.stats").binom
+    mass, reached, gone, first = np.ones(1), 0, 0.0, 0
+    for u, count in zip(units, size, strict=True):
+        law = binom.pmf(np.arange(count + 1), count, u / unit)
+        mass = np.convolve(mass, law)
+        reached += u * count
+        out = np.abs((first + np.arange(len(mass))) * unit - reached) >= c
+        gone += mass[out].sum()
+        inside = np.flatnonzero(~out)
+        first += int(inside[0])
+        mass = mass[inside[0] : inside[-1] + 1]
+    return gone
+
+
+def test_running_sums_are_as_good_as_exact():
+    rng = np.random.default_rng(8)
+    for terms in (np.full(20_000, 0.1), rng.random(20_000), 10 ** rng.uniform(-12, 3, 20_000)):
+        sums = running_sum(terms)
+        for k in (1, 2, 3, 1000, 19_999, 20_000):
+            exact = math.fsum(terms[:k].tolist())
+            assert abs(sums[k - 1] - exact) <= math.ulp(exact)
+    plain = np.cumsum(np.full(20_000, 0.1))
+    assert abs(plain[-1] - 2000) > 1e-10  # what this is for
+
+
+def test_inputs_are_left_alone():
+    ties = as_table([0.0, 0.2, 0.4, 0.7, 1.0], [3, 1, 100, 2, 2], [0, 1, 30, 2, 2])
+    for column in ties:
+        column.flags.writeable = False
+    exact_mad(*ties), certified_mad(*ties), certified_r(*ties), operations(*ties, "r")
+
+
+# --- laws ------------------------------------------------------------------------------------------
+
+
+def random_ties(seed):
+    """Return a table of a kind that depends on the seed, with responses that are a bit off."""
+    rng = np.random.default_rng(seed)
+    n = int(10 ** rng.uniform(1, 3.3))
+    scores = [
+        rng.random(n),
+        rng.beta(0.5, 20, n),
+        rng.beta(20, 0.5, n),
+        rng.beta(0.5, 0.5, n).round(2),
+        rng.random(n).round(1),
+        rng.choice([0.2, 0.5, 0.55], n),
+        np.where(rng.random(n) < 0.5, 0.3, rng.random(n)),
+    ][seed % 7]
+    return observed_table(rng, scores, rng.choice([0.0, 0.05, -0.1, 0.3]))
+
+
+@pytest.mark.parametrize("seed", range(28))
+def test_numba_has_the_same_numbers(seed):
+    optional("numba")
+    ties = random_ties(seed)
+    for budget in (0, BUDGET):
+        for function in (certified_mad, certified_r):
+            slow = function(*ties, budget=budget, fast=False)
+            quick = function(*ties, budget=budget, fast=True)
+            assert quick == pytest.approx(slow, rel=0, abs=1e-11)
+    slow, quick = exact_mad(*ties, fast=False), exact_mad(*ties, fast=True)
+    assert quick == pytest.approx(slow, rel=0, abs=1e-11)
+
+
+@pytest.mark.parametrize("seed", range(14))
+def test_python_kernel_on_larger_tables(seed):
+    ties = random_ties(seed)
+    path, c, span = _finite._observe(*ties)
+    if path.total[-1] > 400:
+        return
+    for chain in chains(path, c, span):
+        python = _chains_numba.run(_chains_numba.absorb, chain)
+        assert np.allclose(python, _chains.absorbed(chain), rtol=1e-12, atol=0)
+
+
+@pytest.mark.parametrize("seed", range(14))
+def test_failures_mirror_successes(seed):
+    """Exchange 0 and 1: the same P-values, if 1 - s is exact."""
+    rng = np.random.default_rng(seed)
+    scores = rng.integers(1, 2**10, 200) / 2**10
+    score, n, n1 = observed_table(rng, scores, 0.1 if seed % 2 else 0.0)
+    mirror = (1 - score)[::-1].copy(), n[::-1].copy(), (n - n1)[::-1].copy()
+    # The path is run through backwards: every rise is still a rise, so the ranges are alike.
+    assert certified_r(*mirror) == pytest.approx(certified_r(score, n, n1), rel=0, abs=1e-11)
+
+
+@pytest.mark.parametrize("seed", range(28))
+def test_mad_and_r_respect_each_other(seed):
+    """MAD <= R <= 2 MAD, so P(R >= c) is between P(MAD >= c) and P(MAD >= c/2)."""
+    ties = random_ties(seed)
+    path, _, c = _finite._observe(*ties)
+    if c <= 0:
+        return
+    lower, *_ = _finite._mad(path, c, _chains.absorbed)
+    upper, *_ = _finite._mad(path, c / 2, _chains.absorbed)
+    bracket = certified_r(*ties)
+    assert _finite._log10(lower) <= bracket.high + 1e-10
+    assert bracket.low <= _finite._log10(upper) + 1e-10
+
+
+def test_bounds_are_tight():
+    """The bracket is what the grid promises, and the coincidence of rise and fall."""
+    rng = np.random.default_rng(11)
+    for n in (400, 1000, 3000):
+        for shift in (0.0, 0.03, 0.08):
+            ties = observed_table(rng, rng.random(n), shift)
+            bracket = certified_r(*ties, budget=10**12)
+            upper = 10**bracket.high
+            assert upper / 10**bracket.low - 1 <= 0.015 + 0.55 * upper
+
+
+def test_a_budget_buys_tighter_bounds():
+    rng = np.random.default_rng(12)
+    ties = observed_table(rng, rng.random(2000), 0.05)
+    least = operations(*ties, "r")
+    widths = []
+    for budget in (0, least, 2 * least, 10**12):
+        bracket = certified_r(*ties, budget=budget)
+        widths.append(bracket.high - bracket.low)
+    assert widths[0] == widths[1] >= widths[2] >= widths[3] > 0
+    assert widths[0] > 2 * widths[3]
+
+
+# --- rare events -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("kind", ["low", "high", "both", "ties"])
+def test_pooled_bounds_hold(seed, kind):
+    """Pooling neighbours of which next to nothing is expected keeps both bounds."""
+    rng = np.random.default_rng(seed)
+    scores = rng.beta(0.5, 0.5 * 2000 / (2 + 3 * seed), 2000)
+    if kind == "high":
+        scores = 1 - scores
+    elif kind == "both":
+        scores = np.where(rng.random(2000) < 0.5, scores, 1 - scores)
+    elif kind == "ties":
+        scores = scores.round(5)
+    ties = observed_table(rng, scores, 0.001 * seed * (-1 if kind == "high" else 1))
+    path, deviation, span = _finite._observe(*ties)
+    truth = exact_mad(*ties).high
+    for drift in (0.005, 0.03, 0.3):
+        pooled = _finite._pooled(path, drift)
+        assert len(pooled) < len(path)
+        assert 0 < pooled.drift <= drift * (1 + 1e-9)
+        lower, upper, _ = _finite._mad(pooled, deviation, _chains.absorbed)
+        assert _finite._log10(lower) <= truth + 1e-11
+        assert truth <= _finite._log10(upper) + 1e-11
+        fine = _finite._r(path, _finite._Grid(200), span, _chains.absorbed)
+        coarse = _finite._r(pooled, _finite._Grid(200), span, _chains.absorbed)
+        for which in (0, 1):
+            assert coarse[0][which] <= fine[1][which] * (1 + 1e-11)
+            assert fine[0][which] <= coarse[1][which] * (1 + 1e-11)
+
+
+def test_pools_have_the_law_of_their_rows():
+    rng = np.random.default_rng(3)
+    score = np.sort(np.concatenate([rng.random(60) * 1e-2, 1 - rng.random(60) * 1e-2]))
+    size = rng.integers(1, 4, 120)
+    ends = np.array([0, 9, 58, 59, 100, 119])
+    steps = _chains.make_steps(score, size, ends, 200.0)
+    for k, (start, end) in enumerate(itertools.pairwise([-1, *ends.tolist()])):
+        law = np.ones(1)
+        for s in np.repeat(score[start + 1 : end + 1], size[start + 1 : end + 1]):
+            law = np.convolve(law, [1 - s, s])
+        first, found = steps.first[k], steps.pmf[steps.offset[k] : steps.offset[k + 1]]
+        if end - start == 1 and size[end] == 1:
+            assert [steps.stay[k], steps.move[k]] == law.tolist()
+        else:
+            assert np.allclose(found, law[first : first + len(found)], rtol=1e-12, atol=0)
+            assert law.sum() - law[first : first + len(found)].sum() < 1e-15
+
+
+@pytest.mark.parametrize("n", [20_000, 200_000])
+def test_rare_events_among_very_many(n):
+    """The number of rows hardly matters to the work, and not to the answer."""
+    few = as_table(np.linspace(1e-4, 2e-2, 1000), [1] * 1000, [1] * 15 + [0] * 985)
+    score = np.repeat(few[0], n // 1000) / (n // 1000)
+    score *= np.linspace(1 - 1e-9, 1 + 1e-9, n)  # all distinct
+    score.sort()
+    n1 = np.zeros(n, np.int64)
+    n1[: 15 * (n // 1000) : n // 1000] = 1
+    ties = score, np.ones(n, np.int64), n1
+    assert operations(*ties, "r") < 10 * BUDGET
+    exact, bracket = exact_mad(*ties), certified_mad(*ties, budget=0)
+    assert bracket.low <= exact.high <= bracket.high <= exact.high + 0.03
+    r = certified_r(*ties, budget=0)
+    assert exact.high <= r.high
+    assert 0 < r.high - r.low < 0.1
+
+
+# --- binomial laws ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("size", [2, 3, 64, 65, 1000, 10**6])
+@pytest.mark.parametrize("p", [1e-9, 1e-3, 0.3, 0.5, 0.999])
+def test_laws_of_ties(size, p):
+    binom = optional("scipy.stats").binom
+    steps = _chains.make_steps(np.array([p]), np.array([size]), np.array([0]), 60.0)
+    count = steps.first[0] + np.arange(len(steps.pmf))
+    assert np.allclose(steps.pmf, binom.pmf(count, size, p), rtol=1e-9, atol=1e-300)
+    assert steps.pmf.sum() == pytest.approx(1, rel=1e-12)
+    left = binom.cdf(count[0] - 1, size, p) + binom.sf(count[-1], size, p)
+    assert left <= 2 * math.exp(-60)
+    back = _chains.mirrored(_chains.mirrored(steps, np.array([size])), np.array([size]))
+    assert back.first == steps.first
+    assert back.pmf.tolist() == steps.pmf.tolist()
+
+
+# --- against simulation ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", ["uniform", "rare", "ties"])
+def test_large_simulation(kind):
+    """200,000 paths: P-values from .001 to .5 within 4.5 standard errors."""
+    rng = np.random.default_rng(5)
+    scores = {"uniform": rng.random(350), "rare": rng.beta(0.5, 40, 350)}.get(kind)
+    if scores is None:
+        scores = rng.random(350).round(2)
+    score, n, _ = table(scores, np.zeros(350))
+    reached = np.cumsum(n * score)
+    mad, spread = [], []
+    for _ in range(20):
+        x = np.cumsum(rng.binomial(n, score, (10_000, len(n))), axis=1) - reached
+        top, bottom = x.max(axis=1).clip(0), x.min(axis=1).clip(None, 0)
+        mad.append(np.maximum(top, -bottom))
+        spread.append(top - bottom)
+    mad, spread = np.concatenate(mad), np.concatenate(spread)
+    for _ in range(6):
+        _, _, n1 = observed_table(rng, scores, rng.choice([0, 0.02, 0.05]))
+        x = np.cumsum(n1) - reached
+        top, bottom = max(x.max(), 0), min(x.min(), 0)
+        for bracket, draws, value in (
+            (exact_mad(score, n, n1), mad, max(top, -bottom)),
+            (certified_r(score, n, n1), spread, top - bottom),
+        ):
+            p = (draws >= value - 1e-9).mean()
+            error = 4.5 * math.sqrt(max(p * (1 - p), 1e-6) / 200_000)
+            assert 10**bracket.low - error <= p <= 10**bracket.high + error
+
+
+def test_tends_to_the_asymptotic_law():
+    rng = np.random.default_rng(6)
+    score = np.sort(rng.random(20_000))
+    one = np.ones(20_000, np.int64)
+    n1 = (rng.random(20_000) < score).astype(np.int64)
+    path, c, _ = _finite._observe(score, one, n1)
+    limit = null.mad.sf(c / math.sqrt(path.variance))
+    assert 10 ** exact_mad(score, one, n1).high == pytest.approx(limit, rel=0.03)
+
+
+# --- work ------------------------------------------------------------------------------------------
+
+
+def test_operations_count_what_is_done(monkeypatch):
+    """Multiplications of the chains that are run, from the chains themselves."""
+    done = []
+
+    def count(chain):
+        cells = (chain.high - chain.low - 1).clip(0) * (
+            1 if chain.entry is None else chain.entry.shape[1]
+        )
+        done.append(int((2 * cells).sum()))
+        return np.full(1 if chain.entry is None else chain.entry.shape[1], _chains.SCALE)
+
+    monkeypatch.setattr(_chains, "absorbed", count)
+    rng = np.random.default_rng(13)
+    for n in (1000, 5000):
+        ties = observed_table(rng, rng.random(n), 0.05)
+        exact_mad(*ties, fast=False)
+        charge = n * _finite._STEP_MAD
+        assert operations(*ties, "exact-mad") - charge == pytest.approx(done.pop(), rel=0.02)
+        certified_r(*ties, budget=0, fast=False)
+        charge = 2 * n * _finite._STEP_R
+        assert operations(*ties, "r") - charge == pytest.approx(done.pop() + done.pop(), rel=0.02)
+        assert not done
+
+
+def test_operations_do_not_depend_on_numba(monkeypatch):
+    rng = np.random.default_rng(14)
+    ties = observed_table(rng, rng.random(500))
+    with_numba = [operations(*ties, which) for which in ("exact-mad", "mad", "r")]
+    monkeypatch.setattr(_finite, "find_spec", lambda name: None)
+    assert [operations(*ties, which) for which in ("exact-mad", "mad", "r")] == with_numba
+    assert not _finite.worth_compiling(10**15)
+    assert all(isinstance(count, int) for count in with_numba)
+
+
+def test_numba_is_asked_for_by_name(monkeypatch):
+    monkeypatch.setitem(__import__("sys").modules, "numba", None)
+    _chains_numba._compiled.cache_clear()
+    with pytest.raises(MissingExtraError, match=r"secant\[fast\]"):
+        exact_mad(*as_table([0.5, 0.6], [1, 1], [1, 1]), fast=True)
+    assert close(exact_mad(*as_table([0.5, 0.6], [1, 1], [1, 1])).high, 0.5)
+    _chains_numba._compiled.cache_clear()

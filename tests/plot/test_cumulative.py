@@ -1,0 +1,350 @@
+"""The graph of cumulative differences: what is drawn equals the numbers."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+
+import secant
+from datasets import datasets
+from helpers import optional
+from secant import CumulativeDisplay, InputError, null
+from secant.paper import synthetic
+from secant.plot import _style
+
+optional("matplotlib")
+from matplotlib.backends.backend_agg import FigureCanvasAgg  # noqa: E402
+from matplotlib.colors import to_hex  # noqa: E402
+from matplotlib.figure import Figure  # noqa: E402
+
+
+def axes(width=7.2, height=4.8, **options):
+    figure = Figure(figsize=(width, height), **options)
+    FigureCanvasAgg(figure)
+    return figure.subplots()
+
+
+def labels(axis):
+    return [text.get_text() for text in axis.get_ticklabels()]
+
+
+@pytest.fixture(scope="module")
+def paper():
+    n, family = 4096, "square rooted"
+    return secant.assess(synthetic.responses(n, family)[0], synthetic.scores(n, family))
+
+
+@pytest.fixture
+def models():
+    rng = np.random.default_rng(3)
+    p = rng.random(2000)
+    y = rng.random(2000) < p
+    return y, {"right": p, "high": np.sqrt(p), "low": p**2}
+
+
+# Drawing is slow, so laws are tried on fewer examples than elsewhere.
+
+# One model ----------------------------------------------------------------------------------------
+
+
+@given(datasets(most=80))
+@settings(max_examples=30)
+def test_what_is_drawn_equals_the_numbers(data):
+    y, p, w = data
+    result = secant.assess(y, p, sample_weight=w)
+    display = CumulativeDisplay(result).plot(axes())
+    [curve] = display.curves
+    assert curve is result.curve
+    assert (display.line_.get_xdata() == curve.fraction).all()
+    assert (display.line_.get_ydata() == curve.difference).all()
+    [triangle] = display.triangles_
+    heights = triangle.get_xy()[:, 1]
+    assert heights.max() - heights.min() == 4 * result.sigma
+    assert (heights.max(), heights.min()) == (2 * result.sigma, -2 * result.sigma)
+    assert set(triangle.get_xy()[:, 0]) == {0, 0.025}
+
+
+@given(datasets(most=80))
+@settings(max_examples=30)
+def test_the_secant_has_the_slope_of_the_worst_range(data):
+    y, p, w = data
+    result = secant.assess(y, p, sample_weight=w)
+    display = CumulativeDisplay(result).plot(axes())
+    (x0, y0), (x1, y1) = display.secants[0]
+    if not result.worst.n:
+        assert display.secants_ == display.notes_ == []
+        return
+    [line] = display.secants_
+    assert (line.get_xydata() == display.secants[0]).all()
+    assert x1 - x0 == pytest.approx(result.worst.weight, abs=1e-12)
+    assert y1 - y0 == pytest.approx(result.worst.miscalibration * result.worst.weight, abs=1e-12)
+    assert abs(y1 - y0) == pytest.approx(result.ecce_r.value, abs=1e-12)
+    expected = _style.TOO_HIGH if result.worst.direction == "too high" else _style.TOO_LOW
+    assert to_hex(line.get_color()) == expected
+    assert display.notes_[0].get_text().lower() == _style.deviation(result.worst)
+
+
+@given(datasets(most=40))
+@settings(max_examples=30)
+def test_every_kind_of_data_can_be_rendered(data):
+    y, p, w = data
+    display = secant.assess(y, p, sample_weight=w).plot(axes(4, 3, layout="constrained"), band=True)
+    display.figure_.canvas.draw()
+    low, high = display.ax_.get_ylim()
+    drawn = display.line_.get_ydata()
+    assert low < min(drawn.min(), -2 * display.sigmas[0])
+    assert high > max(drawn.max(), 2 * display.sigmas[0])
+
+
+def test_the_words_are_those_of_the_verdict():
+    n, family = 32768, "square rooted"
+    result = secant.assess(synthetic.responses(n, family)[0], synthetic.scores(n, family))
+    first, second = (text.get_text() for text in result.plot(axes()).notes_)
+    assert first == "Too high by 2.51 points"
+    assert second == "scores 0.292 to 1.000; 95% limits 1.87 to 3.15"
+
+
+def test_long_curves_are_thinned_with_their_extremes():
+    n = 200_000
+    rng = np.random.default_rng(0)
+    p = rng.random(n)
+    result = secant.assess(rng.random(n) < p, p)
+    display = result.plot(axes())
+    drawn, whole = display.line_.get_ydata(), result.curve.difference
+    assert len(drawn) < len(whole)
+    assert (drawn.min(), drawn.max()) == (whole.min(), whole.max())
+    assert drawn.max() - drawn.min() == result.ecce_r.value
+    assert set(display.line_.get_xdata()) <= set(result.curve.fraction)
+
+
+@pytest.mark.parametrize("level", [0.5, 0.95, 0.999])
+def test_the_band_is_the_critical_value_of_ecce_mad(level):
+    y, p = [0, 1, 1, 0, 1], [0.1, 0.2, 0.5, 0.6, 0.7]
+    result = secant.assess(y, p, confidence_level=level)
+    display = result.plot(axes(), band=True)
+    [band] = display.bands_
+    heights = band.get_paths()[0].vertices[:, 1]
+    assert display.bands[0] == pytest.approx(null.mad.isf(1 - level) * result.sigma, rel=1e-12)
+    assert (heights.min(), heights.max()) == (-display.bands[0], display.bands[0])
+    assert any(f"{level:.0%} of" in text.get_text() for text in display.ax_.texts)
+    assert result.plot(axes()).bands_ == []
+
+
+def test_the_abscissa_is_cumulative_weight():
+    y, p, w = [0, 1, 1], [0.2, 0.5, 0.5], [3.0, 1.0, 2.0]
+    display = CumulativeDisplay.from_predictions(y, p, sample_weight=w, ax=axes())
+    assert display.line_.get_xdata() == pytest.approx([0, 0.5, 1])
+    assert display.line_.get_ydata() == pytest.approx([0, -0.1, 0.15])
+    assert display.fraction_axis_.get_xlabel() == "Fraction of weight"
+
+
+def test_frequency_weights_draw_the_repeated_rows():
+    y, p, w = [0, 1, 1], [0.2, 0.5, 0.7], [3, 1, 2]
+    counted = CumulativeDisplay.from_predictions(
+        y, p, sample_weight=w, weight_kind="frequency", ax=axes()
+    )
+    repeated = CumulativeDisplay.from_predictions(np.repeat(y, w), np.repeat(p, w), ax=axes())
+    assert (counted.line_.get_xydata() == repeated.line_.get_xydata()).all()
+    assert counted.sigmas == pytest.approx(repeated.sigmas, rel=1e-14)
+    assert counted.fraction_axis_.get_xlabel() == "Fraction of predictions"
+
+
+def test_the_lower_axis_shows_scores_and_the_upper_one_fractions(paper):
+    display = paper.plot(axes())
+    places = display.ax_.get_xticks()
+    assert places == pytest.approx(np.linspace(0, 1, 11))
+    # Scores are square roots of fractions.
+    assert [float(text) for text in labels(display.ax_.xaxis)] == pytest.approx(
+        np.sqrt(places), abs=0.012
+    )
+    assert labels(display.fraction_axis_.xaxis)[:3] == ["0", "0.1", "0.2"]
+    minor = display.ax_.get_xticks(minor=True)
+    assert minor == pytest.approx((np.arange(2, 100) / 100) ** 2, abs=1 / 4096)
+
+
+def test_few_scores_get_a_stretch_each():
+    rng = np.random.default_rng(0)
+    p = rng.choice([0.1, 0.3, 0.9], 300)
+    display = CumulativeDisplay.from_predictions(rng.random(300) < p, p, ax=axes())
+    assert labels(display.ax_.xaxis) == ["0.10", "0.30", "0.90"]
+    assert (display.ax_.get_xticks(minor=True) == display.curves[0].fraction).all()
+
+
+def test_a_null_result_is_decorated_like_a_significant_one():
+    rng = np.random.default_rng(0)
+    p = rng.random(500)
+    even = secant.assess(rng.random(500) < p, p)
+    uneven = secant.assess(rng.random(500) < p**3, p)
+    assert even.ecce_r.pvalue > 0.05
+    assert uneven.ecce_r.pvalue < 1e-6
+
+    def kinds(result):
+        return [
+            (type(artist).__name__, artist.get_gid(), getattr(artist, "get_alpha", int)())
+            for artist in result.plot(axes(), band=True).ax_.get_children()
+        ]
+
+    assert kinds(even) == kinds(uneven)
+
+
+def test_a_display_can_leave_out_the_worst_range(paper):
+    display = paper.plot(axes(), worst=False)
+    assert display.secants_ == display.notes_ == []
+    assert display.secants.shape == (1, 2, 2)
+
+
+def test_options_go_to_the_curve(paper):
+    line = paper.plot(axes(), lw=3, c="green", alpha=0.5).line_
+    assert (line.get_linewidth(), line.get_color(), line.get_alpha()) == (3, "green", 0.5)
+
+
+@pytest.mark.parametrize("width", [2.6, 4, 7, 16])
+@pytest.mark.parametrize("center", [0.02, 0.3, 0.5, 0.99])
+def test_words_stay_inside_the_axes(width, center):
+    p = (np.arange(400) + 0.5) / 400
+    y = (np.arange(400) % 2 == 0) & (np.abs(p - center) > 0.05)
+    display = secant.assess(y, np.full(400, 0.5) + p * 1e-6).plot(axes(width, 3), band=True)
+    display.figure_.canvas.draw()
+    box = display.ax_.get_window_extent()
+    for text in display.notes_:
+        extent = text.get_window_extent()
+        assert extent.x0 >= box.x0 - 1
+        assert extent.x1 <= box.x1 + 1
+    if width >= 4:
+        lowest = min(text.get_window_extent().y0 for text in display.notes_)
+        top = display.ax_.transData.transform((0, display.line_.get_ydata().max()))[1]
+        assert lowest > top
+
+
+# Several models -----------------------------------------------------------------------------------
+
+
+def test_several_models_share_the_axes(models):
+    y, forecasts = models
+    display = CumulativeDisplay.from_predictions(y, forecasts, ax=axes())
+    assert display.names == ("right", "high", "low")
+    for line, result in zip(display.lines_, display.results, strict=True):
+        assert (line.get_ydata() == result.curve.difference).all()
+    words = [text.get_text() for text in display.legend_.get_texts()]
+    assert words == [
+        f"{name}: {_style.deviation(result.worst)}"
+        for name, result in zip(display.names, display.results, strict=True)
+    ]
+    assert display.results[1].worst.direction == "too high"
+    assert display.results[2].worst.direction == "too low"
+    assert display.notes_ == []
+    assert len(display.secants_) == 3
+
+
+def test_models_are_told_apart_without_colour(models):
+    y, forecasts = models
+    display = CumulativeDisplay.from_predictions(y, forecasts, ax=axes())
+    for look in ("get_color", "get_linestyle", "get_marker"):
+        values = [str(getattr(line, look)()) for line in display.lines_]
+        if look == "get_linestyle":  # matplotlib calls every custom dash "--"
+            values = [str(line._dash_pattern) for line in display.lines_]
+        assert len(set(values)) == len(display.lines_)
+    assert all(line.get_markevery() for line in display.lines_)
+
+
+def test_no_model_wears_the_colour_of_a_direction():
+    styles = [_style.model_style(number) for number in range(25)]
+    assert {style.color for style in styles}.isdisjoint({_style.TOO_HIGH, _style.TOO_LOW})
+    assert len(set(styles)) == 25
+
+
+def test_each_model_has_its_row_of_scores(models):
+    y, forecasts = models
+    display = CumulativeDisplay.from_predictions(y, forecasts, ax=axes())
+    rows = [child for child in display.ax_.child_axes if child.get_gid() == "secant:row"]
+    assert len(rows) == 2
+    shown = [labels(display.ax_.xaxis)[5], *(labels(row.xaxis)[5] for row in rows)]
+    expected = [np.median(forecast) for forecast in forecasts.values()]
+    assert [float(text) for text in shown] == pytest.approx(expected, abs=0.02)
+
+
+def test_displays_drawn_one_after_another_join(models):
+    y, forecasts = models
+    together = CumulativeDisplay.from_predictions(y, forecasts, ax=axes())
+    ax = axes()
+    for name, forecast in forecasts.items():
+        last = CumulativeDisplay.from_predictions(y, forecast, name=name, ax=ax)
+
+    def look(ax):
+        lines = [
+            (line.get_xydata().tolist(), to_hex(line.get_color()), line.get_marker())
+            for line in ax.lines
+            if line.get_gid() == "secant:curve"
+        ]
+        legend = [text.get_text() for text in ax.get_legend().get_texts()]
+        rows = [labels(child.xaxis) for child in ax.child_axes]
+        texts = [text.get_text() for text in ax.texts]
+        return lines, legend, rows, texts, ax.get_title(loc="left"), ax.get_xlabel()
+
+    assert look(last.ax_) == look(together.ax_)
+    assert last.ax_.get_ylim() == pytest.approx(together.ax_.get_ylim())
+
+
+def test_many_models_have_no_rows_and_no_secants_unless_asked_for(models):
+    y, forecasts = models
+    many = {f"model {k}": forecasts["right"] ** (k / 4) for k in range(1, 9)}
+    display = CumulativeDisplay.from_predictions(y, many, ax=axes())
+    assert display.secants_ == []
+    assert [child.get_gid() for child in display.ax_.child_axes] == ["secant:top"]
+    assert len(display.legend_.get_texts()) == 8
+    assert len(display.plot(axes(), worst=True).secants_) == 8
+
+
+def test_names(paper):
+    assert CumulativeDisplay(paper).names == (None,)
+    assert CumulativeDisplay(paper, name="a").names == ("a",)
+    assert CumulativeDisplay([paper, paper], name=["a", "b"]).names == ("a", "b")
+    assert CumulativeDisplay({"a": paper, 2: paper}).names == ("a", "2")
+    unnamed = CumulativeDisplay([paper, paper]).plot(axes())
+    assert [text.get_text().partition(":")[0] for text in unnamed.legend_.get_texts()] == [
+        "model 1",
+        "model 2",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("results", "name", "complaint"),
+    [
+        ([], None, "nothing to draw"),
+        ({}, None, "nothing to draw"),
+        (3, None, "results must be a Calibration"),
+        ([3], None, r"results\[0\] is a int, not a Calibration"),
+        ("paper", "two", None),
+    ],
+)
+def test_what_cannot_be_drawn_is_refused(results, name, complaint, paper):
+    if results == "paper":
+        results, name, complaint = [paper, paper], ["one"], "must name each model; got 1 for 2"
+    with pytest.raises(InputError, match=complaint):
+        CumulativeDisplay(results, name=name)
+
+
+def test_names_of_a_mapping_are_final(paper):
+    with pytest.raises(InputError, match="named by their mapping"):
+        CumulativeDisplay({"a": paper}, name="b")
+    with pytest.raises(InputError, match="keys of y_prob"):
+        CumulativeDisplay.from_predictions([0, 1], {"a": [0.2, 0.7]}, name="b")
+
+
+# Titles -------------------------------------------------------------------------------------------
+
+
+def test_the_title_says_what_to_look_for(paper):
+    said = "Slope is miscalibration: flat is good"
+    assert paper.plot(axes()).ax_.get_title(loc="left") == said
+    named = CumulativeDisplay(paper, name="Trees").plot(axes())
+    assert named.ax_.get_title(loc="left") == f"Trees\n{said}"
+    assert paper.plot(axes(3, 2)).ax_.get_title(loc="left") == "Flat is good"
+
+
+@pytest.mark.parametrize("side", ["left", "center", "right"])
+def test_a_title_that_is_there_stays(paper, side):
+    ax = axes()
+    ax.set_title("Mine", loc=side)
+    paper.plot(ax)
+    titles = [ax.get_title(loc=each) for each in ("left", "center", "right")]
+    assert sorted(titles) == ["", "", "Mine"]

@@ -1,0 +1,228 @@
+"""The reliability diagram: what is drawn equals the bins."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import secant
+from datasets import datasets
+from helpers import optional
+from secant import InputError, ReliabilityDisplay
+from secant.plot import _style
+
+optional("matplotlib")
+from matplotlib.backends.backend_agg import FigureCanvasAgg  # noqa: E402
+from matplotlib.figure import Figure  # noqa: E402
+
+
+def axes(width=5.4, height=5.4, **options):
+    figure = Figure(figsize=(width, height), **options)
+    FigureCanvasAgg(figure)
+    return figure.subplots()
+
+
+@pytest.fixture(scope="module")
+def predictions():
+    rng = np.random.default_rng(0)
+    p = rng.random(1000)
+    return rng.random(1000) < p**1.3, p
+
+
+@given(datasets(most=80), st.integers(1, 20), st.sampled_from(["uniform", "quantile"]))
+@settings(max_examples=30)
+def test_what_is_drawn_equals_the_bins(data, n_bins, strategy):
+    y, p, w = data
+    result = secant.assess(y, p, sample_weight=w)
+    bins = result.reliability(n_bins=min(n_bins, result.n), strategy=strategy)
+    display = bins.plot(axes(), counts=True)
+    filled = bins.count > 0
+    assert display.bins == (bins,)
+    assert (display.line_.get_xdata() == bins.mean_score[filled]).all()
+    assert (display.line_.get_ydata() == bins.mean_response[filled]).all()
+    limits = np.asarray(display.bars_[0].get_segments())
+    assert (limits[:, 0, 1] == bins.low[filled]).all()
+    assert (limits[:, 1, 1] == bins.high[filled]).all()
+    assert (limits[:, :, 0] == bins.mean_score[filled][:, None]).all()
+    [counts] = display.counts_
+    assert [bar.get_height() for bar in counts] == bins.count.tolist()
+    assert [bar.get_x() for bar in counts] == bins.edges[:-1].tolist()
+    display.figure_.canvas.draw()
+
+
+@pytest.mark.parametrize("strategy", ["uniform", "quantile"])
+def test_resamples_are_drawn_as_lines(predictions, strategy):
+    display = ReliabilityDisplay.from_predictions(
+        *predictions, n_bins=8, strategy=strategy, uncertainty="bootstrap", rng=1, ax=axes()
+    )
+    [resamples], [lines] = display.resamples, display.resamples_
+    assert display.bars_ == []
+    assert resamples.mean_score.shape == resamples.mean_response.shape == (20, 8)
+    for path, score, response in zip(lines.get_segments(), *resamples, strict=True):
+        assert (path == np.column_stack([score, response])).all()
+
+
+def test_empty_bins_leave_no_gap(predictions):
+    y, p = predictions
+    outer = (p < 0.2) | (p > 0.8)
+    display = ReliabilityDisplay.from_predictions(
+        y[outer], p[outer], n_bins=10, uncertainty="bootstrap", rng=1, ax=axes()
+    )
+    assert np.isnan(display.bins[0].mean_score).sum() == 6
+    assert len(display.line_.get_xdata()) == 4
+    for path in display.resamples_[0].get_segments():
+        assert not np.isnan(path).any()
+
+
+def test_neither_bars_nor_lines(predictions):
+    display = ReliabilityDisplay.from_predictions(*predictions, uncertainty=None, ax=axes())
+    assert display.bars_ == display.resamples_ == []
+    assert display.counts_ax_ is None
+
+
+def test_the_diagonal_and_its_sides(predictions):
+    display = ReliabilityDisplay.from_predictions(*predictions, ax=axes())
+    assert display.diagonal_.get_xydata().tolist() == [[0, 0], [1, 1]]
+    sides = {text.get_text(): text for text in display.ax_.texts}
+    assert sides["too low"].xy == (0, 1)
+    assert sides["too high"].xy == (1, 0)
+    assert sides["too low"].get_color() == _style.TOO_LOW
+    assert sides["too high"].get_color() == _style.TOO_HIGH
+    assert "bars: 95% limits of each bin" in sides
+
+
+def test_both_axes_have_one_range(predictions):
+    y, p = predictions
+    whole = ReliabilityDisplay.from_predictions(y, p, ax=axes()).ax_
+    assert whole.get_xlim() == whole.get_ylim() == pytest.approx((-0.02, 1.02))
+    rare = ReliabilityDisplay.from_predictions(
+        y & (p < 0.05), p / 20, strategy="quantile", n_bins=5, counts=True, ax=axes()
+    )
+    assert rare.ax_.get_xlim() == rare.ax_.get_ylim() == rare.counts_ax_.get_xlim()
+    assert rare.ax_.get_xlim()[1] < 0.1
+    one = ReliabilityDisplay.from_predictions([1], [0.3], n_bins=1, ax=axes())
+    assert one.ax_.get_xlim() == one.ax_.get_ylim()
+
+
+def test_axes_are_labelled(predictions):
+    uniform = ReliabilityDisplay.from_predictions(*predictions, n_bins=12, ax=axes())
+    assert uniform.ax_.get_xlabel() == "Mean score (12 uniform bins)"
+    below = uniform.plot(axes(), counts=True)
+    assert below.ax_.get_xlabel() == ""
+    assert below.counts_ax_.get_xlabel() == "Mean score (12 uniform bins)"
+    mixed = [*uniform.bins, secant.assess(*predictions).reliability(strategy="quantile")]
+    assert ReliabilityDisplay(mixed).plot(axes()).ax_.get_xlabel() == "Mean score"
+
+
+# Counts -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("layout", [None, "constrained"])
+def test_counts_stand_below_and_inside_the_room_of_the_axes(predictions, layout):
+    figure = Figure(figsize=(8, 4), layout=layout)
+    FigureCanvasAgg(figure)
+    left, right = figure.subplots(1, 2)
+    display = ReliabilityDisplay.from_predictions(*predictions, counts=True, ax=left)
+    figure.canvas.draw()
+    above, below = left.get_position(), display.counts_ax_.get_position()
+    assert below.y1 < above.y0
+    assert (below.x0, below.x1) == pytest.approx((above.x0, above.x1))
+    assert above.x1 < right.get_position().x0
+    assert display.ax_ is left
+
+
+def test_counts_below_axes_placed_by_hand(predictions):
+    figure = Figure()
+    FigureCanvasAgg(figure)
+    ax = figure.add_axes((0.1, 0.2, 0.8, 0.7))
+    display = ReliabilityDisplay.from_predictions(*predictions, counts=True, ax=ax)
+    below = display.counts_ax_.get_position()
+    assert below.y0 == pytest.approx(0.2)
+    assert below.y1 < ax.get_position().y0
+    assert ax.get_position().y1 == pytest.approx(0.9)
+
+
+# Several models -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("uncertainty", ["bars", "bootstrap", None])
+def test_several_models_share_the_axes(predictions, uncertainty):
+    y, p = predictions
+    display = ReliabilityDisplay.from_predictions(
+        y, {"a": p, "b": p**2}, uncertainty=uncertainty, rng=0, counts=True, ax=axes()
+    )
+    assert [text.get_text() for text in display.legend_.get_texts()] == ["a", "b"]
+    first, second = display.lines_
+    assert first.get_marker() != second.get_marker()
+    assert first.get_color() != second.get_color()
+    for bins, line, outline in zip(display.bins, display.lines_, display.counts_, strict=True):
+        filled = bins.count > 0
+        assert (line.get_ydata() == bins.mean_response[filled]).all()
+        values, edges, _ = outline.get_data()
+        assert (values == bins.count).all()
+        assert (edges == bins.edges).all()
+
+
+def test_displays_drawn_one_after_another_join(predictions):
+    y, p = predictions
+    ax = axes()
+    first = ReliabilityDisplay.from_predictions(y, p, name="a", counts=True, ax=ax)
+    second = ReliabilityDisplay.from_predictions(y, p**2, name="b", counts=True, ax=ax)
+    assert second.counts_ax_ is first.counts_ax_
+    assert second.diagonal_ is first.diagonal_
+    assert [text.get_text() for text in second.legend_.get_texts()] == ["a", "b"]
+    assert second.line_.get_marker() != first.line_.get_marker()
+    assert len(ax.figure.axes) == 2
+    words = [text.get_text() for text in ax.texts]
+    assert len(words) == len(set(words))
+    third = ReliabilityDisplay.from_predictions(y, p, n_bins=3, uncertainty=None, ax=ax)
+    assert third.counts_ax_ is None
+    assert ax.get_xlabel() == ""
+    assert first.counts_ax_.get_xlabel() == "Mean score (3 uniform bins)"
+
+
+# Ways to make one ---------------------------------------------------------------------------------
+
+
+def test_results_and_predictions_give_the_same(predictions):
+    options = {"n_bins": 7, "strategy": "quantile", "uncertainty": "bootstrap", "rng": 5}
+    made = ReliabilityDisplay.from_predictions(*predictions, **options, ax=axes())
+    result = secant.assess(*predictions)
+    again = ReliabilityDisplay.from_calibration(result, **options, ax=axes())
+    assert (made.line_.get_xydata() == again.line_.get_xydata()).all()
+    assert (made.resamples[0].mean_response == again.resamples[0].mean_response).all()
+    plotted = result.reliability(n_bins=7, strategy="quantile").plot(axes())
+    assert (made.line_.get_xydata() == plotted.line_.get_xydata()).all()
+
+
+def test_what_cannot_be_drawn_is_refused(predictions):
+    result = secant.assess(*predictions)
+    bins = result.reliability()
+    with pytest.raises(InputError, match="bins alone cannot be resampled"):
+        bins.plot(axes(), uncertainty="bootstrap")
+    with pytest.raises(InputError, match="uncertainty must be one of 'bars', 'bootstrap'"):
+        ReliabilityDisplay(bins, uncertainty="boxes")
+    with pytest.raises(InputError, match=r"results\[0\] is a Calibration, not a Reliability"):
+        ReliabilityDisplay([result])
+    with pytest.raises(InputError, match="n_resamples must be a whole number"):
+        ReliabilityDisplay.from_calibration(
+            result, uncertainty="bootstrap", n_resamples=0, ax=axes()
+        )
+    weighted = secant.assess(*predictions, sample_weight=predictions[1] + 0.5)
+    with pytest.raises(InputError, match=r"needs their rows: use ReliabilityDisplay\.from_pred"):
+        ReliabilityDisplay.from_calibration(weighted, uncertainty="bootstrap", ax=axes())
+
+
+def test_options_go_to_the_points(predictions):
+    line = ReliabilityDisplay.from_predictions(*predictions, ms=9, ls=":", ax=axes()).line_
+    assert (line.get_markersize(), line.get_linestyle()) == (9, ":")
+
+
+def test_titles(predictions):
+    ax = axes()
+    ReliabilityDisplay.from_predictions(*predictions, name="Trees", ax=ax)
+    assert ax.get_title(loc="left") == "Trees\nDistance from the diagonal is miscalibration"
+    mine = axes()
+    mine.set_title("Mine")
+    ReliabilityDisplay.from_predictions(*predictions, name="Trees", ax=mine)
+    assert mine.get_title(loc="left") == ""
