@@ -63,12 +63,12 @@ $(VENV)/.core: $(VENV)/.made pyproject.toml constraints.txt
 
 $(VENV)/.test: $(VENV)/.core
 	@echo "Installing the test tools, oracles and data frame libraries into $(VENV)"
-	@$(VENV)/bin/python -m pip install $(PIP_FLAGS) -c constraints.txt -e '.[plot,test,test-interop]'
+	@$(VENV)/bin/python -m pip install $(PIP_FLAGS) -c constraints.txt -e '.[cli,plot,test,test-interop]'
 	@touch $@
 
 $(VENV)/.lint: $(VENV)/.core
 	@echo "Installing ruff, mypy and the libraries whose types it reads into $(VENV)"
-	@$(VENV)/bin/python -m pip install $(PIP_FLAGS) -c constraints.txt -e '.[plot]' mypy ruff
+	@$(VENV)/bin/python -m pip install $(PIP_FLAGS) -c constraints.txt -e '.[cli,plot]' mypy ruff
 	@touch $@
 
 $(VENV)/.bench: $(VENV)/.core

@@ -1,8 +1,15 @@
-"""Docstring examples that draw are left out where matplotlib is missing (`make test-oldest`)."""
+"""Docstring examples are left out where a library they need is missing (`make test-oldest`)."""
 
 import importlib.util
 import os
 
+NEEDED = {
+    "matplotlib": ["secant/plot/cumulative.py", "secant/plot/reliability.py"],
+    "click": ["secant/cli"],
+}
+
 collect_ignore: list[str] = []
-if os.environ.get("SECANT_REQUIRE_ALL") != "1" and importlib.util.find_spec("matplotlib") is None:
-    collect_ignore += ["secant/plot/cumulative.py", "secant/plot/reliability.py"]
+if os.environ.get("SECANT_REQUIRE_ALL") != "1":
+    for library, files in NEEDED.items():
+        if importlib.util.find_spec(library) is None:
+            collect_ignore += files

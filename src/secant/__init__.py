@@ -12,8 +12,9 @@ from typing import Any as _Any
 
 from secant import null
 from secant._assess import assess, ecce_mad, ecce_r, ece
+from secant._calibration import Calibration
 from secant._cells import Bounds, Cells
-from secant._results import ECE, Calibration, Curve, Interval, Reliability, Statistic
+from secant._results import ECE, Curve, Interval, Reliability, Statistic
 from secant.errors import InputError, MissingExtraError, SecantError
 
 if _TYPE_CHECKING:

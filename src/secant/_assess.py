@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from secant import _ece, null
+from secant._calibration import Calibration
 from secant._ecce import extremes
 from secant._inference import interval, normalize, pvalue
 from secant._input import check_choice, check_level, observations
-from secant._results import Calibration, Statistic
+from secant._results import Statistic
 from secant.errors import InputError
 from secant.sources.arrays import ArraySource
 
@@ -259,7 +260,7 @@ def assess(
     seen = observations(y_true, y_prob, sample_weight, weight_kind=weight_kind, pos_label=pos_label)
     source = ArraySource(seen)
     if ties == "random":
-        blocks, totals = source.shuffled(np.random.default_rng(_seed(rng)))
+        blocks, totals = source.shuffled(_generator(rng))
     else:
         blocks, totals = source.blocks()
     blocks, found = extremes(blocks, totals.weight, source.refine)
@@ -299,11 +300,14 @@ def _extremes(y_true: Any, y_prob: Any, sample_weight: Any) -> Extremes:
     return extremes(blocks, totals.weight, source.refine)[1]
 
 
-def _seed(rng: Any) -> Any:
+def _generator(rng: Any) -> np.random.Generator:
+    msg = f"ties='random' needs rng: a whole number or a numpy.random.Generator; got {rng!r}"
     if rng is None:
-        msg = "ties='random' needs rng: an integer seed or a numpy.random.Generator"
         raise InputError(msg)
-    return rng
+    try:
+        return np.random.default_rng(rng)
+    except (TypeError, ValueError) as error:
+        raise InputError(msg) from error
 
 
 def _warnings(seen: Observations, blocks: Blocks, totals: Totals) -> Iterator[str]:

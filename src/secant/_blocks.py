@@ -112,10 +112,10 @@ class Blocks:
     def replace(self, coarse: BoolArray, finer: Blocks) -> Blocks:
         """Put finer blocks in the place of the marked ones, which hold the same observations."""
         old = self.select(coarse)
-        if finer.n0.sum() != old.n0.sum() or finer.n1.sum() != old.n1.sum():
+        if not _same_sums(old, finer):
             msg = (
-                "the data changed while it was being assessed: a second look at the same scores "
-                f"found {finer.n.sum():,} observations in place of {old.n.sum():,}"
+                "the data were changed after they were assessed: a second look at the same scores "
+                f"found {finer.n.sum():,} observations in place of {old.n.sum():,}, or other ones"
             )
             raise SecantError(msg)
         return concatenate([self.select(~coarse), finer])
@@ -179,6 +179,10 @@ class Source(Protocol):
         """Return the same observations in finer blocks, with moments if ``blocks`` has them."""
         ...
 
+    def recheck(self) -> None:
+        """Raise SecantError if the observations are seen to have changed since the first look."""
+        ...
+
 
 if TYPE_CHECKING:
     Refine = Callable[[Blocks], Blocks]
@@ -195,6 +199,15 @@ def resolve(
     while (coarse := matters(blocks) & blocks.open).any():
         blocks = blocks.replace(coarse, refine(blocks.select(coarse)))
     return blocks
+
+
+def _same_sums(old: Blocks, new: Blocks) -> bool:
+    """Tell whether two tables can be of the same observations."""
+    if old.n0.sum() != new.n0.sum() or old.n1.sum() != new.n1.sum():
+        return False
+    pairs = [(a.sum(), b.sum()) for a, b in ((old.weight, new.weight), (old.gain, new.gain))]
+    slack = 1e-9 * float(old.weight.sum())
+    return all(abs(a - b) <= slack for a, b in pairs)
 
 
 def concatenate(parts: list[Blocks]) -> Blocks:

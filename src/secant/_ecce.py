@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -110,7 +111,7 @@ def limits(blocks: Blocks, weight: float) -> tuple[tuple[float, float], tuple[fl
     # at most k roundings of the sum of their sizes, the sums in a block by a few.
     roundings = 16 + min(len(blocks), 2 * _ROW + len(blocks) / _ROW)
     size = float(np.abs(blocks.gain).sum() + (blocks.up + blocks.down).max()) / weight
-    slack = 4 * np.finfo(float).eps * roundings * size
+    slack = 4 * sys.float_info.epsilon * roundings * size
     ecce_r = (max(0.0, most - least - slack), float(highest - lowest) + slack)
     ecce_mad = (max(0.0, max(most, -least) - slack), float(max(highest, -lowest)) + slack)
     return ecce_r, ecce_mad

@@ -201,14 +201,15 @@ def debiased(bins: BinSums, binning: Binning) -> tuple[float | None, int]:
         return None, 0
     assert bins.aa is not None  # noqa: S101
     assert bins.ae2 is not None  # noqa: S101
-    several = bins.rows > 1
+    # Weights may be so unequal that all but one row vanish beside it in double precision.
+    several = (bins.rows > 1) & (bins.weight**2 - bins.aa > 1e-12 * bins.weight**2)
     weight, aa = bins.weight[several], bins.aa[several]
     gap = bins.gap[several]
     spread = (bins.ae2[several] - weight * gap**2) / (weight - aa / weight)
     importance = bins.importance(binning.weighting)[several]
     square = float((importance * (gap**2 - spread * aa / weight**2)).sum())
     value = square if binning.squared else math.sqrt(max(square, 0.0))
-    return value, int(np.count_nonzero(bins.rows == 1))
+    return value, int(np.count_nonzero(bins.filled & ~several))
 
 
 def _uniform(blocks: Blocks, m: int, refine: Refine | None) -> tuple[Blocks, _Pieces, FloatArray]:

@@ -61,9 +61,9 @@ _WORTH_COMPILING = 8 * BUDGET
 # Charges, in multiplications, for what the interpreter does around them: in a step of one
 # observation and in one of several, of ECCE-MAD and of ECCE-R; for each numpy call within the
 # latter; for the law of a large tie; and for each tie that is pooled with its neighbours.
-_STEP_MAD, _STEP_R = 8_000, 28_000
-_LEAP_MAD, _LEAP_R = 24_000, 70_000
-_CALL = 9_000
+_STEP_MAD, _STEP_R = 8_000, 24_000
+_LEAP_MAD, _LEAP_R = 24_000, 56_000
+_CALL = 8_000
 _LARGE = 100_000
 _POOLED = 1_000
 
@@ -356,7 +356,7 @@ def _observe(score: FloatArray, n: IntArray, n1: IntArray) -> tuple[_Path, float
     # A score of 0 can only come first and a score of 1 last, so no A_k in between changes.
     random = (score > 0.0) & (score < 1.0)
     score, n = score[random], n[random]
-    variance = math.fsum((n * score * (1.0 - score)).tolist())
+    variance = float((n * score * (1.0 - score)).sum())
     ends = np.arange(len(score))
     path = _Path(score, n, reached[random], np.cumsum(n), variance, ends)
     return path, deviation, span

@@ -32,7 +32,7 @@ def pvalue(
     Predictions that share one score make a path of a single step, whose law is binomial; the
     Brownian limit would be wasteful there however many they are.
     """
-    if method == "auto" and len(blocks) == 1 and not blocks.open[0] and _counted(blocks):
+    if method == "auto" and len(blocks) == 1 and not blocks.open[0] and _equally_weighted(totals):
         log_p = log_two_sided(int(blocks.n1[0]), int(blocks.n[0]), float(blocks.low[0]))
         return log_p / _LOG_10, "exact"
     x = normalize(value, totals.sigma)
@@ -63,6 +63,6 @@ def _critical(law: null.BrownianLaw, alpha: float) -> float:
     return law.isf(alpha)
 
 
-def _counted(blocks: Blocks) -> bool:
-    """Tell whether every observation has weight one."""
-    return bool((blocks.w0 == blocks.n0).all() and (blocks.w1 == blocks.n1).all())
+def _equally_weighted(totals: Totals) -> bool:
+    """Tell whether every observation has the same weight (equality of Cauchy and Schwarz)."""
+    return totals.ww * totals.n <= totals.weight**2 * (1 + 1e-12)

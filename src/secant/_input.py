@@ -8,11 +8,12 @@ where their type allows, never copied.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from numbers import Real
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
-from secant.errors import InputError
+from secant.errors import InputError, SecantError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -83,6 +84,27 @@ class Observations:
             return len(self.forbidden)
         return int(self.weights[list(self.forbidden)].sum())
 
+    def recheck(self) -> None:
+        """Make sure that the arrays still hold what they held when they were checked.
+
+        Raises
+        ------
+        SecantError
+            If a value is unusable now, or the range of scores is another one.
+        """
+        try:
+            _binary(self.labels, self.scores, None)
+            same = _check_scores(self.scores) == (self.lowest, self.highest)
+            if self.weights is not None:
+                _, n, zeros = _check_weights(self.weights, self.rows, self.weight_kind)
+                same &= (n, zeros) == (self.n, self.has_zero_weights)
+        except InputError as error:
+            msg = f"the arrays were changed after they were assessed: {error}"
+            raise SecantError(msg) from error
+        if not same:
+            msg = "the arrays were changed after they were assessed: assess them again"
+            raise SecantError(msg)
+
     def chunks(self, size: int) -> Iterator[Chunk]:
         """Walk over the rows in pieces small enough to stay in cache, skipping weight zero.
 
@@ -150,7 +172,7 @@ def check_choice(argument: str, value: Any, choices: tuple[str, ...]) -> None:
 
 def check_level(value: Any) -> None:
     """Refuse a confidence level outside (0, 1)."""
-    if not (isinstance(value, (int, float)) and 0 < value < 1):
+    if not (isinstance(value, Real) and 0 < value < 1):
         msg = f"confidence_level must lie strictly between 0 and 1; got {value!r}"
         raise InputError(msg)
 
@@ -176,9 +198,12 @@ def _one_dimensional(argument: str, value: Any) -> np.ndarray[Any, Any]:
         first = int(np.flatnonzero(np.ma.getmaskarray(value))[0])
         msg = f"{argument}[{first}] is masked; secant does not drop rows, leave them out yourself"
         raise InputError(msg)
-    if hasattr(
-        value, "detach"
-    ):  # a torch tensor that carries a gradient refuses to become an array
+    if isinstance(value, (list, tuple)):
+        for index, item in enumerate(value):
+            if item is np.ma.masked:
+                msg = f"{argument}[{index}] is masked; secant does not drop rows"
+                raise InputError(msg)
+    if hasattr(value, "detach"):  # a tensor that carries a gradient refuses to become an array
         value = value.detach()
     try:
         array = np.asarray(value)
@@ -216,10 +241,13 @@ def _real_array(
         return array.astype(np.float64)
     if array.dtype.kind == "O":
         return _from_objects(argument, array)
-    what = "text" if array.dtype.kind in "USTV" else f"values of type {array.dtype}"
-    first = f"; the first is {array[0]!r}" if array.shape[0] else ""
-    msg = f"{argument} must hold real numbers; got {what}{first}"
-    raise InputError(msg)
+    raise _wrong_type(argument, array, "real numbers")
+
+
+def _wrong_type(argument: str, array: np.ndarray[Any, Any], wanted: str) -> InputError:
+    what = "text" if array.dtype.kind in "UST" else f"values of type {array.dtype}"
+    first = f"; the first is {_shown(array[0])}" if array.shape[0] else ""
+    return InputError(f"{argument} must hold {wanted}; got {what}{first}")
 
 
 def _from_objects(argument: str, array: np.ndarray[Any, Any]) -> FloatArray:
@@ -312,8 +340,7 @@ def _binary(
         return _zero_one(labels, scores)
     if labels.dtype.kind in "UST":
         _refuse_text_labels(labels)
-    msg = f"y_true must hold 0 and 1; got values of type {labels.dtype}"
-    raise InputError(msg)
+    raise _wrong_type("y_true", labels, "0 and 1")
 
 
 def _label_objects(labels: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
@@ -336,10 +363,10 @@ def _zero_one(labels: np.ndarray[Any, Any], scores: np.ndarray[Any, Any]) -> np.
         return labels > 0 if lowest == -1 else labels
     first = int(np.flatnonzero(bad)[0])
     value = labels[first].item()
-    msg = f"y_true[{first}] is {value!r}; "
     if value != value:  # noqa: PLR0124
-        msg += "a missing outcome cannot be assessed, and secant drops no rows"
-    elif _looks_swapped(labels, scores):
+        raise _missing_outcome(first, value)
+    msg = f"y_true[{first}] is {value!r}; "
+    if _looks_swapped(labels, scores):
         msg += (
             "y_prob holds only 0 and 1 and y_true fractions: the two arguments look swapped, "
             "the outcomes come first"
@@ -355,7 +382,10 @@ def _looks_swapped(labels: np.ndarray[Any, Any], scores: np.ndarray[Any, Any]) -
 
 
 def _refuse_text_labels(labels: np.ndarray[Any, Any]) -> None:
-    words = sorted({str(word) for word in labels[:10_000]})
+    missing = _first_missing(labels)
+    if missing is not None:
+        raise _missing_outcome(missing, labels[missing])
+    words = sorted({_plain(word) for word in labels[:10_000]})
     shown = ", ".join(repr(word) for word in words[:3])
     msg = (
         f"y_true holds text ({shown}{', ...' if len(words) > 3 else ''}); "
@@ -366,18 +396,15 @@ def _refuse_text_labels(labels: np.ndarray[Any, Any]) -> None:
 
 def _against_pos_label(labels: np.ndarray[Any, Any], pos_label: Any) -> np.ndarray[Any, Any]:
     """Mark the rows equal to ``pos_label``; the others must all share one other value."""
-    if labels.dtype.kind in "UST" and not isinstance(pos_label, str):
-        _pos_label_absent(labels, pos_label)
-    if labels.dtype.kind == "O":
-        for index, item in enumerate(labels):
-            # Missing values (None, NaN, pandas.NA) are not equal to themselves, or not anything.
-            if item is None or not isinstance(item == item, (bool, np.bool_)) or item != item:  # noqa: PLR0124
-                msg = f"y_true[{index}] is {item!r}; a missing outcome cannot be assessed"
-                raise InputError(msg)
-    elif labels.dtype.kind == "f" and np.isnan(labels).any():
-        first = int(np.flatnonzero(np.isnan(labels))[0])
-        msg = f"y_true[{first}] is nan; a missing outcome cannot be assessed"
+    if np.ndim(pos_label) or isinstance(pos_label, (set, frozenset, dict)):
+        msg = f"pos_label must be one value; got {pos_label!r}"
         raise InputError(msg)
+    missing = _first_missing(labels)
+    if missing is not None:
+        raise _missing_outcome(missing, labels[missing])
+    text = {"U": str, "T": str, "S": bytes}.get(labels.dtype.kind)
+    if text is not None and not isinstance(pos_label, text):
+        _pos_label_absent(labels, pos_label)
     positive = np.asarray(labels == pos_label, dtype=bool)
     if positive.shape != labels.shape:
         _pos_label_absent(labels, pos_label)
@@ -397,10 +424,38 @@ def _against_pos_label(labels: np.ndarray[Any, Any], pos_label: Any) -> np.ndarr
     return positive
 
 
+def _first_missing(labels: np.ndarray[Any, Any]) -> int | None:
+    """Return the first row that has no outcome: None, NaN, pandas.NA."""
+    if labels.dtype.kind == "f":
+        missing = np.isnan(labels)
+    elif labels.dtype.kind in "OT":
+        # What is missing is not equal to itself, or not equal to anything in particular.
+        missing = np.array([item is None or _is_true(item != item) for item in labels], bool)  # noqa: PLR0124
+    else:
+        return None
+    return int(np.flatnonzero(missing)[0]) if missing.any() else None
+
+
+def _is_true(answer: Any) -> bool:
+    return bool(answer) if isinstance(answer, (bool, np.bool_)) else True
+
+
+def _missing_outcome(index: int, value: Any) -> InputError:
+    return InputError(
+        f"y_true[{index}] is {_plain(value)!r}; a missing outcome cannot be assessed, "
+        "and secant drops no rows"
+    )
+
+
 def _pos_label_absent(labels: np.ndarray[Any, Any], pos_label: Any) -> None:
     shown = ", ".join(repr(_plain(item)) for item in labels[:3])
     msg = f"pos_label={pos_label!r} does not occur in y_true, which holds {shown}, ..."
     raise InputError(msg)
+
+
+def _shown(value: Any) -> str:
+    """Return a value as users write it: 'a' rather than np.str_('a'), a date as a date."""
+    return repr(_plain(value)) if isinstance(value, (str, bytes, np.number)) else str(value)
 
 
 def _plain(value: Any) -> Any:

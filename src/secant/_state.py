@@ -1,10 +1,11 @@
-"""The file format of cells: text, JSON and numbers under a checksum, nothing to execute.
+r"""The file format of cells: text, JSON and numbers under a checksum, nothing to execute.
 
 ::
 
-    secant cells\\n
-    {"version": 1, "n_cells": ..., "sha256": ...}\\n
+    secant cells\n
+    {"version": 1, "n_cells": ...}\n
     compressed columns: numbers of the non-empty cells, then their sums, little-endian
+    SHA-256 of everything before
 
 A file may come from anywhere, so everything in it is checked before it is believed.
 """
@@ -33,6 +34,7 @@ __all__ = ["MOST_CELLS", "dyadic_grid", "pack", "unpack"]
 MOST_CELLS = 1 << 24
 _MAGIC = b"secant cells\n"
 _VERSION = 1
+_DIGEST = hashlib.sha256().digest_size
 
 
 def dyadic_grid(n_cells: Any) -> DyadicGrid:
@@ -59,9 +61,9 @@ def pack(sums: CellSums, forbidden: int) -> bytes:
         "sampling": sums.sampling,
         "forbidden": forbidden,
         "totals": asdict(add_totals(sums.parts)),
-        "sha256": hashlib.sha256(payload).hexdigest(),
     }
-    return _MAGIC + json.dumps(header).encode() + b"\n" + payload
+    content = _MAGIC + json.dumps(header).encode() + b"\n" + payload
+    return content + hashlib.sha256(content).digest()
 
 
 def unpack(path: Path) -> tuple[CellSums, int]:
@@ -76,6 +78,9 @@ def unpack(path: Path) -> tuple[CellSums, int]:
     if not content.startswith(_MAGIC):
         msg = f"{path} is not a file of secant.Cells"
         raise InputError(msg)
+    content, digest = content[:-_DIGEST], content[-_DIGEST:]
+    if hashlib.sha256(content).digest() != digest:
+        raise _damaged(path, "it was cut short or changed")
     line, _, payload = content[len(_MAGIC) :].partition(b"\n")
     try:
         header = json.loads(line)
@@ -85,8 +90,6 @@ def unpack(path: Path) -> tuple[CellSums, int]:
     if version != _VERSION or not isinstance(version, int):
         msg = f"{path} has version {version!r} of the format; this secant reads {_VERSION}"
         raise InputError(msg)
-    if hashlib.sha256(payload).hexdigest() != header.get("sha256"):
-        raise _damaged(path, "it was cut short or changed")
     if not _header_is_sound(header):
         raise _damaged(path, "its header makes no sense")
     sums = CellSums(dyadic_grid(header["n_cells"]), sampling=header["sampling"], moments=True)

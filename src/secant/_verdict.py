@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING
 from secant import null
 
 if TYPE_CHECKING:
-    from secant._results import Calibration, Interval, Statistic
+    from secant._calibration import Calibration
+    from secant._results import Interval, Statistic
 
 __all__ = ["headline", "html", "interval", "text"]
 
@@ -46,7 +47,7 @@ def interval(result: Interval) -> str:
         return f"No predictions with scores from {_score(result.low)} to {_score(result.high)}."
     low, high = (_points(limit) for limit in result.ci)
     return (
-        f"Scores {_score(result.low)} to {_score(result.high)}, {result.n:,} predictions: "
+        f"Scores {_score(result.low)} to {_score(result.high)}, {_predictions(result.n)}: "
         f"mean forecast {_percent(result.mean_score)}, happened {_percent(result.mean_response)}, "
         f"miscalibration {_points(result.miscalibration)} points ({low} to {high})."
     )
@@ -66,8 +67,8 @@ def _where(result: Calibration) -> str:
     return (
         f"Over scores {_score(worst.low)} to {_score(worst.high)} predictions are "
         f"{worst.direction} by {_points(abs(worst.miscalibration))} points "
-        f"({result.confidence_level:.0%} limits {_points(limits[0])} to {_points(limits[1])}, "
-        f"valid for all ranges at once; {worst.n:,} predictions)."
+        f"({100 * result.confidence_level:g}% limits {_points(limits[0])} to "
+        f"{_points(limits[1])}, valid for all ranges at once; {_predictions(worst.n)})."
     )
 
 
@@ -144,4 +145,5 @@ def _pvalue(statistic: Statistic) -> str:
     if math.isinf(statistic.log10_pvalue):
         return "= 0"
     exponent = math.floor(statistic.log10_pvalue)
-    return f"= {10 ** (statistic.log10_pvalue - exponent):.1f}e{exponent}"
+    mantissa = f"{10 ** (statistic.log10_pvalue - exponent):.1f}"
+    return f"= 1.0e{exponent + 1}" if mantissa == "10.0" else f"= {mantissa}e{exponent}"

@@ -21,7 +21,7 @@ from secant._finite import (
 )
 from secant.errors import MissingExtraError
 
-# --- oracles ---------------------------------------------------------------------------------------
+# --- oracles --------------------------------------------------------------------------------------
 
 
 def table(scores, responses):
@@ -158,7 +158,7 @@ def observed_table(rng, scores, shift=0.0):
     return table(scores, rng.random(scores.shape[0]) < np.clip(scores + shift, 0, 1))
 
 
-# --- full enumeration ------------------------------------------------------------------------------
+# --- full enumeration -----------------------------------------------------------------------------
 
 SMALL = [
     ([0.5, 0.6], [1, 1]),
@@ -180,7 +180,7 @@ def test_every_outcome_of_small_tables(score, n):
         mad, r = every.pvalues(values)
         ties = as_table(score, n, outcome)
         exact = exact_mad(*ties)
-        assert exact.low == exact.high or exact.high == -300.0
+        assert exact.high in {exact.low, -300.0}
         assert close(exact.high, mad), outcome
         assert contains(certified_r(*ties), r), outcome
 
@@ -244,7 +244,7 @@ def chains(path, c, span):
             yield make(path, _finite._Grid(stride), steps, span, ("down", "up"))
 
 
-# --- exact ECCE-R ----------------------------------------------------------------------------------
+# --- exact ECCE-R ---------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -313,7 +313,7 @@ def test_sum_of_both_is_no_lower_bound():
     assert (rise + fall) / (1 + max(rise, fall)) < truth
 
 
-# --- deep tails ------------------------------------------------------------------------------------
+# --- deep tails -----------------------------------------------------------------------------------
 
 
 def test_deep_tail_of_mad():
@@ -384,8 +384,7 @@ def test_deep_tails_of_ties_against_fifty_digits():
 def mad_of_ties(mpmath, score, n, c):
     """Return P(max|X| >= c) at the ends of ties in high precision."""
     mass, reached, gone = {0: mpmath.mpf(1)}, mpmath.mpf(0), mpmath.mpf(0)
-    for s, size in zip(score, n, strict=True):
-        s = mpmath.mpf(s)
+    for s, size in zip(map(mpmath.mpf, score), n, strict=True):
         reached += size * s
         law = [mpmath.binomial(size, j) * s**j * (1 - s) ** (size - j) for j in range(size + 1)]
         new = {}
@@ -399,7 +398,7 @@ def mad_of_ties(mpmath, score, n, c):
     return gone
 
 
-# --- known answers ---------------------------------------------------------------------------------
+# --- known answers --------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("function", [exact_mad, certified_mad, certified_r])
@@ -454,7 +453,7 @@ def test_vanishing(function):
     assert operations(score, everything, everything, "r") == 5000  # known without a chain
 
 
-# --- ties and rounding -----------------------------------------------------------------------------
+# --- ties and rounding ----------------------------------------------------------------------------
 
 
 def test_outcomes_that_tie_with_the_observed_one_count():
@@ -506,7 +505,7 @@ def test_inputs_are_left_alone():
     exact_mad(*ties), certified_mad(*ties), certified_r(*ties), operations(*ties, "r")
 
 
-# --- laws ------------------------------------------------------------------------------------------
+# --- laws -----------------------------------------------------------------------------------------
 
 
 def random_ties(seed):
@@ -597,7 +596,7 @@ def test_a_budget_buys_tighter_bounds():
     assert widths[0] > 2 * widths[3]
 
 
-# --- rare events -----------------------------------------------------------------------------------
+# --- rare events ----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -665,7 +664,7 @@ def test_rare_events_among_very_many(n):
     assert 0 < r.high - r.low < 0.1
 
 
-# --- binomial laws ---------------------------------------------------------------------------------
+# --- binomial laws --------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("size", [2, 3, 64, 65, 1000, 10**6])
@@ -683,7 +682,7 @@ def test_laws_of_ties(size, p):
     assert back.pmf.tolist() == steps.pmf.tolist()
 
 
-# --- against simulation ----------------------------------------------------------------------------
+# --- against simulation ---------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("kind", ["uniform", "rare", "ties"])
@@ -725,7 +724,7 @@ def test_tends_to_the_asymptotic_law():
     assert 10 ** exact_mad(score, one, n1).high == pytest.approx(limit, rel=0.03)
 
 
-# --- work ------------------------------------------------------------------------------------------
+# --- work -----------------------------------------------------------------------------------------
 
 
 def test_operations_count_what_is_done(monkeypatch):

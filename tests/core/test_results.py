@@ -415,7 +415,7 @@ def test_a_mantissa_has_one_digit_before_the_point(log10):
 def test_words_for_an_interval():
     result = secant.assess(*ORDINARY)
     assert re.fullmatch(
-        rf"Scores 0\.200 to 0\.800, 5 predictions: mean forecast {NUMBER}%, happened 60%, "
+        rf"Scores 0\.200 to 0\.800, 5 predictions: mean forecast {NUMBER}%, happened 60(?:\.0)?%, "
         rf"miscalibration {NUMBER} points \({NUMBER} to {NUMBER}\)\.",
         str(result.between(0.15, 0.9)),
     )

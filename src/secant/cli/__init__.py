@@ -9,7 +9,7 @@ from __future__ import annotations
 import click
 
 import secant
-from secant.cli.paper import paper
+from secant.cli import imagenet, paper
 
 __all__ = ["cli"]
 
@@ -30,4 +30,5 @@ def cli() -> None:
     """
 
 
-cli.add_command(paper)
+cli.add_command(imagenet.command)
+cli.add_command(paper.command)

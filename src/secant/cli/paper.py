@@ -7,55 +7,50 @@ import re
 import time
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
-from secant.errors import InputError, SecantError
+from secant.errors import SecantError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
-    from secant.paper.reproduce import Reproduction
-
-__all__ = ["paper"]
+__all__ = ["command"]
 
 _MOST_WORKERS = 2
 
 
-class _Numbers(click.ParamType):
-    """Numbers and ranges of numbers, such as ``1,7`` or ``3-6,35``."""
-
-    name = "numbers"
-
-    def convert(
-        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
-    ) -> set[int]:
-        numbers: set[int] = set()
-        for part in str(value).split(","):
-            match = re.fullmatch(r"\s*(\d{1,4})\s*(?:-\s*(\d{1,4})\s*)?", part)
-            if match is None:
-                self.fail(f"{part.strip()!r} is not a number or a range such as 3-6", param, ctx)
-            low, high = int(match[1]), int(match[2] or match[1])
-            if low > high:
-                self.fail(f"{part.strip()!r} is not an ascending range", param, ctx)
-            numbers.update(range(low, high + 1))
-        return numbers
+def _numbers(
+    ctx: click.Context, param: click.Parameter, value: str | None
+) -> frozenset[int] | None:
+    """Read numbers and ranges of numbers, such as ``1,7`` or ``3-6,35``."""
+    if value is None:
+        return None
+    numbers: set[int] = set()
+    for part in map(str.strip, value.split(",")):
+        match = re.fullmatch(r"(\d{1,3})(?:\s*-\s*(\d{1,3}))?", part)
+        if match is None:
+            raise click.BadParameter(f"{part!r} is not a number or a range such as 3-6", ctx, param)
+        low, high = int(match[1]), int(match[2] or match[1])
+        if low > high:
+            raise click.BadParameter(f"{part!r} is not an ascending range", ctx, param)
+        numbers.update(range(low, high + 1))
+    return frozenset(numbers)
 
 
-class _Words(click.ParamType):
-    """Words with commas between them."""
+def _formats(ctx: click.Context, param: click.Parameter, value: str) -> tuple[str, ...]:
+    """Read file formats with commas between them."""
+    from secant.paper.figures import FORMATS  # noqa: PLC0415  (not for `secant --help`)
 
-    name = "words"
-
-    def convert(
-        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
-    ) -> tuple[str, ...]:
-        del param, ctx
-        return tuple(word.strip().lower() for word in str(value).split(","))
+    formats = tuple(dict.fromkeys(word.strip().lower() for word in value.split(",")))
+    for suffix in formats:
+        if suffix not in FORMATS:
+            raise click.BadParameter(f"{suffix!r} is not one of {', '.join(FORMATS)}", ctx, param)
+    return formats
 
 
-@click.command()
+@click.command("paper")
 @click.option(
     "--out",
     required=True,
@@ -65,14 +60,20 @@ class _Words(click.ParamType):
 )
 @click.option(
     "--only",
-    type=_Numbers(),
+    callback=_numbers,
     metavar="NUMBERS",
     help="Draw some figures only, such as 1,7 or 3-6,35.",
 )
 @click.option(
+    "--imagenet",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Predictions by `secant imagenet`, for Figures 11-34 and a page of their own.",
+)
+@click.option(
     "--format",
     "formats",
-    type=_Words(),
+    callback=_formats,
     default="pdf,png",
     show_default=True,
     metavar="FORMATS",
@@ -82,11 +83,18 @@ class _Words(click.ParamType):
     "--workers",
     type=click.IntRange(min=1),
     default=lambda: min(_MOST_WORKERS, os.cpu_count() or 1),
-    show_default="2, or 1 on a single core",
+    show_default="2",
     metavar="N",
     help="Processes to use; the numbers do not depend on it.",
 )
-def paper(out: Path, only: set[int] | None, formats: tuple[str, ...], workers: int) -> None:
+def command(
+    *,
+    out: Path,
+    only: frozenset[int] | None,
+    imagenet: Path | None,
+    formats: tuple[str, ...],
+    workers: int,
+) -> None:
     """Reproduce the paper behind the metrics.
 
     Computes the synthetic experiments of "Metrics of calibration for probabilistic predictions"
@@ -97,65 +105,117 @@ def paper(out: Path, only: set[int] | None, formats: tuple[str, ...], workers: i
       statistics.json      every number
       index.html           the figures, with our numbers beside the paper's
 
-    Figures 8, 9 and 10 take about a minute, the others seconds. Files are written whole or
-    not at all, and the same version writes the same bytes.
+    Figures 8, 9 and 10 take about a minute, the others seconds. Files are written whole or not at
+    all, and the same version writes the same bytes.
 
     \b
     Examples:
       secant paper --out paper
       secant paper --out paper --only 1,7
       secant paper --out paper --only 8-10 --format pdf
+      secant paper --out paper --imagenet predictions.parquet
     """
-    # Here, so that `secant --help` does not wait for it.
-    from secant.paper.reproduce import choose, reproduce  # noqa: PLC0415
-
+    synthetic, photographs = _share_out(only, imagenet)
+    also = {}
     try:
-        choose(only)
-    except InputError as error:
-        raise click.BadParameter(str(error), param_hint="--only") from error
-    start = time.monotonic()
-    try:
-        with _progress_bar() as progress:
-            done = reproduce(out, only=only, formats=formats, workers=workers, progress=progress)
+        if imagenet is not None:
+            _imagenet(imagenet, out, photographs, formats)
+            also["imagenet.html"] = "Figures 11 to 34: ImageNet"
+        if synthetic is None or synthetic:
+            _synthetic(out, synthetic, formats, workers, also)
     except (SecantError, OSError) as error:
         raise click.ClickException(str(error)) from error
-    click.echo(_report(done, out, time.monotonic() - start))
 
 
-def _report(done: Reproduction, out: Path, seconds: float) -> str:
-    """Say what was drawn, where it is and how it compares."""
-    rows = [row for rows in done.compared.values() for row in rows]
-    agree = sum(row.agrees for row in rows)
-    drawn = ", ".join(map(str, done.figures))
-    lines = [f"Figure{'s' if len(done.figures) > 1 else ''} {drawn} in {seconds:.0f} s."]
-    if rows:
-        lines.append(
-            f"{agree} of {len(rows)} comparisons match the paper"
-            + (f"; {len(rows) - agree} differ, the page says why." if agree < len(rows) else ".")
+def _share_out(
+    only: frozenset[int] | None, imagenet: Path | None
+) -> tuple[frozenset[int] | None, frozenset[int] | None]:
+    """Tell which of the figures are synthetic and which need ImageNet; None stands for all."""
+    from secant.paper import imagenet_figures  # noqa: PLC0415  (not for `secant --help`)
+    from secant.paper.figures import FIGURES  # noqa: PLC0415
+
+    if only is None:
+        return None, None
+    of_imagenet = only & frozenset(imagenet_figures.NUMBERS)
+    unknown = sorted(only - of_imagenet - frozenset(FIGURES))
+    hint = "--only"
+    if unknown:
+        known = ", ".join(map(str, FIGURES))
+        raise click.BadParameter(
+            f"there is no figure {', '.join(map(str, unknown))}; there are {known}, and with "
+            "--imagenet 11-34",
+            param_hint=hint,
         )
-    return "\n".join([*lines, f"Open {out / 'index.html'}"])
+    if of_imagenet and imagenet is None:
+        some = ", ".join(map(str, sorted(of_imagenet)))
+        raise click.BadParameter(f"{some} of 11-34 need --imagenet", param_hint=hint)
+    if imagenet is not None and not of_imagenet:
+        msg = "none of 11-34 was chosen, so --imagenet is of no use"
+        raise click.BadParameter(msg, param_hint=hint)
+    return only - of_imagenet, of_imagenet
+
+
+def _synthetic(
+    out: Path,
+    only: frozenset[int] | None,
+    formats: tuple[str, ...],
+    workers: int,
+    also: dict[str, str],
+) -> None:
+    """Reproduce the synthetic experiments and say how they compare."""
+    from secant.paper.reproduce import reproduce  # noqa: PLC0415  (not for `secant --help`)
+
+    with _progress_bar() as (progress, seconds):
+        done = reproduce(
+            out, only=only, formats=formats, workers=workers, also=also, progress=progress
+        )
+    click.echo(_drawn(done.figures, seconds()))
+    rows = [row for rows in done.compared.values() for row in rows]
+    if rows:
+        differ = sum(not row.agrees for row in rows)
+        why = f"; {differ} differ, and the page says why" if differ else ""
+        click.echo(f"{len(rows) - differ} of {len(rows)} comparisons match the paper{why}.")
+    click.echo(f"Open {out / 'index.html'}")
+
+
+def _imagenet(
+    predictions: Path, out: Path, only: frozenset[int] | None, formats: tuple[str, ...]
+) -> None:
+    """Draw the figures of ImageNet."""
+    from secant.paper.imagenet_figures import imagenet_figures  # noqa: PLC0415  (as above)
+
+    with _progress_bar() as (progress, seconds):
+        report = imagenet_figures(predictions, out, only=only, formats=formats, progress=progress)
+    numbers = [figure.number for subset in report.subsets for figure in subset.figures]
+    click.echo(_drawn(numbers, seconds()))
+    click.echo(f"Open {report.page}")
+
+
+def _drawn(numbers: Sequence[int], seconds: float) -> str:
+    figures = "Figure" if len(numbers) == 1 else "Figures"
+    return f"Drew {figures} {', '.join(map(str, numbers))} in {seconds:.0f} s."
 
 
 @contextmanager
-def _progress_bar() -> Iterator[Callable[[float, str], None]]:
-    """Show a progress bar on the terminal; without one, nothing."""
-    from rich.console import Console  # noqa: PLC0415  (as above)
-    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn  # noqa: PLC0415
-    from rich.progress import TimeElapsedColumn  # noqa: PLC0415
+def _progress_bar() -> Iterator[tuple[Callable[[float, str], None], Callable[[], float]]]:
+    """Show a progress bar on a terminal, nothing elsewhere; also tell the seconds gone by."""
+    from rich import progress as bar  # noqa: PLC0415  (not for `secant --help`)
+    from rich.console import Console  # noqa: PLC0415
 
     console = Console(stderr=True)
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        TaskProgressColumn(),
-        TimeElapsedColumn(),
-    )
-    with Progress(
-        *columns, console=console, transient=True, disable=not console.is_terminal
-    ) as progress:
-        task = progress.add_task("Computing", total=1.0)
+    start = time.monotonic()
+    with bar.Progress(
+        bar.TextColumn("{task.description}"),
+        bar.BarColumn(),
+        bar.TaskProgressColumn(),
+        bar.TimeElapsedColumn(),
+        console=console,
+        transient=True,
+        disable=not console.is_terminal,
+    ) as shown:
+        task = shown.add_task("Computing", total=1.0)
 
         def show(share: float, doing: str) -> None:
-            progress.update(task, completed=share, description=doing)
+            shown.update(task, completed=share, description=doing)
 
-        yield show
+        yield show, lambda: time.monotonic() - start

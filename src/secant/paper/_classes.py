@@ -14,9 +14,9 @@ from secant._assess import assess
 from secant.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
-    from secant._results import Calibration
+    from secant._calibration import Calibration
     from secant._types import IntArray
     from secant.paper._predictions import Predictions
 
@@ -73,9 +73,7 @@ class ClassRow:
     miscalibration: float
 
 
-def by_predicted_class(
-    predictions: Predictions, *, progress: Callable[[int], None] = lambda classes: None
-) -> list[ClassRow]:
+def by_predicted_class(predictions: Predictions) -> list[ClassRow]:
     """Assess the predictions of each class separately, as a fair test of calibration allows.
 
     Which class is predicted is known when the score is, so the predictions of a class are
@@ -86,8 +84,6 @@ def by_predicted_class(
     ----------
     predictions : Predictions
         With predicted classes.
-    progress : callable
-        Is told the number of classes finished since it was last called.
 
     Returns
     -------
@@ -107,7 +103,6 @@ def by_predicted_class(
     for number, rows in _groups(predictions.predicted_class):
         numbers.append(number)
         results.append(assess(predictions.response[rows], predictions.score[rows]))
-        progress(1)
     pvalues = [result.ecce_r.pvalue for result in results]
     adjusted = zip(holm(pvalues), benjamini_hochberg(pvalues), strict=True)
     table = [

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from secant._results import Calibration
+    from secant._calibration import Calibration
     from secant.paper._subsets import EceRow, Subset
 
 __all__ = ["draw_cumulative", "draw_diagrams", "draw_ece"]

@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
+import io
 import json
-import os
 import zipfile
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from secant._files import write_whole
 from secant.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
     from pathlib import Path
-    from typing import BinaryIO
 
     from secant._types import FloatArray, IntArray
 
-__all__ = ["Part", "Parts", "write_whole"]
+__all__ = ["Part", "Parts"]
 
 _RUN = "run.json"
 
@@ -68,7 +68,7 @@ class Parts:
             msg = f"{folder} is in the way: it was not left by an interrupted run"
             raise InputError(msg)
         else:
-            write_whole(file, lambda handle: handle.write(json.dumps(run, indent=1).encode()))
+            write_whole(file, json.dumps(run, indent=1).encode())
 
     def load(self, number: int, size: int) -> Part | None:
         """Return a finished batch; None where it is missing, damaged or of another size."""
@@ -85,23 +85,21 @@ class Parts:
 
     def save(self, number: int, part: Part) -> None:
         """Keep a finished batch."""
-
-        def write(handle: BinaryIO) -> None:
-            np.savez(
-                handle,
-                score=part.score,
-                predicted_class=part.predicted_class,
-                problem=np.asarray(part.problem, dtype=np.str_),
-            )
-
-        write_whole(self._file(number), write)
+        content = io.BytesIO()
+        np.savez(
+            content,
+            score=part.score,
+            predicted_class=part.predicted_class,
+            problem=np.asarray(part.problem, dtype=np.str_),
+        )
+        write_whole(self._file(number), content.getvalue())
 
     @staticmethod
     def discard(folder: Path) -> None:
-        """Remove what this class put into a folder, and the folder unless it holds anything else."""
+        """Remove what this class put into a folder, and the folder where that was all."""
         if not folder.is_dir():
             return
-        for pattern in ("batch-*.npz", ".*.tmp", _RUN):
+        for pattern in ("batch-*.npz", ".batch-*.npz.*", f".{_RUN}.*", _RUN):
             for file in folder.glob(pattern):
                 file.unlink()
         if not any(folder.iterdir()):
@@ -109,27 +107,6 @@ class Parts:
 
     def _file(self, number: int) -> Path:
         return self.folder / f"batch-{number:07d}.npz"
-
-
-def write_whole(path: Path, write: Callable[[BinaryIO], Any]) -> None:
-    """Write a file so that it is there whole or not at all.
-
-    Parameters
-    ----------
-    path : Path
-        Where; a file that is there is replaced.
-    write : callable
-        Writes to the binary file it is given.
-    """
-    beside = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    try:
-        with beside.open("wb") as handle:
-            write(handle)
-            handle.flush()
-            os.fsync(handle.fileno())
-        beside.replace(path)
-    finally:
-        beside.unlink(missing_ok=True)
 
 
 def _read(file: Path) -> dict[str, Any]:

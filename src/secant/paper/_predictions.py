@@ -2,25 +2,31 @@
 
 from __future__ import annotations
 
+import io
 import json
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from secant._files import write_whole
 from secant.errors import InputError, MissingExtraError
-from secant.paper._parts import write_whole
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from pathlib import Path
 
     from secant._types import FloatArray, IntArray
 
 __all__ = ["Predictions", "check_parquet", "read_predictions", "write_predictions"]
 
-# The column of the true class: ours, and that of other tables.
-_TRUE_CLASS = ("true_class", "group")
+# What columns are called: by us, and in other tables.
+_COLUMNS = {
+    "score": ("score",),
+    "response": ("response",),
+    "true_class": ("true_class", "group"),
+    "predicted_class": ("predicted_class",),
+}
 # Under this key the Parquet file says how it was made.
 _KEY = b"secant"
 
@@ -116,7 +122,9 @@ def write_predictions(predictions: Predictions, path: str | Path) -> None:
     )
     made = {**predictions.made, "classes": predictions.classes}
     table = table.replace_schema_metadata({_KEY: json.dumps(made)})
-    write_whole(Path(path), lambda handle: pq.write_table(table, handle, compression="zstd"))
+    content = io.BytesIO()
+    pq.write_table(table, content, compression="zstd")
+    write_whole(path, content.getvalue())
 
 
 def read_predictions(path: str | Path) -> Predictions:
@@ -147,33 +155,43 @@ def read_predictions(path: str | Path) -> Predictions:
 
     try:
         with pq.ParquetFile(path) as file:
-            there = file.schema_arrow.names
+            names = _choose(path, file.schema_arrow.names)
+            table = file.read(list(names.values()))
             made = _made(file.schema_arrow.metadata)
-            group = next((name for name in _TRUE_CLASS if name in there), None)
-            missing = {"score", "response", "true_class"} - {*there, group and "true_class"}
-            if missing:
-                msg = f"{path} has no column {' or '.join(sorted(missing))}; it has {there}"
-                raise InputError(msg)
-            columns = ["score", "response", group, "predicted_class"]
-            table = file.read([name for name in columns if name in there])
     except FileNotFoundError:
         msg = f"there is no file {path}"
         raise InputError(msg) from None
     except pa.ArrowInvalid as error:
         msg = f"{path} is not a Parquet file: {error}"
         raise InputError(msg) from error
-    columns = {name: _column(path, table, name) for name in table.column_names}
-    predicted = columns.get("predicted_class")
+    found = {ours: _column(path, table, theirs) for ours, theirs in names.items()}
+    numbers = {
+        ours: _numbers(path, theirs, found[ours])
+        for ours, theirs in names.items()
+        if ours in ("true_class", "predicted_class")
+    }
     return Predictions(
-        score=columns["score"],
-        response=columns["response"],
-        true_class=_numbers(path, str(group), columns[str(group)]),
-        predicted_class=(
-            None if predicted is None else _numbers(path, "predicted_class", predicted)
-        ),
+        score=found["score"],
+        response=found["response"],
+        true_class=numbers["true_class"],
+        predicted_class=numbers.get("predicted_class"),
         classes=tuple(made.pop("classes", ())),
         made=made,
     )
+
+
+def _choose(path: str | Path, there: list[str]) -> dict[str, str]:
+    """Return the columns of a table by what we call them."""
+    names = {
+        ours: next((name for name in theirs if name in there), None)
+        for ours, theirs in _COLUMNS.items()
+    }
+    for ours, theirs in names.items():
+        if theirs is None and ours != "predicted_class":
+            wanted = " or ".join(_COLUMNS[ours])
+            msg = f"{path} has no column {wanted}; it has {', '.join(there) or 'none'}"
+            raise InputError(msg)
+    return {ours: theirs for ours, theirs in names.items() if theirs is not None}
 
 
 def _made(metadata: dict[bytes, bytes] | None) -> dict[str, Any]:

@@ -6,10 +6,12 @@ from dataclasses import dataclass
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from secant._results import Calibration
+    from secant._calibration import Calibration
     from secant._types import BoolArray
     from secant.paper._predictions import Predictions
 
@@ -80,7 +82,7 @@ class Subset:
         """Select its images."""
         if self.true_class is None:
             return slice(None)
-        return predictions.true_class == self.true_class
+        return np.asarray(predictions.true_class == self.true_class)
 
     def bin_counts(self, n: int) -> list[int]:
         """List the powers of 2 from 4 to ``most_bins``, no more than there are images."""

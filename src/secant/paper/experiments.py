@@ -2,7 +2,7 @@
 
 There are two: the metrics at three sample sizes with bins from few to many (Figures 1, 35, 36),
 and what becomes of the metrics as the sample grows (Figures 8, 9, 10). Each experiment is a small
-record that can be run by itself, in any order and in any process; :func:`statistics` puts the
+record that can be run by itself, in any order and in any process; :func:`compute` puts the
 outcomes of many together as they are written to ``statistics.json``.
 """
 
@@ -16,17 +16,15 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, TypedDict, TypeVar
 
 import numpy as np
 
-from secant import _ece, null
-from secant._assess import assess
+from secant import Curve, _ece, assess, null
 from secant._blocks import collapse
-from secant._results import Curve
 from secant.paper import synthetic
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
+    from secant import Calibration
     from secant._blocks import Blocks
-    from secant._results import Calibration
     from secant._types import FloatArray
     from secant.paper.synthetic import Family
 
@@ -44,9 +42,9 @@ __all__ = [
     "all_convergence",
     "all_fixed",
     "assess_fixed",
+    "compute",
     "expected_curve",
     "run_all",
-    "statistics",
 ]
 
 FIXED_SIZES = (8192, 32768, 131072)
@@ -63,7 +61,8 @@ _ROWS_A_BIN = 16
 Bins = Literal["equispaced", "equal-count"]
 _STRATEGY: dict[Bins, str] = {"equispaced": "uniform", "equal-count": "quantile"}
 
-Outcome = TypeVar("Outcome", covariant=True)
+Outcome = TypeVar("Outcome")
+Outcome_co = TypeVar("Outcome_co", covariant=True)
 
 
 class EceRow(TypedDict):
@@ -111,7 +110,7 @@ class Statistics(TypedDict):
     convergence: list[ConvergenceRow]
 
 
-class Job(Protocol[Outcome]):
+class Job(Protocol[Outcome_co]):
     """Something to run that can be sent to another process."""
 
     @property
@@ -119,7 +118,7 @@ class Job(Protocol[Outcome]):
         """How long it takes, in rows to look at."""
         ...
 
-    def run(self) -> Outcome:
+    def run(self) -> Outcome_co:
         """Compute the outcome."""
         ...
 
@@ -230,7 +229,7 @@ def run_all(
     jobs: Sequence[Job[Outcome]],
     *,
     workers: int = 1,
-    done: Callable[[Job[Outcome]], None] = lambda job: None,
+    done: Callable[[Job[Outcome]], None] = lambda _job: None,
 ) -> list[Outcome]:
     """Run jobs, perhaps in several processes.
 
@@ -272,15 +271,30 @@ def run_all(
     return [future.result() for future in sorted(running, key=running.__getitem__)]
 
 
-def statistics(outcomes: Iterable[FixedRow | ConvergenceRow]) -> Statistics:
-    """Sort outcomes into the two parts of ``statistics.json``."""
-    found: Statistics = {"synthetic": [], "convergence": []}
-    for row in outcomes:
-        if "calibrated" in row:
-            found["convergence"].append(row)
-        else:
-            found["synthetic"].append(row)
-    return found
+def compute(
+    fixed: Sequence[Fixed],
+    growing: Sequence[Convergence],
+    *,
+    workers: int = 1,
+    done: Callable[[Job[Any]], None] = lambda _job: None,
+) -> Statistics:
+    """Run experiments of both kinds and return what goes into ``statistics.json``.
+
+    Parameters
+    ----------
+    fixed, growing : sequences of Fixed and of Convergence
+        What to run.
+    workers, done
+        As in :func:`run_all`.
+
+    Returns
+    -------
+    Statistics
+        The outcomes, in the order of the experiments.
+    """
+    jobs: list[Job[Any]] = [*fixed, *growing]
+    outcomes = run_all(jobs, workers=workers, done=done)
+    return {"synthetic": outcomes[: len(fixed)], "convergence": outcomes[len(fixed) :]}
 
 
 def assess_fixed(n: int, family: Family) -> Calibration:
@@ -326,9 +340,7 @@ def _sample(n: int, family: Family, responses: Any) -> tuple[Calibration, Blocks
     return result, collapse(scores, responses.astype(np.int64), None)
 
 
-def _errors(
-    rows: Blocks, result: Calibration, n_bins: int, strategy: str
-) -> tuple[float, float]:
+def _errors(rows: Blocks, result: Calibration, n_bins: int, strategy: str) -> tuple[float, float]:
     """Return ECE^1 and ECE^2 with the paper's weights, both from the same bins."""
     totals = result._totals  # noqa: SLF001  (bins ask it for the number of rows)
     l1 = _ece.Binning(n_bins, strategy, "l1", weighting="width")

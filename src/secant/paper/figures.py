@@ -222,7 +222,7 @@ def reliability_diagrams(_: Statistics, *, n_bins: int, strategy: str, n: int = 
             ax=ax,
             linestyle=":",
             marker="*",
-            markersize=6 if n_bins <= 16 else 4.5,
+            markersize=6 if n_bins <= 16 else 3.5,
         )
         ax.set(xlabel="Mean score", ylabel="" if ax is not panels[0] else "Mean response")
         ax.set(aspect="equal", xticks=_QUARTERS, yticks=_QUARTERS)
@@ -348,9 +348,9 @@ def _registry() -> Iterator[PaperFigure]:
         yield PaperFigure(
             number,
             f"ECE against the number of bins, n = {n:,}",
-            "The two binned metrics for equispaced and equal-count bins, on miscalibrated data with "
-            "three families of scores. One data set has as many values as there are choices of "
-            "bins, and with many bins noise takes over: the metric only grows.",
+            "The two binned metrics for equispaced and equal-count bins, on miscalibrated data "
+            "with three families of scores. One data set has as many values as there are ways to "
+            "choose bins, and with many bins noise takes over: the metric only grows.",
             partial(ece_against_bins, n=n),
         )
     yield PaperFigure(

@@ -1,4 +1,4 @@
-"""The paper's ImageNet experiment: how sure is a classifier of its best guess, and is it right?
+"""The paper's ImageNet experiment: how sure a classifier is of its best guess, and if it is right.
 
 Everything here takes the classifier as a plain callable; :func:`resnet18` makes the paper's out of
 torch and torchvision, which nothing else needs.
@@ -111,7 +111,7 @@ def score_images(
     batch_size: int = 256,
     workers: int = 4,
     skip_unreadable: bool = False,
-    progress: Callable[[int], None] = lambda images: None,
+    progress: Callable[[int], None] = lambda _: None,
 ) -> Predictions:
     """Predict the class of every image.
 
@@ -276,7 +276,7 @@ def top_one(logits: Any) -> tuple[FloatArray, IntArray]:
     return 1 / np.exp(exact - highest[:, None]).sum(axis=1), predicted_class.astype(np.int64)
 
 
-def _check_count(name: str, value: int) -> None:
+def _check_count(name: str, value: Any) -> None:
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 1:
         msg = f"{name} must be a whole number of at least 1; got {value!r}"
         raise InputError(msg)

@@ -7,6 +7,7 @@ goes with these figures; the fair table, by predicted class, is made along with 
 from __future__ import annotations
 
 import json
+import tempfile
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
@@ -15,14 +16,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from secant._assess import assess
+from secant._files import write_whole
 from secant.errors import InputError
 from secant.paper import _imagenet_page
 from secant.paper._classes import by_predicted_class, to_csv
 from secant.paper._imagenet_drawing import draw_cumulative, draw_diagrams, draw_ece
-from secant.paper._parts import write_whole
 from secant.paper._predictions import Predictions, read_predictions
 from secant.paper._subsets import LEAST_BINS, NUMBERS, PAPER_IMAGES, SUBSETS, ece_rows
-from secant.paper.figures import FORMATS, PaperFigure, save
+from secant.paper.figures import FORMATS, Drawing, PaperFigure
 from secant.paper.reference import printed
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 
     from matplotlib.figure import Figure
 
-    from secant._results import Calibration
+    from secant._calibration import Calibration
     from secant.paper._classes import ClassRow
     from secant.paper._subsets import EceRow, Subset
     from secant.paper.experiments import Statistics
@@ -43,6 +44,25 @@ _CAPTIONS = (
     "ECCE-MAD / \N{GREEK SMALL LETTER SIGMA}",
     "ECCE-R",
     "ECCE-R / \N{GREEK SMALL LETTER SIGMA}",
+)
+_ECE_CAPTION = (
+    "Both binned metrics depend on the number of bins, and on their kind. The broken line is what "
+    "noise alone would give on average if every score were right."
+)
+_DIAGRAM_CAPTION = (
+    "Mean response against mean score, bin by bin, with the diagonal of perfect calibration. Thin "
+    "lines: twenty resamples of the images, which span about 95% of what chance does."
+)
+_CUMULATIVE_CAPTION = (
+    "No bins: the slope over any range of scores is the miscalibration there. The triangle at the "
+    "origin is 4\N{GREEK SMALL LETTER SIGMA} high."
+)
+# Titles and captions of the four figures of a subset.
+_WORDS = (
+    ("ECE against the number of bins", _ECE_CAPTION),
+    ("reliability diagrams with {few} and {many} equispaced bins", _DIAGRAM_CAPTION),
+    ("reliability diagrams with {few} and {many} equal-count bins", _DIAGRAM_CAPTION),
+    ("cumulative differences", _CUMULATIVE_CAPTION),
 )
 _NOTHING: Statistics = {"synthetic": [], "convergence": []}
 
@@ -103,7 +123,7 @@ def imagenet_figures(
     *,
     only: Collection[int] | None = None,
     formats: Sequence[str] = FORMATS,
-    progress: Callable[[str], None] = lambda what: None,
+    progress: Callable[[float, str], None] = lambda _share, _doing: None,
 ) -> Report:
     """Draw Figures 11 to 34 and make the table of predicted classes.
 
@@ -121,9 +141,9 @@ def imagenet_figures(
     only : collection of int, optional
         Numbers of the figures to draw; all unless given.
     formats : sequence of str
-        File formats.
+        Some of "pdf" and "png".
     progress : callable
-        Is told in a few words what was finished.
+        Told the share of the work done so far, and what was finished last.
 
     Returns
     -------
@@ -142,26 +162,46 @@ def imagenet_figures(
         predictions = read_predictions(predictions)
     folder = Path(out)
     folder.mkdir(parents=True, exist_ok=True)
-    subsets = []
+    with tempfile.TemporaryDirectory(prefix=".secant-", dir=folder) as name:
+        subsets, files = _draw(predictions, wanted, Path(name), tuple(formats), progress)
+        table = None if predictions.predicted_class is None else by_predicted_class(predictions)
+        report = Report(
+            page=folder / "imagenet.html",
+            subsets=subsets,
+            table=table,
+            as_in_the_paper=len(predictions) == PAPER_IMAGES,
+        )
+        texts = {
+            "imagenet_classes.csv": None if table is None else to_csv(table),
+            "imagenet.json": json.dumps(_numbers(report), indent=1, allow_nan=False) + "\n",
+            "imagenet.html": _imagenet_page.render(report, predictions, formats),
+        }
+        # The page comes last: when it is there, so is all that it shows.
+        for file in files:
+            file.replace(folder / file.name)
+        for file_name, text in texts.items():
+            if text is not None:
+                write_whole(folder / file_name, text.encode())
+    progress(1.0, "Written")
+    return report
+
+
+def _draw(
+    predictions: Predictions,
+    wanted: Collection[int],
+    folder: Path,
+    formats: tuple[str, ...],
+    progress: Callable[[float, str], None],
+) -> tuple[list[Drawn], list[Path]]:
+    """Draw what is wanted into a folder; return it, and its files."""
+    subsets, files = [], []
     for drawn in assess_subsets(predictions, wanted):
         for figure in drawn.figures:
-            save(figure, _NOTHING, folder, formats)
-            progress(f"Figure {figure.number}")
+            files += Drawing(figure, _NOTHING, folder, formats).run()
+            share = sum(number <= figure.number for number in wanted) / (len(wanted) + 1)
+            progress(share, f"Figure {figure.number}")
         subsets.append(drawn)
-    table = None
-    if predictions.predicted_class is not None:
-        table = by_predicted_class(predictions)
-        _write(folder / "imagenet_classes.csv", to_csv(table))
-        progress("the table of predicted classes")
-    report = Report(
-        page=folder / "imagenet.html",
-        subsets=subsets,
-        table=table,
-        as_in_the_paper=len(predictions) == PAPER_IMAGES,
-    )
-    _write(folder / "imagenet.json", json.dumps(_numbers(report), indent=1))
-    _write(report.page, _imagenet_page.render(report, predictions, formats))
-    return report
+    return subsets, files
 
 
 def assess_subsets(predictions: Predictions, wanted: Collection[int] = NUMBERS) -> Iterator[Drawn]:
@@ -231,29 +271,10 @@ def _plan(
 
 def _figure(subset: Subset, number: int, draw: Callable[[], Figure]) -> PaperFigure:
     """Give a figure its words."""
+    title, caption = _WORDS[number - subset.first_figure]
     few, many = subset.diagrams
-    title, caption = (
-        (
-            "ECE against the number of bins",
-            "Both binned metrics depend on the number of bins, and on the kind. The broken line is "
-            "what noise alone would give if every score were right.",
-        ),
-        (
-            f"reliability diagrams, {few} and {many} equispaced bins",
-            "Mean response against mean score, bin by bin, with the diagonal of perfect "
-            "calibration. Thin lines: twenty resamples of the images.",
-        ),
-        (
-            f"reliability diagrams, {few} and {many} equal-count bins",
-            "The same with bins that hold equally many images.",
-        ),
-        (
-            "cumulative differences",
-            "No bins: the slope over any range of scores is the miscalibration there. The triangle "
-            "at the origin is four standard deviations high.",
-        ),
-    )[number - subset.first_figure]
-    return PaperFigure(number, f"{subset.title}: {title}", caption, lambda _: draw())
+    title = f"{subset.title}: {title.format(few=f'{few:,}', many=f'{many:,}')}"
+    return PaperFigure(number, title, caption, lambda _: draw())
 
 
 def _check_numbers(only: Collection[int] | None) -> Collection[int]:
@@ -293,7 +314,3 @@ def _metrics(result: Calibration) -> dict[str, float | None]:
         "ecce_r_normalized": result.ecce_r.normalized,
     }
     return {name: value if np.isfinite(value) else None for name, value in values.items()}
-
-
-def _write(path: Path, text: str) -> None:
-    write_whole(path, lambda handle: handle.write(text.encode()))

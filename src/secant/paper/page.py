@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from html import escape
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -13,26 +14,25 @@ if TYPE_CHECKING:
 
 __all__ = ["DIFFERENCES", "render"]
 
-DIFFERENCES = (
-    (
-        "Genuine bins",
+_S = "\N{RIGHT SINGLE QUOTATION MARK}s"
+
+DIFFERENCES = {
+    "Genuine bins": (
         "Equispaced bins are closed on the right, and a row goes into the bin its score lies in. "
-        "The paper\N{RIGHT SINGLE QUOTATION MARK}s code moves on by at most one bin from one row "
-        "to the next, so that after an empty bin it puts rows in a wrong one. With n = 32,768 this "
-        "happens to square-rooted scores from 512 bins on.",
+        f"The paper{_S} code moves on by at most one bin from one row to the next, so that after "
+        "an empty bin it puts rows in a wrong one. With n = 32,768 this happens to square-rooted "
+        "scores from 512 bins on."
     ),
-    (
-        "P-values below 1e-16",
+    "P-values below 1e-16": (
         "The paper subtracts a distribution function from one, which leaves 0 (or less) where the "
         "P-value is below the rounding error of 1. We add up the tail itself, so a small P-value "
-        "keeps its digits.",
+        "keeps its digits."
     ),
-    (
-        "Grey lines",
+    "Grey lines": (
         "The lines of resampled data in the reliability diagrams are random. We draw ours with a "
-        "fixed seed of our own; they mean the same and are not the same.",
+        "fixed seed of our own; they mean the same and are not the same."
     ),
-)
+}
 """Where our results are not the paper's, and why: short names and explanations."""
 
 _TITLE = "Metrics of calibration for probabilistic predictions, reproduced"
@@ -76,6 +76,7 @@ def render(
     formats: Sequence[str],
     version: str,
     left_out: Iterable[int] = (),
+    also: Mapping[str, str] = MappingProxyType({}),
 ) -> str:
     """Return the page.
 
@@ -91,6 +92,8 @@ def render(
         Version of secant.
     left_out : iterable of int
         Figures that were left out of this run.
+    also : mapping from str to str
+        Other pages beside this one: names of files, and what they show.
 
     Returns
     -------
@@ -113,13 +116,20 @@ def render(
         f"<p>{_summary([row for number in numbers for row in compared.get(number, ())])}</p>",
         f"<p>Left out of this run: Figures {rest}.</p>" if rest else "",
         f'<nav aria-label="Figures">Figures {links}</nav>',
+        *(f'<p><a href="{escape(file)}">{escape(what)}</a></p>' for file, what in also.items()),
         _differences(),
         *(_section(figure, compared.get(figure.number, ()), formats) for figure in figures),
-        f'<section class="muted"><p>Made by secant {escape(version)}. Every number of the '
-        'synthetic experiments is in <a href="statistics.json">statistics.json</a>.</p></section>',
+        _footer(version),
         "</body></html>",
     ]
     return "\n".join(part for part in parts if part) + "\n"
+
+
+def _footer(version: str) -> str:
+    return (
+        f'<section class="muted"><p>Made by secant {escape(version)}. Every number of the '
+        'synthetic experiments is in <a href="statistics.json">statistics.json</a>.</p></section>'
+    )
 
 
 def _summary(rows: Sequence[Comparison]) -> str:
@@ -133,16 +143,18 @@ def _summary(rows: Sequence[Comparison]) -> str:
     )
     text += " The reasons stand beside those that differ, and below." if differ else ""
     return (
-        f"{text} A printed number matches when ours rounds to it; a value of the paper\N{RIGHT SINGLE QUOTATION MARK}s code "
-        "when it is ours to a relative 1e-12."
+        f"{text} A printed number matches when ours rounds to it; a value of the paper{_S} "
+        "code when it is ours to a relative 1e-12."
     )
 
 
 def _differences() -> str:
     items = "\n".join(
-        f"<dt>{escape(name)}</dt><dd>{escape(text)}</dd>" for name, text in DIFFERENCES
+        f"<dt>{escape(name)}</dt><dd>{escape(text)}</dd>" for name, text in DIFFERENCES.items()
     )
-    return f"<section><h2>Where we differ from the paper, and why</h2>\n<dl>\n{items}\n</dl></section>"
+    return (
+        f"<section><h2>Where we differ from the paper, and why</h2>\n<dl>\n{items}\n</dl></section>"
+    )
 
 
 def _section(figure: PaperFigure, rows: Sequence[Comparison], formats: Sequence[str]) -> str:
@@ -161,8 +173,7 @@ def _section(figure: PaperFigure, rows: Sequence[Comparison], formats: Sequence[
             f'<section id="figure{figure.number}"><figure>',
             f"<h2>{name}. {escape(figure.title)}</h2>",
             image,
-            f"<figcaption>{escape(figure.caption)} "
-            f'<span class="muted">{files}</span></figcaption>',
+            f'<figcaption>{escape(figure.caption)} <span class="muted">{files}</span></figcaption>',
             "</figure>",
             _table(rows) if rows else _NOTHING_PRINTED,
             "</section>",

@@ -134,8 +134,8 @@ def _binned(pairs: list[tuple[FixedRow, Any]]) -> Iterator[Comparison]:
         if "misplaced" in theirs:
             yield Comparison(
                 f"{_SYMBOL['ece1']}, {ours['n_bins']} equispaced bins, {family} scores",
-                f"{ours['ece1']:.4g}",
-                f"{theirs['ece1']:.4g}, by its code",
+                f"{ours['ece1']:#.4g}",
+                f"{theirs['ece1']:#.4g}, by its code",
                 agrees=abs(ours["ece1"] / theirs["ece1"] - 1) <= CLOSE,
                 note=_MISPLACED.format(theirs["misplaced"]),
             )
@@ -147,7 +147,9 @@ def _cumulative(pairs: list[tuple[FixedRow, Any]]) -> Iterator[Comparison]:
         if row["scores"] != "square rooted":
             continue
         yield printed("ECCE-MAD", row["ecce_mad"], "0.01243")
-        yield printed("ECCE-MAD / \N{GREEK SMALL LETTER SIGMA}", row["ecce_mad_normalized"], "5.512")
+        yield printed(
+            "ECCE-MAD / \N{GREEK SMALL LETTER SIGMA}", row["ecce_mad_normalized"], "5.512"
+        )
         yield printed("P-value of ECCE-MAD", row["ecce_mad_pvalue"], "7.1e-8")
         yield printed("ECCE-R", row["ecce_r"], "0.02291")
         yield printed("ECCE-R / \N{GREEK SMALL LETTER SIGMA}", row["ecce_r_normalized"], "10.16")

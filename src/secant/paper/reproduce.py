@@ -7,6 +7,7 @@ import tempfile
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import secant
@@ -15,9 +16,9 @@ from secant.paper import experiments, page, reference
 from secant.paper.figures import FIGURES, FORMATS, Drawing
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Sequence
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
-    from secant.paper.experiments import ConvergenceRow, FixedRow, Job, Statistics
+    from secant.paper.experiments import Convergence, Job, Statistics
     from secant.paper.figures import PaperFigure
     from secant.paper.reference import Comparison
 
@@ -56,7 +57,8 @@ def reproduce(
     formats: Sequence[str] = FORMATS,
     workers: int = 1,
     sizes: Iterable[int] = experiments.GROWING_SIZES,
-    progress: Callable[[float, str], None] = lambda share, doing: None,
+    also: Mapping[str, str] = MappingProxyType({}),
+    progress: Callable[[float, str], None] = lambda _share, _doing: None,
 ) -> Reproduction:
     """Reproduce the paper's synthetic experiments and write figures, numbers and a page.
 
@@ -74,6 +76,8 @@ def reproduce(
         around a script that calls this.
     sizes : iterable of int
         Sample sizes of the convergence experiment.
+    also : mapping from str to str
+        Other pages in the folder that the page is to name: files, and what they show.
     progress : callable
         Told the share of the work done so far, and what was finished last.
 
@@ -97,14 +101,14 @@ def reproduce(
     figures = choose(only)
     suffixes = _check_formats(formats)
     out = _make_folder(out)
-    jobs: list[Job[FixedRow | ConvergenceRow]] = [*experiments.all_fixed()]
+    fixed = experiments.all_fixed()
+    growing: list[Convergence] = []
     if any(figure.number in _GROWING for figure in figures):
-        jobs += experiments.all_convergence(sizes)
+        growing = experiments.all_convergence(sizes)
     else:
         workers = 1  # starting processes would take longer than the work
-    meter = _Meter(jobs, figures, progress)
-    outcomes = experiments.run_all(jobs, workers=workers, done=meter.computed)
-    found = experiments.statistics(outcomes)
+    meter = _Meter([*fixed, *growing], figures, progress)
+    found = experiments.compute(fixed, growing, workers=workers, done=meter.computed)
     compared = reference.compare(found)
     compared = {f.number: compared[f.number] for f in figures if f.number in compared}
     with tempfile.TemporaryDirectory(prefix=".secant-", dir=out) as name:
@@ -119,6 +123,7 @@ def reproduce(
                 formats=suffixes,
                 version=secant.__version__,
                 left_out=[n for n, figure in FIGURES.items() if figure not in figures],
+                also=also,
             ),
         }
         for file, text in texts.items():

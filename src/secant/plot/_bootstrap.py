@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from secant._blocks import Blocks
+    from secant._calibration import Calibration
     from secant._input import Observations
-    from secant._results import Calibration
     from secant._types import BoolArray, FloatArray
 
 __all__ = ["Resamples", "resample_result", "resample_rows"]

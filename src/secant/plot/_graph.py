@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     from matplotlib.path import Path
     from matplotlib.text import Text
 
-    from secant._results import Calibration, Curve, Interval
+    from secant._calibration import Calibration
+    from secant._results import Curve, Interval
     from secant._types import FloatArray
 
 __all__ = ["FEW_MODELS", "Graph"]

@@ -11,7 +11,7 @@ from secant._assess import assess
 from secant.errors import InputError
 
 if TYPE_CHECKING:
-    from secant._results import Calibration
+    from secant._calibration import Calibration
 
 __all__ = ["assess_models", "is_weighted", "named", "predict"]
 

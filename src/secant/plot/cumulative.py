@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from secant import null
-from secant._results import Calibration
+from secant._calibration import Calibration
 from secant.plot import _style
 from secant.plot._graph import FEW_MODELS, Graph
 from secant.plot._models import assess_models, is_weighted, named, predict

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from secant._calibration import Calibration
 from secant._input import check_choice, observations
-from secant._results import Calibration, Reliability
+from secant._results import Reliability
 from secant.errors import InputError
 from secant.plot import _style
 from secant.plot._bootstrap import resample_result, resample_rows

@@ -76,6 +76,10 @@ class ArraySource:
             parts.append(self._narrower(blocks.select(~light)))
         return concatenate(parts)
 
+    def recheck(self) -> None:
+        """Raise SecantError if the arrays are seen to have changed since they were checked."""
+        self._observations.recheck()
+
     @cached_property
     def _sample(self) -> FloatArray:
         return self._every_so_many(_SAMPLE)
@@ -100,7 +104,7 @@ class ArraySource:
         frequent = CellSums(
             PointGrid(common[common >= 0]), sampling=self._observations.sampling, moments=moments
         )
-        collected: list[Chunk] = []
+        collected = [_pick(next(self._observations.chunks(1)), np.zeros(0, np.int64))]
         for chunk, owner in self._rows_in(blocks):
             is_common = chunk.scores == common[owner]
             frequent.add(_pick(chunk, is_common))

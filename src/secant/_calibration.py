@@ -1,0 +1,346 @@
+"""The result of an assessment: the metrics, the worst range, and ways to ask for more."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from numbers import Real
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from secant import _ece, _verdict, null
+from secant._binomial import clopper_pearson, wilson
+from secant._blocks import resolve
+from secant._ecce import path
+from secant._inference import half_width
+from secant._input import check_choice
+from secant._results import ECE, Curve, Interval, Reliability, Statistic, plain
+from secant.errors import InputError, SecantError
+
+if TYPE_CHECKING:
+    from secant._blocks import Blocks, Refine, Source, Totals
+    from secant._ecce import Extremes
+    from secant._types import BoolArray
+    from secant.plot import CumulativeDisplay
+
+__all__ = ["Calibration"]
+
+
+@dataclass(frozen=True, eq=False)
+class Calibration:
+    """The calibration of a set of predictions; print it to read the answer.
+
+    Attributes
+    ----------
+    n : int
+        Number of predictions.
+    sigma : float
+        Standard deviation of the cumulative difference under perfect calibration, the unit of
+        the normalised metrics.
+    ecce_r, ecce_mad : Statistic
+        The two cumulative metrics.
+    mean_score, base_rate : float
+        What was predicted on average and how often the event happened.
+    confidence_level : float
+        Level of all intervals; the verdict tests at one minus it.
+    forbidden : tuple of int
+        Rows whose score rules out what happened: a score of exactly 0 before an event, of
+        exactly 1 before none.
+    warnings : tuple of str
+        What to keep in mind when reading the numbers, a line each.
+
+    Notes
+    -----
+    For many predictions in memory the result refers to the arrays it was given, so that
+    :meth:`between` and :meth:`ece` are exact. Do not change them; a change that alters the
+    answer is noticed and refused. A pickled result leaves the arrays behind and answers from the
+    points of :attr:`curve`.
+    """
+
+    n: int
+    sigma: float
+    ecce_r: Statistic
+    ecce_mad: Statistic
+    mean_score: float
+    base_rate: float
+    confidence_level: float
+    forbidden: tuple[int, ...]
+    warnings: tuple[str, ...]
+    _blocks: Blocks
+    _totals: Totals
+    _extremes: Extremes
+    _source: Source | None
+
+    @cached_property
+    def worst(self) -> Interval:
+        """The range of scores that attains ECCE-R."""
+        ends = sorted((self._extremes.argmin, self._extremes.argmax))
+        return self._interval(self._blocks.select(slice(*ends)))
+
+    @cached_property
+    def curve(self) -> Curve:
+        """The cumulative differences, exact at every point, their extremes among them."""
+        blocks = self._blocks
+        fraction = np.concatenate([[0.0], np.cumsum(blocks.weight)])
+        return Curve(
+            score=np.concatenate([blocks.low[:1], blocks.high]),
+            fraction=fraction / fraction[-1],
+            difference=path(blocks, self._totals.weight),
+        )
+
+    def between(self, a: float, b: float) -> Interval:
+        """Assess the predictions with scores from ``a`` to ``b``, both included.
+
+        While the predictions are at hand the answer is exact for any limits. When they are gone it
+        takes in every stretch of scores that was kept and meets ``[a, b]``; ``low``, ``high``,
+        ``n`` and ``weight`` of the result say what it really covers.
+
+        Parameters
+        ----------
+        a, b : float
+            Limits of the scores.
+
+        Returns
+        -------
+        Interval
+            With ``n == 0`` and NaN for averages where no score lies between.
+
+        Raises
+        ------
+        InputError
+            If the limits are not numbers in ascending order.
+
+        Examples
+        --------
+        >>> import secant
+        >>> result = secant.assess([0, 0, 1, 1], [0.1, 0.4, 0.5, 0.9])
+        >>> result.between(0.3, 0.6).n
+        2
+        """
+        if not (isinstance(a, Real) and isinstance(b, Real) and a <= b):
+            msg = f"between(a, b) needs two numbers in ascending order; got a={a!r}, b={b!r}"
+            raise InputError(msg)
+
+        def at_either_end(blocks: Blocks) -> BoolArray:
+            ends = np.zeros(len(blocks), bool)
+            first, last = np.searchsorted(blocks.high, a), np.searchsorted(blocks.low, b, "right")
+            if first < last:  # the first and the last block that meet [a, b]
+                ends[[first, last - 1]] = True
+            return ends
+
+        blocks = resolve(self._blocks, at_either_end, self._refine)
+        inside = blocks.select((blocks.high >= a) & (blocks.low <= b))
+        if not len(inside):
+            return _nothing_between(float(a), float(b))
+        return self._interval(inside)
+
+    def ece(
+        self,
+        *,
+        n_bins: int = 15,
+        strategy: str = "uniform",
+        norm: str = "l1",
+        squared: bool = False,
+        weighting: str = "count",
+        limits: str = "clopper-pearson",
+    ) -> ECE:
+        """Compute a binned metric with its noise floor and its bins.
+
+        Parameters
+        ----------
+        n_bins, strategy, norm, squared, weighting
+            As in :func:`secant.ece`.
+        limits : {"clopper-pearson", "wilson"}
+            Confidence limits for the mean response of each bin.
+
+        Returns
+        -------
+        ECE
+            The metric, its noise floor, its debiased form and the bins.
+
+        Raises
+        ------
+        InputError
+            If an option is unknown, quantile bins outnumber the predictions, or the predictions
+            are gone.
+
+        Examples
+        --------
+        >>> import secant
+        >>> result = secant.assess([0, 1, 0, 1], [0.2, 0.3, 0.6, 0.8])
+        >>> ece = result.ece(n_bins=2)
+        >>> round(ece.value, 3), round(ece.noise_floor, 3)
+        (0.225, 0.247)
+        """
+        binning = _ece.Binning(n_bins, strategy, norm, squared, weighting)
+        bins = self._bins(binning)
+        value, dropped = _ece.debiased(bins, binning)
+        return ECE(
+            value=_ece.error(bins, binning),
+            noise_floor=_ece.noise_floor(bins, binning),
+            debiased=value,
+            dropped_bins=dropped,
+            bins=self._reliability(bins, strategy, limits),
+            n_bins=int(n_bins),
+            strategy=strategy,
+            norm=norm,
+            squared=bool(squared),
+            weighting=weighting,
+        )
+
+    def reliability(
+        self,
+        *,
+        n_bins: int = 15,
+        strategy: str = "uniform",
+        limits: str = "clopper-pearson",
+    ) -> Reliability:
+        """Return mean score against mean response, bin by bin.
+
+        Parameters
+        ----------
+        n_bins, strategy
+            As in :func:`secant.ece`.
+        limits : {"clopper-pearson", "wilson"}
+            Confidence limits for the mean response of each bin.
+
+        Returns
+        -------
+        Reliability
+            The bins.
+
+        Raises
+        ------
+        InputError
+            As :meth:`ece`.
+        """
+        return self._reliability(self._bins(_ece.Binning(n_bins, strategy)), strategy, limits)
+
+    def plot(
+        self, ax: Any = None, *, worst: bool = True, band: bool = False, **kwargs: Any
+    ) -> CumulativeDisplay:
+        """Draw the graph of cumulative differences: slope is miscalibration, flat is good.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure unless given.
+        worst : bool
+            Mark the worst range of scores with its secant, and write how far off it is.
+        band : bool
+            Shade what the graph does not leave under perfect calibration.
+        **kwargs
+            Passed on to ``ax.plot`` for the curve.
+
+        Returns
+        -------
+        CumulativeDisplay
+            The picture and its parts.
+
+        Raises
+        ------
+        MissingExtraError
+            If matplotlib is not installed.
+        """
+        from secant.plot import CumulativeDisplay  # noqa: PLC0415  (drawing stands above numbers)
+
+        return CumulativeDisplay(self).plot(ax, worst=worst, band=band, **kwargs)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return every number as plain JSON; what is not finite becomes None."""
+        shown = ("n", "sigma", "ecce_r", "ecce_mad", "mean_score", "base_rate", "confidence_level")
+        return {
+            "verdict": _verdict.headline(self),
+            **{name: plain(getattr(self, name)) for name in shown},
+            "worst": self.worst.to_dict(),
+            "forbidden": list(self.forbidden),
+            "warnings": list(self.warnings),
+        }
+
+    def __str__(self) -> str:
+        return _verdict.text(self)
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        return _verdict.html(self)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_source": None}
+
+    @property
+    def _refine(self) -> Refine | None:
+        return None if self._source is None else self._look_again
+
+    def _look_again(self, blocks: Blocks) -> Blocks:
+        assert self._source is not None  # noqa: S101
+        self._source.recheck()
+        return self._source.refine(blocks)
+
+    def _half_width(self, share: float) -> float:
+        """Half-width of the simultaneous limits for a range with this share of the weight."""
+        return half_width(null.range, self._totals, self.confidence_level) / share
+
+    def _interval(self, blocks: Blocks) -> Interval:
+        """Describe consecutive blocks."""
+        if not len(blocks):
+            nothing = float(self._blocks.low[0])
+            return _nothing_between(nothing, nothing)
+        weight = float(blocks.weight.sum())
+        share = weight / self._totals.weight
+        gap = float(blocks.gain.sum()) / weight
+        half = self._half_width(share)
+        return Interval(
+            low=float(blocks.low[0]),
+            high=float(blocks.high[-1]),
+            n=int(blocks.n.sum()),
+            weight=share,
+            mean_score=float(blocks.scored.sum()) / weight,
+            mean_response=float(blocks.w1.sum()) / weight,
+            miscalibration=gap,
+            ci=(gap - half, gap + half),
+        )
+
+    def _bins(self, binning: _ece.Binning) -> _ece.BinSums:
+        blocks, totals = self._blocks, self._totals
+        if blocks.moments is None:
+            if self._source is None:
+                msg = "the predictions are gone, and bins need them: assess them again"
+                raise InputError(msg)
+            self._source.recheck()
+            blocks, totals = self._source.blocks(moments=True)
+            if totals != self._totals:
+                msg = "the arrays were changed after they were assessed: assess them again"
+                raise SecantError(msg)
+        return _ece.binned(blocks, totals, binning, self._refine)
+
+    def _reliability(self, bins: _ece.BinSums, strategy: str, limits: str) -> Reliability:
+        check_choice("limits", limits, ("clopper-pearson", "wilson"))
+        assert bins.aa is not None  # noqa: S101
+        method = clopper_pearson if limits == "clopper-pearson" else wilson
+        filled = bins.filled
+        rate = bins.mean(bins.weight1)
+        low, high = np.full((2, len(filled)), np.nan)
+        # Kish's effective number of predictions; their number itself when nothing is weighted.
+        effective = bins.weight[filled] ** 2 / bins.aa[filled]
+        effective = np.minimum(effective, bins.count[filled])
+        successes = np.clip(rate[filled], 0, 1) * effective
+        low[filled], high[filled] = method(successes, effective, self.confidence_level)
+        return Reliability(
+            edges=bins.edges,
+            count=bins.count,
+            weight=bins.weight / bins.weight.sum(),
+            mean_score=bins.mean(bins.scored),
+            mean_response=rate,
+            low=low,
+            high=high,
+            strategy=strategy,
+            limits=limits,
+            confidence_level=self.confidence_level,
+        )
+
+
+def _nothing_between(low: float, high: float) -> Interval:
+    return Interval(low, high, 0, 0.0, math.nan, math.nan, math.nan, (math.nan, math.nan))
