@@ -9,8 +9,9 @@ import numpy as np
 from secant import _ece, null
 from secant._calibration import Calibration
 from secant._ecce import extremes
-from secant._inference import interval, normalize, pvalue
+from secant._inference import interval, normalize
 from secant._input import check_choice, check_level, observations
+from secant._pvalues import HEAVY_SHARE, METHODS, PValue, pvalues
 from secant._results import Statistic
 from secant.errors import InputError
 from secant.sources.arrays import ArraySource
@@ -24,8 +25,6 @@ if TYPE_CHECKING:
 
 __all__ = ["assess", "ecce_mad", "ecce_r", "ece"]
 
-# Above this share of the variance in one observation the Brownian limit is out of reach.
-_HEAVY_SHARE = 0.02
 # Expected events (and expected non-events) below which normal limits are only approximate.
 _FEW_EVENTS = 10
 # Distinct scores below which the path is too coarse for the Brownian limit.
@@ -211,17 +210,20 @@ def assess(
         Whether weights correct for how rows were sampled, or count copies of rows.
     pos_label : optional
         The value of ``y_true`` that counts as 1, as in scikit-learn.
-    method : {"auto", "asymptotic"}
-        How to compute P-values. ``"asymptotic"`` takes the limit of many observations.
-        ``"auto"`` does so too, except that predictions which all share one score get the exact
-        binomial P-value. The result names the method used.
+    method : {"auto", "exact", "asymptotic", "monte-carlo"}
+        How to compute P-values; the result names what was done. ``"exact"``: for the sample size
+        at hand, exact for ECCE-MAD and between certified limits for ECCE-R. ``"asymptotic"``:
+        the limit of many observations. ``"monte-carlo"``: from responses drawn again and again.
+        ``"auto"``: exact while that takes a fraction of a second, else asymptotic where there
+        is enough variance for it, else Monte Carlo; Monte Carlo for sampling weights.
     confidence_level : float
         Level of all intervals, and one minus the level of the verdict's test.
     ties : {"collapse", "random"}
         Equal scores are taken together, so that no answer depends on the order of rows.
         ``"random"`` puts them in random order and exists to reproduce the paper.
     rng : int or numpy.random.Generator, optional
-        Randomness for ``ties="random"``.
+        Randomness for ``ties="random"``, which needs it, and for Monte Carlo P-values, which
+        are the same in every run without it.
 
     Returns
     -------
@@ -254,39 +256,42 @@ def assess(
     >>> result.worst.direction
     'too high'
     """
-    check_choice("method", method, ("auto", "asymptotic"))
+    check_choice("method", method, METHODS)
     check_choice("ties", ties, ("collapse", "random"))
     check_level(confidence_level)
     seen = observations(y_true, y_prob, sample_weight, weight_kind=weight_kind, pos_label=pos_label)
     source = ArraySource(seen)
+    generator = _generator(rng, needed=ties == "random")
     if ties == "random":
-        blocks, totals = source.shuffled(_generator(rng))
+        blocks, totals = source.shuffled(generator)
+        method = "asymptotic" if method == "auto" else method
     else:
         blocks, totals = source.blocks()
     blocks, found = extremes(blocks, totals.weight, source.refine)
 
-    def statistic(value: float, law: null.BrownianLaw) -> Statistic:
-        log10_pvalue, used = pvalue(value, law, blocks, totals, method)
+    def statistic(value: float, law: null.BrownianLaw, p: PValue) -> Statistic:
         return Statistic(
             value=value,
             normalized=normalize(value, totals.sigma),
-            pvalue=10**log10_pvalue,
-            log10_pvalue=log10_pvalue,
-            method=used,
-            bracket=None,
+            pvalue=10**p.log10,
+            log10_pvalue=p.log10,
+            method=p.method,
+            bracket=p.bracket,
             ci=interval(value, law, totals, confidence_level),
         )
+
+    p_r, p_mad = pvalues(blocks, totals, found, source=source, method=method, rng=generator)
 
     return Calibration(
         n=totals.n,
         sigma=totals.sigma,
-        ecce_r=statistic(found.ecce_r, null.range),
-        ecce_mad=statistic(found.ecce_mad, null.mad),
+        ecce_r=statistic(found.ecce_r, null.range, p_r),
+        ecce_mad=statistic(found.ecce_mad, null.mad, p_mad),
         mean_score=float(blocks.scored.sum()) / totals.weight,
         base_rate=float(blocks.w1.sum()) / totals.weight,
         confidence_level=float(confidence_level),
         forbidden=seen.forbidden,
-        warnings=tuple(_warnings(seen, blocks, totals)),
+        warnings=tuple(_warnings(seen, blocks, totals, p_r.method)),
         _blocks=blocks,
         _totals=totals,
         _extremes=found,
@@ -300,17 +305,17 @@ def _extremes(y_true: Any, y_prob: Any, sample_weight: Any) -> Extremes:
     return extremes(blocks, totals.weight, source.refine)[1]
 
 
-def _generator(rng: Any) -> np.random.Generator:
-    msg = f"ties='random' needs rng: a whole number or a numpy.random.Generator; got {rng!r}"
-    if rng is None:
-        raise InputError(msg)
+def _generator(rng: Any, *, needed: bool) -> np.random.Generator:
+    msg = f"rng must be a whole number or a numpy.random.Generator; got {rng!r}"
+    if rng is None and needed:
+        raise InputError(f"ties='random' needs rng: {msg}")
     try:
-        return np.random.default_rng(rng)
+        return np.random.default_rng(0 if rng is None else rng)
     except (TypeError, ValueError) as error:
         raise InputError(msg) from error
 
 
-def _warnings(seen: Observations, blocks: Blocks, totals: Totals) -> Iterator[str]:
+def _warnings(seen: Observations, blocks: Blocks, totals: Totals, method: str) -> Iterator[str]:
     """Say what to keep in mind when reading the numbers, a line each."""
     if seen.forbidden:
         count, first = len(seen.forbidden), seen.forbidden[0]
@@ -321,19 +326,18 @@ def _warnings(seen: Observations, blocks: Blocks, totals: Totals) -> Iterator[st
     events, others = int(blocks.n1.sum()), int(blocks.n0.sum())
     if not events or not others:
         yield f"The event {'never' if not events else 'always'} happened; check the outcomes."
-    expected = float(blocks.scored.sum())
-    if (
-        totals.sigma > 0
-        and min(expected, totals.weight - expected) * totals.n < _FEW_EVENTS * totals.weight
-    ):
-        yield "Few events were expected: intervals and asymptotic P-values are approximate."
-    if seen.sampling and totals.largest > _HEAVY_SHARE * totals.wwv:
+    expected = float(blocks.scored.sum()) / totals.weight * totals.n
+    if totals.sigma > 0 and min(expected, totals.n - expected) < _FEW_EVENTS:
+        yield "Few events were to be expected: confidence limits are approximate."
+    if method != "asymptotic":
+        return
+    if seen.sampling and totals.largest > HEAVY_SHARE * totals.wwv:
         yield (
             f"One observation carries {totals.largest / totals.wwv:.0%} of the variance: with such "
-            "weights the asymptotic P-value is not to be trusted."
+            "weights the asymptotic P-value is not to be trusted; use method='monte-carlo'."
         )
-    if 1 < len(blocks) < _FEW_SCORES and totals.n > 2 * _FEW_SCORES and not blocks.open.any():
+    if len(blocks) < _FEW_SCORES and totals.n > 2 * _FEW_SCORES and not blocks.open.any():
         yield (
             f"Only {len(blocks)} distinct scores: the asymptotic P-value is too large, "
-            "never too small."
+            "never too small; use method='exact'."
         )

@@ -179,6 +179,10 @@ class Source(Protocol):
         """Return the same observations in finer blocks, with moments if ``blocks`` has them."""
         ...
 
+    def sorted_rows(self) -> tuple[FloatArray, IntArray, FloatArray | None]:
+        """Return every score, response and weight in the order of scores, then of weights."""
+        ...
+
     def recheck(self) -> None:
         """Raise SecantError if the observations are seen to have changed since the first look."""
         ...

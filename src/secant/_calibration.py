@@ -90,7 +90,7 @@ class Calibration:
             difference=path(blocks, self._totals.weight),
         )
 
-    def between(self, a: float, b: float) -> Interval:
+    def between(self, a: Any, b: Any) -> Interval:
         """Assess the predictions with scores from ``a`` to ``b``, both included.
 
         While the predictions are at hand the answer is exact for any limits. When they are gone it

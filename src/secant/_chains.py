@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
 __all__ = ["SCALE", "WHOLE", "Chain", "Steps", "absorbed", "make_steps", "mirrored", "windows"]
 
-# The mass a chain starts with. With 1 the far cells of a P-value of 1e-300 would be subnormal,
-# which costs digits and a hundred times the time.
+# The mass a chain starts with. With 1 the far cells of a small P-value would be subnormal numbers:
+# slow on many processors, and zero where some library has set them to be.
 SCALE = 2.0**900
 
 # Ties up to this size enter with all their outcomes, larger ones without the improbable.
@@ -359,13 +359,11 @@ class _Rise:
             for column, cell in enumerate(door):
                 leaving = self.resting[column] * move
                 self.resting[column] *= stay
-                if cell >= ceiling:
-                    self.gone[column] += leaving
-                elif cell < floor:
-                    self.resting[column] += leaving
-                else:
+                if cell < ceiling:
                     stop = max(stop, cell - column + columns)
                     buffer[cell] += leaving
+                else:
+                    self.gone[column] += leaving
                 if start < floor:
                     arriving = buffer[start + column : min(floor, stop) : columns]
                     self.resting[column] += sum(arriving.tolist())

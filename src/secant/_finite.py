@@ -562,9 +562,13 @@ def _faint(path: _Path, law: null.BrownianLaw, c: float) -> float:
 
 
 def _bracket(lower: float, upper: float, error: float = 0.0) -> Bracket:
-    """Return the bracket for bounds given as mass out of ``SCALE``."""
-    low, high = _log10(lower * (1.0 - error)), _log10(upper * (1.0 + error))
-    return Bracket(low if low >= _LOG10_LEAST else -math.inf, max(high, _LOG10_LEAST))
+    """Return the bracket for bounds given as mass out of ``SCALE``, widened by their error."""
+    low = _log10(lower * (1.0 - error))
+    high = max(_log10(upper * (1.0 + error)), _LOG10_LEAST)
+    if error:  # the logarithms are rounded as well
+        low -= 2.0 * math.ulp(low)
+        high = min(high + 2.0 * math.ulp(high), 0.0) if high > _LOG10_LEAST else high
+    return Bracket(low if low >= _LOG10_LEAST else -math.inf, high)
 
 
 def _log10(mass: float) -> float:

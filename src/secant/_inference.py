@@ -1,4 +1,4 @@
-"""P-values and confidence intervals of the cumulative metrics."""
+"""Confidence intervals of the cumulative metrics."""
 
 from __future__ import annotations
 
@@ -6,15 +6,11 @@ import math
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from secant._binomial import log_two_sided
-
 if TYPE_CHECKING:
     from secant import null
-    from secant._blocks import Blocks, Totals
+    from secant._blocks import Totals
 
-__all__ = ["half_width", "interval", "normalize", "pvalue"]
-
-_LOG_10 = math.log(10)
+__all__ = ["half_width", "interval", "normalize"]
 
 
 def normalize(value: float, sigma: float) -> float:
@@ -22,21 +18,6 @@ def normalize(value: float, sigma: float) -> float:
     if value == 0:
         return 0.0
     return value / sigma if sigma > 0 else math.inf
-
-
-def pvalue(
-    value: float, law: null.BrownianLaw, blocks: Blocks, totals: Totals, method: str
-) -> tuple[float, str]:
-    """Return the decimal logarithm of the P-value of a metric, and how it was obtained.
-
-    Predictions that share one score make a path of a single step, whose law is binomial; the
-    Brownian limit would be wasteful there however many they are.
-    """
-    if method == "auto" and len(blocks) == 1 and not blocks.open[0] and _equally_weighted(totals):
-        log_p = log_two_sided(int(blocks.n1[0]), int(blocks.n[0]), float(blocks.low[0]))
-        return log_p / _LOG_10, "exact"
-    x = normalize(value, totals.sigma)
-    return law.logsf(x) / _LOG_10, "asymptotic"
 
 
 def half_width(law: null.BrownianLaw, totals: Totals, confidence_level: float) -> float:
@@ -61,8 +42,3 @@ def interval(
 @lru_cache(maxsize=64)
 def _critical(law: null.BrownianLaw, alpha: float) -> float:
     return law.isf(alpha)
-
-
-def _equally_weighted(totals: Totals) -> bool:
-    """Tell whether every observation has the same weight (equality of Cauchy and Schwarz)."""
-    return totals.ww * totals.n <= totals.weight**2 * (1 + 1e-12)

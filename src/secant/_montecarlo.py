@@ -141,13 +141,18 @@ def draw_rows(
     if (weight == weight[0]).all():
         n, n1 = np.diff(ends, prepend=-1), np.diff(np.cumsum(response)[ends], prepend=0)
         return draw_ties(score[ends], n, n1, rng=rng, draws=draws, enough=enough, progress=progress)
-    _, exponent = math.frexp(math.fsum(weight.tolist()))
-    units = np.rint(np.ldexp(weight, 52 - exponent))
+    units = _in_units(weight)
     tie_weight = np.diff(np.cumsum(units)[ends], prepend=0.0)
     reached = running_sum(tie_weight * score[ends])
     x = np.cumsum(units * response)[ends] - reached
     limits = thresholds(float(x.max()), float(x.min()), float(reached[-1]))
     return _run(_Coins(score, units, ends, reached), limits, rng, draws, enough, progress)
+
+
+def _in_units(weight: FloatArray) -> FloatArray:
+    """Return weights as whole numbers whose sum is below 2^53, so that they add up exactly."""
+    _, exponent = math.frexp(math.fsum(weight.tolist()))
+    return np.rint(np.ldexp(weight, 52 - exponent))
 
 
 # --- what to draw ---------------------------------------------------------------------------------

@@ -140,10 +140,12 @@ def _pvalue(statistic: Statistic) -> str:
     """Write a P-value, also one too small for a double."""
     if statistic.pvalue >= 1e-3:
         return f"= {statistic.pvalue:.2g}"
-    if statistic.pvalue >= 1e-300:
+    if statistic.pvalue > 1e-300:
         return f"= {statistic.pvalue:.1e}"
     if math.isinf(statistic.log10_pvalue):
         return "= 0"
+    if statistic.bracket is not None:
+        return f"< 1e{statistic.log10_pvalue:.0f}"
     exponent = math.floor(statistic.log10_pvalue)
     mantissa = f"{10 ** (statistic.log10_pvalue - exponent):.1f}"
     return f"= 1.0e{exponent + 1}" if mantissa == "10.0" else f"= {mantissa}e{exponent}"

@@ -152,6 +152,17 @@ def test_outcomes_that_tie_with_the_observed_one_count():
     assert r.pvalue == mad.pvalue == 1.0
 
 
+@pytest.mark.parametrize("scale", [1e-300, 0.1, 1.0, 1e9 / 7])
+def test_weights_add_up_exactly(scale):
+    """In any order, so that paths with the same successes are the same; and nearly unchanged."""
+    weight = scale * np.where(rng(22).random(100_000) < 0.5, 0.1, 0.3)
+    units = _montecarlo._in_units(weight)
+    sums = np.cumsum(units)
+    assert sums[-1] == np.cumsum(units[::-1])[-1] == sum(map(int, units)) < 2**53
+    assert np.cumsum(weight)[-1] != np.cumsum(weight[::-1])[-1]  # what this is for
+    assert np.allclose(units / sums[-1], weight / math.fsum(weight), rtol=0, atol=2.0**-51)
+
+
 def test_no_deviation_is_certain():
     r, mad = draw_ties(
         np.array([0.1, 0.3]), np.array([10, 10]), np.array([1, 3]), rng=rng(), draws=99

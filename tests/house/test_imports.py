@@ -17,9 +17,9 @@ from helpers import PACKAGE
 LAYERS = (
     ("errors", "_types", "_files"),
     ("null", "_adjust", "_binomial", "_input", "_grid", "_blocks"),
-    ("_sums", "_inference"),
-    ("_state",),
-    ("_cells", "_ecce", "_ece", "sources"),
+    ("_sums", "_inference", "_chains", "_chains_numba"),
+    ("_state", "_finite", "_montecarlo"),
+    ("_cells", "_ecce", "_ece", "_pvalues", "sources"),
     ("_results", "_verdict"),
     ("_calibration",),
     ("_assess",),

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import secant
@@ -108,8 +108,9 @@ def test_frequency_weights_equal_repeated_rows_in_cells(route):
 def test_the_scale_of_sampling_weights_does_not_matter(data, scale):
     y, p, w = data
     w = np.ones(len(p)) if w is None else w
-    a = secant.assess(y, p, sample_weight=w)
-    b = secant.assess(y, p, sample_weight=w * scale)
+    a = secant.assess(y, p, sample_weight=w, method="asymptotic")
+    b = secant.assess(y, p, sample_weight=w * scale, method="asymptotic")
+    assume(min(a.sigma, b.sigma) > 1e-150 or a.sigma == b.sigma)  # squares of less vanish
     assert a.ecce_r.value == pytest.approx(b.ecce_r.value, rel=1e-9, abs=1e-14)
     assert a.sigma == pytest.approx(b.sigma, rel=1e-12)
     assert a.ecce_r.ci == pytest.approx(b.ecce_r.ci, rel=1e-9, abs=1e-14)

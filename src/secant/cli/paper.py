@@ -173,7 +173,8 @@ def _synthetic(
     rows = [row for rows in done.compared.values() for row in rows]
     if rows:
         differ = sum(not row.agrees for row in rows)
-        why = f"; {differ} differ, and the page says why" if differ else ""
+        verb = "differs" if differ == 1 else "differ"
+        why = f"; {differ} {verb}, and the page says why" if differ else ""
         click.echo(f"{len(rows) - differ} of {len(rows)} comparisons match the paper{why}.")
     click.echo(f"Open {out / 'index.html'}")
 

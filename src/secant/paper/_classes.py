@@ -76,9 +76,10 @@ class ClassRow:
 def by_predicted_class(predictions: Predictions) -> list[ClassRow]:
     """Assess the predictions of each class separately, as a fair test of calibration allows.
 
-    Which class is predicted is known when the score is, so the predictions of a class are
-    calibrated if all are. (Which class is true is part of the outcome: among images of one true
-    class, a low score goes with a wrong answer even where all scores are right.)
+    Which class is predicted is known when the score is, and a score claims to be right for the
+    predicted class at hand. Which class is true is part of the outcome: a class that is often taken
+    for its look-alikes is right less often than its scores say, and a favoured one more often, even
+    where every score is right.
 
     Parameters
     ----------

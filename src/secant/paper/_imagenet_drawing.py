@@ -18,12 +18,12 @@ if TYPE_CHECKING:
     from secant._calibration import Calibration
     from secant.paper._subsets import EceRow, Subset
 
-__all__ = ["draw_cumulative", "draw_diagrams", "draw_ece"]
+__all__ = ["draw_cumulative", "draw_diagrams", "draw_ece", "images"]
 
 _METRICS = {"ece1": r"ECE$^1$", "ece2": r"ECE$^2$"}
 # Resamples behind the grey lines; the seed only makes them the same in every run.
 _RESAMPLES, _SEED = 20, 987654321
-# From this many bins on, lines and markers are drawn finer.
+# From this many filled bins on, lines and markers are drawn finer.
 _MANY_BINS = 256
 # A logarithmic axis that spans less than this factor has more than powers of ten on it.
 _SHORT = 30
@@ -56,26 +56,14 @@ def draw_ece(subset: Subset, result: Calibration, rows: Sequence[EceRow]) -> Fig
 
 def draw_diagrams(subset: Subset, result: Calibration, bins: str) -> Figure:
     """Draw reliability diagrams with few and with many bins, with lines of resampled rows."""
-    counts = [m for m in subset.diagrams if bins == "equispaced" or m <= result.n]
-    figure = _new_figure(4.1 * len(counts), 4.5)
-    for ax, n_bins in zip(np.atleast_1d(figure.subplots(1, len(counts))), counts, strict=True):
+    figure = _new_figure(8.2, 4.5)
+    for ax, n_bins in zip(figure.subplots(1, 2), subset.diagrams, strict=True):
         ax.set_title(f"{n_bins:,} {bins} bins", loc="left")
-        display = ReliabilityDisplay.from_calibration(
-            result,
-            n_bins=n_bins,
-            strategy=STRATEGIES[bins],
-            uncertainty="bootstrap",
-            n_resamples=_RESAMPLES,
-            rng=_SEED,
-            ax=ax,
-            linestyle=":",
-            marker="*",
-        )
-        ax.set_xlabel("Mean score")
-        if n_bins >= _MANY_BINS:
-            display.line_.set(linewidth=0.4, markersize=2, markeredgewidth=0)
-            display.resamples_[0].set(linewidth=0.15)
-            display.diagonal_.set(zorder=5, color=_style.INK)
+        if bins == "equal-count" and n_bins > result.n:
+            ax.set_axis_off()
+            ax.text(0.5, 0.5, f"{images(result.n)} cannot fill {n_bins:,} bins", ha="center")
+        else:
+            _diagram(ax, result, n_bins, STRATEGIES[bins])
     _heading(figure, subset, result)
     return figure
 
@@ -92,6 +80,11 @@ def draw_cumulative(subset: Subset, result: Calibration) -> Figure:
     return figure
 
 
+def images(count: int) -> str:
+    """Write a number of images."""
+    return f"{count:,} image{'s' if count > 1 else ''}"
+
+
 def _new_figure(width: float, height: float) -> Figure:
     from matplotlib.figure import Figure  # noqa: PLC0415  (imported only when drawing)
 
@@ -100,12 +93,32 @@ def _new_figure(width: float, height: float) -> Figure:
 
 def _heading(figure: Figure, subset: Subset, result: Calibration) -> None:
     """Say what is shown, in the picture itself: it may be seen without its caption."""
-    images = f"{result.n:,} image{'s' if result.n > 1 else ''}"
+    count = images(result.n)
     if subset.true_class is None:
-        words = f"All {images}"
+        words = f"All {count}"
     else:
-        words = f"{subset.title}, {images}: selected by outcome, as published"
+        words = f"{subset.title}, {count}: selected by outcome, as published"
     figure.suptitle(words, x=0.01, horizontalalignment="left", fontsize="medium")
+
+
+def _diagram(ax: Axes, result: Calibration, n_bins: int, strategy: str) -> None:
+    """Draw one reliability diagram, finer where there are a great many points."""
+    display = ReliabilityDisplay.from_calibration(
+        result,
+        n_bins=n_bins,
+        strategy=strategy,
+        uncertainty="bootstrap",
+        n_resamples=_RESAMPLES,
+        rng=_SEED,
+        ax=ax,
+        linestyle=":",
+        marker="*",
+    )
+    ax.set_xlabel("Mean score")
+    if np.count_nonzero(display.bins[0].count) >= _MANY_BINS:
+        display.line_.set(linewidth=0.4, markersize=2, markeredgewidth=0)
+        display.resamples_[0].set(linewidth=0.15)
+        display.diagonal_.set(zorder=5, color=_style.INK)
 
 
 def _values(row: EceRow, metric: str) -> tuple[float, float]:
@@ -123,6 +136,7 @@ def _ece_panel(ax: Axes, rows: Sequence[EceRow], metric: str) -> None:
         color=_style.MUTED,
         linewidth=1,
         linestyle=(0, (4, 2)),
+        marker="_",
         label="noise alone, were every score right",
     )
     ax.set_xscale("log", base=2)
@@ -140,7 +154,7 @@ def _logarithmic(ax: Axes, values: Sequence[float]) -> None:
         ax.set_ylim(bottom=0)
         return
     ax.set_yscale("log")
-    steps = (1.0, 2.0, 5.0) if max(values) < _SHORT * min(values) else (1.0,)
+    steps = (1.0, 2.0, 3.0, 5.0) if max(values) < _SHORT * min(values) else (1.0,)
     ax.yaxis.set_major_locator(ticker.LogLocator(subs=steps))
     ax.yaxis.set_major_formatter(ticker.FuncFormatter(lambda value, _: f"{value:g}"))
     ax.yaxis.set_minor_formatter(ticker.NullFormatter())

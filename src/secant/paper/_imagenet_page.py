@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from secant.paper.page import _STYLE as _PAGE_STYLE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -12,6 +14,7 @@ if TYPE_CHECKING:
     from secant.paper._classes import ClassRow
     from secant.paper._predictions import Predictions
     from secant.paper.imagenet_figures import Drawn, Report
+    from secant.paper.reference import Comparison
 
 __all__ = ["OTHER_IMAGES", "TRUE_CLASS", "render"]
 
@@ -20,27 +23,22 @@ OTHER_IMAGES = "other predictions than the paper\N{RIGHT SINGLE QUOTATION MARK}s
 
 TRUE_CLASS = (
     "The five classes are split by what the image truly shows, as the paper does. That selects on "
-    "the outcome: among images of one true class a low score goes with a wrong answer, so that "
-    "even a perfectly calibrated classifier looks miscalibrated (it is rejected in 69% of such "
-    "tests). These figures reproduce the paper and are no evidence about a class; no P-value is "
-    "given with them. The table of predicted classes below is fair."
+    "the outcome: a class that is often taken for its look-alikes is right less often than its "
+    "scores say, and a favoured one more often, even where every score is right on average. So "
+    "perfectly calibrated classifiers are rejected in most such tests. These figures "
+    "reproduce the paper and are no evidence about a class; no P-value is given with them. The "
+    "table of predicted classes below is fair."
 )
 """What to know before reading the figures of single classes."""
 
+_TITLE = "secant: the paper\N{RIGHT SINGLE QUOTATION MARK}s ImageNet figures"
 _LEVEL = 0.05
 _SHOWN = 20
 
 _STYLE = """
-body { font: 16px/1.5 system-ui, sans-serif; color: #1f2328; max-width: 60rem; margin: 2rem auto;
-  padding: 0 1rem; }
-h1, h2, h3 { line-height: 1.2; } h2 { margin-top: 3rem; }
-figure { margin: 1.5rem 0; } figure img { max-width: 100%; height: auto; }
-figcaption, .note { color: #57606a; font-size: 0.9rem; }
-.warning { border-left: 4px solid #d55e00; padding: 0.5rem 1rem; background: #fff6f0; }
-.scroll { overflow-x: auto; }
-table { border-collapse: collapse; font-variant-numeric: tabular-nums; font-size: 0.9rem; }
-th, td { padding: 0.2rem 0.7rem; text-align: right; border-bottom: 1px solid #e4e7ea; }
-th:first-child, td:first-child, .text { text-align: left; }
+.warning { border-left: 4px solid #d55e00; padding: .5rem 1rem; background: #fff6f0; }
+figure { margin: 1.5rem 0; }
+td.number, th.number { text-align: right; }
 """
 
 
@@ -64,17 +62,27 @@ def render(report: Report, predictions: Predictions, formats: Sequence[str]) -> 
     body = [
         "<h1>ImageNet: the paper\N{RIGHT SINGLE QUOTATION MARK}s Figures 11 to 34</h1>",
         *_about(report, predictions),
+        _contents(report),
         f'<p class="warning">{TRUE_CLASS}</p>',
     ]
     for drawn in report.subsets:
-        body += _subset(drawn, formats)
+        body += _subset(drawn, formats, judged=report.as_in_the_paper)
     body += _classes(report.table)
     return (
-        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        '<!DOCTYPE html>\n<html lang="en">\n<head><meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>secant: the paper's ImageNet figures</title>\n<style>{_STYLE}</style>\n"
-        "</head>\n<body>\n" + "\n".join(body) + "\n</body>\n</html>\n"
+        f"<title>{_TITLE}</title>\n<style>{_PAGE_STYLE}{_STYLE}</style></head>\n"
+        "<body>\n" + "\n".join(body) + "\n</body></html>\n"
     )
+
+
+def _contents(report: Report) -> str:
+    links = [
+        f'<a href="#figure{drawn.subset.first_figure}">{escape(drawn.subset.name)}</a>'
+        for drawn in report.subsets
+    ]
+    links.append('<a href="#classes">Every predicted class</a>')
+    return f'<nav aria-label="Contents">{" ".join(links)}</nav>'
 
 
 def _about(report: Report, predictions: Predictions) -> Iterator[str]:
@@ -93,7 +101,7 @@ def _about(report: Report, predictions: Predictions) -> Iterator[str]:
     made = {key: value for key, value in predictions.made.items() if key != "unreadable"}
     if made:
         rows = ([escape(str(key)), escape(str(value))] for key, value in made.items())
-        yield from _table(("made with", ""), rows, text=2)
+        yield from _table(("made with", ""), rows, text=(0, 1))
     skipped = predictions.made.get("unreadable", [])
     if skipped:
         yield f"<p>{len(skipped):,} images could not be read and were left out:</p><ul>"
@@ -104,22 +112,18 @@ def _about(report: Report, predictions: Predictions) -> Iterator[str]:
         yield "</ul>"
 
 
-def _subset(drawn: Drawn, formats: Sequence[str]) -> Iterator[str]:
-    """Show the figures of some images, and our numbers beside the paper's."""
+def _subset(drawn: Drawn, formats: Sequence[str], *, judged: bool) -> Iterator[str]:
+    """Show the figures of some images, and our numbers beside the paper's, judged or not."""
     count = "" if drawn.result is None else f", n = {drawn.result.n:,}"
+    yield f'<section id="figure{drawn.subset.first_figure}">'
     yield f"<h2>{escape(drawn.subset.title)}{count}</h2>"
-    rows = (
-        [
-            escape(each.what),
-            escape(each.ours),
-            escape(each.theirs),
-            escape(each.note) or ("match" if each.agrees else "no match"),
-        ]
-        for each in drawn.comparisons
-    )
+    if drawn.result is not None and drawn.subset.true_class is None:
+        yield f"<p>{escape(str(drawn.result)).replace(chr(10), '<br>')}</p>"
     if drawn.comparisons:
-        yield from _table(("", "here", "paper", ""), rows)
-    yield from (f'<p class="note">{escape(note)}</p>' for note in drawn.notes)
+        head = ("", "here", "paper", "")[: 4 if judged else 3]
+        rows = (_comparison(row, judged=judged) for row in drawn.comparisons)
+        yield from _table(head, rows, text=(0, 3))
+    yield from (f'<p class="muted">{escape(note)}</p>' for note in drawn.notes)
     for figure in drawn.figures:
         links = " ".join(
             f'<a href="{figure.stem}.{suffix}">{suffix.upper()}</a>' for suffix in formats
@@ -127,16 +131,24 @@ def _subset(drawn: Drawn, formats: Sequence[str]) -> Iterator[str]:
         title = escape(figure.title)
         shown = f'<img src="{figure.stem}.png" alt="{title}">' if "png" in formats else ""
         yield (
-            f'<figure id="{figure.stem}">{shown}<figcaption><strong>Figure {figure.number}.'
-            f"</strong> {title}. {escape(figure.caption)} {links}</figcaption></figure>"
+            f"<figure>{shown}<figcaption><strong>Figure {figure.number}.</strong> {title}. "
+            f'{escape(figure.caption)} <span class="muted">{links}</span></figcaption></figure>'
         )
+    yield "</section>"
+
+
+def _comparison(row: Comparison, *, judged: bool) -> list[str]:
+    cells = [row.what, row.ours, row.theirs]
+    if judged:
+        cells.append(row.note or ("match" if row.agrees else "differs"))
+    return [escape(cell) for cell in cells]
 
 
 def _classes(table: Sequence[ClassRow] | None) -> Iterator[str]:
     """Show the fair table."""
-    yield "<h2>Every predicted class</h2>"
+    yield '<section id="classes"><h2>Every predicted class</h2>'
     if table is None:
-        yield "<p>The table of predictions does not say which class was predicted.</p>"
+        yield "<p>The table of predictions does not say which class was predicted.</p></section>"
         return
     strict = sum(row.holm <= _LEVEL for row in table)
     lenient = sum(row.benjamini_hochberg <= _LEVEL for row in table)
@@ -165,6 +177,7 @@ def _classes(table: Sequence[ClassRow] | None) -> Iterator[str]:
         yield f"<details><summary>The other {len(table) - _SHOWN:,} classes</summary>"
         yield from _table(head, map(_class_row, table[_SHOWN:]))
         yield "</details>"
+    yield "</section>"
 
 
 def _class_row(row: ClassRow) -> list[str]:
@@ -192,17 +205,19 @@ def _power(value: float, log10: float) -> str:
     return f"1e{math.floor(log10)}" if value == 0 and math.isfinite(log10) else f"{value:.2g}"
 
 
-def _table(head: Sequence[str], rows: Iterable[Sequence[Any]], *, text: int = 1) -> Iterator[str]:
-    """Write a table of cells that are HTML already; the first ``text`` columns hold words."""
+def _table(
+    head: Sequence[str], rows: Iterable[Sequence[str]], *, text: Sequence[int] = (0,)
+) -> Iterator[str]:
+    """Write a table of cells that are HTML already; all but the columns of text hold numbers."""
 
-    def line(tag: str, cells: Sequence[Any]) -> str:
-        marks = [' class="text"' if place < text else "" for place in range(len(cells))]
+    def line(tag: str, cells: Sequence[str]) -> str:
+        marks = ["" if place in text else ' class="number"' for place in range(len(cells))]
         inside = "".join(
             f"<{tag}{mark}>{cell}</{tag}>" for mark, cell in zip(marks, cells, strict=True)
         )
         return f"<tr>{inside}</tr>"
 
-    yield '<div class="scroll"><table>'
+    yield '<div class="table"><table>'
     yield line("th", head)
     yield from (line("td", cells) for cells in rows)
     yield "</table></div>"

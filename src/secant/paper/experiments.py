@@ -9,6 +9,7 @@ outcomes of many together as they are written to ``statistics.json``.
 from __future__ import annotations
 
 import multiprocessing
+import signal
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass
 from itertools import product
@@ -255,9 +256,15 @@ def run_all(
             outcomes.append(job.run())
             done(job)
         return outcomes
-    # Started afresh, not forked: a progress bar runs in a thread, which a fork would cut off.
-    context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(workers, mp_context=context) as pool:
+    pool = ProcessPoolExecutor(
+        workers,
+        # Started afresh, not forked: a progress bar runs in a thread, which a fork would cut off.
+        mp_context=multiprocessing.get_context("spawn"),
+        # An interruption is for this process to deal with.
+        initializer=signal.signal,
+        initargs=(signal.SIGINT, signal.SIG_IGN),
+    )
+    with pool:
         # The longest first, so that no process waits long for the last.
         order = sorted(range(len(jobs)), key=lambda number: -jobs[number].cost)
         running = {pool.submit(jobs[number].run): number for number in order}

@@ -317,7 +317,7 @@ def _log_axes(ax: Axes, ticks: Sequence[int], *, powers: bool = False) -> None:
         heights = [float(height) for height in even if low <= height <= high]
     else:
         heights = _log_ticks(low, high)
-    ax.set_yticks(heights, [f"{height:g}" for height in heights])
+    ax.set_yticks(heights, [f"{height:.7f}".rstrip("0").rstrip(".") for height in heights])
     ax.xaxis.set_minor_locator(NullLocator())
     ax.yaxis.set_minor_locator(NullLocator())
     ax.grid(visible=True, color=_style.BAND, linewidth=0.8)
@@ -326,7 +326,7 @@ def _log_axes(ax: Axes, ticks: Sequence[int], *, powers: bool = False) -> None:
 def _log_ticks(low: float, high: float) -> list[float]:
     """Return round numbers between two limits: 1-2-5, or powers of ten alone where these crowd."""
     decades = math.log10(high / low)
-    digits = (1, 2, 5) if decades < 2.7 else (1,)
+    digits = (1, 2, 5) if decades < 3.2 else (1,)
     powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)))
     ticks = [float(f"{digit}e{power}") for power in powers for digit in digits]
     return [tick for tick in ticks if low <= tick <= high]

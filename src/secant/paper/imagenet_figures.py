@@ -20,7 +20,7 @@ from secant._files import write_whole
 from secant.errors import InputError
 from secant.paper import _imagenet_page
 from secant.paper._classes import by_predicted_class, to_csv
-from secant.paper._imagenet_drawing import draw_cumulative, draw_diagrams, draw_ece
+from secant.paper._imagenet_drawing import draw_cumulative, draw_diagrams, draw_ece, images
 from secant.paper._predictions import Predictions, read_predictions
 from secant.paper._subsets import LEAST_BINS, NUMBERS, PAPER_IMAGES, SUBSETS, ece_rows
 from secant.paper.figures import FORMATS, Drawing, PaperFigure
@@ -229,7 +229,9 @@ def assess_subsets(predictions: Predictions, wanted: Collection[int] = NUMBERS) 
             note = f"There is no image of true class {subset.true_class}: nothing to draw."
             yield Drawn(subset, None, [], [], [], [note])
             continue
-        result = assess(response, score, method="asymptotic")
+        # No P-value is shown for images chosen by their true class, so the quickest will do.
+        method = "auto" if subset.true_class is None else "asymptotic"
+        result = assess(response, score, method=method)
         yield _plan(subset, result, numbers, as_published=len(predictions) == PAPER_IMAGES)
 
 
@@ -243,7 +245,7 @@ def _plan(
         notes.append(f"Figure {first} needs at least {LEAST_BINS} images; there are {result.n}.")
     if diagrams in numbers and result.n < max(subset.diagrams):
         few = " or ".join(f"{m:,}" for m in subset.diagrams if m > result.n)
-        notes.append(f"Figure {diagrams}: {result.n:,} images cannot fill {few} bins.")
+        notes.append(f"Figure {diagrams}: {images(result.n)} cannot fill {few} bins.")
     draw: dict[int, Callable[[], Figure]] = {
         first: partial(draw_ece, subset, result, ece),
         first + 1: partial(draw_diagrams, subset, result, "equispaced"),

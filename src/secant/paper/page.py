@@ -63,6 +63,8 @@ figcaption { max-width: 44rem; }
 table { border-collapse: collapse; margin-top: 1rem; font-size: .9rem; }
 th, td { text-align: left; vertical-align: top; padding: .3rem .9rem .3rem 0;
   border-bottom: 1px solid var(--line); }
+td:first-child { min-width: 9rem; }
+td:last-child { min-width: 16rem; }
 td.number { font-variant-numeric: tabular-nums; white-space: nowrap; }
 td.differs { color: #a33e00; font-weight: 600; }
 @media print { section { break-inside: avoid; } nav { display: none; } }

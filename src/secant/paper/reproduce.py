@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import secant
 from secant.errors import InputError
 from secant.paper import experiments, page, reference
-from secant.paper.figures import FIGURES, FORMATS, Drawing
+from secant.paper.figures import FIGURES, FORMATS, Drawing, paper_style
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -100,6 +100,8 @@ def reproduce(
     """
     figures = choose(only)
     suffixes = _check_formats(formats)
+    with paper_style():  # whether one can draw at all is better known before computing
+        pass
     out = _make_folder(out)
     fixed = experiments.all_fixed()
     growing: list[Convergence] = []

@@ -76,6 +76,16 @@ class ArraySource:
             parts.append(self._narrower(blocks.select(~light)))
         return concatenate(parts)
 
+    def sorted_rows(self) -> Chunk:
+        """Return every score, response and weight in the order of scores, then of weights.
+
+        Rows that share both are alike but for what happened, so what is drawn for them does
+        not depend on the order in which they came.
+        """
+        rows = self._all_rows()
+        keys = (rows.scores,) if rows.weights is None else (rows.weights, rows.scores)
+        return _pick(rows, np.lexsort(keys))
+
     def recheck(self) -> None:
         """Raise SecantError if the arrays are seen to have changed since they were checked."""
         self._observations.recheck()

@@ -1,0 +1,160 @@
+"""Which P-value: exact, certified, Monte Carlo or asymptotic, and the name of the one taken.
+
+``"auto"`` takes finite-sample P-values while a count of operations stays within a budget. The count
+depends on the data alone, so the same data give the same P-value on every machine. Beyond it the
+Brownian limit is good where the variance is large, and random draws decide where it is not.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, NamedTuple
+
+from secant import _finite, null
+from secant._blocks import resolve
+from secant._montecarlo import draw_rows, draw_ties
+from secant.errors import InputError
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from secant._blocks import Blocks, Source, Totals
+    from secant._ecce import Extremes
+    from secant._finite import Bracket
+    from secant._montecarlo import Estimate
+
+__all__ = ["METHODS", "PValue", "pvalues"]
+
+METHODS = ("auto", "exact", "asymptotic", "monte-carlo")
+
+# Variance sum w^2 v, in units of an average squared weight, from which the Brownian limit is good
+# wherever the finite-sample methods are too slow.
+_LARGE_VARIANCE = 400
+# Above this share of the variance in one observation the Brownian limit is out of reach.
+HEAVY_SHARE = 0.02
+# Draws of a Monte Carlo P-value; it stops when so many are at least as extreme.
+_DRAWS = 9999
+_ENOUGH = 100
+# Coins tossed (rows times draws) up to which "auto" draws for weighted rows: about a second.
+_COINS = 100_000_000
+_FEWEST_DRAWS = 999
+
+
+class PValue(NamedTuple):
+    """A decimal logarithm, how it was obtained, and the limits certified for it."""
+
+    log10: float
+    method: str
+    bracket: tuple[float, float] | None
+
+
+def pvalues(
+    blocks: Blocks,
+    totals: Totals,
+    found: Extremes,
+    *,
+    source: Source,
+    method: str,
+    rng: np.random.Generator,
+) -> tuple[PValue, PValue]:
+    """Return the P-values of ECCE-R and ECCE-MAD.
+
+    Raises
+    ------
+    InputError
+        If exact P-values are asked for but rows carry unequal sampling weights.
+    """
+    if totals.sigma == 0 or found.ecce_r == 0:
+        certain = PValue(-math.inf if found.ecce_r > 0 else 0.0, "exact", None)
+        return certain, certain
+    asymptotic = (
+        _asymptotic(found.ecce_r, null.range, totals),
+        _asymptotic(found.ecce_mad, null.mad, totals),
+    )
+    if method == "asymptotic":
+        return asymptotic
+    equal = totals.ww * totals.n <= totals.weight**2 * (1 + 1e-12)  # Cauchy and Schwarz
+    if method == "exact" and not equal:
+        msg = (
+            "method='exact' knows no sampling weights that differ from row to row; "
+            "use method='monte-carlo'"
+        )
+        raise InputError(msg)
+    trusted = _limit_is_trusted(totals)
+    if method == "auto" and trusted and (blocks.open.any() if equal else _too_many(totals)):
+        return asymptotic
+    if method == "monte-carlo" or not equal:
+        draws = _DRAWS
+        if method == "auto":
+            draws = int(min(_DRAWS, max(_FEWEST_DRAWS, _COINS // totals.n)))
+        return _monte_carlo(blocks, source, rng, draws, equal=equal)
+    ties = resolve(blocks, lambda b: b.open, source.refine)
+    return _finite_sample(ties, asymptotic, method, rng, trusted=trusted)
+
+
+def _finite_sample(
+    ties: Blocks,
+    asymptotic: tuple[PValue, PValue],
+    method: str,
+    rng: np.random.Generator,
+    *,
+    trusted: bool,
+) -> tuple[PValue, PValue]:
+    """Compute what the budget allows; exact methods asked for by name have none."""
+    table = ties.low, ties.n, ties.n1
+
+    def affordable(which: str) -> bool:
+        return method == "exact" or _finite.operations(*table, which) <= _finite.BUDGET
+
+    r, mad = asymptotic
+    can_r, can_mad = affordable("r"), affordable("mad")
+    if not (can_r and can_mad) and not trusted:
+        r, mad = (
+            _drawn(estimate)
+            for estimate in draw_ties(*table, rng=rng, draws=_FEWEST_DRAWS, enough=_ENOUGH)
+        )
+    if can_r:
+        r = _certified(_finite.certified_r(*table))
+    if can_mad:
+        bracket = _finite.exact_mad(*table) if method == "exact" else _finite.certified_mad(*table)
+        mad = _certified(bracket)
+    return r, mad
+
+
+def _monte_carlo(
+    blocks: Blocks, source: Source, rng: np.random.Generator, draws: int, *, equal: bool
+) -> tuple[PValue, PValue]:
+    if equal:
+        ties = resolve(blocks, lambda b: b.open, source.refine)
+        estimates = draw_ties(ties.low, ties.n, ties.n1, rng=rng, draws=draws, enough=_ENOUGH)
+    else:
+        scores, labels, weights = source.sorted_rows()
+        assert weights is not None  # noqa: S101
+        estimates = draw_rows(scores, weights, labels, rng=rng, draws=draws, enough=_ENOUGH)
+    r, mad = estimates
+    return _drawn(r), _drawn(mad)
+
+
+def _limit_is_trusted(totals: Totals) -> bool:
+    """Tell whether the Brownian limit can be relied on."""
+    variance = totals.wwv * totals.n / totals.ww
+    return variance >= _LARGE_VARIANCE and totals.largest <= HEAVY_SHARE * totals.wwv
+
+
+def _too_many(totals: Totals) -> bool:
+    return totals.n * _FEWEST_DRAWS > _COINS
+
+
+def _asymptotic(value: float, law: null.BrownianLaw, totals: Totals) -> PValue:
+    return PValue(law.logsf(value / totals.sigma) / math.log(10), "asymptotic", None)
+
+
+def _certified(bracket: Bracket) -> PValue:
+    limits = 10**bracket.low, 10**bracket.high
+    exact = bracket.low == bracket.high
+    return PValue(bracket.high, "exact" if exact else "certified", None if exact else limits)
+
+
+def _drawn(estimate: Estimate) -> PValue:
+    method = f"Monte Carlo, {estimate.draws:,} draws"
+    return PValue(math.log10(estimate.pvalue), method, None)
