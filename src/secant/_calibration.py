@@ -122,6 +122,7 @@ class Calibration:
         if not (isinstance(a, Real) and isinstance(b, Real) and a <= b):
             msg = f"between(a, b) needs two numbers in ascending order; got a={a!r}, b={b!r}"
             raise InputError(msg)
+        a, b = float(a), float(b)
 
         def at_either_end(blocks: Blocks) -> BoolArray:
             ends = np.zeros(len(blocks), bool)
@@ -133,7 +134,7 @@ class Calibration:
         blocks = resolve(self._blocks, at_either_end, self._refine)
         inside = blocks.select((blocks.high >= a) & (blocks.low <= b))
         if not len(inside):
-            return _nothing_between(float(a), float(b))
+            return _nothing_between(a, b)
         return self._interval(inside)
 
     def ece(

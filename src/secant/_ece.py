@@ -249,13 +249,13 @@ def _quantile(
     on_edge = np.abs(bounds[nearest] - cuts) <= tolerance
     cuts = np.where(on_edge, bounds[nearest], cuts)
 
-    left = np.union1d(bounds, cuts)
-    length, left = np.diff(left), left[:-1]
-    block = np.searchsorted(bounds, left, side="right") - 1
-    pieces = _Pieces(
-        block=block,
-        bin=np.searchsorted(cuts, left, side="right") - 1,
-        share=np.minimum(length / np.diff(bounds)[block], 1.0),
-    )
+    if on_edge.all():  # every block lies whole in one bin
+        left, block, share = bounds[:-1], np.arange(len(blocks)), np.ones(len(blocks))
+    else:
+        marks = np.union1d(bounds, cuts)
+        left = marks[:-1]
+        block = np.searchsorted(bounds, left, side="right") - 1
+        share = np.minimum(np.diff(marks) / np.diff(bounds)[block], 1.0)
+    pieces = _Pieces(block, np.searchsorted(cuts, left, side="right") - 1, share)
     first = np.searchsorted(bounds, cuts[:-1], side="right") - 1
     return blocks, pieces, np.append(blocks.low[first], 1.0)

@@ -172,7 +172,7 @@ def check_choice(argument: str, value: Any, choices: tuple[str, ...]) -> None:
 
 def check_level(value: Any) -> None:
     """Refuse a confidence level outside (0, 1)."""
-    if not (isinstance(value, Real) and 0 < value < 1):
+    if not (isinstance(value, Real) and 0 < float(value) < 1):
         msg = f"confidence_level must lie strictly between 0 and 1; got {value!r}"
         raise InputError(msg)
 

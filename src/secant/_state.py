@@ -104,7 +104,7 @@ def _header_is_sound(header: dict[str, Any]) -> bool:
         cells = dyadic_grid(header["n_cells"]).low.shape[0]
         totals = header["totals"]
         names = [field.name for field in fields(Totals)]
-        return (
+        return bool(
             _is_whole(header["filled"], 0, cells)
             and isinstance(header["sampling"], bool)
             and _is_whole(header["forbidden"], 0, totals["n"])
