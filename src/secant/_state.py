@@ -142,7 +142,8 @@ def _fill(sums: CellSums, payload: bytes, header: dict[str, Any]) -> bool:
         column[cells] = values.reshape(filled, column.shape[1])
         start += values.nbytes
     counts = sums.count[::2] + sums.count[1::2]
-    return int(np.count_nonzero(counts)) == filled and int(counts.sum()) == header["totals"]["n"]
+    complete = np.count_nonzero(counts) == filled and counts.sum() == header["totals"]["n"]
+    return bool(complete)
 
 
 def _is_whole(value: Any, least: int, most: int) -> bool:
