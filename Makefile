@@ -7,12 +7,13 @@ ARGS ?=
 
 VENV := .venv
 OLDEST := .venv-oldest
+PEERS := .venv-peers
 # -qq: errors only. Warnings about the machine's own pip settings are not our user's concern.
 PIP_FLAGS := -qq --disable-pip-version-check --no-input
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test test-oldest lint format bench clean
+.PHONY: help demo test test-oldest lint format bench bench-peers clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' Makefile | expand -t 22
@@ -40,8 +41,11 @@ format: $(VENV)/.lint ## lay out the code and apply the safe fixes
 bench: $(VENV)/.bench ## measure speed and memory as ratios within one process
 	$(VENV)/bin/python benchmarks/run.py $(ARGS)
 
+bench-peers: $(PEERS)/.bench ## the same against MCGrad, MAPIE, torchmetrics and relplot too
+	$(PEERS)/bin/python benchmarks/run.py $(ARGS)
+
 clean: ## remove the environments, caches and build products
-	rm -rf $(VENV) $(OLDEST) build dist .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	rm -rf $(VENV) $(OLDEST) $(PEERS) build dist .hypothesis .mypy_cache .pytest_cache .ruff_cache
 	find src tests benchmarks examples -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
 
 # --- environments --------------------------------------------------------------------------------
@@ -63,17 +67,26 @@ $(VENV)/.core: $(VENV)/.made pyproject.toml constraints.txt
 
 $(VENV)/.test: $(VENV)/.core
 	@echo "Installing the test tools, oracles and data frame libraries into $(VENV)"
-	@$(VENV)/bin/python -m pip install $(PIP_FLAGS) -c constraints.txt -e '.[cli,plot,test,test-interop]'
+	@$(VENV)/bin/python -m pip install $(PIP_FLAGS) -c constraints.txt -e '.[cli,fast,plot,test,test-interop]'
 	@touch $@
 
 $(VENV)/.lint: $(VENV)/.core
 	@echo "Installing ruff, mypy and the libraries whose types it reads into $(VENV)"
-	@$(VENV)/bin/python -m pip install $(PIP_FLAGS) -c constraints.txt -e '.[cli,plot]' mypy ruff
+	@$(VENV)/bin/python -m pip install $(PIP_FLAGS) -c constraints.txt -e '.[cli,fast,plot]' mypy ruff
 	@touch $@
 
 $(VENV)/.bench: $(VENV)/.core
 	@echo "Installing scikit-learn, to compare with, into $(VENV)"
 	@$(VENV)/bin/python -m pip install $(PIP_FLAGS) -c constraints.txt scikit-learn
+	@touch $@
+
+# The peers bring torch, so they get an environment of their own.
+$(PEERS)/.made:
+	$(make_venv)
+
+$(PEERS)/.bench: $(PEERS)/.made pyproject.toml constraints.txt
+	@echo "Installing secant and its peers into $(PEERS)"
+	@$(PEERS)/bin/python -m pip install $(PIP_FLAGS) -e . torch==2.13.0 numpy scikit-learn MAPIE mcgrad relplot torchmetrics
 	@touch $@
 
 $(OLDEST)/.made:

@@ -328,7 +328,7 @@ def _warnings(seen: Observations, blocks: Blocks, totals: Totals, method: str) -
         yield f"The event {'never' if not events else 'always'} happened; check the outcomes."
     expected = float(blocks.scored.sum()) / totals.weight * totals.n
     if totals.sigma > 0 and min(expected, totals.n - expected) < _FEW_EVENTS:
-        yield "Few events were to be expected: confidence limits are approximate."
+        yield "Few events were expected: confidence limits are approximate."
     if method != "asymptotic":
         return
     if seen.sampling and totals.largest > HEAVY_SHARE * totals.wwv:

@@ -464,7 +464,7 @@ def _rise(path: _Path, grid: _Grid, steps: Steps, c: float, ways: tuple[str, ...
         low=low,
         high=np.maximum(grid.above(path.after + c), low + 1),
         stride=grid.stride,
-        hold=_hold(path, path.after - path.before),
+        hold=_hold(path, np.floor(path.after - path.before).astype(np.int64)),
         entry=np.stack([rounded[way] + grid.stride for way in ways], axis=1),
     )
 
@@ -483,15 +483,15 @@ def _fall(path: _Path, grid: _Grid, steps: Steps, c: float, ways: tuple[str, ...
         low=low,
         high=np.maximum(end - grid.below(path.after - c), low + 1),
         stride=grid.stride,
-        hold=_hold(path, path.count - (path.after - path.before)),
+        hold=_hold(path, path.count - np.ceil(path.after - path.before).astype(np.int64)),
         entry=np.stack([rounded[way] + grid.stride for way in ways], axis=1),
     )
 
 
-def _hold(path: _Path, expected: FloatArray) -> IntArray:
+def _hold(path: _Path, expected: IntArray) -> IntArray:
     """Return how many moves at each step leave a path that is at its minimum there."""
     # One move of a single observation is always more than was expected, rounded or not.
-    return np.where(path.count == 1, 0, np.floor(expected)).astype(np.int64)
+    return np.where(path.count == 1, 0, expected)
 
 
 def _mad(path: _Path, c: float, kernel: _Kernel) -> tuple[float, float, float]:

@@ -65,7 +65,8 @@ def pvalues(
         If exact P-values are asked for but rows carry unequal sampling weights.
     """
     if totals.sigma == 0 or found.ecce_r == 0:
-        certain = PValue(-math.inf if found.ecce_r > 0 else 0.0, "exact", None)
+        how = "asymptotic" if method == "asymptotic" else "exact"
+        certain = PValue(-math.inf if found.ecce_r > 0 else 0.0, how, None)
         return certain, certain
     asymptotic = (
         _asymptotic(found.ecce_r, null.range, totals),

@@ -144,8 +144,8 @@ def _pvalue(statistic: Statistic) -> str:
         return f"= {statistic.pvalue:.1e}"
     if math.isinf(statistic.log10_pvalue):
         return "= 0"
-    if statistic.bracket is not None:
-        return f"< 1e{statistic.log10_pvalue:.0f}"
+    if statistic.bracket is not None and statistic.bracket[0] == 0:  # known to be below, no more
+        return f"< 1e{math.ceil(statistic.log10_pvalue)}"
     exponent = math.floor(statistic.log10_pvalue)
     mantissa = f"{10 ** (statistic.log10_pvalue - exponent):.1f}"
     return f"= 1.0e{exponent + 1}" if mantissa == "10.0" else f"= {mantissa}e{exponent}"

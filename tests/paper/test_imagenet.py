@@ -311,14 +311,24 @@ def test_a_damaged_batch_is_scored_again(tree, tmp_path, whole, damage):
 
 def test_a_folder_of_something_else_is_left_alone(tree, tmp_path):
     out = tmp_path / "preds.parquet"
-    touch(imagenet.parts_folder(out), "thesis.txt")
+    touch(imagenet.parts_folder(out), "thesis.txt", "batch-0000001.npz")
     for restart in (False, True):
         with pytest.raises(InputError, match="in the way"):
             imagenet.score_to_file(tree, digits.classifier(), out, restart=restart)
-    assert (imagenet.parts_folder(out) / "thesis.txt").exists()
+    assert len(list(imagenet.parts_folder(out).iterdir())) == 2
+
+
+def test_a_run_without_a_finished_batch_is_forgotten(tree, tmp_path):
+    out = tmp_path / "preds.parquet"
+    stopping, _ = counting(digits.classifier(), stop_after=0, error=RuntimeError)
+    with pytest.raises(RuntimeError):
+        imagenet.score_to_file(tree, stopping, out, batch_size=8)
+    imagenet.score_to_file(tree, digits.classifier(weights="others"), out, batch_size=9)
+    assert imagenet.read_predictions(out).made["weights"] == "others"
 
 
 def test_an_illegible_note_of_the_run_is_refused(tree, tmp_path):
+    imagenet.score_images(tree, digits.classifier(), parts=tmp_path)
     (tmp_path / "run.json").write_text("{", encoding="utf-8")
     with pytest.raises(InputError, match="does not say which run left it"):
         imagenet.score_images(tree, digits.classifier(), parts=tmp_path)

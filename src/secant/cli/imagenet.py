@@ -150,10 +150,13 @@ def _progress_bar(images: int) -> Iterator[Callable[[int], None]]:
         TimeRemainingColumn(),
     )
     with Progress(*columns, console=console, disable=not console.is_terminal) as progress:
-        task = progress.add_task("", total=images, speed="")
+        task = progress.add_task("", total=images, speed="", start=False)
 
         def done(count: int) -> None:
-            progress.update(task, advance=count)
+            if progress.tasks[0].started:
+                progress.update(task, advance=count)
+            else:  # those of an earlier run say nothing about the speed of this one
+                progress.reset(task, completed=count)
             speed = progress.tasks[0].speed
             progress.update(task, speed=f"{speed:,.0f} images/s" if speed else "")
 

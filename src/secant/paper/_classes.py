@@ -14,7 +14,7 @@ from secant._assess import assess
 from secant.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from secant._calibration import Calibration
     from secant._types import IntArray
@@ -73,7 +73,9 @@ class ClassRow:
     miscalibration: float
 
 
-def by_predicted_class(predictions: Predictions) -> list[ClassRow]:
+def by_predicted_class(
+    predictions: Predictions, *, progress: Callable[[float], None] = lambda _: None
+) -> list[ClassRow]:
     """Assess the predictions of each class separately, as a fair test of calibration allows.
 
     Which class is predicted is known when the score is, and a score claims to be right for the
@@ -85,6 +87,8 @@ def by_predicted_class(predictions: Predictions) -> list[ClassRow]:
     ----------
     predictions : Predictions
         With predicted classes.
+    progress : callable
+        Told the share of the images assessed so far.
 
     Returns
     -------
@@ -101,9 +105,12 @@ def by_predicted_class(predictions: Predictions) -> list[ClassRow]:
         raise InputError(msg)
     numbers: list[int] = []
     results: list[Calibration] = []
+    assessed = 0
     for number, rows in _groups(predictions.predicted_class):
         numbers.append(number)
         results.append(assess(predictions.response[rows], predictions.score[rows]))
+        assessed += len(rows)
+        progress(assessed / len(predictions))
     pvalues = [result.ecce_r.pvalue for result in results]
     adjusted = zip(holm(pvalues), benjamini_hochberg(pvalues), strict=True)
     table = [

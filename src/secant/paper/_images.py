@@ -99,7 +99,7 @@ def list_images(root: str | Path) -> ImageTree:
             paths.append(relative)
             true_class.append(number)
     if not paths:
-        msg = f"the {len(classes):,} class folders of {root} hold no images ({_known_suffixes()})"
+        msg = f"the class folders of {root} hold no images ({', '.join(_SUFFIXES)})"
         raise InputError(msg)
     return ImageTree(
         root=root,
@@ -202,7 +202,3 @@ def _bytes(name: str) -> bytes:
     except UnicodeEncodeError:
         msg = f"the name of a class or an image is not text that can be stored: {name!r}"
         raise InputError(msg) from None
-
-
-def _known_suffixes() -> str:
-    return ", ".join(_SUFFIXES)

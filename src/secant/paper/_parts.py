@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["Part", "Parts"]
 
 _RUN = "run.json"
+_BATCHES = "batch-*.npz"
 
 
 class Part(NamedTuple):
@@ -62,13 +63,15 @@ class Parts:
         self.folder = folder
         folder.mkdir(parents=True, exist_ok=True)
         file = folder / _RUN
-        if file.exists():
+        if file.exists() and any(folder.glob(_BATCHES)):
             _compare(folder, _read(file), dict(run))
-        elif any(folder.iterdir()):
+            return
+        self.discard(folder)  # a run that finished no batch left nothing worth keeping
+        folder.mkdir(exist_ok=True)
+        if any(not each.name.startswith(f".{_RUN}.") for each in folder.iterdir()):
             msg = f"{folder} is in the way: it was not left by an interrupted run"
             raise InputError(msg)
-        else:
-            write_whole(file, json.dumps(run, indent=1).encode())
+        write_whole(file, json.dumps(run, indent=1).encode())
 
     def load(self, number: int, size: int) -> Part | None:
         """Return a finished batch; None where it is missing, damaged or of another size."""
@@ -96,10 +99,13 @@ class Parts:
 
     @staticmethod
     def discard(folder: Path) -> None:
-        """Remove what this class put into a folder, and the folder where that was all."""
-        if not folder.is_dir():
+        """Remove what this class put into a folder, and the folder where that was all.
+
+        A folder that does not say which run it is of is left as it is.
+        """
+        if not (folder / _RUN).exists():
             return
-        for pattern in ("batch-*.npz", ".batch-*.npz.*", f".{_RUN}.*", _RUN):
+        for pattern in (_BATCHES, f".{_BATCHES}.*", f".{_RUN}.*", _RUN):
             for file in folder.glob(pattern):
                 file.unlink()
         if not any(folder.iterdir()):

@@ -64,6 +64,8 @@ _WORDS = (
     ("reliability diagrams with {few} and {many} equal-count bins", _DIAGRAM_CAPTION),
     ("cumulative differences", _CUMULATIVE_CAPTION),
 )
+# The table of predicted classes takes as long as this many figures.
+_TABLE_COST = 24
 _NOTHING: Statistics = {"synthetic": [], "convergence": []}
 
 
@@ -164,7 +166,7 @@ def imagenet_figures(
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=".secant-", dir=folder) as name:
         subsets, files = _draw(predictions, wanted, Path(name), tuple(formats), progress)
-        table = None if predictions.predicted_class is None else by_predicted_class(predictions)
+        table = _table(predictions, wanted, progress)
         report = Report(
             page=folder / "imagenet.html",
             subsets=subsets,
@@ -198,10 +200,24 @@ def _draw(
     for drawn in assess_subsets(predictions, wanted):
         for figure in drawn.figures:
             files += Drawing(figure, _NOTHING, folder, formats).run()
-            share = sum(number <= figure.number for number in wanted) / (len(wanted) + 1)
+            share = sum(number <= figure.number for number in wanted) / (len(wanted) + _TABLE_COST)
             progress(share, f"Figure {figure.number}")
         subsets.append(drawn)
     return subsets, files
+
+
+def _table(
+    predictions: Predictions, wanted: Collection[int], progress: Callable[[float, str], None]
+) -> list[ClassRow] | None:
+    """Make the fair table, where the predicted classes are known."""
+    if predictions.predicted_class is None:
+        return None
+
+    def tell(share: float) -> None:
+        done = len(wanted) + _TABLE_COST * share
+        progress(done / (len(wanted) + _TABLE_COST), "Predicted classes")
+
+    return by_predicted_class(predictions, progress=tell)
 
 
 def assess_subsets(predictions: Predictions, wanted: Collection[int] = NUMBERS) -> Iterator[Drawn]:
