@@ -38,6 +38,8 @@ _ENOUGH = 100
 # Coins tossed (rows times draws) up to which "auto" draws for weighted rows: about a second.
 _COINS = 100_000_000
 _FEWEST_DRAWS = 999
+# How many budgets a finite-sample P-value may cost where only Monte Carlo could replace it.
+_PATIENCE = 8
 
 
 class PValue(NamedTuple):
@@ -104,8 +106,11 @@ def _finite_sample(
     """Compute what the budget allows; exact methods asked for by name have none."""
     table = ties.low, ties.n, ties.n1
 
+    # Where the limit is not to be trusted certainty is worth some patience.
+    budget = _finite.BUDGET * (1 if trusted else _PATIENCE)
+
     def affordable(which: str) -> bool:
-        return method == "exact" or _finite.operations(*table, which) <= _finite.BUDGET
+        return method == "exact" or _finite.operations(*table, which) <= budget
 
     r, mad = asymptotic
     can_r, can_mad = affordable("r"), affordable("mad")
