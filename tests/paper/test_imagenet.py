@@ -1,5 +1,6 @@
 """Scoring a tree of images: what is read, what is computed, and what survives an interruption."""
 
+import io
 import os
 import shutil
 import signal
@@ -296,7 +297,18 @@ def test_a_changed_run_is_refused_and_can_be_started_anew(tree_folder, tmp_path,
     np.testing.assert_allclose(found.score, score, rtol=1e-12)
 
 
-@pytest.mark.parametrize("damage", [b"", b"PK half of a zip file"])
+def saved(**columns):
+    content = io.BytesIO()
+    np.savez(content, **columns)
+    return content.getvalue()
+
+
+SHORT = {"score": np.ones(3), "predicted_class": np.ones(3, int), "problem": [""] * 3}
+
+
+@pytest.mark.parametrize(
+    "damage", [b"", b"PK half of a zip file", saved(**SHORT), saved(score=np.ones(8))]
+)
 def test_a_damaged_batch_is_scored_again(tree, tmp_path, whole, damage):
     out = tmp_path / "preds.parquet"
     interrupted(tree, out)

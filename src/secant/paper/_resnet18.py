@@ -52,7 +52,7 @@ def build(weights: str | Path, device: str) -> tuple[Logits, Prepare, dict[str, 
         pixels = torch.from_numpy(np.stack(images)).to(place).permute(0, 3, 1, 2)
         with ExitStack() as stack:
             stack.enter_context(torch.inference_mode())
-            # Plain float32 and the same algorithm in every run, whatever the process has set.
+            # Convolutions in plain float32, by the same algorithm in every run.
             stack.enter_context(
                 torch.backends.cudnn.flags(enabled=True, deterministic=True, allow_tf32=False)
             )
