@@ -140,6 +140,22 @@ def test_bounds_contain_the_truth_when_a_score_is_very_common(n_cells, score):
     assert bounds.ecce_mad[0] <= expected <= bounds.ecce_mad[1]
 
 
+@pytest.mark.parametrize("n_cells", CELLS)
+@pytest.mark.parametrize("score", [1 - 1e-9, 1 - 1e-12, 1 - 2**-53])
+@pytest.mark.parametrize("weight", [None, 3.0])
+def test_bounds_contain_the_truth_when_forecasts_are_almost_certain(n_cells, score, weight):
+    """What is left of w(1 - s) is as small as the rounding of w s."""
+    n = 1000
+    batch = {"y_true": np.ones(n, int), "y_prob": np.full(n, score)}
+    if weight:
+        batch["sample_weight"] = np.full(n, weight)
+    bounds = state(n_cells, batch).bounds()
+    assert bounds.ecce_r[0] <= 1 - Fraction(score) <= bounds.ecce_r[1]
+    assert bounds.ecce_mad[0] <= 1 - Fraction(score) <= bounds.ecce_mad[1]
+    # Rounding is allowed for, and no more than that.
+    assert bounds.ecce_mad[1] - bounds.ecce_mad[0] < 1e-12
+
+
 @pytest.mark.parametrize("n_cells", [65536, 1 << 20])
 @pytest.mark.parametrize("regular", [False, True])
 def test_bounds_contain_the_truth_when_every_cell_adds(n_cells, regular):
