@@ -45,7 +45,7 @@ bench-peers: $(PEERS)/.bench ## the same against MCGrad, MAPIE, torchmetrics and
 	$(PEERS)/bin/python benchmarks/run.py $(ARGS)
 
 clean: ## remove the environments, caches and build products
-	rm -rf $(VENV) $(OLDEST) $(PEERS) build dist .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	rm -rf $(VENV) $(OLDEST) $(PEERS) build dist out .hypothesis .mypy_cache .pytest_cache .ruff_cache
 	find src tests benchmarks examples -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
 
 # --- environments --------------------------------------------------------------------------------

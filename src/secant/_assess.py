@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 __all__ = ["assess", "ecce_mad", "ecce_r", "ece"]
 
-# Expected events (and expected non-events) below which normal limits are only approximate.
+# Variance (at most the expected events, or failures) below which limits are only approximate.
 _FEW_EVENTS = 10
 # Distinct scores below which the path is too coarse for the Brownian limit.
 _FEW_SCORES = 50
@@ -145,7 +145,7 @@ def ece(
     strategy : {"uniform", "quantile"}
         Equispaced bins, closed on the right; or bins of floor(n / m) consecutive observations, the
         last with the remainder, a tie across an edge being shared. Weighted quantile bins hold
-        equal weights.
+        equal weights, the last the remainder.
     norm : {"l1", "l2", "max"}
         Weighted mean of the gaps, root of the weighted mean of their squares, or the largest.
     squared : bool
@@ -321,14 +321,14 @@ def _warnings(seen: Observations, blocks: Blocks, totals: Totals, method: str) -
         count, first = len(seen.forbidden), seen.forbidden[0]
         yield (
             f"{count:,} response{'s' if count > 1 else ''} (first at row {first}) had a score of "
-            "exactly 0 or 1 that ruled it out; no P-value allows for that, look at these rows."
+            f"exactly 0 or 1 that ruled {'them' if count > 1 else 'it'} out: that alone refutes "
+            "these scores, whatever the P-value."
         )
     events, others = int(blocks.n1.sum()), int(blocks.n0.sum())
     if not events or not others:
         yield f"The event {'never' if not events else 'always'} happened; check the outcomes."
-    expected = float(blocks.scored.sum()) / totals.weight * totals.n
-    if totals.sigma > 0 and min(expected, totals.n - expected) < _FEW_EVENTS:
-        yield "Few events were expected: confidence limits are approximate."
+    if 0 < totals.wwv * totals.n < _FEW_EVENTS * totals.ww:
+        yield "Few events were expected, or few failures: confidence limits are approximate."
     if method != "asymptotic":
         return
     if seen.sampling and totals.largest > HEAVY_SHARE * totals.wwv:
@@ -338,6 +338,6 @@ def _warnings(seen: Observations, blocks: Blocks, totals: Totals, method: str) -
         )
     if len(blocks) < _FEW_SCORES and totals.n > 2 * _FEW_SCORES and not blocks.open.any():
         yield (
-            f"Only {len(blocks)} distinct scores: the asymptotic P-value is too large, "
-            "never too small; use method='exact'."
+            f"Only {len(blocks)} distinct score{'s' if len(blocks) > 1 else ''}: the asymptotic "
+            "P-value is rough; use method='exact'."
         )

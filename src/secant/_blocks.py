@@ -245,7 +245,7 @@ def collapse(
     starts: IntArray | None = None
     if order is None:
         order = np.argsort(scores)
-        ordered = scores[order]
+        ordered = scores[order] + 0.0  # not -0.0
         new = ordered[1:] != ordered[:-1]
         if not new.all():
             starts = np.concatenate([[0], np.flatnonzero(new) + 1])

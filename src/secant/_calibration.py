@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from secant import _ece, _verdict, null
-from secant._binomial import clopper_pearson, wilson
 from secant._blocks import resolve
 from secant._ecce import path
-from secant._inference import half_width
+from secant._inference import detectable, half_width
 from secant._input import check_choice
 from secant._results import ECE, Curve, Interval, Reliability, Statistic, plain
 from secant.errors import InputError, SecantError
@@ -75,9 +74,17 @@ class Calibration:
 
     @cached_property
     def worst(self) -> Interval:
-        """The range of scores that attains ECCE-R."""
+        """The range of scores that attains ECCE-R: the largest deviation in total.
+
+        A narrower range may be further off on average, over fewer predictions.
+        """
         ends = sorted((self._extremes.argmin, self._extremes.argmax))
         return self._interval(self._blocks.select(slice(*ends)))
+
+    @property
+    def detectable(self) -> float:
+        """The true ECCE-R that predictions like these would show 99 times in 100."""
+        return detectable(self._totals, self.confidence_level)
 
     @cached_property
     def curve(self) -> Curve:
@@ -293,15 +300,17 @@ class Calibration:
         share = weight / self._totals.weight
         gap = float(blocks.gain.sum()) / weight
         half = self._half_width(share)
+        mean_score = min(max(float(blocks.scored.sum()) / weight, 0.0), 1.0)
         return Interval(
             low=float(blocks.low[0]),
             high=float(blocks.high[-1]),
             n=int(blocks.n.sum()),
             weight=share,
-            mean_score=float(blocks.scored.sum()) / weight,
+            mean_score=mean_score,
             mean_response=float(blocks.w1.sum()) / weight,
             miscalibration=gap,
-            ci=(gap - half, gap + half),
+            # The truth lies between nothing and everything happening, whatever the noise.
+            ci=(max(gap - half, -mean_score), min(gap + half, 1 - mean_score)),
         )
 
     def _bins(self, binning: _ece.Binning) -> _ece.BinSums:
@@ -318,6 +327,8 @@ class Calibration:
         return _ece.binned(blocks, totals, binning, self._refine)
 
     def _reliability(self, bins: _ece.BinSums, strategy: str, limits: str) -> Reliability:
+        from secant._binomial import clopper_pearson, wilson  # noqa: PLC0415  (bins alone need it)
+
         check_choice("limits", limits, ("clopper-pearson", "wilson"))
         assert bins.aa is not None  # noqa: S101
         method = clopper_pearson if limits == "clopper-pearson" else wilson

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,8 +10,8 @@ import numpy as np
 from secant import null
 from secant._ecce import limits
 from secant._files import write_whole
+from secant._grid import dyadic_grid
 from secant._input import observations
-from secant._state import dyadic_grid, pack, unpack
 from secant._sums import CellSums
 from secant.errors import InputError
 
@@ -208,6 +207,8 @@ class Cells:
         The file is a line of text, a header in JSON and compressed numbers under a checksum; it
         holds nothing that could be executed.
         """
+        from secant._state import pack  # noqa: PLC0415  (compression and checksums, for files only)
+
         write_whole(path, pack(self._sums, self.forbidden))
 
     @classmethod
@@ -219,7 +220,9 @@ class Cells:
         InputError
             If the file is not such a state, or is damaged or cut short.
         """
-        sums, forbidden = unpack(Path(path))
+        from secant._state import unpack  # noqa: PLC0415  (as in save)
+
+        sums, forbidden = unpack(path)
         state = cls(1)
         state._sums, state.forbidden = sums, forbidden
         return state

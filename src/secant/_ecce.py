@@ -108,10 +108,12 @@ def limits(blocks: Blocks, weight: float) -> tuple[tuple[float, float], tuple[fl
     lowest = (starts - np.where(inside, blocks.down, 0) / weight).min(initial=ends.min())
     least, most = float(ends.min()), float(ends.max())
     # Moved outward by more than rounding can have moved them: a running sum of k values is off by
-    # at most k roundings of the sum of their sizes, the sums in a block by a few.
+    # at most k roundings of the sum of their sizes, the sums in a block by a few of its own size,
+    # or of the distances from its anchor.
     roundings = 16 + min(len(blocks), 2 * _ROW + len(blocks) / _ROW)
     size = float(np.abs(blocks.gain).sum() + (blocks.up + blocks.down).max()) / weight
-    slack = 4 * sys.float_info.epsilon * roundings * size
+    distances = float((blocks.weight * (blocks.high - blocks.low)).sum()) / weight
+    slack = 4 * sys.float_info.epsilon * (roundings * size + 4 * distances)
     ecce_r = (max(0.0, most - least - slack), float(highest - lowest) + slack)
     ecce_mad = (max(0.0, max(most, -least) - slack), float(max(highest, -lowest)) + slack)
     return ecce_r, ecce_mad

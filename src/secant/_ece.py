@@ -202,7 +202,7 @@ def debiased(bins: BinSums, binning: Binning) -> tuple[float | None, int]:
     assert bins.aa is not None  # noqa: S101
     assert bins.ae2 is not None  # noqa: S101
     # Weights may be so unequal that all but one row vanish beside it in double precision.
-    several = (bins.rows > 1) & (bins.weight**2 - bins.aa > 1e-12 * bins.weight**2)
+    several = (bins.rows > 1) & (bins.weight**2 - bins.aa > 1e-8 * bins.weight**2)
     weight, aa = bins.weight[several], bins.aa[several]
     gap = bins.gap[several]
     spread = (bins.ae2[several] - weight * gap**2) / (weight - aa / weight)

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import os
-import secrets
-from pathlib import Path
 
 __all__ = ["write_whole"]
 
 
 def write_whole(path: str | os.PathLike[str], content: bytes) -> None:
     """Write a file beside its place and move it there, so that no reader ever sees half of it."""
+    from pathlib import Path  # noqa: PLC0415  (not what `import secant` pays for)
+
     path = Path(path)
-    beside = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
+    beside = path.with_name(f".{path.name}.{os.urandom(8).hex()}")
     try:
         with beside.open("xb") as file:
             file.write(content)

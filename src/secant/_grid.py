@@ -7,15 +7,28 @@ how much is left to do afterwards.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
+
+from secant.errors import InputError
 
 if TYPE_CHECKING:
     from secant._types import BoolArray, FloatArray, IntArray
 
-__all__ = ["BucketGrid", "DyadicGrid", "Grid", "NestedGrid", "PointGrid", "SampledGrid", "rank"]
+__all__ = [
+    "BucketGrid",
+    "DyadicGrid",
+    "Grid",
+    "NestedGrid",
+    "PointGrid",
+    "SampledGrid",
+    "dyadic_grid",
+    "is_whole",
+    "rank",
+]
 
+MOST_CELLS = 1 << 24
 _FEW_EDGES = 16
 
 
@@ -48,6 +61,20 @@ class BucketGrid(Grid, Protocol):
     def bucket(self, scores: FloatArray) -> IntArray:
         """Return monotone bucket numbers of scores, to be clipped to 0 .. n_buckets - 1."""
         ...
+
+
+def dyadic_grid(n_cells: Any) -> DyadicGrid:
+    """Return the grid of a number of cells, which must be a power of two."""
+    if not is_whole(n_cells, 1, MOST_CELLS) or n_cells & (n_cells - 1):
+        msg = f"n_cells must be a power of two between 1 and {MOST_CELLS:,}; got {n_cells!r}"
+        raise InputError(msg)
+    return DyadicGrid(int(n_cells).bit_length() - 1)
+
+
+def is_whole(value: Any, least: int, most: int) -> bool:
+    """Tell whether a value is a whole number between two others."""
+    whole = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+    return bool(whole and least <= value <= most)
 
 
 class DyadicGrid:

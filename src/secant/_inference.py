@@ -6,11 +6,15 @@ import math
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from secant import null
+
 if TYPE_CHECKING:
-    from secant import null
     from secant._blocks import Totals
 
-__all__ = ["half_width", "interval", "normalize"]
+__all__ = ["detectable", "half_width", "interval", "normalize"]
+
+# The value below which a standard normal variable stays 99 times in 100.
+_NORMAL_99 = 2.3263478740408408
 
 
 def normalize(value: float, sigma: float) -> float:
@@ -36,7 +40,19 @@ def interval(
 ) -> tuple[float, float]:
     """Return the confidence interval of a metric's true value."""
     half = half_width(law, totals, confidence_level)
-    return max(0.0, value - half), value + half
+    return max(0.0, value - half), min(value + half, 1.0)
+
+
+def detectable(totals: Totals, confidence_level: float) -> float:
+    """Return the ECCE-R that observations like these show 99 times in 100.
+
+    On the range that attains a true ECCE-R of x, the observed difference is about normal around x,
+    and it is found once it exceeds the critical value a. Its variance is at most that under perfect
+    calibration plus x / n, what x n further events bring: x = a + z sqrt(sigma^2 + x / n).
+    """
+    z, n = _NORMAL_99, totals.weight**2 / totals.ww
+    a = _critical(null.range, 1 - confidence_level) * totals.sigma
+    return a + z * z / (2 * n) + z * math.sqrt(totals.sigma**2 + a / n + (z / (2 * n)) ** 2)
 
 
 @lru_cache(maxsize=64)

@@ -224,7 +224,7 @@ def _shape_hint(array: np.ndarray[Any, Any]) -> str:
     if array.ndim != 2:
         return ""
     if array.shape[1] == 1:
-        return "; pass the single column, x[:, 0]"
+        return "; pass its single column"
     if array.shape[1] == 2:
         return "; pass the probabilities of the positive class alone, probs[:, 1]"
     return ""
@@ -448,8 +448,10 @@ def _missing_outcome(index: int, value: Any) -> InputError:
 
 
 def _pos_label_absent(labels: np.ndarray[Any, Any], pos_label: Any) -> None:
-    shown = ", ".join(repr(_plain(item)) for item in labels[:3])
-    msg = f"pos_label={pos_label!r} does not occur in y_true, which holds {shown}, ..."
+    distinct = dict.fromkeys(_plain(item) for item in labels[:10_000])
+    shown = ", ".join(repr(item) for item in list(distinct)[:3])
+    more = ", ..." if len(distinct) > 3 else ""
+    msg = f"pos_label={pos_label!r} does not occur in y_true, which holds {shown}{more}"
     raise InputError(msg)
 
 

@@ -10,9 +10,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, NamedTuple
 
-from secant import _finite, null
+from secant import null
 from secant._blocks import resolve
-from secant._montecarlo import draw_rows, draw_ties
 from secant.errors import InputError
 
 if TYPE_CHECKING:
@@ -22,6 +21,7 @@ if TYPE_CHECKING:
     from secant._ecce import Extremes
     from secant._finite import Bracket
     from secant._montecarlo import Estimate
+    from secant._types import BoolArray
 
 __all__ = ["METHODS", "PValue", "pvalues"]
 
@@ -32,6 +32,9 @@ METHODS = ("auto", "exact", "asymptotic", "monte-carlo")
 _LARGE_VARIANCE = 400
 # Above this share of the variance in one observation the Brownian limit is out of reach.
 HEAVY_SHARE = 0.02
+# Observations, and distinct scores among them, beyond which "auto" takes the limit if it is good.
+_MANY_ROWS = 1 << 16
+_MANY_SCORES = 4096
 # Draws of a Monte Carlo P-value; it stops when so many are at least as extreme.
 _DRAWS = 9999
 _ENOUGH = 100
@@ -84,14 +87,23 @@ def pvalues(
         )
         raise InputError(msg)
     trusted = _limit_is_trusted(totals)
-    if method == "auto" and trusted and (blocks.open.any() if equal else _too_many(totals)):
+    if method == "auto" and trusted and not equal and totals.n * _FEWEST_DRAWS > _COINS:
         return asymptotic
     if method == "monte-carlo" or not equal:
         draws = _DRAWS
         if method == "auto":
             draws = int(min(_DRAWS, max(_FEWEST_DRAWS, _COINS // totals.n)))
         return _monte_carlo(blocks, source, rng, draws, equal=equal)
-    ties = resolve(blocks, lambda b: b.open, source.refine)
+    # Many observations of many scores are beyond any budget. What is asked is how many distinct
+    # scores there are, not how they happen to be stored: refine until that is known.
+    many = method == "auto" and trusted and totals.n > _MANY_ROWS
+
+    def worth_resolving(blocks: Blocks) -> BoolArray:
+        return blocks.open & (not many or len(blocks) <= _MANY_SCORES)
+
+    ties = resolve(blocks, worth_resolving, source.refine)
+    if many and len(ties) > _MANY_SCORES:
+        return asymptotic
     return _finite_sample(ties, asymptotic, method, rng, trusted=trusted)
 
 
@@ -104,6 +116,8 @@ def _finite_sample(
     trusted: bool,
 ) -> tuple[PValue, PValue]:
     """Compute what the budget allows; exact methods asked for by name have none."""
+    from secant import _finite, _montecarlo  # noqa: PLC0415  (not what `import secant` pays for)
+
     table = ties.low, ties.n, ties.n1
 
     # Where the limit is not to be trusted certainty is worth some patience.
@@ -117,7 +131,9 @@ def _finite_sample(
     if not (can_r and can_mad) and not trusted:
         r, mad = (
             _drawn(estimate)
-            for estimate in draw_ties(*table, rng=rng, draws=_FEWEST_DRAWS, enough=_ENOUGH)
+            for estimate in _montecarlo.draw_ties(
+                *table, rng=rng, draws=_FEWEST_DRAWS, enough=_ENOUGH
+            )
         )
     if can_r:
         r = _certified(_finite.certified_r(*table))
@@ -130,6 +146,8 @@ def _finite_sample(
 def _monte_carlo(
     blocks: Blocks, source: Source, rng: np.random.Generator, draws: int, *, equal: bool
 ) -> tuple[PValue, PValue]:
+    from secant._montecarlo import draw_rows, draw_ties  # noqa: PLC0415  (as above)
+
     if equal:
         ties = resolve(blocks, lambda b: b.open, source.refine)
         estimates = draw_ties(ties.low, ties.n, ties.n1, rng=rng, draws=draws, enough=_ENOUGH)
@@ -145,10 +163,6 @@ def _limit_is_trusted(totals: Totals) -> bool:
     """Tell whether the Brownian limit can be relied on."""
     variance = totals.wwv * totals.n / totals.ww
     return variance >= _LARGE_VARIANCE and totals.largest <= HEAVY_SHARE * totals.wwv
-
-
-def _too_many(totals: Totals) -> bool:
-    return totals.n * _FEWEST_DRAWS > _COINS
 
 
 def _asymptotic(value: float, law: null.BrownianLaw, totals: Totals) -> PValue:

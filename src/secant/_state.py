@@ -17,32 +17,24 @@ import json
 import math
 import zlib
 from dataclasses import asdict, fields
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from secant._blocks import Totals, add_totals
-from secant._grid import DyadicGrid
+from secant._grid import dyadic_grid, is_whole
 from secant._sums import CellSums
 from secant.errors import InputError
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    import os
 
-__all__ = ["MOST_CELLS", "dyadic_grid", "pack", "unpack"]
+__all__ = ["pack", "unpack"]
 
-MOST_CELLS = 1 << 24
 _MAGIC = b"secant cells\n"
 _VERSION = 1
 _DIGEST = hashlib.sha256().digest_size
-
-
-def dyadic_grid(n_cells: Any) -> DyadicGrid:
-    """Return the grid of a number of cells, which must be a power of two."""
-    if not _is_whole(n_cells, 1, MOST_CELLS) or n_cells & (n_cells - 1):
-        msg = f"n_cells must be a power of two between 1 and {MOST_CELLS:,}; got {n_cells!r}"
-        raise InputError(msg)
-    return DyadicGrid(int(n_cells).bit_length() - 1)
 
 
 def pack(sums: CellSums, forbidden: int) -> bytes:
@@ -66,7 +58,7 @@ def pack(sums: CellSums, forbidden: int) -> bytes:
     return content + hashlib.sha256(content).digest()
 
 
-def unpack(path: Path) -> tuple[CellSums, int]:
+def unpack(path: str | os.PathLike[str]) -> tuple[CellSums, int]:
     """Read a file and return the sums and the number of forbidden responses.
 
     Raises
@@ -74,7 +66,7 @@ def unpack(path: Path) -> tuple[CellSums, int]:
     InputError
         If the file is not one of these, has another version, or is damaged.
     """
-    content = path.read_bytes()
+    content = Path(path).read_bytes()
     if not content.startswith(_MAGIC):
         msg = f"{path} is not a file of secant.Cells"
         raise InputError(msg)
@@ -105,11 +97,11 @@ def _header_is_sound(header: dict[str, Any]) -> bool:
         totals = header["totals"]
         names = [field.name for field in fields(Totals)]
         return bool(
-            _is_whole(header["filled"], 0, cells)
+            is_whole(header["filled"], 0, cells)
             and isinstance(header["sampling"], bool)
-            and _is_whole(header["forbidden"], 0, totals["n"])
+            and is_whole(header["forbidden"], 0, totals["n"])
             and sorted(totals) == sorted(names)
-            and _is_whole(totals["n"], 0, 2**62)
+            and is_whole(totals["n"], 0, 2**62)
             and all(isinstance(totals[name], (int, float)) for name in names)
             and all(0 <= totals[name] < math.inf for name in names)
             and (totals["weight"] > 0 or not totals["n"])
@@ -146,10 +138,5 @@ def _fill(sums: CellSums, payload: bytes, header: dict[str, Any]) -> bool:
     return bool(complete)
 
 
-def _is_whole(value: Any, least: int, most: int) -> bool:
-    whole = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
-    return bool(whole and least <= value <= most)
-
-
-def _damaged(path: Path, how: str) -> InputError:
+def _damaged(path: str | os.PathLike[str], how: str) -> InputError:
     return InputError(f"{path} is a damaged file of secant.Cells: {how}")

@@ -7,7 +7,6 @@ is one of the result, rounded for reading.
 from __future__ import annotations
 
 import math
-from html import escape
 from typing import TYPE_CHECKING
 
 from secant import null
@@ -17,9 +16,6 @@ if TYPE_CHECKING:
     from secant._results import Interval, Statistic
 
 __all__ = ["headline", "html", "interval", "text"]
-
-# The value below which a standard normal variable stays 99 times in 100.
-_NORMAL_99 = 2.3263478740408408
 
 
 def headline(result: Calibration) -> str:
@@ -34,6 +30,8 @@ def text(result: Calibration) -> str:
 
 def html(result: Calibration) -> str:
     """Return the whole answer for a notebook."""
+    from html import escape  # noqa: PLC0415  (its tables cost more to load than all of this module)
+
     lines = "<br>".join(escape(line) for line in _details(result))
     return (
         f"<div><b>{escape(headline(result))}.</b> {escape(_where(result))}"
@@ -54,7 +52,7 @@ def interval(result: Interval) -> str:
 
 
 def _found(result: Calibration) -> bool:
-    return result.ecce_r.pvalue <= 1 - result.confidence_level
+    return result.ecce_r.pvalue <= (1 - result.confidence_level) * (1 + 1e-12)
 
 
 def _where(result: Calibration) -> str:
@@ -75,11 +73,8 @@ def _where(result: Calibration) -> str:
 def _would_have_shown(result: Calibration) -> str:
     """Say what these data could have shown: the effect that is found 99 times in 100."""
     if result.sigma == 0:
-        return f"Every score is 0 or 1, and all {result.n:,} predictions came true."
-    # On the range that attains a true ECCE-R the observed difference is about normal around it
-    # with at most this standard deviation, and it is found once it exceeds the critical value.
-    critical = null.range.isf(1 - result.confidence_level)
-    detectable = (critical + _NORMAL_99) * result.sigma
+        return f"Every score is 0 or 1, and came true ({_predictions(result.n)})."
+    detectable = result.detectable
     if detectable >= 1:
         return f"{_predictions(result.n)} can show next to nothing."
     return (
@@ -129,7 +124,8 @@ def _points(value: float) -> str:
 
 
 def _percent(value: float) -> str:
-    return f"{_metric(100 * value)}%"
+    text = _metric(100 * value)
+    return f"{100 * value:.7g}%" if text == "100" and value < 1 else f"{text}%"
 
 
 def _predictions(n: int) -> str:
@@ -139,7 +135,8 @@ def _predictions(n: int) -> str:
 def _pvalue(statistic: Statistic) -> str:
     """Write a P-value, also one too small for a double."""
     if statistic.pvalue >= 1e-3:
-        return f"= {statistic.pvalue:.2g}"
+        # Around the usual levels a second digit would hide on which side it lies.
+        return f"= {statistic.pvalue:.{3 if 0.005 <= statistic.pvalue < 0.1 else 2}g}"
     if statistic.pvalue > 1e-300:
         return f"= {statistic.pvalue:.1e}"
     if math.isinf(statistic.log10_pvalue):

@@ -19,8 +19,8 @@ __all__ = ["cli"]
 def cli() -> None:
     """Measure the calibration of probabilistic predictions.
 
-    Is a "30%" right 30% of the time? secant computes the cumulative metrics ECCE-R and ECCE-MAD,
-    which need no bins, with P-values.
+    Is a "30%" right 30% of the time? The Python package computes the cumulative metrics ECCE-R and
+    ECCE-MAD with P-values; the commands here reproduce the paper behind them.
 
     \b
     Examples:

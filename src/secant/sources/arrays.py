@@ -96,7 +96,7 @@ class ArraySource:
 
     def _every_so_many(self, size: int) -> FloatArray:
         scores = self._observations.scores
-        return np.sort(scores[:: -(-scores.shape[0] // size)].astype(np.float64))
+        return np.sort(scores[:: -(-scores.shape[0] // size)].astype(np.float64) + 0.0)
 
     @cached_property
     def _grid(self) -> BucketGrid:
