@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
+from secant._arraylike import one_dimensional, real_array
+from secant._labels import binary
 from secant.errors import InputError, SecantError
 
 if TYPE_CHECKING:
@@ -93,7 +95,7 @@ class Observations:
             If a value is unusable now, or the range of scores is another one.
         """
         try:
-            _binary(self.labels, self.scores, None)
+            binary(self.labels, self.scores, None)
             same = _check_scores(self.scores) == (self.lowest, self.highest)
             if self.weights is not None:
                 _, n, zeros = _check_weights(self.weights, self.rows, self.weight_kind)
@@ -147,10 +149,10 @@ def observations(
     kind: WeightKind = "frequency" if weight_kind == "frequency" else "sampling"
     if weight_kind != kind:
         check_choice("weight_kind", weight_kind, ("sampling", "frequency"))
-    scores = _real_array("y_prob", y_prob, keep=(np.float32, np.float64))
-    raw_labels = _one_dimensional("y_true", y_true)
+    scores = real_array("y_prob", y_prob, keep=(np.float32, np.float64))
+    raw_labels = one_dimensional("y_true", y_true)
     _check_lengths(raw_labels, scores)
-    labels = _binary(raw_labels, scores, pos_label)
+    labels = binary(raw_labels, scores, pos_label)
     lowest, highest = _check_scores(scores)
     if sample_weight is None:
         weights, n, zeros = None, scores.shape[0], False
@@ -187,85 +189,6 @@ def _native(piece: np.ndarray[Any, Any], buffer: np.ndarray[Any, Any]) -> np.nda
     copy = buffer[: piece.shape[0]]
     np.copyto(copy, piece, casting="unsafe")
     return copy
-
-
-def _one_dimensional(argument: str, value: Any) -> np.ndarray[Any, Any]:
-    """Turn anything array-like into a one-dimensional array, or say why not."""
-    if isinstance(value, (str, bytes)):
-        msg = f"{argument} must be an array of values; got the text {value!r}"
-        raise InputError(msg)
-    if isinstance(value, np.ma.MaskedArray) and np.ma.is_masked(value):
-        first = int(np.flatnonzero(np.ma.getmaskarray(value))[0])
-        msg = f"{argument}[{first}] is masked; secant does not drop rows, leave them out yourself"
-        raise InputError(msg)
-    if isinstance(value, (list, tuple)):
-        for index, item in enumerate(value):
-            if item is np.ma.masked:
-                msg = f"{argument}[{index}] is masked; secant does not drop rows"
-                raise InputError(msg)
-    if hasattr(value, "detach"):  # a tensor that carries a gradient refuses to become an array
-        value = value.detach()
-    try:
-        array = np.asarray(value)
-    except (TypeError, ValueError, RuntimeError) as error:
-        msg = f"{argument} cannot be read as an array: {error}"
-        raise InputError(msg) from error
-    if array.ndim == 1:
-        return array
-    if array.ndim == 0:
-        msg = f"{argument} must be one-dimensional; got a single {type(value).__name__}"
-    else:
-        msg = f"{argument} must be one-dimensional; its shape is {array.shape}{_shape_hint(array)}"
-    raise InputError(msg)
-
-
-def _shape_hint(array: np.ndarray[Any, Any]) -> str:
-    """Suggest what a two-dimensional array was probably meant to be."""
-    if array.ndim != 2:
-        return ""
-    if array.shape[1] == 1:
-        return "; pass its single column"
-    if array.shape[1] == 2:
-        return "; pass the probabilities of the positive class alone, probs[:, 1]"
-    return ""
-
-
-def _real_array(
-    argument: str, value: Any, keep: tuple[type[np.floating[Any]], ...]
-) -> np.ndarray[Any, Any]:
-    """Turn anything array-like into a one-dimensional array of real numbers."""
-    array = _one_dimensional(argument, value)
-    if array.dtype.type in keep:
-        return array
-    if array.dtype.kind in "fiub":
-        return array.astype(np.float64)
-    if array.dtype.kind == "O":
-        return _from_objects(argument, array)
-    raise _wrong_type(argument, array, "real numbers")
-
-
-def _wrong_type(argument: str, array: np.ndarray[Any, Any], wanted: str) -> InputError:
-    what = "text" if array.dtype.kind in "UST" else f"values of type {array.dtype}"
-    first = f"; the first is {_shown(array[0])}" if array.shape[0] else ""
-    return InputError(f"{argument} must hold {wanted}; got {what}{first}")
-
-
-def _from_objects(argument: str, array: np.ndarray[Any, Any]) -> FloatArray:
-    """Read a column of Python objects as doubles, naming the first that is not a number."""
-    numbers = np.empty(array.shape[0])
-    for index, item in enumerate(array):
-        try:
-            numbers[index] = _number(item)
-        except (TypeError, ValueError, OverflowError) as error:
-            msg = f"{argument}[{index}] is {item!r}, not a number a double can hold"
-            raise InputError(msg) from error
-    return numbers
-
-
-def _number(item: Any) -> float:
-    if isinstance(item, (str, bytes)):  # "0.3" would convert, but a column of texts is a mistake
-        raise TypeError
-    return float(item)
 
 
 def _check_lengths(labels: np.ndarray[Any, Any], scores: np.ndarray[Any, Any]) -> None:
@@ -323,147 +246,6 @@ def _forbidden_rows(
     return tuple(found)
 
 
-# Labels -------------------------------------------------------------------------------------------
-
-
-def _binary(
-    labels: np.ndarray[Any, Any], scores: np.ndarray[Any, Any], pos_label: Any
-) -> np.ndarray[Any, Any]:
-    """Return labels whose values are 0 and 1 (or False and True)."""
-    if pos_label is not None:
-        return _against_pos_label(labels, pos_label)
-    if labels.dtype.kind == "b":
-        return labels
-    if labels.dtype.kind == "O":
-        labels = _label_objects(labels)
-    if labels.dtype.kind in "iuf":
-        return _zero_one(labels, scores)
-    if labels.dtype.kind in "UST":
-        _refuse_text_labels(labels)
-    raise _wrong_type("y_true", labels, "0 and 1")
-
-
-def _label_objects(labels: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    """Read a column of Python objects as text or as numbers, naming the first that is neither."""
-    if all(isinstance(item, str) for item in labels):
-        return labels.astype(str)
-    return _from_objects("y_true", labels)
-
-
-def _zero_one(labels: np.ndarray[Any, Any], scores: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    """Accept 0/1 as they are, turn -1/1 into False/True, refuse the rest."""
-    if labels.dtype.kind != "f" and np.bitwise_or.reduce(labels) in (0, 1):  # 0 and 1 alone
-        return labels
-    lowest, highest = labels.min(), labels.max()
-    if lowest == -1 and highest <= 1:
-        bad = (labels != -1) & (labels != 1)
-    else:
-        bad = (labels != 0) & (labels != 1)
-    if not bad.any():
-        return labels > 0 if lowest == -1 else labels
-    first = int(np.flatnonzero(bad)[0])
-    value = labels[first].item()
-    if value != value:  # noqa: PLR0124
-        raise _missing_outcome(first, value)
-    msg = f"y_true[{first}] is {value!r}; "
-    if _looks_swapped(labels, scores):
-        msg += (
-            "y_prob holds only 0 and 1 and y_true fractions: the two arguments look swapped, "
-            "the outcomes come first"
-        )
-    else:
-        msg += "outcomes must be 0 and 1 (or -1 and 1, or any two values with pos_label)"
-    raise InputError(msg)
-
-
-def _looks_swapped(labels: np.ndarray[Any, Any], scores: np.ndarray[Any, Any]) -> bool:
-    fractions = bool(((labels >= 0) & (labels <= 1)).all())
-    return fractions and bool(((scores == 0) | (scores == 1)).all())
-
-
-def _refuse_text_labels(labels: np.ndarray[Any, Any]) -> None:
-    missing = _first_missing(labels)
-    if missing is not None:
-        raise _missing_outcome(missing, labels[missing])
-    words = sorted({_plain(word) for word in labels[:10_000]})
-    shown = ", ".join(repr(word) for word in words[:3])
-    msg = (
-        f"y_true holds text ({shown}{', ...' if len(words) > 3 else ''}); "
-        f"say which word is the event, e.g. pos_label={words[-1]!r}"
-    )
-    raise InputError(msg)
-
-
-def _against_pos_label(labels: np.ndarray[Any, Any], pos_label: Any) -> np.ndarray[Any, Any]:
-    """Mark the rows equal to ``pos_label``; the others must all share one other value."""
-    if np.ndim(pos_label) or isinstance(pos_label, (set, frozenset, dict)):
-        msg = f"pos_label must be one value; got {pos_label!r}"
-        raise InputError(msg)
-    missing = _first_missing(labels)
-    if missing is not None:
-        raise _missing_outcome(missing, labels[missing])
-    text = {"U": str, "T": str, "S": bytes}.get(labels.dtype.kind)
-    if text is not None and not isinstance(pos_label, text):
-        _pos_label_absent(labels, pos_label)
-    positive = np.asarray(labels == pos_label, dtype=bool)
-    if positive.shape != labels.shape:
-        _pos_label_absent(labels, pos_label)
-    others = np.flatnonzero(~positive)
-    if others.size:
-        negative = labels[others[0]]
-        third = others[np.asarray(labels[others] != negative, dtype=bool)]
-        if third.size and not positive.any():
-            _pos_label_absent(labels, pos_label)
-        if third.size:
-            first = int(third[0])
-            msg = (
-                f"y_true[{first}] is {_plain(labels[first])!r}; outcomes must take two values, and "
-                f"{_plain(negative)!r} and pos_label={pos_label!r} are two already"
-            )
-            raise InputError(msg)
-    return positive
-
-
-def _first_missing(labels: np.ndarray[Any, Any]) -> int | None:
-    """Return the first row that has no outcome: None, NaN, pandas.NA."""
-    if labels.dtype.kind == "f":
-        missing = np.isnan(labels)
-    elif labels.dtype.kind in "OT":
-        # What is missing is not equal to itself, or not equal to anything in particular.
-        missing = np.array([item is None or _is_true(item != item) for item in labels], bool)  # noqa: PLR0124
-    else:
-        return None
-    return int(np.flatnonzero(missing)[0]) if missing.any() else None
-
-
-def _is_true(answer: Any) -> bool:
-    return bool(answer) if isinstance(answer, (bool, np.bool_)) else True
-
-
-def _missing_outcome(index: int, value: Any) -> InputError:
-    return InputError(
-        f"y_true[{index}] is {_plain(value)!r}; a missing outcome cannot be assessed, "
-        "and secant drops no rows"
-    )
-
-
-def _pos_label_absent(labels: np.ndarray[Any, Any], pos_label: Any) -> None:
-    distinct = dict.fromkeys(_plain(item) for item in labels[:10_000])
-    shown = ", ".join(repr(item) for item in list(distinct)[:3])
-    more = ", ..." if len(distinct) > 3 else ""
-    msg = f"pos_label={pos_label!r} does not occur in y_true, which holds {shown}{more}"
-    raise InputError(msg)
-
-
-def _shown(value: Any) -> str:
-    """Return a value as users write it: 'a' rather than np.str_('a'), a date as a date."""
-    return repr(_plain(value)) if isinstance(value, (str, bytes, np.number)) else str(value)
-
-
-def _plain(value: Any) -> Any:
-    return value.item() if isinstance(value, np.generic) else value
-
-
 # Weights ------------------------------------------------------------------------------------------
 
 
@@ -471,7 +253,7 @@ def _check_weights(
     value: Any, rows: int, kind: WeightKind
 ) -> tuple[np.ndarray[Any, Any], int, bool]:
     """Return the weights, the number of observations they make, and whether some are zero."""
-    weights = _real_array("sample_weight", value, keep=(np.float32, np.float64))
+    weights = real_array("sample_weight", value, keep=(np.float32, np.float64))
     if weights.shape[0] != rows:
         msg = f"sample_weight must have one value a row; it has {weights.shape[0]:,}, not {rows:,}"
         raise InputError(msg)

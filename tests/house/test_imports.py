@@ -16,7 +16,7 @@ from helpers import PACKAGE
 # below; imports form no circle. A new module is placed here, as low as it can be.
 LAYERS = (
     ("errors", "_types", "_files"),
-    ("null", "_adjust", "_binomial", "_input", "_grid", "_blocks"),
+    ("null", "_adjust", "_arraylike", "_binomial", "_labels", "_input", "_grid", "_blocks"),
     ("_sums", "_inference", "_chains", "_chains_numba"),
     ("_state", "_finite", "_montecarlo"),
     ("_cells", "_ecce", "_ece", "_pvalues", "sources"),

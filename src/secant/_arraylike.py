@@ -1,0 +1,102 @@
+"""Anything array-like as a one-dimensional array, or a clear word why not."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from secant.errors import InputError
+
+if TYPE_CHECKING:
+    from secant._types import FloatArray
+
+__all__ = ["from_objects", "one_dimensional", "plain_value", "real_array", "shown", "wrong_type"]
+
+
+def one_dimensional(argument: str, value: Any) -> np.ndarray[Any, Any]:
+    """Turn anything array-like into a one-dimensional array, or say why not."""
+    if isinstance(value, (str, bytes)):
+        msg = f"{argument} must be an array of values; got the text {value!r}"
+        raise InputError(msg)
+    if isinstance(value, np.ma.MaskedArray) and np.ma.is_masked(value):
+        first = int(np.flatnonzero(np.ma.getmaskarray(value))[0])
+        msg = f"{argument}[{first}] is masked; secant does not drop rows, leave them out yourself"
+        raise InputError(msg)
+    if isinstance(value, (list, tuple)):
+        for index, item in enumerate(value):
+            if item is np.ma.masked:
+                msg = f"{argument}[{index}] is masked; secant does not drop rows"
+                raise InputError(msg)
+    if hasattr(value, "detach"):  # a tensor that carries a gradient refuses to become an array
+        value = value.detach()
+    try:
+        array = np.asarray(value)
+    except (TypeError, ValueError, RuntimeError) as error:
+        msg = f"{argument} cannot be read as an array: {error}"
+        raise InputError(msg) from error
+    if array.ndim == 1:
+        return array
+    if array.ndim == 0:
+        msg = f"{argument} must be one-dimensional; got a single {type(value).__name__}"
+    else:
+        msg = f"{argument} must be one-dimensional; its shape is {array.shape}{_shape_hint(array)}"
+    raise InputError(msg)
+
+
+def _shape_hint(array: np.ndarray[Any, Any]) -> str:
+    """Suggest what a two-dimensional array was probably meant to be."""
+    if array.ndim != 2:
+        return ""
+    if array.shape[1] == 1:
+        return "; pass its single column"
+    if array.shape[1] == 2:
+        return "; pass the probabilities of the positive class alone, probs[:, 1]"
+    return ""
+
+
+def real_array(
+    argument: str, value: Any, keep: tuple[type[np.floating[Any]], ...]
+) -> np.ndarray[Any, Any]:
+    """Turn anything array-like into a one-dimensional array of real numbers."""
+    array = one_dimensional(argument, value)
+    if array.dtype.type in keep:
+        return array
+    if array.dtype.kind in "fiub":
+        return array.astype(np.float64)
+    if array.dtype.kind == "O":
+        return from_objects(argument, array)
+    raise wrong_type(argument, array, "real numbers")
+
+
+def wrong_type(argument: str, array: np.ndarray[Any, Any], wanted: str) -> InputError:
+    what = "text" if array.dtype.kind in "UST" else f"values of type {array.dtype}"
+    first = f"; the first is {shown(array[0])}" if array.shape[0] else ""
+    return InputError(f"{argument} must hold {wanted}; got {what}{first}")
+
+
+def from_objects(argument: str, array: np.ndarray[Any, Any]) -> FloatArray:
+    """Read a column of Python objects as doubles, naming the first that is not a number."""
+    numbers = np.empty(array.shape[0])
+    for index, item in enumerate(array):
+        try:
+            numbers[index] = _number(item)
+        except (TypeError, ValueError, OverflowError) as error:
+            msg = f"{argument}[{index}] is {item!r}, not a number a double can hold"
+            raise InputError(msg) from error
+    return numbers
+
+
+def _number(item: Any) -> float:
+    if isinstance(item, (str, bytes)):  # "0.3" would convert, but a column of texts is a mistake
+        raise TypeError
+    return float(item)
+
+
+def shown(value: Any) -> str:
+    """Return a value as users write it: 'a' rather than np.str_('a'), a date as a date."""
+    return repr(plain_value(value)) if isinstance(value, (str, bytes, np.number)) else str(value)
+
+
+def plain_value(value: Any) -> Any:
+    return value.item() if isinstance(value, np.generic) else value

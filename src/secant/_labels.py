@@ -1,0 +1,141 @@
+"""Outcomes of every code as 0 and 1: numbers, texts, -1 and 1, any two values."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from secant._arraylike import from_objects, plain_value, wrong_type
+from secant.errors import InputError
+
+__all__ = ["binary"]
+
+
+def binary(
+    labels: np.ndarray[Any, Any], scores: np.ndarray[Any, Any], pos_label: Any
+) -> np.ndarray[Any, Any]:
+    """Return labels whose values are 0 and 1 (or False and True)."""
+    if pos_label is not None:
+        return _against_pos_label(labels, pos_label)
+    if labels.dtype.kind == "b":
+        return labels
+    if labels.dtype.kind == "O":
+        labels = _label_objects(labels)
+    if labels.dtype.kind in "iuf":
+        return _zero_one(labels, scores)
+    if labels.dtype.kind in "UST":
+        _refuse_text_labels(labels)
+    raise wrong_type("y_true", labels, "0 and 1")
+
+
+def _label_objects(labels: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """Read a column of Python objects as text or as numbers, naming the first that is neither."""
+    if all(isinstance(item, str) for item in labels):
+        return labels.astype(str)
+    return from_objects("y_true", labels)
+
+
+def _zero_one(labels: np.ndarray[Any, Any], scores: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """Accept 0/1 as they are, turn -1/1 into False/True, refuse the rest."""
+    if labels.dtype.kind != "f" and np.bitwise_or.reduce(labels) in (0, 1):  # 0 and 1 alone
+        return labels
+    lowest, highest = labels.min(), labels.max()
+    if lowest == -1 and highest <= 1:
+        bad = (labels != -1) & (labels != 1)
+    else:
+        bad = (labels != 0) & (labels != 1)
+    if not bad.any():
+        return labels > 0 if lowest == -1 else labels
+    first = int(np.flatnonzero(bad)[0])
+    value = labels[first].item()
+    if value != value:  # noqa: PLR0124
+        raise _missing_outcome(first, value)
+    msg = f"y_true[{first}] is {value!r}; "
+    if _looks_swapped(labels, scores):
+        msg += (
+            "y_prob holds only 0 and 1 and y_true fractions: the two arguments look swapped, "
+            "the outcomes come first"
+        )
+    else:
+        msg += "outcomes must be 0 and 1 (or -1 and 1, or any two values with pos_label)"
+    raise InputError(msg)
+
+
+def _looks_swapped(labels: np.ndarray[Any, Any], scores: np.ndarray[Any, Any]) -> bool:
+    fractions = bool(((labels >= 0) & (labels <= 1)).all())
+    return fractions and bool(((scores == 0) | (scores == 1)).all())
+
+
+def _refuse_text_labels(labels: np.ndarray[Any, Any]) -> None:
+    missing = _first_missing(labels)
+    if missing is not None:
+        raise _missing_outcome(missing, labels[missing])
+    words = sorted({plain_value(word) for word in labels[:10_000]})
+    words_shown = ", ".join(repr(word) for word in words[:3])
+    msg = (
+        f"y_true holds text ({words_shown}{', ...' if len(words) > 3 else ''}); "
+        f"say which word is the event, e.g. pos_label={words[-1]!r}"
+    )
+    raise InputError(msg)
+
+
+def _against_pos_label(labels: np.ndarray[Any, Any], pos_label: Any) -> np.ndarray[Any, Any]:
+    """Mark the rows equal to ``pos_label``; the others must all share one other value."""
+    if np.ndim(pos_label) or isinstance(pos_label, (set, frozenset, dict)):
+        msg = f"pos_label must be one value; got {pos_label!r}"
+        raise InputError(msg)
+    missing = _first_missing(labels)
+    if missing is not None:
+        raise _missing_outcome(missing, labels[missing])
+    text = {"U": str, "T": str, "S": bytes}.get(labels.dtype.kind)
+    if text is not None and not isinstance(pos_label, text):
+        _pos_label_absent(labels, pos_label)
+    positive = np.asarray(labels == pos_label, dtype=bool)
+    if positive.shape != labels.shape:
+        _pos_label_absent(labels, pos_label)
+    others = np.flatnonzero(~positive)
+    if others.size:
+        negative = labels[others[0]]
+        third = others[np.asarray(labels[others] != negative, dtype=bool)]
+        if third.size and not positive.any():
+            _pos_label_absent(labels, pos_label)
+        if third.size:
+            first = int(third[0])
+            msg = (
+                f"y_true[{first}] is {plain_value(labels[first])!r}; outcomes must take two "
+                f"values, and {plain_value(negative)!r} and pos_label={pos_label!r} are two already"
+            )
+            raise InputError(msg)
+    return positive
+
+
+def _first_missing(labels: np.ndarray[Any, Any]) -> int | None:
+    """Return the first row that has no outcome: None, NaN, pandas.NA."""
+    if labels.dtype.kind == "f":
+        missing = np.isnan(labels)
+    elif labels.dtype.kind in "OT":
+        # What is missing is not equal to itself, or not equal to anything in particular.
+        missing = np.array([item is None or _is_true(item != item) for item in labels], bool)  # noqa: PLR0124
+    else:
+        return None
+    return int(np.flatnonzero(missing)[0]) if missing.any() else None
+
+
+def _is_true(answer: Any) -> bool:
+    return bool(answer) if isinstance(answer, (bool, np.bool_)) else True
+
+
+def _missing_outcome(index: int, value: Any) -> InputError:
+    return InputError(
+        f"y_true[{index}] is {plain_value(value)!r}; a missing outcome cannot be assessed, "
+        "and secant drops no rows"
+    )
+
+
+def _pos_label_absent(labels: np.ndarray[Any, Any], pos_label: Any) -> None:
+    distinct = dict.fromkeys(plain_value(item) for item in labels[:10_000])
+    words_shown = ", ".join(repr(item) for item in list(distinct)[:3])
+    more = ", ..." if len(distinct) > 3 else ""
+    msg = f"pos_label={pos_label!r} does not occur in y_true, which holds {words_shown}{more}"
+    raise InputError(msg)
