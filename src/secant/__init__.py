@@ -10,14 +10,13 @@ No miscalibration found. ...
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 from typing import Any as _Any
 
-from secant import null
-from secant._assess import assess, ecce_mad, ecce_r, ece
-from secant._calibration import Calibration
-from secant._cells import Bounds, Cells
-from secant._results import ECE, Curve, Interval, Reliability, Statistic
-from secant.errors import InputError, MissingExtraError, SecantError
-
 if _TYPE_CHECKING:
+    from secant import null
+    from secant._assess import assess, ecce_mad, ecce_r, ece
+    from secant._calibration import Calibration
+    from secant._cells import Bounds, Cells
+    from secant._results import ECE, Curve, Interval, Reliability, Statistic
+    from secant.errors import InputError, MissingExtraError, SecantError
     from secant.plot import CumulativeDisplay, ReliabilityDisplay
 
 __version__ = "0.1.0"
@@ -44,17 +43,30 @@ __all__ = [
     "null",
 ]
 
-_LATER = ("CumulativeDisplay", "ReliabilityDisplay")  # loaded when first asked for
+# Where each name lives. A module is loaded when one of its names is first asked for.
+_HOMES = {
+    "_assess": ("assess", "ecce_mad", "ecce_r", "ece"),
+    "_calibration": ("Calibration",),
+    "_cells": ("Bounds", "Cells"),
+    "_results": ("ECE", "Curve", "Interval", "Reliability", "Statistic"),
+    "errors": ("InputError", "MissingExtraError", "SecantError"),
+    "plot": ("CumulativeDisplay", "ReliabilityDisplay"),
+}
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
 
 def __getattr__(name: str) -> _Any:
-    if name not in _LATER:
+    from importlib import import_module  # noqa: PLC0415  (so that dir() shows what is secant's)
+
+    if name == "null":
+        return import_module("secant.null")
+    if name not in _HOME_OF:
         msg = f"module {__name__!r} has no attribute {name!r}"
         raise AttributeError(msg)
-    from secant import plot  # noqa: PLC0415
-
-    return getattr(plot, name)
+    value = getattr(import_module(f"secant.{_HOME_OF[name]}"), name)
+    globals()[name] = value
+    return value
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_LATER})
+    return sorted({*globals(), *__all__})

@@ -263,6 +263,7 @@ def assess(
     source = ArraySource(seen)
     generator = _generator(rng, needed=ties == "random")
     if ties == "random":
+        assert generator is not None  # noqa: S101
         blocks, totals = source.shuffled(generator)
         method = "asymptotic" if method == "auto" else method
     else:
@@ -305,12 +306,14 @@ def _extremes(y_true: Any, y_prob: Any, sample_weight: Any) -> Extremes:
     return extremes(blocks, totals.weight, source.refine)[1]
 
 
-def _generator(rng: Any, *, needed: bool) -> np.random.Generator:
+def _generator(rng: Any, *, needed: bool) -> np.random.Generator | None:
+    if rng is None and not needed:
+        return None
     msg = f"rng must be a whole number or a numpy.random.Generator; got {rng!r}"
-    if rng is None and needed:
+    if rng is None:
         raise InputError(f"ties='random' needs rng: {msg}")
     try:
-        return np.random.default_rng(0 if rng is None else rng)
+        return np.random.default_rng(rng)
     except (TypeError, ValueError) as error:
         raise InputError(msg) from error
 

@@ -140,7 +140,7 @@ class Totals:
     @property
     def sigma(self) -> float:
         """Standard deviation of the last cumulative difference under perfect calibration."""
-        return float(np.sqrt(self.wwv)) / self.weight
+        return math.sqrt(self.wwv) / self.weight
 
     @property
     def sigma_hat(self) -> float:
@@ -148,7 +148,7 @@ class Totals:
 
         A residual is s or 1 - s, so (r - s)^2 = |r - s| - s(1 - s).
         """
-        return float(np.sqrt(max(self.wwe - self.wwv, self.wwv))) / self.weight
+        return math.sqrt(max(self.wwe - self.wwv, self.wwv)) / self.weight
 
 
 def add_totals(parts: Iterable[Totals]) -> Totals:

@@ -10,13 +10,13 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, NamedTuple
 
+import numpy as np
+
 from secant import null
 from secant._blocks import resolve
 from secant.errors import InputError
 
 if TYPE_CHECKING:
-    import numpy as np
-
     from secant._blocks import Blocks, Source, Totals
     from secant._ecce import Extremes
     from secant._finite import Bracket
@@ -60,7 +60,7 @@ def pvalues(
     *,
     source: Source,
     method: str,
-    rng: np.random.Generator,
+    rng: np.random.Generator | None,
 ) -> tuple[PValue, PValue]:
     """Return the P-values of ECCE-R and ECCE-MAD.
 
@@ -86,6 +86,7 @@ def pvalues(
             "use method='monte-carlo'"
         )
         raise InputError(msg)
+    rng = np.random.default_rng(0) if rng is None else rng  # the same draws in every run
     trusted = _limit_is_trusted(totals)
     if method == "auto" and trusted and not equal and totals.n * _FEWEST_DRAWS > _COINS:
         return asymptotic
