@@ -23,6 +23,7 @@ __all__ = [
     "NestedGrid",
     "PointGrid",
     "SampledGrid",
+    "Scratch",
     "dyadic_grid",
     "is_whole",
     "rank",
@@ -30,6 +31,33 @@ __all__ = [
 
 MOST_CELLS = 1 << 24
 _FEW_EDGES = 16
+
+
+class Scratch:
+    """Memory used again for every chunk of rows.
+
+    Fresh arrays of this size are given back to the system and faulted in again page by page,
+    which costs as much as the arithmetic.
+    """
+
+    def __init__(self) -> None:
+        self._arrays: dict[str, np.ndarray[Any, Any]] = {}
+
+    def floats(self, name: str, size: int) -> FloatArray:
+        """Return some doubles, whatever they hold."""
+        array: FloatArray = self._get(name, size, np.float64)
+        return array
+
+    def ints(self, name: str, size: int) -> IntArray:
+        """Return some integers, whatever they hold."""
+        array: IntArray = self._get(name, size, np.int64)
+        return array
+
+    def _get(self, name: str, size: int, kind: Any) -> Any:
+        array = self._arrays.get(name)
+        if array is None or array.shape[0] < size:
+            array = self._arrays[name] = np.empty(size, kind)
+        return array[:size]
 
 
 class Grid(Protocol):
@@ -48,8 +76,11 @@ class Grid(Protocol):
     unit: float
     ties: bool
 
-    def locate(self, scores: FloatArray) -> tuple[IntArray, FloatArray]:
-        """Return the cell of every score and the score's distance from the cell's anchor."""
+    def locate(self, scores: FloatArray, scratch: Scratch) -> tuple[IntArray, FloatArray]:
+        """Return the cell of every score and the score's distance from the cell's anchor.
+
+        Both may lie in scratch memory.
+        """
         ...
 
 
@@ -58,7 +89,7 @@ class BucketGrid(Grid, Protocol):
 
     n_buckets: int
 
-    def bucket(self, scores: FloatArray) -> IntArray:
+    def bucket(self, scores: FloatArray, scratch: Scratch) -> IntArray:
         """Return monotone bucket numbers of scores, to be clipped to 0 .. n_buckets - 1."""
         ...
 
@@ -93,16 +124,26 @@ class DyadicGrid:
         self.unit = 1 / self.n_cells
         self.ties = False
 
-    def bucket(self, scores: FloatArray) -> IntArray:
+    def bucket(self, scores: FloatArray, scratch: Scratch) -> IntArray:
         """Return the cells of scores."""
-        return (scores * self.n_cells).astype(np.int32).astype(np.int64)
+        scaled = np.multiply(scores, self.n_cells, out=scratch.floats("scaled", len(scores)))
+        return self._to_integers(scaled, scratch)
 
-    def locate(self, scores: FloatArray) -> tuple[IntArray, FloatArray]:
+    @staticmethod
+    def _to_integers(whole: FloatArray, scratch: Scratch) -> IntArray:
+        cell = scratch.ints("cell", len(whole))
+        # By way of int32, because that conversion is vectorised.
+        narrow = scratch.ints("narrow", len(whole)).view(np.int32)[: len(whole)]
+        np.copyto(narrow, whole, casting="unsafe")
+        np.copyto(cell, narrow)
+        return cell
+
+    def locate(self, scores: FloatArray, scratch: Scratch) -> tuple[IntArray, FloatArray]:
         """Find the cells of scores."""
-        offset = scores * self.n_cells
-        whole = np.floor(offset)
+        offset = np.multiply(scores, self.n_cells, out=scratch.floats("offset", len(scores)))
+        whole = np.floor(offset, out=scratch.floats("scaled", len(scores)))
         offset -= whole
-        return whole.astype(np.int32).astype(np.int64), offset  # by way of int32: vectorised
+        return self._to_integers(whole, scratch), offset
 
 
 class SampledGrid:
@@ -140,7 +181,7 @@ class SampledGrid:
         self._first = bottom >> self._shift
         self.n_buckets = (top >> self._shift) - self._first + 1
 
-        bucket = np.clip(self.bucket(sample), 0, self.n_buckets - 1)
+        bucket = np.clip(self.bucket(sample, Scratch()), 0, self.n_buckets - 1)
         held = np.asarray(np.bincount(bucket, share, self.n_buckets), np.float64)
         new = self._first_of_cell(held, n_cells)
         if highest == 1:  # the top bucket holds the score 1 alone: certain, so without variance
@@ -168,16 +209,18 @@ class SampledGrid:
         anchor[cell[repeated]] = sample[repeated]
         return anchor, bool(repeated.size)
 
-    def bucket(self, scores: FloatArray) -> IntArray:
+    def bucket(self, scores: FloatArray, scratch: Scratch) -> IntArray:
         """Return the bucket numbers of scores, to be clipped to 0 .. n_buckets - 1."""
-        number = scores.view(np.int64) >> self._shift
+        number = scratch.ints("bucket", len(scores))
+        np.right_shift(scores.view(np.int64), self._shift, out=number)
         number -= self._first
         return number
 
-    def locate(self, scores: FloatArray) -> tuple[IntArray, FloatArray]:
+    def locate(self, scores: FloatArray, scratch: Scratch) -> tuple[IntArray, FloatArray]:
         """Find the cells of scores."""
-        cell = self._cell_of_bucket.take(self.bucket(scores), mode="clip")
-        offset = self.anchor.take(cell)
+        cell, offset = scratch.ints("cell", len(scores)), scratch.floats("offset", len(scores))
+        self._cell_of_bucket.take(self.bucket(scores, scratch), out=cell, mode="clip")
+        self.anchor.take(cell, out=offset, mode="clip")
         np.subtract(scores, offset, out=offset)
         return cell, offset
 
@@ -213,7 +256,11 @@ class NestedGrid:
         self.unit = 1.0
         self.ties = False
 
-    def locate(self, scores: FloatArray) -> tuple[IntArray, FloatArray]:
+    def locate(
+        self,
+        scores: FloatArray,
+        scratch: Scratch,  # noqa: ARG002  (rarely used, for few rows)
+    ) -> tuple[IntArray, FloatArray]:
         """Find the cells of scores."""
         owner = rank(self._range_low, scores) - 1
         inner = (_as_integers(scores) - self._origin[owner]) >> self._shift[owner]
@@ -229,7 +276,11 @@ class PointGrid:
         self.unit = 1.0
         self.ties = False
 
-    def locate(self, scores: FloatArray) -> tuple[IntArray, FloatArray]:
+    def locate(
+        self,
+        scores: FloatArray,
+        scratch: Scratch,  # noqa: ARG002  (as above)
+    ) -> tuple[IntArray, FloatArray]:
         """Find the cells of scores."""
         return np.searchsorted(self.low, scores), np.zeros_like(scores)
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from secant._blocks import Blocks, Moments, Totals, add_totals
+from secant._grid import Scratch
 
 if TYPE_CHECKING:
     from secant._grid import Grid
@@ -61,13 +62,14 @@ class CellSums:
             self.wwv = np.zeros(cells)
             self.ww = np.zeros(cells)
         self.parts: list[Totals] = []
+        self._scratch = Scratch()
 
     def add(self, chunk: Chunk) -> None:
         """Add some observations."""
         scores, labels, weights = chunk
         if not scores.size:
             return
-        cell, offset = self.grid.locate(scores)
+        cell, offset = self.grid.locate(scores, self._scratch)
         if self.grid.ties:
             elsewhere = offset != 0
             if elsewhere.any():
@@ -184,22 +186,25 @@ def _add_exactly(sums: FloatArray, slot: IntArray, values: FloatArray) -> None:
     sums += np.bincount(slot, values - coarse, minlength=sums.shape[0])
 
 
-def row_totals(chunk: Chunk, variance: FloatArray, *, sampling: bool) -> Totals:
+def row_totals(
+    chunk: Chunk, variance: FloatArray, *, sampling: bool, known_wwe: float = 0.0
+) -> Totals:
     """Return the sums over some rows, of which ``variance`` is s(1 - s).
 
-    ``wwe`` is left at 0 unless rows carry sampling weights: otherwise the blocks know it.
+    Unless rows carry sampling weights the blocks know ``wwe`` and it need not be added up.
     """
     scores, labels, weights = chunk
     rows = scores.shape[0]
     if weights is None:
-        return Totals(rows, rows, rows, float(variance.sum()), 0.0, 0.25)
+        return Totals(rows, rows, rows, float(variance.sum()), known_wwe, 0.25)
     if not sampling:
         copies = float(weights.sum())
-        return Totals(int(copies), copies, copies, float((weights * variance).sum()), 0.0, 0.25)
+        wwv = float((weights * variance).sum())
+        return Totals(int(copies), copies, copies, wwv, known_wwe, 0.25)
     ww = weights * weights
-    wwv = ww * variance
+    row_wwv = ww * variance
     residual = np.abs(labels - scores)
     wwe = float((ww * residual).sum())
     return Totals(
-        rows, float(weights.sum()), float(ww.sum()), float(wwv.sum()), wwe, float(wwv.max())
+        rows, float(weights.sum()), float(ww.sum()), float(row_wwv.sum()), wwe, float(row_wwv.max())
     )

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from secant._blocks import Blocks, Totals, collapse, concatenate
-from secant._grid import DyadicGrid, NestedGrid, PointGrid, SampledGrid, rank
+from secant._grid import DyadicGrid, NestedGrid, PointGrid, SampledGrid, Scratch, rank
 from secant._input import Chunk
 from secant._sums import CellSums, row_totals
 
@@ -138,8 +137,9 @@ class ArraySource:
         grid = self._grid
         owner_of_bucket = _owners(grid, blocks)
         is_near = owner_of_bucket != _NOBODY  # a small table, quicker to look up in
+        scratch = Scratch()
         for chunk in self._observations.chunks(CHUNK):
-            bucket = grid.bucket(chunk.scores)
+            bucket = grid.bucket(chunk.scores, scratch)
             near = np.flatnonzero(is_near.take(bucket, mode="clip"))
             if not near.size:
                 continue
@@ -180,10 +180,9 @@ class ArraySource:
 
     def _totals(self, rows: Chunk, blocks: Blocks) -> Totals:
         variance = rows.scores * (1 - rows.scores)
-        totals = row_totals(rows, variance, sampling=self._observations.sampling)
-        if self._observations.sampling:
-            return totals
-        return replace(totals, wwe=float(blocks.up.sum() + blocks.down.sum()))
+        wwe = float(blocks.up.sum() + blocks.down.sum())
+        sampling = self._observations.sampling
+        return row_totals(rows, variance, sampling=sampling, known_wwe=wwe)
 
 
 def _spread_out(sample: FloatArray) -> bool:
@@ -197,7 +196,9 @@ def _spread_out(sample: FloatArray) -> bool:
 def _owners(grid: BucketGrid, blocks: Blocks) -> IntArray:
     """Tell for every bucket which block it meets, if any, or that it meets several."""
     last = grid.n_buckets - 1
-    first, final = (np.clip(grid.bucket(end), 0, last) for end in (blocks.low, blocks.high))
+    first, final = (
+        np.clip(grid.bucket(end, Scratch()), 0, last) for end in (blocks.low, blocks.high)
+    )
     meets = np.cumsum(
         np.bincount(first, minlength=last + 2) - np.bincount(final + 1, minlength=last + 2)
     )[:-1]
