@@ -28,7 +28,8 @@ def one_dimensional(argument: str, value: Any) -> np.ndarray[Any, Any]:
             if item is np.ma.masked:
                 msg = f"{argument}[{index}] is masked; secant does not drop rows"
                 raise InputError(msg)
-    if hasattr(value, "detach"):  # a tensor that carries a gradient refuses to become an array
+    # A tensor that carries a gradient refuses to become an array; files have a detach() as well.
+    if hasattr(value, "detach") and hasattr(value, "__array__"):
         value = value.detach()
     try:
         array = np.asarray(value)
