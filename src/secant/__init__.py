@@ -13,6 +13,8 @@ from typing import Any as _Any
 if _TYPE_CHECKING:
     from secant import null
     from secant._assess import assess, ecce_mad, ecce_r, ece
+    from secant._assess_by import assess_by
+    from secant._assessments import Assessments, Group
     from secant._calibration import Calibration
     from secant._cells import Bounds, Cells
     from secant._results import ECE, Curve, Interval, Reliability, Statistic
@@ -23,11 +25,13 @@ __version__ = "0.1.0"
 
 __all__ = [
     "ECE",
+    "Assessments",
     "Bounds",
     "Calibration",
     "Cells",
     "CumulativeDisplay",
     "Curve",
+    "Group",
     "InputError",
     "Interval",
     "MissingExtraError",
@@ -37,6 +41,7 @@ __all__ = [
     "Statistic",
     "__version__",
     "assess",
+    "assess_by",
     "ecce_mad",
     "ecce_r",
     "ece",
@@ -46,6 +51,8 @@ __all__ = [
 # Where each name lives. A module is loaded when one of its names is first asked for.
 _HOMES = {
     "_assess": ("assess", "ecce_mad", "ecce_r", "ece"),
+    "_assess_by": ("assess_by",),
+    "_assessments": ("Assessments", "Group"),
     "_calibration": ("Calibration",),
     "_cells": ("Bounds", "Cells"),
     "_results": ("ECE", "Curve", "Interval", "Reliability", "Statistic"),

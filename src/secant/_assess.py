@@ -6,29 +6,22 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from secant import _ece, null
-from secant._calibration import Calibration
+from secant import _ece
+from secant._calibrate import calibrate, calibrations
+from secant._data import open_source
 from secant._ecce import extremes
-from secant._inference import interval, normalize
+from secant._groups import Apart
 from secant._input import check_choice, check_level, observations
-from secant._pvalues import HEAVY_SHARE, METHODS, PValue, pvalues
-from secant._results import Statistic
+from secant._pvalues import METHODS
 from secant.errors import InputError
-from secant.sources.arrays import ArraySource
+from secant.sources.rows import RowSource
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from secant._blocks import Blocks, Totals
+    from secant._blocks import Source
+    from secant._calibration import Calibration
     from secant._ecce import Extremes
-    from secant._input import Observations
 
 __all__ = ["assess", "ecce_mad", "ecce_r", "ece"]
-
-# Variance (at most the expected events, or failures) below which limits are only approximate.
-_FEW_EVENTS = 10
-# Distinct scores below which the path is too coarse for the Brownian limit.
-_FEW_SCORES = 50
 
 
 def ecce_r(y_true: Any, y_prob: Any, *, sample_weight: Any = None) -> float:
@@ -176,7 +169,7 @@ def ece(
     0.225
     """
     binning = _ece.Binning(n_bins, strategy, norm, squared, weighting)
-    source = ArraySource(observations(y_true, y_prob, sample_weight))
+    source = RowSource(observations(y_true, y_prob, sample_weight))
     blocks, totals = source.blocks()
     return _ece.error(_ece.binned(blocks, totals, binning, source.refine), binning)
 
@@ -185,6 +178,7 @@ def assess(
     y_true: Any,
     y_prob: Any,
     *,
+    data: Any = None,
     sample_weight: Any = None,
     weight_kind: str = "sampling",
     pos_label: Any = None,
@@ -204,6 +198,11 @@ def assess(
         What happened: 0 or 1 (also False or True, -1 or 1, or any two values with ``pos_label``).
     y_prob : array-like of shape (n,)
         Predicted probabilities of a 1, in [0, 1].
+    data : optional
+        Where the predictions are, if not in arrays: a data frame (pandas, polars, pyarrow), a lazy
+        frame or table of an engine (DuckDB, Polars, Dask, Spark, Ibis), a mapping of names to
+        arrays, or a path, a glob or a list of paths (Parquet, CSV, Feather, also ``.csv.gz``).
+        Then ``y_true``, ``y_prob`` and ``sample_weight`` are names of columns.
     sample_weight : array-like of shape (n,), optional
         Weights, zero or positive; a row of weight zero is left out.
     weight_kind : {"sampling", "frequency"}
@@ -259,88 +258,55 @@ def assess(
     check_choice("method", method, METHODS)
     check_choice("ties", ties, ("collapse", "random"))
     check_level(confidence_level)
-    seen = observations(y_true, y_prob, sample_weight, weight_kind=weight_kind, pos_label=pos_label)
-    source = ArraySource(seen)
-    generator = _generator(rng, needed=ties == "random")
+    draws = generator(rng)
+    if ties == "random" and draws is None:
+        msg = "ties='random' needs rng, a whole number or a numpy.random.Generator; got None"
+        raise InputError(msg)
+    source = open_source(
+        y_true, y_prob, sample_weight, data, weight_kind=weight_kind, pos_label=pos_label
+    )
     if ties == "random":
-        assert generator is not None  # noqa: S101
-        blocks, totals = source.shuffled(generator)
-        method = "asymptotic" if method == "auto" else method
-    else:
-        blocks, totals = source.blocks()
-    blocks, found = extremes(blocks, totals.weight, source.refine)
+        return _with_random_ties(source, method, confidence_level, draws)
+    (result,) = calibrations(
+        Apart([None], [source]), method=method, confidence_level=confidence_level, rng=draws
+    )
+    return result
 
-    def statistic(value: float, law: null.BrownianLaw, p: PValue) -> Statistic:
-        return Statistic(
-            value=value,
-            normalized=normalize(value, totals.sigma),
-            pvalue=10**p.log10,
-            log10_pvalue=p.log10,
-            method=p.method,
-            bracket=p.bracket,
-            ci=interval(value, law, totals, confidence_level),
-        )
 
-    p_r, p_mad = pvalues(blocks, totals, found, source=source, method=method, rng=generator)
-
-    return Calibration(
-        n=totals.n,
-        sigma=totals.sigma,
-        ecce_r=statistic(found.ecce_r, null.range, p_r),
-        ecce_mad=statistic(found.ecce_mad, null.mad, p_mad),
-        mean_score=float(blocks.scored.sum()) / totals.weight,
-        base_rate=float(blocks.w1.sum()) / totals.weight,
-        confidence_level=float(confidence_level),
-        forbidden=seen.forbidden,
-        warnings=tuple(_warnings(seen, blocks, totals, p_r.method)),
-        _blocks=blocks,
-        _totals=totals,
-        _extremes=found,
-        _source=source,
+def _with_random_ties(
+    source: Source, method: str, confidence_level: float, rng: np.random.Generator | None
+) -> Calibration:
+    if not isinstance(source, RowSource):
+        msg = "ties='random' needs rows in memory or in files; an engine keeps its rows"
+        raise InputError(msg)
+    assert rng is not None  # noqa: S101
+    return calibrate(
+        *source.shuffled(rng),
+        source,
+        method="asymptotic" if method == "auto" else method,
+        confidence_level=confidence_level,
+        rng=rng,
     )
 
 
 def _extremes(y_true: Any, y_prob: Any, sample_weight: Any) -> Extremes:
-    source = ArraySource(observations(y_true, y_prob, sample_weight))
+    source = RowSource(observations(y_true, y_prob, sample_weight))
     blocks, totals = source.blocks()
     return extremes(blocks, totals.weight, source.refine)[1]
 
 
-def _generator(rng: Any, *, needed: bool) -> np.random.Generator | None:
-    if rng is None and not needed:
-        return None
-    msg = f"rng must be a whole number or a numpy.random.Generator; got {rng!r}"
+def generator(rng: Any) -> np.random.Generator | None:
+    """Return the generator asked for; None where nothing is asked for.
+
+    Raises
+    ------
+    InputError
+        If ``rng`` is no seed and no generator.
+    """
     if rng is None:
-        raise InputError(f"ties='random' needs rng: {msg}")
+        return None
     try:
         return np.random.default_rng(rng)
     except (TypeError, ValueError) as error:
+        msg = f"rng must be a whole number or a numpy.random.Generator; got {rng!r}"
         raise InputError(msg) from error
-
-
-def _warnings(seen: Observations, blocks: Blocks, totals: Totals, method: str) -> Iterator[str]:
-    """Say what to keep in mind when reading the numbers, a line each."""
-    if seen.forbidden:
-        count, first = len(seen.forbidden), seen.forbidden[0]
-        yield (
-            f"{count:,} response{'s' if count > 1 else ''} (first at row {first}) had a score of "
-            f"exactly 0 or 1 that ruled {'them' if count > 1 else 'it'} out: that alone refutes "
-            "these scores, whatever the P-value."
-        )
-    events, others = int(blocks.n1.sum()), int(blocks.n0.sum())
-    if not events or not others:
-        yield f"The event {'never' if not events else 'always'} happened; check the outcomes."
-    if 0 < totals.wwv * totals.n < _FEW_EVENTS * totals.ww:
-        yield "Few events were expected, or few failures: confidence limits are approximate."
-    if method != "asymptotic":
-        return
-    if seen.sampling and totals.largest > HEAVY_SHARE * totals.wwv:
-        yield (
-            f"One observation carries {totals.largest / totals.wwv:.0%} of the variance: with such "
-            "weights the asymptotic P-value is not to be trusted; use method='monte-carlo'."
-        )
-    if len(blocks) < _FEW_SCORES and totals.n > 2 * _FEW_SCORES and not blocks.open.any():
-        yield (
-            f"Only {len(blocks)} distinct score{'s' if len(blocks) > 1 else ''}: the asymptotic "
-            "P-value is rough; use method='exact'."
-        )

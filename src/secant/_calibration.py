@@ -46,7 +46,9 @@ class Calibration:
         Level of all intervals; the verdict tests at one minus it.
     forbidden : tuple of int
         Rows whose score rules out what happened: a score of exactly 0 before an event, of
-        exactly 1 before none.
+        exactly 1 before none. Empty where rows have no numbers, as in an engine.
+    n_forbidden : int
+        How many such rows there are.
     warnings : tuple of str
         What to keep in mind when reading the numbers, a line each.
 
@@ -66,6 +68,7 @@ class Calibration:
     base_rate: float
     confidence_level: float
     forbidden: tuple[int, ...]
+    n_forbidden: int
     warnings: tuple[str, ...]
     _blocks: Blocks
     _totals: Totals
@@ -264,6 +267,7 @@ class Calibration:
             **{name: plain(getattr(self, name)) for name in shown},
             "worst": self.worst.to_dict(),
             "forbidden": list(self.forbidden),
+            "n_forbidden": self.n_forbidden,
             "warnings": list(self.warnings),
         }
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from secant._blocks import Blocks, Refine
     from secant._types import BoolArray, FloatArray
 
-__all__ = ["Extremes", "extremes", "limits", "path", "running_sum"]
+__all__ = ["Extremes", "could_hold_an_extreme", "extremes", "limits", "path", "running_sum"]
 
 # Rounding moves a cumulative difference by far less than this; a block whose limits come this
 # close to an extreme is looked into.
@@ -68,11 +68,23 @@ def running_sum(values: FloatArray) -> FloatArray:
     return rows.ravel()[:n]
 
 
-def extremes(blocks: Blocks, weight: float, refine: Refine | None) -> tuple[Blocks, Extremes]:
-    """Find the exact extremes of the path, refining only the blocks that could hold them.
+def could_hold_an_extreme(blocks: Blocks, weight: float) -> BoolArray:
+    """Mark the blocks that could hold the largest or the smallest cumulative difference.
 
     Inside a block that starts at C the path stays between C - down and C + up. Only a block whose
     limits reach the best value known from the blocks' ends can hold an extreme.
+    """
+    ends = path(blocks, weight)
+    starts = ends[:-1]
+    above: BoolArray = starts + blocks.up / weight >= ends.max() - _GUARD
+    below: BoolArray = starts - blocks.down / weight <= ends.min() + _GUARD
+    return above | below
+
+
+def extremes(
+    blocks: Blocks, weight: float, refine: Refine | None = None
+) -> tuple[Blocks, Extremes]:
+    """Find the exact extremes of the path, refining only the blocks that could hold them.
 
     Returns
     -------
@@ -80,15 +92,7 @@ def extremes(blocks: Blocks, weight: float, refine: Refine | None) -> tuple[Bloc
         The blocks as far as they had to be refined: those next to each extreme are ties, so that
         the scores at which it is attained are exact.
     """
-
-    def could_hold_an_extreme(blocks: Blocks) -> BoolArray:
-        ends = path(blocks, weight)
-        starts = ends[:-1]
-        above: BoolArray = starts + blocks.up / weight >= ends.max() - _GUARD
-        below: BoolArray = starts - blocks.down / weight <= ends.min() + _GUARD
-        return above | below
-
-    blocks = resolve(blocks, could_hold_an_extreme, refine)
+    blocks = resolve(blocks, lambda table: could_hold_an_extreme(table, weight), refine)
     ends = path(blocks, weight)
     argmax, argmin = int(ends.argmax()), int(ends.argmin())
     return blocks, Extremes(float(ends[argmax]), float(ends[argmin]), argmax, argmin)

@@ -6,12 +6,14 @@ import math
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from secant import null
 
 if TYPE_CHECKING:
-    from secant._blocks import Totals
+    from secant._blocks import Blocks, Totals
 
-__all__ = ["detectable", "half_width", "interval", "normalize"]
+__all__ = ["detectable", "half_width", "interval", "least_log_pvalue", "normalize"]
 
 # The value below which a standard normal variable stays 99 times in 100.
 _NORMAL_99 = 2.3263478740408408
@@ -53,6 +55,27 @@ def detectable(totals: Totals, confidence_level: float) -> float:
     z, n = _NORMAL_99, totals.weight**2 / totals.ww
     a = _critical(null.range, 1 - confidence_level) * totals.sigma
     return a + z * z / (2 * n) + z * math.sqrt(totals.sigma**2 + a / n + (z / (2 * n)) ** 2)
+
+
+def least_log_pvalue(blocks: Blocks) -> float:
+    """Return the logarithm of the smallest P-value of ECCE-R that any outcome could have had.
+
+    No range can be off by more than all predictions together when nothing happened, or everything:
+    those two outcomes are the most extreme, and their probability is the smallest P-value.
+    """
+    random = (blocks.low > 0) & (blocks.high < 1)
+    if not random.any():
+        return 0.0
+    ties = blocks.select(random)
+    nothing, everything = ties.scored.sum(), (ties.weight - ties.scored).sum()
+    # The middle of an open block will do: many observations have tiny probabilities.
+    score = (ties.low + ties.high) / 2
+    chances = []
+    if nothing >= everything:
+        chances.append(float((ties.n * np.log1p(-score)).sum()))
+    if everything >= nothing:
+        chances.append(float((ties.n * np.log(score)).sum()))
+    return float(np.logaddexp.reduce(chances))
 
 
 @lru_cache(maxsize=64)

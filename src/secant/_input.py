@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import numpy as np
 
 from secant._arraylike import one_dimensional, real_array
+from secant._blocks import Forbidden
 from secant._labels import binary
 from secant.errors import InputError, SecantError
 
@@ -80,6 +81,11 @@ class Observations:
         return self.weights is not None and self.weight_kind == "sampling"
 
     @property
+    def refused(self) -> Forbidden:
+        """The forbidden rows and their number."""
+        return Forbidden(len(self.forbidden), self.forbidden)
+
+    @property
     def forbidden_copies(self) -> int:
         """Number of observations in the forbidden rows."""
         if self.weights is None or self.sampling:
@@ -106,6 +112,10 @@ class Observations:
         if not same:
             msg = "the arrays were changed after they were assessed: assess them again"
             raise SecantError(msg)
+
+    def sample(self, size: int) -> FloatArray:
+        """Return about so many of the scores, from everywhere, in ascending order."""
+        return np.sort(self.scores[:: -(-self.rows // size)].astype(np.float64) + 0.0)
 
     def chunks(self, size: int) -> Iterator[Chunk]:
         """Walk over the rows in pieces small enough to stay in cache, skipping weight zero.

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from secant import null
-from secant._blocks import resolve
 from secant.errors import InputError
 
 if TYPE_CHECKING:
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
     from secant._montecarlo import Estimate
     from secant._types import BoolArray
 
-__all__ = ["METHODS", "PValue", "pvalues"]
+__all__ = ["HEAVY_SHARE", "METHODS", "PValue", "needed", "pvalues", "work"]
 
 METHODS = ("auto", "exact", "asymptotic", "monte-carlo")
 
@@ -53,6 +52,20 @@ class PValue(NamedTuple):
     bracket: tuple[float, float] | None
 
 
+def needed(blocks: Blocks, totals: Totals, method: str) -> BoolArray:
+    """Mark the blocks that must be resolved into ties before :func:`pvalues` is asked.
+
+    Whether to resolve is asked of how many distinct scores there are, not of how they happen to be
+    stored: blocks are marked until that is known.
+    """
+    nothing = np.zeros(len(blocks), bool)
+    if method == "asymptotic" or totals.sigma == 0 or not _equal_weights(totals):
+        return nothing
+    if _beyond_any_budget(totals, method) and len(blocks) > _MANY_SCORES:
+        return nothing
+    return blocks.open
+
+
 def pvalues(
     blocks: Blocks,
     totals: Totals,
@@ -61,8 +74,12 @@ def pvalues(
     source: Source,
     method: str,
     rng: np.random.Generator | None,
+    fast: bool | None = None,
 ) -> tuple[PValue, PValue]:
     """Return the P-values of ECCE-R and ECCE-MAD.
+
+    The blocks are those that :func:`needed` marks no more. ``fast`` says whether compiled code is
+    worth its compilation, which many small calls together may be.
 
     Raises
     ------
@@ -79,7 +96,7 @@ def pvalues(
     )
     if method == "asymptotic":
         return asymptotic
-    equal = totals.ww * totals.n <= totals.weight**2 * (1 + 1e-12)  # Cauchy and Schwarz
+    equal, trusted = _equal_weights(totals), _limit_is_trusted(totals)
     if method == "exact" and not equal:
         msg = (
             "method='exact' knows no sampling weights that differ from row to row; "
@@ -87,7 +104,6 @@ def pvalues(
         )
         raise InputError(msg)
     rng = np.random.default_rng(0) if rng is None else rng  # the same draws in every run
-    trusted = _limit_is_trusted(totals)
     if method == "auto" and trusted and not equal and totals.n * _FEWEST_DRAWS > _COINS:
         return asymptotic
     if method == "monte-carlo" or not equal:
@@ -95,17 +111,28 @@ def pvalues(
         if method == "auto":
             draws = int(min(_DRAWS, max(_FEWEST_DRAWS, _COINS // totals.n)))
         return _monte_carlo(blocks, source, rng, draws, equal=equal)
-    # Many observations of many scores are beyond any budget. What is asked is how many distinct
-    # scores there are, not how they happen to be stored: refine until that is known.
-    many = method == "auto" and trusted and totals.n > _MANY_ROWS
-
-    def worth_resolving(blocks: Blocks) -> BoolArray:
-        return blocks.open & (not many or len(blocks) <= _MANY_SCORES)
-
-    ties = resolve(blocks, worth_resolving, source.refine)
-    if many and len(ties) > _MANY_SCORES:
+    if _beyond_any_budget(totals, method) and len(blocks) > _MANY_SCORES:
         return asymptotic
-    return _finite_sample(ties, asymptotic, method, rng, trusted=trusted)
+    return _finite_sample(blocks, asymptotic, method, rng, trusted=trusted, fast=fast)
+
+
+def work(blocks: Blocks, totals: Totals, method: str) -> int:
+    """Return the operations that finite-sample P-values take, 0 where none are computed."""
+    finite = method in {"auto", "exact"} and totals.sigma > 0 and _equal_weights(totals)
+    if not finite or blocks.open.any():
+        return 0
+    from secant._finite import operations  # noqa: PLC0415  (as in _finite_sample)
+
+    return sum(operations(blocks.low, blocks.n, blocks.n1, which) for which in ("r", "mad"))
+
+
+def _equal_weights(totals: Totals) -> bool:
+    return totals.ww * totals.n <= totals.weight**2 * (1 + 1e-12)  # Cauchy and Schwarz
+
+
+def _beyond_any_budget(totals: Totals, method: str) -> bool:
+    """Tell whether there are too many observations, unless they have few distinct scores."""
+    return method == "auto" and _limit_is_trusted(totals) and totals.n > _MANY_ROWS
 
 
 def _finite_sample(
@@ -115,6 +142,7 @@ def _finite_sample(
     rng: np.random.Generator,
     *,
     trusted: bool,
+    fast: bool | None,
 ) -> tuple[PValue, PValue]:
     """Compute what the budget allows; exact methods asked for by name have none."""
     from secant import _finite, _montecarlo  # noqa: PLC0415  (not what `import secant` pays for)
@@ -137,10 +165,10 @@ def _finite_sample(
             )
         )
     if can_r:
-        r = _certified(_finite.certified_r(*table))
+        r = _certified(_finite.certified_r(*table, fast=fast))
     if can_mad:
-        bracket = _finite.exact_mad(*table) if method == "exact" else _finite.certified_mad(*table)
-        mad = _certified(bracket)
+        compute = _finite.exact_mad if method == "exact" else _finite.certified_mad
+        mad = _certified(compute(*table, fast=fast))
     return r, mad
 
 
@@ -150,8 +178,7 @@ def _monte_carlo(
     from secant._montecarlo import draw_rows, draw_ties  # noqa: PLC0415  (as above)
 
     if equal:
-        ties = resolve(blocks, lambda b: b.open, source.refine)
-        estimates = draw_ties(ties.low, ties.n, ties.n1, rng=rng, draws=draws, enough=_ENOUGH)
+        estimates = draw_ties(blocks.low, blocks.n, blocks.n1, rng=rng, draws=draws, enough=_ENOUGH)
     else:
         scores, labels, weights = source.sorted_rows()
         assert weights is not None  # noqa: S101

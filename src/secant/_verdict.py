@@ -7,15 +7,25 @@ is one of the result, rounded for reading.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from secant import null
 
 if TYPE_CHECKING:
+    from secant._assessments import Assessments, Group
     from secant._calibration import Calibration
     from secant._results import Interval, Statistic
 
-__all__ = ["headline", "html", "interval", "text"]
+__all__ = [
+    "group_name",
+    "groups_headline",
+    "groups_html",
+    "groups_text",
+    "headline",
+    "html",
+    "interval",
+    "text",
+]
 
 
 def headline(result: Calibration) -> str:
@@ -134,11 +144,8 @@ def _predictions(n: int) -> str:
 
 def _pvalue(statistic: Statistic) -> str:
     """Write a P-value, also one too small for a double."""
-    if statistic.pvalue >= 1e-3:
-        # Around the usual levels a second digit would hide on which side it lies.
-        return f"= {statistic.pvalue:.{3 if 0.005 <= statistic.pvalue < 0.1 else 2}g}"
     if statistic.pvalue > 1e-300:
-        return f"= {statistic.pvalue:.1e}"
+        return f"= {_plain_pvalue(statistic.pvalue)}"
     if math.isinf(statistic.log10_pvalue):
         return "= 0"
     if statistic.bracket is not None and statistic.bracket[0] == 0:  # known to be below, no more
@@ -146,3 +153,112 @@ def _pvalue(statistic: Statistic) -> str:
     exponent = math.floor(statistic.log10_pvalue)
     mantissa = f"{10 ** (statistic.log10_pvalue - exponent):.1f}"
     return f"= 1.0e{exponent + 1}" if mantissa == "10.0" else f"= {mantissa}e{exponent}"
+
+
+# Groups -------------------------------------------------------------------------------------------
+
+_ADJUSTMENTS = {
+    "holm": "Holm's correction",
+    "benjamini-hochberg": "Benjamini and Hochberg's correction",
+    "westfall-young": "Westfall and Young's correction",
+}
+# A printed table shows this many groups, and says how many more there are.
+_MOST_ROWS = 30
+
+
+def groups_headline(result: Assessments) -> str:
+    """Say how many groups are miscalibrated."""
+    found, groups, level = len(result.failing), len(result), 1 - result.confidence_level
+    which = f"{found:,} of {groups:,} group{'' if groups == 1 else 's'}"
+    if not found:
+        which = f"None of {groups:,} groups" if groups > 1 else "The group"
+    verb = "is" if found == 1 or not found else "are"
+    tail = f" after {_ADJUSTMENTS[result.adjust]}" if groups > 1 else ""
+    word = "found to be miscalibrated" if not found else "miscalibrated"
+    return f"{which} {verb} {word} at {100 * level:.3g}%{tail}."
+
+
+def groups_text(result: Assessments) -> str:
+    """Return the answer for many groups: a sentence or two, then the table, worst first."""
+    header, rows = _table(result)
+    shown = [header, *rows[:_MOST_ROWS]]
+    widths = [max(len(row[place]) for row in shown) for place in range(len(header))]
+    names = len(result.by)
+
+    def line(row: list[str]) -> str:
+        cells = [
+            text.ljust(width) if place < names or place >= len(header) - 2 else text.rjust(width)
+            for place, (text, width) in enumerate(zip(row, widths, strict=True))
+        ]
+        return "  ".join(cells).rstrip()
+
+    lines = [*_groups_words(result), "", *(line(row) for row in shown)]
+    if len(rows) > _MOST_ROWS:
+        lines.append(f"... and {len(rows) - _MOST_ROWS:,} more groups")
+    return "\n".join(lines)
+
+
+def groups_html(result: Assessments) -> str:
+    """Return the answer for many groups for a notebook."""
+    from html import escape  # noqa: PLC0415  (as in html)
+
+    def row(cells: list[str], tag: str) -> str:
+        return "<tr>" + "".join(f"<{tag}>{escape(cell)}</{tag}>" for cell in cells) + "</tr>"
+
+    header, rows = _table(result)
+    body = "".join(row(cells, "td") for cells in rows[:_MOST_ROWS])
+    words = "<br>".join(escape(words) for words in _groups_words(result))
+    more = len(rows) - _MOST_ROWS
+    tail = f"<p>... and {more:,} more groups</p>" if more > 0 else ""
+    table = f"<table><thead>{row(header, 'th')}</thead><tbody>{body}</tbody></table>"
+    return f"<div><p>{words}</p>{table}{tail}</div>"
+
+
+def _groups_words(result: Assessments) -> list[str]:
+    words = [groups_headline(result)]
+    if few := len(result.too_few):
+        words.append(f"{few:,} group{' is' if few == 1 else 's are'} too small to say anything.")
+    if empty := len(result.empty):
+        words.append(
+            f"{empty:,} group{' has' if empty == 1 else 's have'} no weight and "
+            f"{'is' if empty == 1 else 'are'} left out."
+        )
+    return words
+
+
+def _table(result: Assessments) -> tuple[list[str], list[list[str]]]:
+    header = [*result.by, "predictions", "forecast", "happened", "ECCE-R", "sigma", "adjusted P"]
+    return [*header, "verdict", "where"], [_group_cells(row, len(result.by)) for row in result.rows]
+
+
+def _group_cells(row: Group, names: int) -> list[str]:
+    result, worst = row.calibration, row.calibration.worst
+    where = ""
+    if row.status == "miscalibrated":
+        where = (
+            f"{worst.direction} by {_points(abs(worst.miscalibration))} points "
+            f"over {_score(worst.low)} to {_score(worst.high)}"
+        )
+    return [
+        *(group_name(part) for part in (row.key if names > 1 else (row.key,))),
+        f"{result.n:,}",
+        _percent(result.mean_score),
+        _percent(result.base_rate),
+        _metric(result.ecce_r.value),
+        _metric(result.ecce_r.normalized),
+        _plain_pvalue(row.adjusted_pvalue),
+        row.status,
+        where,
+    ]
+
+
+def group_name(key: Any) -> str:
+    """Return a group's key as a reader sees it."""
+    return "(missing)" if key is None else str(key)
+
+
+def _plain_pvalue(value: float) -> str:
+    if value >= 1e-3:
+        # Around the usual levels a second digit would hide on which side it lies.
+        return f"{value:.{3 if 0.005 <= value < 0.1 else 2}g}"
+    return f"{value:.1e}" if value > 1e-300 else "< 1e-300"

@@ -23,7 +23,7 @@ from hypothesis import strategies as st
 import secant
 from helpers import optional
 from secant import InputError
-from secant.sources import arrays
+from secant.sources import rows as row_source
 
 # Scores that every floating type has, so that all types must give the very same numbers.
 Y = [0, 1, 0, 1, 1, 0, 1, 0]
@@ -744,7 +744,7 @@ def test_more_containers():
 def many(request):
     """Return enough rows that they are cut into cells and not sorted, with scores of float32."""
     rng = np.random.default_rng(7)
-    n = arrays.SORT_UP_TO + 5000
+    n = row_source.SORT_UP_TO + 5000
     scores = {
         "spread out": rng.random(n),
         "skewed": rng.beta(0.05, 5, n),
@@ -990,7 +990,9 @@ def test_inputs_are_bit_identical_after_every_call(columns, kind, as_views, cut_
     text = columns[0].dtype.kind == "U"
     options = {"weight_kind": kind, "pos_label": "1" if text else None}
     # The limit for sorting is lowered so that few rows take the way of many.
-    with mock.patch.object(arrays, "SORT_UP_TO", 0 if cut_into_cells else arrays.SORT_UP_TO):
+    with mock.patch.object(
+        row_source, "SORT_UP_TO", 0 if cut_into_cells else row_source.SORT_UP_TO
+    ):
         use_everything(*columns, options)
     assert snapshot(bases) == before
 

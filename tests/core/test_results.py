@@ -19,7 +19,7 @@ from helpers import optional
 from secant import InputError, SecantError, null
 from secant._verdict import _pvalue
 from secant.paper import synthetic
-from secant.sources import arrays
+from secant.sources import rows as row_source
 
 EXACT = {"rel": 0, "abs": 1e-12}
 RELATIVE = {"rel": 1e-12, "abs": 0}
@@ -49,7 +49,7 @@ def predictions(draw, most=40):
 def as_many(on):
     """Send a few rows through the code for many: cut into cells, collected a few at a time."""
     limits = {"SORT_UP_TO": 0, "CHUNK": 16, "COLLECT_UP_TO": 8, "CELLS_TO_REFINE": 64}
-    return mock.patch.multiple(arrays, **limits) if on else contextlib.nullcontext()
+    return mock.patch.multiple(row_source, **limits) if on else contextlib.nullcontext()
 
 
 N_MANY = 200_000
@@ -834,7 +834,7 @@ def test_data_changed_in_place(position, change, n):
         try:
             answer = question(result)
         except SecantError as error:
-            assert n > arrays.SORT_UP_TO, "few rows are kept as they were"
+            assert n > row_source.SORT_UP_TO, "few rows are kept as they were"
             assert "changed" in str(error)  # noqa: PT017
         else:
             assert answer == expected

@@ -16,13 +16,17 @@ from helpers import PACKAGE
 # below; imports form no circle. A new module is placed here, as low as it can be.
 LAYERS = (
     ("errors", "_types", "_files"),
-    ("null", "_adjust", "_arraylike", "_binomial", "_labels", "_input", "_grid", "_blocks"),
+    (
+        *("null", "_adjust", "_arraylike", "_binomial", "_labels", "_input", "_grid", "_blocks"),
+        *("_columns", "_groups"),
+    ),
     ("_sums", "_inference", "_chains", "_chains_numba"),
     ("_state", "_finite", "_montecarlo"),
     ("_cells", "_ecce", "_ece", "_pvalues", "sources"),
     ("_results", "_verdict"),
-    ("_calibration",),
-    ("_assess",),
+    ("_calibration", "_assessments"),
+    ("_calibrate", "_data"),
+    ("_assess", "_assess_by"),
     ("plot", "report", "paper", "__init__"),
     ("cli",),
     ("__main__",),
@@ -37,6 +41,7 @@ DOORS: frozenset[tuple[str, str]] = frozenset(
         ("_calibration", "plot"),  # Calibration.plot()
         ("_results", "plot"),  # Reliability.plot()
         ("_verdict", "_calibration"),  # the type of what it puts into words
+        ("_verdict", "_assessments"),  # the same
     }
 )
 

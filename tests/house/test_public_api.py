@@ -6,11 +6,13 @@ import secant
 
 FROZEN = [
     "ECE",
+    "Assessments",
     "Bounds",
     "Calibration",
     "Cells",
     "CumulativeDisplay",
     "Curve",
+    "Group",
     "InputError",
     "Interval",
     "MissingExtraError",
@@ -20,6 +22,7 @@ FROZEN = [
     "Statistic",
     "__version__",
     "assess",
+    "assess_by",
     "ecce_mad",
     "ecce_r",
     "ece",

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 import secant
 from datasets import KINDS, WEIGHTS, datasets, make
 from oracle import ecce, largest_interval_sum, path, sigma
-from secant.sources import arrays
+from secant.sources import rows as row_source
 
 EXACT = {"rel": 0, "abs": 1e-12}
 
@@ -17,10 +17,10 @@ EXACT = {"rel": 0, "abs": 1e-12}
 def route(request, monkeypatch):
     """Send small data through the code for large data: cells, and cells cut again and again."""
     if request.param != "sorted":
-        monkeypatch.setattr(arrays, "SORT_UP_TO", 0)
-        monkeypatch.setattr(arrays, "CHUNK", 64)
-        monkeypatch.setattr(arrays, "COLLECT_UP_TO", 50 if request.param == "cells" else 0)
-        monkeypatch.setattr(arrays, "CELLS_TO_REFINE", 64)
+        monkeypatch.setattr(row_source, "SORT_UP_TO", 0)
+        monkeypatch.setattr(row_source, "CHUNK", 64)
+        monkeypatch.setattr(row_source, "COLLECT_UP_TO", 50 if request.param == "cells" else 0)
+        monkeypatch.setattr(row_source, "CELLS_TO_REFINE", 64)
     return request.param
 
 

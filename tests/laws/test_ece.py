@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import oracle
 import secant
 from datasets import KINDS, WEIGHTS, datasets, make
-from secant.sources import arrays
+from secant.sources import rows as row_source
 
 BINS = st.integers(1, 40)
 STRATEGIES = st.sampled_from(["uniform", "quantile"])
@@ -42,9 +42,9 @@ def drop_weightless(y, p, w):
 @pytest.fixture(params=["sorted", "cells"])
 def route(request, monkeypatch):
     if request.param == "cells":
-        monkeypatch.setattr(arrays, "SORT_UP_TO", 0)
-        monkeypatch.setattr(arrays, "CHUNK", 64)
-        monkeypatch.setattr(arrays, "COLLECT_UP_TO", 50)
+        monkeypatch.setattr(row_source, "SORT_UP_TO", 0)
+        monkeypatch.setattr(row_source, "CHUNK", 64)
+        monkeypatch.setattr(row_source, "COLLECT_UP_TO", 50)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -188,7 +188,7 @@ def test_large_data_take_the_same_answer_through_cells():
             for strategy in ("uniform", "quantile"):
                 through_cells = secant.ece(y, p, sample_weight=w, strategy=strategy, norm="l2")
                 with pytest.MonkeyPatch.context() as patch:
-                    patch.setattr(arrays, "SORT_UP_TO", 1 << 30)
+                    patch.setattr(row_source, "SORT_UP_TO", 1 << 30)
                     w_sorted = None if w is None else w[order]
                     sorting = secant.ece(
                         y[order], p[order], sample_weight=w_sorted, strategy=strategy, norm="l2"

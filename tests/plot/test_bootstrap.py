@@ -9,7 +9,7 @@ import secant
 from datasets import datasets
 from secant._input import observations
 from secant.plot._bootstrap import resample_result, resample_rows
-from secant.sources import arrays
+from secant.sources import rows as row_source
 
 strategies = st.sampled_from(["uniform", "quantile"])
 
@@ -60,7 +60,7 @@ def test_weighted_rows_are_drawn_one_by_one(data, n_bins, strategy, seed):
 @pytest.mark.parametrize("strategy", ["uniform", "quantile"])
 def test_lines_vary_like_those_of_resampled_rows(route, strategy, monkeypatch):
     if route == "cells":
-        monkeypatch.setattr(arrays, "SORT_UP_TO", 0)
+        monkeypatch.setattr(row_source, "SORT_UP_TO", 0)
     rng = np.random.default_rng(7)
     n, size, options = 900, 200, {"n_bins": 6, "strategy": strategy}
     p = rng.beta(2, 2, n)
@@ -79,7 +79,7 @@ def test_lines_vary_like_those_of_resampled_rows(route, strategy, monkeypatch):
 
 
 def test_cells_respect_the_edges_of_uniform_bins(monkeypatch):
-    monkeypatch.setattr(arrays, "SORT_UP_TO", 0)
+    monkeypatch.setattr(row_source, "SORT_UP_TO", 0)
     rng = np.random.default_rng(7)
     p = rng.integers(0, 1001, 5000) / 1000
     drawn = resample_result(

@@ -1,10 +1,10 @@
-"""Arrays in memory as a source of blocks."""
+"""Rows that can be walked over again and again, as a source of blocks: arrays, files."""
 
 from __future__ import annotations
 
 import math
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
@@ -16,11 +16,11 @@ from secant._sums import CellSums, row_totals
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from secant._blocks import Forbidden
     from secant._grid import BucketGrid
-    from secant._input import Observations
     from secant._types import FloatArray, IntArray
 
-__all__ = ["ArraySource"]
+__all__ = ["RowSource", "Rows"]
 
 # Up to this many rows sorting everything is as quick as cutting into cells, and keeps every point.
 SORT_UP_TO = 1 << 16
@@ -35,11 +35,58 @@ _NOBODY = -1
 _SEVERAL = -2
 
 
-class ArraySource:
-    """Observations in memory: sorted when few, cut into cells when many."""
+class Rows(Protocol):
+    """Checked observations, wherever they lie: scores in [0, 1], labels 0 or 1, weights positive.
 
-    def __init__(self, observations: Observations) -> None:
+    ``rows`` counts them, rows of weight zero included; ``lowest`` and ``highest`` bound the scores.
+    """
+
+    @property
+    def rows(self) -> int: ...  # noqa: D102
+    @property
+    def lowest(self) -> float: ...  # noqa: D102
+    @property
+    def highest(self) -> float: ...  # noqa: D102
+    @property
+    def weight_kind(self) -> str: ...  # noqa: D102
+    @property
+    def sampling(self) -> bool:
+        """Whether rows carry sampling weights."""
+        ...
+
+    @property
+    def refused(self) -> Forbidden:
+        """The rows whose score rules out what happened; known after a first walk."""
+        ...
+
+    def chunks(self, size: int) -> Iterator[Chunk]:
+        """Walk over the rows of positive weight; a chunk is valid until the next one is taken."""
+        ...
+
+    def sample(self, size: int) -> FloatArray:
+        """Return about so many of the scores, from everywhere, in ascending order."""
+        ...
+
+    def recheck(self) -> None:
+        """Raise SecantError if the rows are seen to have changed since they were checked."""
+        ...
+
+
+class RowSource:
+    """Observations in rows: sorted when few, cut into cells when many."""
+
+    def __init__(self, observations: Rows) -> None:
         self._observations = observations
+
+    @property
+    def sampling(self) -> bool:
+        """Whether rows carry sampling weights."""
+        return self._observations.sampling
+
+    @property
+    def forbidden(self) -> Forbidden:
+        """The rows whose score rules out what happened."""
+        return self._observations.refused
 
     def blocks(self, *, moments: bool = False) -> tuple[Blocks, Totals]:
         """Return blocks that hold every observation, and the sums over all of them."""
@@ -91,11 +138,7 @@ class ArraySource:
 
     @cached_property
     def _sample(self) -> FloatArray:
-        return self._every_so_many(_SAMPLE)
-
-    def _every_so_many(self, size: int) -> FloatArray:
-        scores = self._observations.scores
-        return np.sort(scores[:: -(-scores.shape[0] // size)].astype(np.float64) + 0.0)
+        return self._observations.sample(_SAMPLE)
 
     @cached_property
     def _grid(self) -> BucketGrid:
@@ -106,7 +149,7 @@ class ArraySource:
         bits = max(14, min(20, round(0.4 * math.log2(seen.rows) + 6.6)))
         if _spread_out(self._sample):
             return DyadicGrid(bits)
-        return SampledGrid(self._every_so_many(1 << bits), seen.lowest, seen.highest, 1 << bits)
+        return SampledGrid(seen.sample(1 << bits), seen.lowest, seen.highest, 1 << bits)
 
     def _ties(self, blocks: Blocks, common: FloatArray) -> Blocks:
         """Make one block of each distinct score, counting the common scores without sorting."""
@@ -114,13 +157,15 @@ class ArraySource:
         frequent = CellSums(
             PointGrid(common[common >= 0]), sampling=self._observations.sampling, moments=moments
         )
-        collected = [_pick(next(self._observations.chunks(1)), np.zeros(0, np.int64))]
+        collected = []
         for chunk, owner in self._rows_in(blocks):
             is_common = chunk.scores == common[owner]
             frequent.add(_pick(chunk, is_common))
             collected.append(_pick(chunk, ~is_common))
-        rare = self._collapse(_join(collected), moments=moments)
-        return concatenate([frequent.blocks(), rare])
+        parts = [frequent.blocks()]
+        if collected:
+            parts.append(self._collapse(_join(collected), moments=moments))
+        return concatenate(parts)
 
     def _narrower(self, blocks: Blocks) -> Blocks:
         """Cut blocks into cells, thousands each."""
@@ -171,7 +216,11 @@ class ArraySource:
         return common, loose
 
     def _all_rows(self) -> Chunk:
-        return next(self._observations.chunks(self._observations.rows))
+        chunks = self._observations.chunks(self._observations.rows)
+        first = next(chunks)
+        if first.scores.shape[0] == self._observations.rows:
+            return first
+        return _join([_kept(first), *(_kept(rest) for rest in chunks)])
 
     def _collapse(
         self, rows: Chunk, *, moments: bool = False, order: IntArray | None = None
@@ -212,6 +261,12 @@ def _owners(grid: BucketGrid, blocks: Blocks) -> IntArray:
 def _pick(chunk: Chunk, index: IntArray | np.ndarray) -> Chunk:
     scores, labels, weights = chunk
     return Chunk(scores[index], labels[index], None if weights is None else weights[index])
+
+
+def _kept(chunk: Chunk) -> Chunk:
+    """Copy a chunk, whose memory may be used again for the next one."""
+    scores, labels, weights = chunk
+    return Chunk(scores.copy(), labels.copy(), None if weights is None else weights.copy())
 
 
 def _join(chunks: list[Chunk]) -> Chunk:

@@ -1,0 +1,143 @@
+"""From groups of observations to their results, all groups in one go."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from secant import _pvalues, null
+from secant._blocks import resolve_all
+from secant._calibration import Calibration
+from secant._ecce import could_hold_an_extreme, extremes
+from secant._inference import interval, normalize
+from secant._results import Statistic
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    import numpy as np
+
+    from secant._blocks import Blocks, Groups, Source, Totals
+    from secant._types import BoolArray
+
+__all__ = ["calibrate", "calibrations"]
+
+# Variance (at most the expected events, or failures) below which limits are only approximate.
+_FEW_EVENTS = 10
+# Distinct scores below which the path is too coarse for the Brownian limit.
+_FEW_SCORES = 50
+
+
+def calibrations(
+    groups: Groups,
+    *,
+    method: str,
+    confidence_level: float,
+    rng: np.random.Generator | None = None,
+) -> list[Calibration]:
+    """Assess every group by itself, looking at the data for all of them together."""
+    looks = groups.blocks()
+    totals = [sums for _, sums in looks]
+
+    def matters(number: int, blocks: Blocks) -> BoolArray:
+        for_extremes = could_hold_an_extreme(blocks, totals[number].weight)
+        return for_extremes | _pvalues.needed(blocks, totals[number], method)
+
+    tables = resolve_all([blocks for blocks, _ in looks], matters, groups.refine)
+    fast = None
+    if len(tables) > 1:
+        fast = _worth_compiling(tables, totals, method)
+    rngs = [None] * len(tables) if rng is None else rng.spawn(len(tables))
+    return [
+        calibrate(
+            blocks,
+            sums,
+            groups.source(number),
+            method=method,
+            confidence_level=confidence_level,
+            rng=rngs[number],
+            fast=fast,
+        )
+        for number, (blocks, sums) in enumerate(zip(tables, totals, strict=True))
+    ]
+
+
+def calibrate(
+    blocks: Blocks,
+    totals: Totals,
+    source: Source,
+    *,
+    method: str,
+    confidence_level: float,
+    rng: np.random.Generator | None,
+    fast: bool | None = None,
+) -> Calibration:
+    """Put together the result for observations whose blocks are resolved as far as needed."""
+    blocks, found = extremes(blocks, totals.weight)
+    p_r, p_mad = _pvalues.pvalues(
+        blocks, totals, found, source=source, method=method, rng=rng, fast=fast
+    )
+
+    def statistic(value: float, law: null.BrownianLaw, p: _pvalues.PValue) -> Statistic:
+        return Statistic(
+            value=value,
+            normalized=normalize(value, totals.sigma),
+            pvalue=10**p.log10,
+            log10_pvalue=p.log10,
+            method=p.method,
+            bracket=p.bracket,
+            ci=interval(value, law, totals, confidence_level),
+        )
+
+    return Calibration(
+        n=totals.n,
+        sigma=totals.sigma,
+        ecce_r=statistic(found.ecce_r, null.range, p_r),
+        ecce_mad=statistic(found.ecce_mad, null.mad, p_mad),
+        mean_score=float(blocks.scored.sum()) / totals.weight,
+        base_rate=float(blocks.w1.sum()) / totals.weight,
+        confidence_level=float(confidence_level),
+        forbidden=source.forbidden.rows,
+        n_forbidden=source.forbidden.count,
+        warnings=tuple(_warnings(source, blocks, totals, p_r.method)),
+        _blocks=blocks,
+        _totals=totals,
+        _extremes=found,
+        _source=source,
+    )
+
+
+def _worth_compiling(tables: Sequence[Blocks], totals: Sequence[Totals], method: str) -> bool:
+    """Tell whether all the groups together are worth compiling for."""
+    from secant._finite import worth_compiling  # noqa: PLC0415  (not what `import secant` pays for)
+
+    pairs = zip(tables, totals, strict=True)
+    return worth_compiling(sum(_pvalues.work(blocks, sums, method) for blocks, sums in pairs))
+
+
+def _warnings(source: Source, blocks: Blocks, totals: Totals, method: str) -> Iterator[str]:
+    """Say what to keep in mind when reading the numbers, a line each."""
+    count, rows = source.forbidden.count, source.forbidden.rows
+    if count:
+        first = f" (first at row {rows[0]})" if rows else ""
+        yield (
+            f"{count:,} response{'s' if count > 1 else ''}{first} had a score of exactly 0 or 1 "
+            f"that ruled {'them' if count > 1 else 'it'} out: that alone refutes these scores, "
+            "whatever the P-value."
+        )
+    events, others = int(blocks.n1.sum()), int(blocks.n0.sum())
+    if not events or not others:
+        yield f"The event {'never' if not events else 'always'} happened; check the outcomes."
+    if 0 < totals.wwv * totals.n < _FEW_EVENTS * totals.ww:
+        yield "Few events were expected, or few failures: confidence limits are approximate."
+    if method != "asymptotic":
+        return
+    if source.sampling and totals.largest > _pvalues.HEAVY_SHARE * totals.wwv:
+        yield (
+            f"One observation carries {totals.largest / totals.wwv:.0%} of the variance: with such "
+            "weights the asymptotic P-value is not to be trusted; use method='monte-carlo'."
+        )
+    if len(blocks) < _FEW_SCORES and totals.n > 2 * _FEW_SCORES and not blocks.open.any():
+        yield (
+            f"Only {len(blocks)} distinct score{'s' if len(blocks) > 1 else ''}: the asymptotic "
+            "P-value is rough; use method='exact'."
+        )

@@ -1,0 +1,176 @@
+"""Observations in groups, and rows in memory sorted into them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from secant._arraylike import one_dimensional
+from secant.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from secant._blocks import Blocks, Source, Totals
+    from secant._input import Observations
+    from secant._types import IntArray
+
+__all__ = ["Apart", "grouped", "key_order", "plain_key", "split"]
+
+
+class Apart:
+    """Groups that lie apart from each other, a source each.
+
+    Parameters
+    ----------
+    keys, sources
+        What the groups are called in the data, and where they are.
+    by
+        The names of what the data are grouped by.
+    empty
+        The keys of groups without weight, which have no source.
+    """
+
+    def __init__(
+        self,
+        keys: Sequence[Any],
+        sources: Sequence[Source],
+        by: tuple[str, ...] = (),
+        empty: tuple[Any, ...] = (),
+    ) -> None:
+        self.keys, self.by, self.empty = keys, by, empty
+        self._sources = sources
+
+    def blocks(self) -> list[tuple[Blocks, Totals]]:
+        """Return blocks and sums of every group."""
+        return [source.blocks() for source in self._sources]
+
+    def refine(self, wanted: Mapping[int, Blocks]) -> dict[int, Blocks]:
+        """Return finer blocks for the groups numbered."""
+        return {number: self._sources[number].refine(blocks) for number, blocks in wanted.items()}
+
+    def source(self, number: int) -> Source:
+        """Return one group by itself."""
+        return self._sources[number]
+
+
+def grouped(by: Any, rows: int) -> tuple[list[Any], IntArray]:
+    """Return the distinct group keys and the number of each row's key.
+
+    Parameters
+    ----------
+    by : array-like, or a list of array-likes of one length
+        The group of each row; with several columns a key is a tuple.
+    rows : int
+        How many rows there are.
+
+    Returns
+    -------
+    keys, codes
+        Row i is in group ``keys[codes[i]]``. What is missing (None, NaN, NaT, NA) is one group,
+        whose key is None.
+    """
+    columns = by if isinstance(by, list) and by and not np.isscalar(by[0]) else [by]
+    parts = [_factorized(_column(column, rows)) for column in columns]
+    keys, codes = parts[0]
+    if len(parts) == 1:
+        return keys, codes
+    combined = codes
+    for more, codes_of_more in parts[1:]:
+        # Numbered again after each column, so that numbers stay below the number of rows.
+        _, combined = np.unique(combined * len(more) + codes_of_more, return_inverse=True)
+    first = np.zeros(int(combined.max()) + 1, np.int64)
+    first[combined[::-1]] = np.arange(rows)[::-1]
+    return [tuple(keys[codes[row]] for keys, codes in parts) for row in first], combined
+
+
+def split(seen: Observations, codes: IntArray, n_groups: int) -> list[Observations | None]:
+    """Return the observations of each group; None for a group without weight.
+
+    Rows are put in the order of their groups once, so that every group is a slice.
+    """
+    order = np.argsort(codes, kind="stable")  # a radix sort, for whole numbers
+    edges = np.searchsorted(codes[order], np.arange(n_groups + 1))
+    labels, scores = seen.labels[order], seen.scores[order]
+    weights = None if seen.weights is None else seen.weights[order]
+    refused: list[list[int]] = [[] for _ in range(n_groups)]
+    for row in seen.forbidden:
+        refused[codes[row]].append(row)
+
+    def one(number: int) -> Observations | None:
+        piece = slice(edges[number], edges[number + 1])
+        group = replace(
+            seen,
+            labels=labels[piece],
+            scores=scores[piece],
+            weights=None if weights is None else weights[piece],
+            n=int(edges[number + 1] - edges[number]),
+            forbidden=tuple(refused[number]),
+        )
+        if group.weights is not None:
+            if not group.weights.any():
+                return None
+            positive = int(np.count_nonzero(group.weights))
+            n = positive if seen.sampling else int(group.weights.sum(dtype=np.float64))
+            group = replace(group, n=n, has_zero_weights=positive < group.rows)
+        lowest, highest = float(group.scores.min()), float(group.scores.max())
+        return replace(group, lowest=lowest, highest=highest)
+
+    return [one(number) for number in range(n_groups)]
+
+
+def plain_key(key: Any) -> Any:
+    """Return a group's key as a plain value: a number, a text, a date; None where it is missing."""
+    if isinstance(key, tuple):
+        return tuple(plain_key(part) for part in key)
+    if isinstance(key, np.generic):
+        key = key.item()
+    if key is None:
+        return None
+    same = key == key  # noqa: PLR0124  (what is missing is not equal to itself)
+    return key if isinstance(same, bool) and same else None
+
+
+def key_order(keys: Sequence[Any]) -> list[int]:
+    """Return the order of group keys: as they sort, by kind where kinds are mixed, null last."""
+
+    def rank(key: Any) -> tuple[Any, ...]:
+        if isinstance(key, tuple):
+            return 0, "", tuple(rank(part) for part in key)
+        if isinstance(key, (bool, int, float)):
+            return 0, "", key
+        return (2, "", 0) if key is None else (1, type(key).__name__, str(key))
+
+    return sorted(range(len(keys)), key=lambda number: rank(keys[number]))
+
+
+def _column(by: Any, rows: int) -> np.ndarray[Any, Any]:
+    values = one_dimensional("by", by)
+    if values.shape[0] != rows:
+        msg = f"by must have one value a row; it has {values.shape[0]:,}, not {rows:,}"
+        raise InputError(msg)
+    return values
+
+
+def _factorized(values: np.ndarray[Any, Any]) -> tuple[list[Any], IntArray]:
+    if values.dtype.kind in "biuf":
+        distinct, codes = np.unique(values, return_inverse=True)  # one NaN, whatever their number
+        return [plain_key(key) for key in distinct], codes
+    if values.dtype.kind in "mM":  # finer units have no Python type to turn into
+        values = values.astype(f"{values.dtype.kind}8[us]")
+    numbers: dict[Any, int] = {}
+    try:
+        found = np.fromiter(
+            (numbers.setdefault(key, len(numbers)) for key in values.tolist()),
+            np.int64,
+            values.shape[0],
+        )
+    except TypeError as error:
+        msg = f"by must hold values that can name a group: {error}"
+        raise InputError(msg) from error
+    # Missing values of several kinds, or not equal to themselves, are one group.
+    keys: dict[Any, int] = {}
+    renumbered = [keys.setdefault(plain_key(key), len(keys)) for key in numbers]
+    return list(keys), np.array(renumbered, np.int64)[found]
