@@ -1,0 +1,15 @@
+"""The fixture ``source``: a test that asks for it runs once for every home of the predictions."""
+
+import pytest
+
+from makers import MAKERS, arguments
+
+
+@pytest.fixture(params=sorted(MAKERS))
+def source(request, tmp_path):
+    """Return a function from columns to the arguments of ``assess`` or ``assess_by``."""
+
+    def make(columns):
+        return arguments(columns, MAKERS[request.param](columns, tmp_path))
+
+    return make

@@ -1,0 +1,243 @@
+"""Every source gives the arrays' answers, within 1e-12."""
+
+import math
+
+import numpy as np
+import pytest
+
+import secant
+from makers import arguments
+from secant.sources import rows
+
+
+def columns(p, seed, *, weights=None, segment=None):
+    """Put a data set together; what happened depends a little on the score in another way."""
+    rng = np.random.default_rng([seed, len(p)])
+    made = {"happened": (rng.random(len(p)) < p**1.1).astype(np.int64), "forecast": p}
+    if weights is not None:
+        made["weight"] = weights(rng, len(p))
+    if segment is not None:
+        made["segment"] = segment(rng, len(p))
+    return made
+
+
+def skewed(rng, n):
+    """98% of the scores below 1e-4."""
+    return np.where(rng.random(n) < 0.98, 1e-4 * rng.random(n), rng.random(n))
+
+
+def clusters(rng, n):
+    return rng.choice([0.2, 0.7], n) + 1e-9 * rng.random(n)
+
+
+SCORES = {
+    "plain": lambda rng, n: rng.random(n),
+    "ties": lambda rng, n: rng.integers(0, 11, n) / 10,
+    "certain": lambda rng, n: np.where(rng.random(n) < 0.2, rng.integers(0, 2, n), rng.random(n)),
+    "skewed": skewed,
+    "clusters": clusters,
+    "one value": lambda rng, n: np.full(n, 0.3),
+}
+WEIGHTS = {
+    "none": None,
+    "sampling": lambda rng, n: np.append(rng.lognormal(size=n - 1) * (rng.random(n - 1) < 0.8), 1),
+    "frequency": lambda rng, n: np.append(rng.integers(0, 4, n - 1), 1),
+}
+
+
+def segments(rng, n):
+    """Three groups and rows without one; the last row is a group by itself."""
+    keys = np.array(["north", "south", "it's", None], dtype=object)
+    drawn = keys[rng.integers(0, 4, n)]
+    drawn[-1] = "alone"
+    return drawn
+
+
+def numbered(rng, n):
+    return rng.integers(-2, 3, n)
+
+
+def statistic(found):
+    return {
+        "value": found.value,
+        "normalized": found.normalized,
+        "pvalue": found.pvalue,
+        "log10": found.log10_pvalue,
+        "method": found.method,
+        "bracket": found.bracket,
+        "ci": found.ci,
+    }
+
+
+def interval(found):
+    shown = ("low", "high", "n", "weight", "mean_score", "mean_response", "miscalibration", "ci")
+    return {name: getattr(found, name) for name in shown}
+
+
+def binned(found):
+    return {
+        "value": found.value,
+        "noise floor": found.noise_floor,
+        "counts": found.bins.count.tolist(),
+        "means": found.bins.mean_response.tolist(),
+    }
+
+
+def answers(result, *, later=True):
+    """Everything a result can be asked; ``later`` includes what takes another look at the data."""
+    told = {
+        "n": result.n,
+        "sigma": result.sigma,
+        "mean score": result.mean_score,
+        "base rate": result.base_rate,
+        "r": statistic(result.ecce_r),
+        "mad": statistic(result.ecce_mad),
+        "worst": interval(result.worst),
+        "forbidden": result.n_forbidden,
+        "warnings": len(result.warnings),
+    }
+    if later:
+        told |= {
+            "between": interval(result.between(0.15, 0.62)),
+            "low end": interval(result.between(0, 0.00005)),
+            "uniform": binned(result.ece(n_bins=7)),
+            "quantile": binned(result.ece(n_bins=1, strategy="quantile")),
+        }
+    return told
+
+
+def assert_same(found, wanted, where=""):
+    """Compare answers: what is counted or said exactly, numbers within 1e-12."""
+    if isinstance(wanted, dict):
+        assert found.keys() == wanted.keys()
+        for name in wanted:
+            assert_same(found[name], wanted[name], f"{where} {name}")
+    elif isinstance(wanted, (list, tuple)):
+        assert len(found) == len(wanted), where
+        for one, other in zip(found, wanted, strict=True):
+            assert_same(one, other, where)
+    elif isinstance(wanted, float) and math.isfinite(wanted):
+        # Numbers larger than one (in units of sigma, logarithms) are as good in proportion.
+        assert abs(found - wanted) <= 1e-12 * max(1.0, abs(wanted)), (where, found, wanted)
+    else:
+        assert found == wanted or (found != found and wanted != wanted), (where, found, wanted)  # noqa: PLR0124
+
+
+@pytest.fixture
+def few_rows_are_many(monkeypatch):
+    """Lower the limits from which rows are cut into cells, collected, and read in chunks."""
+    monkeypatch.setattr(rows, "SORT_UP_TO", 64)
+    monkeypatch.setattr(rows, "CHUNK", 500)
+    monkeypatch.setattr(rows, "COLLECT_UP_TO", 100)
+    monkeypatch.setattr(rows, "CELLS_TO_REFINE", 64)
+
+
+def assess_same(source, made, **options):
+    wanted = secant.assess(**arguments(made, None), **options)
+    assert_same(
+        answers(secant.assess(**source(made), **options)),
+        answers(wanted),
+    )
+
+
+@pytest.mark.parametrize("weights", WEIGHTS)
+@pytest.mark.parametrize("scores", SCORES)
+def test_few_rows(source, scores, weights):
+    p = SCORES[scores](np.random.default_rng(1), 300)
+    kind = "sampling" if weights == "none" else weights
+    assess_same(source, columns(p, 2, weights=WEIGHTS[weights]), weight_kind=kind)
+
+
+@pytest.mark.parametrize("weights", WEIGHTS)
+@pytest.mark.parametrize("scores", SCORES)
+def test_the_way_of_many_rows(source, scores, weights, few_rows_are_many, monkeypatch):
+    p = SCORES[scores](np.random.default_rng(3), 3000)
+    made = columns(p, 4, weights=WEIGHTS[weights])
+    options = {"weight_kind": "sampling" if weights == "none" else weights}
+    found = answers(secant.assess(**source(made), **options))
+    monkeypatch.undo()
+    assert_same(found, answers(secant.assess(**arguments(made, None), **options)))
+
+
+@pytest.mark.parametrize("scores", ["plain", "skewed", "ties"])
+def test_many_rows(source, scores):
+    p = SCORES[scores](np.random.default_rng(5), rows.SORT_UP_TO + 1000)
+    assess_same(source, columns(p, 6))
+
+
+@pytest.mark.parametrize("score", [0.0, 0.3, 1.0])
+@pytest.mark.parametrize("happened", [0, 1])
+def test_one_row(source, score, happened):
+    assess_same(source, {"happened": np.array([happened]), "forecast": np.array([score])})
+
+
+@pytest.mark.parametrize("kind", ["bool", "int8", "int64", "float64", "minus one"])
+def test_outcomes_of_every_type(source, kind):
+    made = columns(np.random.default_rng(7).random(200), 8)
+    happened = made["happened"]
+    made["happened"] = 2 * happened - 1 if kind == "minus one" else happened.astype(kind)
+    assess_same(source, made)
+
+
+def test_outcomes_in_words(source):
+    made = columns(np.random.default_rng(9).random(200), 10)
+    made["happened"] = np.where(made["happened"] == 1, "yes", "no").astype(object)
+    assess_same(source, made, pos_label="yes")
+
+
+def test_single_precision(source):
+    made = columns(np.random.default_rng(11).random(300), 12)
+    made["forecast"] = made["forecast"].astype(np.float32)
+    assess_same(source, made)
+
+
+@pytest.mark.parametrize("method", ["exact", "asymptotic", "monte-carlo"])
+def test_every_method(source, method):
+    made = columns(np.random.default_rng(13).random(150), 14)
+    assess_same(source, made, method=method)
+
+
+def groups_same(found, wanted):
+    assert [group.key for group in found.rows] == [group.key for group in wanted.rows]
+    assert found.empty == wanted.empty
+    assert found.by in {("segment",), ("group",)}
+    for one, other in zip(found.rows, wanted.rows, strict=True):
+        assert_same(one.adjusted_pvalue, other.adjusted_pvalue, f"{one.key}")
+        assert one.status == other.status
+        assert_same(answers(one.calibration), answers(other.calibration), f"{one.key}")
+
+
+@pytest.mark.parametrize("weights", WEIGHTS)
+@pytest.mark.parametrize("segment", [segments, numbered])
+def test_groups(source, segment, weights):
+    p = np.random.default_rng(15).random(1200)
+    made = columns(p, 16, weights=WEIGHTS[weights], segment=segment)
+    options = {"weight_kind": "sampling" if weights == "none" else weights}
+    wanted = secant.assess_by(**arguments(made, None), **options)
+    groups_same(secant.assess_by(**source(made), **options), wanted)
+
+
+@pytest.mark.parametrize("scores", ["plain", "skewed", "ties"])
+@pytest.mark.parametrize("weights", WEIGHTS)
+def test_groups_the_way_of_many_rows(source, scores, weights, few_rows_are_many, monkeypatch):
+    p = SCORES[scores](np.random.default_rng(17), 3000)
+    made = columns(p, 18, weights=WEIGHTS[weights], segment=segments)
+    options = {"weight_kind": "sampling" if weights == "none" else weights}
+    found = secant.assess_by(**source(made), **options)
+    told = {group.key: answers(group.calibration) for group in found.rows}
+    monkeypatch.undo()
+    wanted = secant.assess_by(**arguments(made, None), **options)
+    assert found.empty == wanted.empty
+    assert_same(told, {group.key: answers(group.calibration) for group in wanted.rows})
+
+
+def test_groups_without_weight_are_named(source):
+    made = {
+        "happened": np.array([0, 1, 1, 0]),
+        "forecast": np.array([0.2, 0.4, 0.6, 0.8]),
+        "weight": np.array([0.0, 0.0, 1.0, 2.0]),
+        "segment": np.array(["a", "a", "b", None], dtype=object),
+    }
+    found = secant.assess_by(**source(made))
+    assert found.empty == ("a",)
+    assert {group.key for group in found.rows} == {"b", None}
