@@ -17,6 +17,7 @@ if _TYPE_CHECKING:
     from secant._assessments import Assessments, Group
     from secant._calibration import Calibration
     from secant._cells import Bounds, Cells
+    from secant._planning import detectable, predictions_needed
     from secant._results import ECE, Curve, Interval, Reliability, Statistic
     from secant.errors import InputError, MissingExtraError, SecantError
     from secant.plot import CumulativeDisplay, ReliabilityDisplay
@@ -42,10 +43,12 @@ __all__ = [
     "__version__",
     "assess",
     "assess_by",
+    "detectable",
     "ecce_mad",
     "ecce_r",
     "ece",
     "null",
+    "predictions_needed",
 ]
 
 # Where each name lives. A module is loaded when one of its names is first asked for.
@@ -55,6 +58,7 @@ _HOMES = {
     "_assessments": ("Assessments", "Group"),
     "_calibration": ("Calibration",),
     "_cells": ("Bounds", "Cells"),
+    "_planning": ("detectable", "predictions_needed"),
     "_results": ("ECE", "Curve", "Interval", "Reliability", "Statistic"),
     "errors": ("InputError", "MissingExtraError", "SecantError"),
     "plot": ("CumulativeDisplay", "ReliabilityDisplay"),

@@ -43,12 +43,16 @@ class Group:
     status: Status
 
     def to_dict(self) -> dict[str, Any]:
-        """Return every number as plain JSON; what is not finite becomes None."""
+        """Return the numbers as plain JSON; what is not finite becomes None.
+
+        Of the ranges that are off only the worst is given: more would take further looks at the
+        data, for each group.
+        """
         return {
             "key": plain_name(self.key),
             "adjusted_pvalue": self.adjusted_pvalue,
             "status": self.status,
-            **self.calibration.to_dict(),
+            **self.calibration.summary(),
         }
 
 

@@ -16,6 +16,7 @@ from secant._ecce import path
 from secant._inference import detectable, half_width
 from secant._input import check_choice
 from secant._results import ECE, Curve, Interval, Reliability, Statistic, plain
+from secant._where import standing_out
 from secant.errors import InputError, SecantError
 
 if TYPE_CHECKING:
@@ -84,10 +85,26 @@ class Calibration:
         ends = sorted((self._extremes.argmin, self._extremes.argmax))
         return self._interval(self._blocks.select(slice(*ends)))
 
+    @cached_property
+    def intervals(self) -> tuple[Interval, ...]:
+        """The ranges of scores found to be off, the largest deviation in total first.
+
+        The first is :attr:`worst`; the same is then asked of the scores left and right of it, and
+        so on. There are none unless the P-value of ECCE-R is at most one minus the confidence
+        level, and the limits of each exclude 0, so that the chance of any false one stays at that
+        level.
+        """
+        if not _verdict.found(self):
+            return ()
+        half = self._half_width(1.0)
+        stretches = standing_out(self._blocks, self._totals.weight, half, self._refine)
+        return tuple(self._interval(stretch) for stretch in stretches)
+
     @property
     def detectable(self) -> float:
         """The true ECCE-R that predictions like these would show 99 times in 100."""
-        return detectable(self._totals, self.confidence_level)
+        effective = self._totals.weight**2 / self._totals.ww
+        return detectable(self.sigma, effective, self.confidence_level)
 
     @cached_property
     def curve(self) -> Curve:
@@ -100,7 +117,7 @@ class Calibration:
             difference=path(blocks, self._totals.weight),
         )
 
-    def between(self, a: Any, b: Any) -> Interval:
+    def between(self, a: Any, b: Any, *, fixed_in_advance: bool = False) -> Interval:
         """Assess the predictions with scores from ``a`` to ``b``, both included.
 
         While the predictions are at hand the answer is exact for any limits. When they are gone it
@@ -111,6 +128,10 @@ class Calibration:
         ----------
         a, b : float
             Limits of the scores.
+        fixed_in_advance : bool
+            Whether the limits were chosen before looking at the outcomes, and no others are. Then
+            the confidence limits are narrower: Clopper and Pearson's for how often the event
+            happens, minus the mean score. They hold for one such range at a time.
 
         Returns
         -------
@@ -120,7 +141,14 @@ class Calibration:
         Raises
         ------
         InputError
-            If the limits are not numbers in ascending order.
+            If the limits are not numbers in ascending order; or if ``fixed_in_advance`` is asked of
+            predictions with sampling weights, for which there is no such exact answer.
+
+        References
+        ----------
+        .. [1] C. J. Clopper, E. S. Pearson (1934). "The use of confidence or fiducial limits
+           illustrated in the case of the binomial." Biometrika 26(4).
+           https://doi.org/10.1093/biomet/26.4.404
 
         Examples
         --------
@@ -133,6 +161,9 @@ class Calibration:
             msg = f"between(a, b) needs two numbers in ascending order; got a={a!r}, b={b!r}"
             raise InputError(msg)
         a, b = float(a), float(b)
+        if fixed_in_advance and self._sampling:
+            msg = "fixed_in_advance=True knows no sampling weights; leave it out"
+            raise InputError(msg)
 
         def at_either_end(blocks: Blocks) -> BoolArray:
             ends = np.zeros(len(blocks), bool)
@@ -145,7 +176,7 @@ class Calibration:
         inside = blocks.select((blocks.high >= a) & (blocks.low <= b))
         if not len(inside):
             return _nothing_between(a, b)
-        return self._interval(inside)
+        return self._interval(inside, fixed_in_advance=fixed_in_advance)
 
     def ece(
         self,
@@ -259,8 +290,8 @@ class Calibration:
 
         return CumulativeDisplay(self).plot(ax, worst=worst, band=band, **kwargs)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return every number as plain JSON; what is not finite becomes None."""
+    def summary(self) -> dict[str, Any]:
+        """Return the numbers already known as plain JSON, without another look at the data."""
         shown = ("n", "sigma", "ecce_r", "ecce_mad", "mean_score", "base_rate", "confidence_level")
         return {
             "verdict": _verdict.headline(self),
@@ -270,6 +301,10 @@ class Calibration:
             "n_forbidden": self.n_forbidden,
             "warnings": list(self.warnings),
         }
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return every number as plain JSON; what is not finite becomes None."""
+        return {**self.summary(), "intervals": [each.to_dict() for each in self.intervals]}
 
     def __str__(self) -> str:
         return _verdict.text(self)
@@ -291,11 +326,16 @@ class Calibration:
         self._source.recheck()
         return self._source.refine(blocks)
 
+    @property
+    def _sampling(self) -> bool:
+        """Whether weights make a difference to what counts say."""
+        return not self._totals.weight == self._totals.ww == self._totals.n
+
     def _half_width(self, share: float) -> float:
         """Half-width of the simultaneous limits for a range with this share of the weight."""
         return half_width(null.range, self._totals, self.confidence_level) / share
 
-    def _interval(self, blocks: Blocks) -> Interval:
+    def _interval(self, blocks: Blocks, *, fixed_in_advance: bool = False) -> Interval:
         """Describe consecutive blocks."""
         if not len(blocks):
             nothing = float(self._blocks.low[0])
@@ -303,8 +343,14 @@ class Calibration:
         weight = float(blocks.weight.sum())
         share = weight / self._totals.weight
         gap = float(blocks.gain.sum()) / weight
-        half = self._half_width(share)
         mean_score = min(max(float(blocks.scored.sum()) / weight, 0.0), 1.0)
+        if fixed_in_advance:
+            low, high = _binomial_limits(blocks, self.confidence_level)
+            limits = low - mean_score, high - mean_score
+        else:
+            half = self._half_width(share)
+            # The truth lies between nothing and everything happening, whatever the noise.
+            limits = max(gap - half, -mean_score), min(gap + half, 1 - mean_score)
         return Interval(
             low=float(blocks.low[0]),
             high=float(blocks.high[-1]),
@@ -313,8 +359,8 @@ class Calibration:
             mean_score=mean_score,
             mean_response=float(blocks.w1.sum()) / weight,
             miscalibration=gap,
-            # The truth lies between nothing and everything happening, whatever the noise.
-            ci=(max(gap - half, -mean_score), min(gap + half, 1 - mean_score)),
+            ci=limits,
+            limits="clopper-pearson" if fixed_in_advance else "simultaneous",
         )
 
     def _bins(self, binning: _ece.Binning) -> _ece.BinSums:
@@ -356,6 +402,15 @@ class Calibration:
             limits=limits,
             confidence_level=self.confidence_level,
         )
+
+
+def _binomial_limits(blocks: Blocks, confidence_level: float) -> tuple[float, float]:
+    """Return limits for how often the event happens in some blocks."""
+    from secant._binomial import clopper_pearson  # noqa: PLC0415  (as for bins)
+
+    n, n1 = (np.array([float(count.sum())]) for count in (blocks.n, blocks.n1))
+    low, high = clopper_pearson(n1, n, confidence_level)
+    return float(low[0]), float(high[0])
 
 
 def _nothing_between(low: float, high: float) -> Interval:

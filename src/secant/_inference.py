@@ -13,7 +13,7 @@ from secant import null
 if TYPE_CHECKING:
     from secant._blocks import Blocks, Totals
 
-__all__ = ["detectable", "half_width", "interval", "least_log_pvalue", "normalize"]
+__all__ = ["critical", "detectable", "half_width", "interval", "least_log_pvalue", "normalize"]
 
 # The value below which a standard normal variable stays 99 times in 100.
 _NORMAL_99 = 2.3263478740408408
@@ -33,7 +33,7 @@ def half_width(law: null.BrownianLaw, totals: Totals, confidence_level: float) -
     what may have been missed.
     """
     if (sigma := totals.sigma_hat) > 0:
-        return _critical(law, 1 - confidence_level) * sigma
+        return critical(law, 1 - confidence_level) * sigma
     return math.sqrt(2 * math.log(2 / (1 - confidence_level)) * totals.ww) / totals.weight
 
 
@@ -45,16 +45,15 @@ def interval(
     return max(0.0, value - half), min(value + half, 1.0)
 
 
-def detectable(totals: Totals, confidence_level: float) -> float:
-    """Return the ECCE-R that observations like these show 99 times in 100.
+def detectable(sigma: float, n: float, confidence_level: float, z: float = _NORMAL_99) -> float:
+    """Return the ECCE-R that n observations show with the chance that a normal variable is below z.
 
     On the range that attains a true ECCE-R of x, the observed difference is about normal around x,
     and it is found once it exceeds the critical value a. Its variance is at most that under perfect
     calibration plus x / n, what x n further events bring: x = a + z sqrt(sigma^2 + x / n).
     """
-    z, n = _NORMAL_99, totals.weight**2 / totals.ww
-    a = _critical(null.range, 1 - confidence_level) * totals.sigma
-    return a + z * z / (2 * n) + z * math.sqrt(totals.sigma**2 + a / n + (z / (2 * n)) ** 2)
+    a = critical(null.range, 1 - confidence_level) * sigma
+    return a + z * z / (2 * n) + z * math.sqrt(sigma**2 + a / n + (z / (2 * n)) ** 2)
 
 
 def least_log_pvalue(blocks: Blocks) -> float:
@@ -79,5 +78,6 @@ def least_log_pvalue(blocks: Blocks) -> float:
 
 
 @lru_cache(maxsize=64)
-def _critical(law: null.BrownianLaw, alpha: float) -> float:
+def critical(law: null.BrownianLaw, alpha: float) -> float:
+    """Return the value that a normalised metric exceeds with probability alpha."""
     return law.isf(alpha)

@@ -73,8 +73,10 @@ class Interval:
     miscalibration : float
         ``mean_response - mean_score``: negative where predictions are too high.
     ci : tuple of float
-        Limits for the true miscalibration that hold for all ranges of scores at once, also for
-        those picked after looking.
+        Limits for the true miscalibration.
+    limits : {"simultaneous", "clopper-pearson"}
+        What kind of limits: those that hold for all ranges of scores at once, also for ranges
+        picked after looking; or those of a single range that was fixed in advance.
     """
 
     low: float
@@ -85,6 +87,7 @@ class Interval:
     mean_response: float
     miscalibration: float
     ci: tuple[float, float]
+    limits: Literal["simultaneous", "clopper-pearson"] = "simultaneous"
 
     @property
     def direction(self) -> Direction:

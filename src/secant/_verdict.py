@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from secant._results import Interval, Statistic
 
 __all__ = [
+    "found",
     "group_name",
     "groups_headline",
     "groups_html",
@@ -30,7 +31,7 @@ __all__ = [
 
 def headline(result: Calibration) -> str:
     """Return the answer in two or three words."""
-    return "Miscalibrated" if _found(result) else "No miscalibration found"
+    return "Miscalibrated" if found(result) else "No miscalibration found"
 
 
 def text(result: Calibration) -> str:
@@ -61,13 +62,14 @@ def interval(result: Interval) -> str:
     )
 
 
-def _found(result: Calibration) -> bool:
+def found(result: Calibration) -> bool:
+    """Tell whether miscalibration was found at the result's level."""
     return result.ecce_r.pvalue <= (1 - result.confidence_level) * (1 + 1e-12)
 
 
 def _where(result: Calibration) -> str:
     """Say where and in which direction, or what would have been seen."""
-    if not _found(result):
+    if not found(result):
         return _would_have_shown(result)
     worst = result.worst
     sign = -1 if worst.miscalibration < 0 else 1

@@ -23,7 +23,7 @@ LAYERS = (
     ("_sums", "_inference", "_chains", "_chains_numba"),
     ("_state", "_finite", "_montecarlo"),
     ("_cells", "_ecce", "_ece", "_pvalues", "sources"),
-    ("_results", "_verdict"),
+    ("_results", "_verdict", "_where", "_planning"),
     ("_calibration", "_assessments"),
     ("_calibrate", "_data"),
     ("_assess", "_assess_by"),

@@ -23,10 +23,12 @@ FROZEN = [
     "__version__",
     "assess",
     "assess_by",
+    "detectable",
     "ecce_mad",
     "ecce_r",
     "ece",
     "null",
+    "predictions_needed",
 ]
 
 
