@@ -17,6 +17,7 @@ if _TYPE_CHECKING:
     from secant._assessments import Assessments, Group
     from secant._calibration import Calibration
     from secant._cells import Bounds, Cells
+    from secant._compare_groups import Contrast, GroupComparison, compare_groups
     from secant._planning import detectable, predictions_needed
     from secant._results import ECE, Curve, Interval, Reliability, Statistic
     from secant.errors import InputError, MissingExtraError, SecantError
@@ -30,9 +31,11 @@ __all__ = [
     "Bounds",
     "Calibration",
     "Cells",
+    "Contrast",
     "CumulativeDisplay",
     "Curve",
     "Group",
+    "GroupComparison",
     "InputError",
     "Interval",
     "MissingExtraError",
@@ -43,6 +46,7 @@ __all__ = [
     "__version__",
     "assess",
     "assess_by",
+    "compare_groups",
     "detectable",
     "ecce_mad",
     "ecce_r",
@@ -58,6 +62,7 @@ _HOMES = {
     "_assessments": ("Assessments", "Group"),
     "_calibration": ("Calibration",),
     "_cells": ("Bounds", "Cells"),
+    "_compare_groups": ("Contrast", "GroupComparison", "compare_groups"),
     "_planning": ("detectable", "predictions_needed"),
     "_results": ("ECE", "Curve", "Interval", "Reliability", "Statistic"),
     "errors": ("InputError", "MissingExtraError", "SecantError"),

@@ -1,0 +1,287 @@
+"""A subpopulation against the full population: a loop as oracle, laws, and inputs at the edge."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import secant
+from datasets import datasets
+from secant import null
+from secant._stretches import stretches
+
+EXACT = {"rel": 0, "abs": 1e-12}
+
+
+def oracle(y, p, member, w=None):
+    """ECCE-R, ECCE-MAD and sigma, one stretch after the other, as the definition reads."""
+    y, p = np.asarray(y, float), np.asarray(p, float)
+    w = np.ones(len(p)) if w is None else np.asarray(w, float)
+    y, p, member, w = (column[w > 0] for column in (y, p, np.asarray(member), w))
+    points = sorted(set(p[member]))
+    path, variance = [0.0], 0.0
+    for k, point in enumerate(points):
+        rows = p == point
+        if not (rows & ~member).any():  # nobody else has this score: take the nearest
+            low = (points[k - 1] + point) / 2 if k else -math.inf
+            high = (point + points[k + 1]) / 2 if k + 1 < len(points) else math.inf
+            rows = ((p > low) & (p <= high) & ~np.isin(p, points)) | (p == point)
+        mine = rows & member & (p == point)
+        a = np.where(rows, w, 0) / w[rows].sum()
+        b = np.where(mine, w, 0) / w[mine].sum()
+        rate = (a * y).sum()
+        path.append(path[-1] + w[mine].sum() * ((b * y).sum() - rate))
+        if 0 < y[rows].sum() < rows.sum():
+            factor = ((b - a) ** 2).sum() / (1 - (a**2).sum())
+            variance += w[mine].sum() ** 2 * rate * (1 - rate) * factor
+    path = np.array(path) / w[member].sum()
+    return np.ptp(path), np.abs(path).max(), math.sqrt(variance) / w[member].sum()
+
+
+@st.composite
+def with_members(draw, **kwargs):
+    y, p, w = draw(datasets(**kwargs))
+    rng = np.random.default_rng(draw(st.integers(0, 2**32)))
+    member = rng.random(len(p)) < draw(st.sampled_from([0.05, 0.3, 0.9]))
+    member[len(p) - 1] = True  # the last row never has weight zero
+    return y, p, member, w
+
+
+def compare(y, p, member, w=None, **kwargs):
+    return secant.compare_groups(y, p, member, sample_weight=w, **kwargs)
+
+
+@given(with_members(most=80))
+def test_it_equals_the_loop(data):
+    y, p, member, w = data
+    result = compare(y, p, member, w)
+    r, mad, sigma = oracle(y, p, member, w)
+    assert (result.ecce_r.value, result.ecce_mad.value) == pytest.approx((r, mad), **EXACT)
+    assert result.sigma == pytest.approx(sigma, rel=1e-9, abs=1e-12)
+
+
+@given(with_members(weighted=False, most=80))
+def test_the_variance_factor_is_one_for_single_members_without_weights(data):
+    _, p, member, _ = data
+    p = p.astype(float)
+    once = np.isin(p, p[member], invert=True)  # others anywhere, members each at their own score
+    once[np.flatnonzero(member)[np.unique(p[member], return_index=True)[1]]] = True
+    p, member = p[once], member[once]
+    half = np.arange(len(p)) % 2 == 0
+    sums = stretches(p, half, member, None)
+    rate = (sums.members1 + sums.others1) / sums.everybody
+    expected = np.where(sums.others > 0, rate * (1 - rate), 0)
+    assert sums.variance == pytest.approx(expected, **EXACT)
+
+
+@given(with_members(), st.integers(0, 2**32))
+def test_row_order_does_not_matter(data, seed):
+    y, p, member, w = data
+    order = np.random.default_rng(seed).permutation(len(p))
+    a = compare(y, p, member, w)
+    b = compare(y[order], p[order], member[order], None if w is None else w[order])
+    assert a.ecce_r.value == pytest.approx(b.ecce_r.value, rel=0, abs=1e-13)
+    assert a.ecce_mad.value == pytest.approx(b.ecce_mad.value, rel=0, abs=1e-13)
+    assert a.sigma == pytest.approx(b.sigma, rel=1e-9, abs=1e-13)
+    assert a.mismatch == pytest.approx(b.mismatch, rel=0, abs=1e-13)
+
+
+@given(with_members(), st.floats(1e-3, 1e3))
+def test_the_scale_of_weights_does_not_matter(data, scale):
+    y, p, member, w = data
+    w = np.ones(len(p)) if w is None else w
+    a, b = compare(y, p, member, w), compare(y, p, member, w * scale)
+    assert a.ecce_r.value == pytest.approx(b.ecce_r.value, rel=1e-9, abs=1e-13)
+    assert a.ecce_r.ci == pytest.approx(b.ecce_r.ci, rel=1e-9, abs=1e-13)
+    assert a.sigma == pytest.approx(b.sigma, rel=1e-9, abs=1e-13)
+
+
+@given(with_members(weighted=False))
+def test_unit_weights_change_nothing(data):
+    y, p, member, _ = data
+    assert compare(y, p, member).to_dict() == compare(y, p, member, np.ones(len(p))).to_dict()
+
+
+@given(with_members(weighted=False), st.integers(0, 2**32))
+def test_rows_of_weight_zero_are_not_there(data, seed):
+    y, p, member, _ = data
+    w = np.random.default_rng(seed).integers(0, 3, len(p)) * 1.0
+    w[-1] = 1.0
+    a, b = compare(y, p, member, w), compare(*(c[w > 0] for c in (y, p, member, w)))
+    assert a.to_dict() == b.to_dict()
+
+
+@given(with_members())
+def test_naming_the_other_outcome_turns_the_path_over(data):
+    y, p, member, w = data
+    a, b = compare(y, p, member, w), compare(1 - y, p, member, w)
+    assert a.curve.difference == pytest.approx(-b.curve.difference, **EXACT)
+    assert a.sigma == pytest.approx(b.sigma, rel=1e-9, abs=1e-13)
+    assert a.ecce_r.value == pytest.approx(b.ecce_r.value, **EXACT)
+
+
+@given(with_members())
+def test_predicting_the_opposite_mirrors_everything(data):
+    """With 1 - p for the opposite outcome; scores halfway between members have to choose a side."""
+    y, p, member, w = data
+    p = 1 - (1 - p.astype(float))
+    points = np.unique(p[member])
+    halfway = np.isclose(p[:, None], (points[:-1] + points[1:])[None, :] / 2, rtol=0, atol=1e-15)
+    keep = member | ~halfway.any(axis=1)
+    y, p, member = y[keep], p[keep], member[keep]
+    w = None if w is None else w[keep]
+    a, b = compare(y, p, member, w), compare(1 - y, 1 - p, member, w)
+    assert a.ecce_r.value == pytest.approx(b.ecce_r.value, **EXACT)
+    assert a.sigma == pytest.approx(b.sigma, rel=1e-9, abs=1e-13)
+    assert a.mismatch == pytest.approx(b.mismatch, **EXACT)
+
+
+@given(with_members())
+def test_laws_of_the_two_metrics_and_of_the_worst_range(data):
+    y, p, member, w = data
+    result = compare(y, p, member, w)
+    r, mad = result.ecce_r.value, result.ecce_mad.value
+    assert 0 <= mad <= r <= min(1, 2 * mad)
+    assert np.ptp(result.curve.difference) == r
+    for statistic, law in ((result.ecce_r, null.range), (result.ecce_mad, null.mad)):
+        low, high = statistic.ci
+        assert 0 <= low <= statistic.value <= high <= 1
+        if result.sigma > 0:
+            assert statistic.pvalue == pytest.approx(law.sf(statistic.value / result.sigma))
+    worst = result.worst
+    if worst.n:
+        assert abs(worst.difference) * worst.weight == pytest.approx(r, **EXACT)
+        counts = member & (p >= worst.low) & (p <= worst.high) & (True if w is None else w > 0)
+        assert worst.n == counts.sum()
+        assert worst.ci[0] <= worst.difference <= worst.ci[1]
+
+
+def test_everybody_a_member():
+    y, p = [0, 1, 1, 0, 1], [0.1, 0.1, 0.5, 0.6, 0.9]
+    result = compare(y, p, [True] * 5)
+    assert (result.ecce_r.value, result.ecce_r.pvalue, result.sigma) == (0, 1, 0)
+    assert result.ecce_r.ci == (0, 0)
+    assert result.worst.n == 0
+    assert "nobody else" in str(result)
+
+
+def test_one_member():
+    """Against two others at the same score: R = 1, Rt = 2/3, V = (2/3)(1/3)."""
+    result = compare([1, 1, 0, 0], [0.4, 0.4, 0.4, 0.9], [True, False, False, False])
+    assert result.ecce_r.value == result.ecce_mad.value == pytest.approx(1 / 3)
+    assert result.sigma == pytest.approx(math.sqrt(2) / 3)
+    assert result.worst.direction == "more often"
+    assert result.population_rate == pytest.approx(2 / 3)
+
+
+@pytest.mark.parametrize("outcome", [0, 1])
+@pytest.mark.parametrize("w", [None, [0.1, 0.3, 0.7, 0.2]])
+def test_all_responses_equal(outcome, w):
+    result = compare([outcome] * 4, [0.1, 0.2, 0.3, 0.4], [True, False, True, False], w)
+    assert (result.ecce_r.value, result.ecce_r.pvalue, result.sigma) == (0, 1, 0)
+    assert result.ecce_r.ci[1] > 0.5  # nothing was seen to vary, much may have been missed
+    assert "something else happened" in str(result)
+
+
+def test_members_with_one_score_share_a_stretch():
+    y, p = [1, 0, 0, 1], [0.3, 0.3, 0.3, 0.3]
+    result = compare(y, p, [True, True, False, False])
+    # R = Rt = 1/2; the variance is that of 1/2 - 2 of 4: 4 * 1/4 * (1/2 - 1/4) / (1 - 1/4).
+    assert result.ecce_r.value == 0
+    assert result.sigma == pytest.approx(math.sqrt(1 / 3) / 2)
+
+
+def test_equal_scores_come_before_near_ones():
+    """No member has the score .9; those who do are not compared with members at .7."""
+    y = [1, 0, 1, 0, 1, 1, 1, 1]
+    p = [0.7, 0.7, 0.7, 0.7, 0.9, 0.9, 0.9, 0.9]
+    member = [True, True, False, False, False, False, False, False]
+    assert compare(y, p, member).ecce_r.value == 0
+    assert compare(y, p, member).mismatch == 0
+
+
+def test_neighbouring_doubles_are_told_apart():
+    a, b = 0.5, np.nextafter(0.5, 1)
+    result = compare([1, 0, 0, 1], [a, a, b, b], [True, False, True, False])
+    assert result.curve.difference.tolist() == [0, 0.25, 0]
+
+
+def test_huge_and_tiny_weights():
+    y, p = [1, 0, 1, 0], [0.2, 0.2, 0.8, 0.8]
+    result = compare(y, p, [True, False, True, False], [1e20, 1.0, 1.0, 1e20])
+    assert 0 < result.sigma < 1
+    assert math.isfinite(result.ecce_r.normalized)
+
+
+def test_scores_that_are_not_equal_enough_are_named():
+    rng = np.random.default_rng(1)
+    p = np.append(rng.random(20_000), np.full(500, 0.3))
+    member = np.arange(len(p)) >= 20_000
+    y = rng.random(len(p)) < p
+    result = compare(y, p, member)
+    assert result.mismatch == pytest.approx(0.2, abs=0.02)
+    assert any("not equal enough" in warning for warning in result.warnings)
+
+
+def test_few_events_are_named():
+    rng = np.random.default_rng(1)
+    p = rng.beta(1, 500, 2000)
+    result = compare(rng.random(2000) < p, p, rng.random(2000) < 0.1)
+    assert any("approximate" in warning for warning in result.warnings)
+
+
+@pytest.mark.parametrize(
+    ("member", "complaint"),
+    [
+        ([True], "member must have one value a row; it has 1, not 3"),
+        ([True, "yes", False], r"member\[\d\] is"),
+        ([1, 2, 0], r"member\[1\] is 2"),
+        ([1.0, math.nan, 0.0], r"member\[1\] is nan"),
+        ([True, None, False], r"member\[1\] is None"),
+        ([False, False, False], "nobody to compare"),
+        ([[True], [True], [False]], "member must be one-dimensional"),
+    ],
+)
+def test_bad_membership_is_refused(member, complaint):
+    with pytest.raises(secant.InputError, match=complaint):
+        compare([0, 1, 1], [0.1, 0.2, 0.3], member)
+
+
+def test_members_of_weight_zero_are_nobody():
+    with pytest.raises(secant.InputError, match="nobody to compare"):
+        compare([0, 1], [0.1, 0.2], [True, False], [0, 1])
+
+
+def test_other_arguments_are_checked_like_everywhere():
+    with pytest.raises(secant.InputError, match="confidence_level"):
+        compare([0, 1], [0.1, 0.2], [True, False], confidence_level=2)
+    with pytest.raises(secant.InputError, match=r"y_prob\[1\]"):
+        compare([0, 1], [0.1, 1.2], [True, False])
+    named = compare(["no", "yes"], [0.1, 0.2], [True, False], pos_label="yes")
+    assert named.to_dict() == compare([0, 1], [0.1, 0.2], [1, 0]).to_dict()
+
+
+def test_words_say_the_direction():
+    rng = np.random.default_rng(3)
+    p, member = rng.random(4000), rng.random(4000) < 0.2
+    more = compare(rng.random(4000) < np.where(member, p**0.6, p), p, member)
+    assert str(more).startswith("At equal scores the event happens more often among members than")
+    assert more.to_dict()["verdict"] in str(more)
+    assert "more often by" in str(more)
+    assert str(more.worst.n) in str(more.worst)
+    none = compare(rng.random(4000) < p, p, member)
+    assert str(none).startswith("No difference found")
+    assert "would almost surely have shown" in str(none)
+
+
+def test_size_is_not_above_nominal():
+    """200 data sets without any difference: at most what 5% can be, at 1 in 10,000 (binomial)."""
+    rng = np.random.default_rng(11)
+    found = 0
+    for _ in range(200):
+        p = np.round(rng.random(600), 2)
+        member = rng.random(600) < 0.2 * p
+        found += compare(rng.random(600) < p**2, p, member).ecce_r.pvalue <= 0.05
+    assert found <= 23  # scipy.stats.binom.isf(1e-4, 200, 0.05)
