@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from secant._types import BoolArray, FloatArray, IntArray
 
-__all__ = ["Estimate", "draw_rows", "draw_ties"]
+__all__ = ["Coins", "Estimate", "Model", "draw_rows", "draw_ties", "model_of_ties"]
 
 # Numbers drawn at once: two megabytes.
 _CELLS = 1 << 18
@@ -89,12 +89,7 @@ def draw_ties(
     reached = running_sum(n * score)
     x = np.cumsum(n1) - reached
     limits = thresholds(float(x.max()), float(x.min()), float(reached[-1]))
-    model: _Model
-    if int(n.sum()) >= _FEW * len(score):
-        model = _Counts(score, n, reached)
-    else:
-        model = _Coins(np.repeat(score, n), None, np.cumsum(n) - 1, reached)
-    return _run(model, limits, rng, draws, enough, progress)
+    return _run(model_of_ties(score, n, reached), limits, rng, draws, enough, progress)
 
 
 def draw_rows(
@@ -146,7 +141,14 @@ def draw_rows(
     reached = running_sum(tie_weight * score[ends])
     x = np.cumsum(units * response)[ends] - reached
     limits = thresholds(float(x.max()), float(x.min()), float(reached[-1]))
-    return _run(_Coins(score, units, ends, reached), limits, rng, draws, enough, progress)
+    return _run(Coins(score, units, ends, reached), limits, rng, draws, enough, progress)
+
+
+def model_of_ties(score: FloatArray, n: IntArray, reached: FloatArray) -> Model:
+    """Return what draws paths of observations of equal weight in the quicker way."""
+    if int(n.sum()) >= _FEW * len(score):
+        return Counts(score, n, reached)
+    return Coins(np.repeat(score, n), None, np.cumsum(n) - 1, reached)
 
 
 def _in_units(weight: FloatArray) -> FloatArray:
@@ -158,7 +160,7 @@ def _in_units(weight: FloatArray) -> FloatArray:
 # --- what to draw ---------------------------------------------------------------------------------
 
 
-class _Model(Protocol):
+class Model(Protocol):
     """Something that draws paths."""
 
     @property
@@ -166,13 +168,13 @@ class _Model(Protocol):
         """Numbers drawn for each path."""
         ...
 
-    def extremes(self, rng: np.random.Generator, draws: int) -> tuple[FloatArray, FloatArray]:
-        """Draw some paths; return the largest and smallest value of each, the start included."""
+    def paths(self, rng: np.random.Generator, draws: int) -> Iterator[FloatArray]:
+        """Draw some paths, a row each; they come in one piece, or in several one after another."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
-class _Counts:
+class Counts:
     """Draws the number of successes at each tie."""
 
     score: FloatArray
@@ -183,14 +185,13 @@ class _Counts:
     def cells(self) -> int:
         return len(self.score)
 
-    def extremes(self, rng: np.random.Generator, draws: int) -> tuple[FloatArray, FloatArray]:
+    def paths(self, rng: np.random.Generator, draws: int) -> Iterator[FloatArray]:
         successes = rng.binomial(self.n, self.score, size=(draws, len(self.n)))
-        x = np.cumsum(successes, axis=1) - self.reached
-        return x.max(axis=1, initial=0.0), x.min(axis=1, initial=0.0)
+        yield np.cumsum(successes, axis=1) - self.reached
 
 
 @dataclass(frozen=True, slots=True)
-class _Coins:
+class Coins:
     """Draws a coin for each observation; ``weight`` None means that each weighs 1.
 
     ``ends`` are the last observations of ties and ``reached`` the sums of scores there.
@@ -205,8 +206,7 @@ class _Coins:
     def cells(self) -> int:
         return len(self.score)
 
-    def extremes(self, rng: np.random.Generator, draws: int) -> tuple[FloatArray, FloatArray]:
-        highest, lowest = np.zeros(draws), np.zeros(draws)
+    def paths(self, rng: np.random.Generator, draws: int) -> Iterator[FloatArray]:
         start = np.zeros((draws, 1))
         for part in self._parts(draws):
             happened = rng.random((draws, part.stop - part.start)) < self.score[part]
@@ -220,9 +220,7 @@ class _Coins:
             if (last := self.ends[ends]).size < sums.shape[1]:
                 sums = sums[:, last - part.start]
             sums -= self.reached[ends]
-            np.maximum(highest, sums.max(axis=1, initial=0.0), out=highest)
-            np.minimum(lowest, sums.min(axis=1, initial=0.0), out=lowest)
-        return highest, lowest
+            yield sums
 
     def _parts(self, draws: int) -> Iterator[slice]:
         """Cut the observations so that memory stays bounded; several draws are never cut."""
@@ -265,8 +263,17 @@ class _Tally:
         return Estimate(pvalue, self.exceedances, self.draws)
 
 
+def _extremes(model: Model, rng: np.random.Generator, draws: int) -> tuple[FloatArray, FloatArray]:
+    """Draw some paths; return the largest and smallest value of each, the start included."""
+    highest, lowest = np.zeros(draws), np.zeros(draws)
+    for piece in model.paths(rng, draws):
+        np.maximum(highest, piece.max(axis=1, initial=0.0), out=highest)
+        np.minimum(lowest, piece.min(axis=1, initial=0.0), out=lowest)
+    return highest, lowest
+
+
 def _run(  # noqa: PLR0917  # private, and both callers name these alike
-    model: _Model,
+    model: Model,
     limits: tuple[float, float],
     rng: np.random.Generator,
     draws: int,
@@ -278,7 +285,7 @@ def _run(  # noqa: PLR0917  # private, and both callers name these alike
     made = 0
     while made < draws and not (mad.done and r.done):
         batch = min(max(1, _CELLS // model.cells), draws - made)
-        highest, lowest = model.extremes(rng, batch)
+        highest, lowest = _extremes(model, rng, batch)
         mad.add(np.maximum(highest, -lowest))
         r.add(highest - lowest)
         made += batch
