@@ -20,6 +20,7 @@ if _TYPE_CHECKING:
     from secant._compare_groups import Contrast, GroupComparison, compare_groups
     from secant._planning import detectable, predictions_needed
     from secant._results import ECE, Curve, Interval, Reliability, Statistic
+    from secant._scan import Scan, scan
     from secant.errors import InputError, MissingExtraError, SecantError
     from secant.plot import CumulativeDisplay, ReliabilityDisplay
 
@@ -41,6 +42,7 @@ __all__ = [
     "MissingExtraError",
     "Reliability",
     "ReliabilityDisplay",
+    "Scan",
     "SecantError",
     "Statistic",
     "__version__",
@@ -53,6 +55,7 @@ __all__ = [
     "ece",
     "null",
     "predictions_needed",
+    "scan",
 ]
 
 # Where each name lives. A module is loaded when one of its names is first asked for.
@@ -65,6 +68,7 @@ _HOMES = {
     "_compare_groups": ("Contrast", "GroupComparison", "compare_groups"),
     "_planning": ("detectable", "predictions_needed"),
     "_results": ("ECE", "Curve", "Interval", "Reliability", "Statistic"),
+    "_scan": ("Scan", "scan"),
     "errors": ("InputError", "MissingExtraError", "SecantError"),
     "plot": ("CumulativeDisplay", "ReliabilityDisplay"),
 }

@@ -144,11 +144,17 @@ def draw_rows(
     return _run(Coins(score, units, ends, reached), limits, rng, draws, enough, progress)
 
 
-def model_of_ties(score: FloatArray, n: IntArray, reached: FloatArray) -> Model:
-    """Return what draws paths of observations of equal weight in the quicker way."""
+def model_of_ties(
+    score: FloatArray, n: IntArray, reached: FloatArray, at: IntArray | None = None
+) -> Model:
+    """Return what draws paths of observations of equal weight in the quicker way.
+
+    ``at`` names the ties at whose ends the path is wanted, in ascending order; all by default.
+    """
+    wanted = slice(None) if at is None else at
     if int(n.sum()) >= _FEW * len(score):
-        return Counts(score, n, reached)
-    return Coins(np.repeat(score, n), None, np.cumsum(n) - 1, reached)
+        return Counts(score, n, wanted, reached[wanted])
+    return Coins(np.repeat(score, n), None, (np.cumsum(n) - 1)[wanted], reached[wanted])
 
 
 def _in_units(weight: FloatArray) -> FloatArray:
@@ -175,10 +181,14 @@ class Model(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """Draws the number of successes at each tie."""
+    """Draws the number of successes at each tie.
+
+    ``wanted`` are the ties at whose ends the path is shown, ``reached`` the sums of scores there.
+    """
 
     score: FloatArray
     n: IntArray
+    wanted: IntArray | slice
     reached: FloatArray
 
     @property
@@ -187,7 +197,7 @@ class Counts:
 
     def paths(self, rng: np.random.Generator, draws: int) -> Iterator[FloatArray]:
         successes = rng.binomial(self.n, self.score, size=(draws, len(self.n)))
-        yield np.cumsum(successes, axis=1) - self.reached
+        yield np.cumsum(successes, axis=1)[:, self.wanted] - self.reached
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,6 +20,7 @@ FROZEN = [
     "MissingExtraError",
     "Reliability",
     "ReliabilityDisplay",
+    "Scan",
     "SecantError",
     "Statistic",
     "__version__",
@@ -32,6 +33,7 @@ FROZEN = [
     "ece",
     "null",
     "predictions_needed",
+    "scan",
 ]
 
 
