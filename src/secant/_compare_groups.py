@@ -243,8 +243,14 @@ class GroupComparison:
 
     @property
     def detectable(self) -> float:
-        """The true ECCE-R that groups like these would show about 99 times in 100."""
-        return detectable(self._totals, self.confidence_level)
+        """The true ECCE-R that groups like these would show about 99 times in 100.
+
+        1 where nobody is compared with anybody else, so that nothing can show.
+        """
+        if not self._totals.ww:
+            return 1.0
+        effective = self._totals.weight**2 / self._totals.ww
+        return detectable(self.sigma, effective, self.confidence_level)
 
     def to_dict(self) -> dict[str, Any]:
         """Return every number but the curve as plain JSON; what is not finite becomes None."""

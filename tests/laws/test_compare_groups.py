@@ -164,6 +164,7 @@ def test_everybody_a_member():
     assert (result.ecce_r.value, result.ecce_r.pvalue, result.sigma) == (0, 1, 0)
     assert result.ecce_r.ci == (0, 0)
     assert result.worst.n == 0
+    assert result.detectable == 1
     assert "nobody else" in str(result)
 
 
