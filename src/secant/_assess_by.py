@@ -117,14 +117,14 @@ def ranked(
 ) -> Assessments:
     """Put groups in order, the smallest adjusted P-value first."""
     level = results[0].confidence_level
-    order = sorted(
-        range(len(results)),
-        key=lambda i: (
-            adjusted[i],
-            results[i].ecce_r.log10_pvalue,
-            -results[i].ecce_r.normalized,
-        ),
-    )
+
+    def rank(number: int) -> tuple[float, ...]:
+        """Order by the last digits of a P-value would depend on the order of rows."""
+        statistic = results[number].ecce_r
+        numbers = float(adjusted[number]), statistic.log10_pvalue, -statistic.normalized
+        return *(float(f"{value:.9g}") for value in numbers), number
+
+    order = sorted(range(len(results)), key=rank)
     rows = (_group(keys[i], results[i], float(adjusted[i]), 1 - level) for i in order)
     return Assessments(tuple(rows), by, adjust, level, empty)
 

@@ -138,7 +138,7 @@ def key_order(keys: Sequence[Any]) -> list[int]:
 
     def rank(key: Any) -> tuple[Any, ...]:
         if isinstance(key, tuple):
-            return 0, "", tuple(rank(part) for part in key)
+            return 1, "tuple", tuple(rank(part) for part in key)
         if isinstance(key, (bool, int, float)):
             return 0, "", key
         return (2, "", 0) if key is None else (1, type(key).__name__, str(key))

@@ -170,14 +170,15 @@ _MOST_ROWS = 30
 
 def groups_headline(result: Assessments) -> str:
     """Say how many groups are miscalibrated."""
-    found, groups, level = len(result.failing), len(result), 1 - result.confidence_level
-    which = f"{found:,} of {groups:,} group{'' if groups == 1 else 's'}"
-    if not found:
-        which = f"None of {groups:,} groups" if groups > 1 else "The group"
-    verb = "is" if found == 1 or not found else "are"
-    tail = f" after {_ADJUSTMENTS[result.adjust]}" if groups > 1 else ""
-    word = "found to be miscalibrated" if not found else "miscalibrated"
-    return f"{which} {verb} {word} at {100 * level:.3g}%{tail}."
+    failing, groups = len(result.failing), len(result)
+    level = f"at {100 * (1 - result.confidence_level):.3g}%"
+    if groups == 1:
+        return f"The only group is {'' if failing else 'not found to be '}miscalibrated {level}."
+    level += f" after {_ADJUSTMENTS[result.adjust]}"
+    if not failing:
+        return f"None of {groups:,} groups is found to be miscalibrated {level}."
+    verb = "is" if failing == 1 else "are"
+    return f"{failing:,} of {groups:,} groups {verb} miscalibrated {level}."
 
 
 def groups_text(result: Assessments) -> str:
@@ -189,7 +190,7 @@ def groups_text(result: Assessments) -> str:
 
     def line(row: list[str]) -> str:
         cells = [
-            text.ljust(width) if place < names or place >= len(header) - 2 else text.rjust(width)
+            text.ljust(width) if place < names or place == len(header) - 1 else text.rjust(width)
             for place, (text, width) in enumerate(zip(row, widths, strict=True))
         ]
         return "  ".join(cells).rstrip()
@@ -230,14 +231,14 @@ def _groups_words(result: Assessments) -> list[str]:
 
 def _table(result: Assessments) -> tuple[list[str], list[list[str]]]:
     header = [*result.by, "predictions", "forecast", "happened", "ECCE-R", "sigma", "adjusted P"]
-    return [*header, "verdict", "where"], [_group_cells(row, len(result.by)) for row in result.rows]
+    return [*header, "verdict"], [_group_cells(row, len(result.by)) for row in result.rows]
 
 
 def _group_cells(row: Group, names: int) -> list[str]:
     result, worst = row.calibration, row.calibration.worst
-    where = ""
+    verdict: str = row.status
     if row.status == "miscalibrated":
-        where = (
+        verdict = (
             f"{worst.direction} by {_points(abs(worst.miscalibration))} points "
             f"over {_score(worst.low)} to {_score(worst.high)}"
         )
@@ -249,8 +250,7 @@ def _group_cells(row: Group, names: int) -> list[str]:
         _metric(result.ecce_r.value),
         _metric(result.ecce_r.normalized),
         _plain_pvalue(row.adjusted_pvalue),
-        row.status,
-        where,
+        verdict,
     ]
 
 
