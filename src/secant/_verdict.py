@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from secant._results import Interval, Statistic
 
 __all__ = [
+    "brief",
     "found",
     "group_name",
     "groups_headline",
@@ -48,6 +49,12 @@ def html(result: Calibration) -> str:
         f"<div><b>{escape(headline(result))}.</b> {escape(_where(result))}"
         f'<div style="opacity:.8;margin-top:.4em">{lines}</div></div>'
     )
+
+
+def brief(result: Calibration) -> str:
+    """Return the metric that decides, its P-value and the number of predictions."""
+    statistic = result.ecce_r
+    return f"ECCE-R {_metric(statistic.value)} (P {_pvalue(statistic)}, n = {result.n:,})"
 
 
 def interval(result: Interval) -> str:

@@ -25,9 +25,9 @@ LAYERS = (
     ("_cells", "_ecce", "_ece", "_multiscale", "_pvalues", "sources"),
     ("_results", "_verdict", "_where", "_planning"),
     ("_calibration", "_assessments", "_compare_groups"),
-    ("_calibrate", "_data"),
+    ("_calibrate", "_data", "_gate"),
     ("_assess", "_assess_by", "_scan"),
-    ("plot", "report", "paper", "__init__"),
+    ("plot", "report", "paper", "testing", "__init__"),
     ("cli",),
     ("__main__",),
 )

@@ -1,0 +1,87 @@
+"""Calibration as a test: for pytest, for pipelines."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from secant._assess import assess
+from secant._assess_by import assess_by
+from secant._gate import Gate
+
+if TYPE_CHECKING:
+    from secant._assessments import Assessments
+    from secant._calibration import Calibration
+
+__all__ = ["assert_calibrated"]
+
+
+def assert_calibrated(
+    y_true: Any,
+    y_prob: Any,
+    *,
+    by: Any = None,
+    alpha: float = 0.01,
+    max_ecce_r: float = 0.02,
+    **options: Any,
+) -> Calibration | Assessments:
+    """Raise AssertionError if predictions are miscalibrated beyond chance and beyond a tolerance.
+
+    Both must be so: at ten million predictions a deviation nobody minds is beyond chance, and
+    with thirty a large one may be chance. A test that passes does not prove calibration; the
+    result that is returned says what could have been seen.
+
+    Parameters
+    ----------
+    y_true, y_prob
+        As in :func:`secant.assess`.
+    by : optional
+        Groups, as in :func:`secant.assess_by`: then every group must pass, with P-values
+        adjusted for their number.
+    alpha : float
+        The P-value of ECCE-R up to which chance is ruled out: how often a calibrated model may
+        fail.
+    max_ecce_r : float
+        The largest ECCE-R that is tolerated.
+    **options
+        Passed on to :func:`secant.assess` or :func:`secant.assess_by`, such as ``data``,
+        ``sample_weight`` or ``pos_label``.
+
+    Returns
+    -------
+    Calibration or Assessments
+        The result, when the predictions pass.
+
+    Raises
+    ------
+    AssertionError
+        With the verdict: how far off, and where.
+    InputError
+        If the input is unusable.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from secant.testing import assert_calibrated
+    >>> rng = np.random.default_rng(0)
+    >>> forecast = rng.random(2000)
+    >>> happened = rng.random(2000) < forecast
+    >>> result = assert_calibrated(happened, forecast)
+    >>> assert_calibrated(happened, forecast**2)  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+        ...
+    AssertionError: Gate crossed: ECCE-R 0.17... (P = ...), tolerance 0.02, level 0.01.
+    ...
+    """
+    __tracebackhide__ = True  # pytest shows the line that called
+    gate = Gate(alpha, max_ecce_r)
+    # The verdict below speaks at the level of the gate.
+    options.setdefault("confidence_level", 1 - alpha)
+    if by is None:
+        result = assess(y_true, y_prob, **options)
+        if gate.crossed(result):
+            raise AssertionError(f"{gate.words(result)}\n{result}")
+        return result
+    results = assess_by(y_true, y_prob, by, **options)
+    if gate.crossing(results):
+        raise AssertionError(f"{gate.group_words(results)}\n{results}")
+    return results
