@@ -1,0 +1,91 @@
+"""A report people can open: one HTML file with the verdict, the curve and every number.
+
+The file needs no network, no server and no library: charts are drawn by the page itself.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from secant._calibration import Calibration
+from secant._files import write_whole
+from secant.plot._models import named
+from secant.report._provenance import Provenance
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Mapping, Sequence
+
+__all__ = ["Provenance", "render", "write"]
+
+
+def write(
+    path: str | os.PathLike[str],
+    results: Calibration | Sequence[Calibration] | Mapping[str, Calibration],
+    *,
+    title: str | None = None,
+    provenance: Provenance | None = None,
+) -> None:
+    """Write a report as one HTML file that works offline.
+
+    Parameters
+    ----------
+    path : path-like
+        Where to; the file appears whole or not at all.
+    results : Calibration, sequence of Calibration or mapping from names to Calibration
+        What to report; several models stand side by side.
+    title : str, optional
+        Title of the page.
+    provenance : Provenance, optional
+        Input files, columns and time, to be shown at the end.
+
+    Raises
+    ------
+    InputError
+        If there is nothing to report, or something that is not a :class:`Calibration`.
+
+    Examples
+    --------
+    >>> import secant, secant.report
+    >>> result = secant.assess([0, 0, 1, 1], [0.1, 0.4, 0.5, 0.9])
+    >>> secant.report.write("report.html", result, title="Four forecasts")  # doctest: +SKIP
+    """
+    page = render(results, title=title, provenance=provenance)
+    # A text from data may hold half of a surrogate pair, which UTF-8 cannot write.
+    write_whole(path, page.encode("utf-8", "xmlcharrefreplace"))
+
+
+def render(
+    results: Calibration | Sequence[Calibration] | Mapping[str, Calibration],
+    *,
+    title: str | None = None,
+    provenance: Provenance | None = None,
+) -> str:
+    """Return the page that :func:`write` writes.
+
+    Parameters
+    ----------
+    results, title, provenance
+        As in :func:`write`.
+
+    Returns
+    -------
+    str
+        HTML.
+
+    Raises
+    ------
+    InputError
+        As :func:`write`.
+    """
+    from secant import __version__  # noqa: PLC0415  (the package itself stands beside its parts)
+    from secant.report import _page  # noqa: PLC0415
+
+    names, found = named(results, Calibration)
+    return _page.render(
+        names,
+        found,
+        title="Calibration report" if title is None else str(title),
+        about=Provenance() if provenance is None else provenance,
+        version=__version__,
+    )

@@ -1,0 +1,333 @@
+"""The charts as they stand before anybody touches them: pictures that stretch, labels that do not.
+
+A chart is an *area* with an SVG picture that fills it whatever its shape, and labels around it in
+HTML, placed by percentages. Styles, among them those for dark screens and paper, are in page.css.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from secant.plot._ticks import equal_fractions, equal_steps, stretches
+from secant.report._html import Markup, join, name, tag
+from secant.report._scale import UNIT, Axis, Tick, axis, polyline
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from secant._calibration import Calibration
+    from secant._results import Curve
+    from secant._types import FloatArray
+
+__all__ = ["cumulative", "distribution", "ece_by_bins", "labels", "reliability", "sparkline", "view"]
+
+# The size of labels in points, and widths of the plot in inches on a screen and on a phone.
+_SIZE = 9
+_WIDE, _NARROW = 9.5, 3.2
+# Up to here every distinct score is named below its own stretch of the axis.
+_FEW_SCORES = 12
+# Width of the triangle at the origin, as a share of the axis.
+_TRIANGLE = 0.025
+_TRIANGLE_SAYS = (
+    "The scale of noise: the triangle reaches two sigma up and two sigma down. Under perfect "
+    "calibration the curve ends no further from zero than that about 19 times in 20."
+)
+# Least distance of neighbouring labels at the side of a chart, as a share of its height.
+_APART = 0.085
+
+
+def picture(*parts: object, **attributes: Any) -> Markup:
+    """Return an SVG that fills its box, whatever its shape."""
+    attributes.setdefault("viewBox", f"0 0 {UNIT:g} {UNIT:g}")
+    return tag("svg", *parts, preserveAspectRatio="none", aria_hidden="true", **attributes)
+
+
+def line(x: FloatArray, y: FloatArray, **attributes: Any) -> Markup:
+    """Return a line through points in a chart's coordinates."""
+    return tag("path", d=polyline(x, y), **attributes)
+
+
+def labels(side: str, ticks: Iterable[Tick], *, kind: str = "", **attributes: Any) -> Markup:
+    """Return what is written along one side of a chart."""
+    edge = "top" if side in ("left", "right") else "left"
+    spans = [
+        tag("span", text, style=f"{edge}:{100 * (1 - at if edge == 'top' else at):.4g}%")
+        for at, text in ticks
+    ]
+    classes = f"axis {side} {kind}".strip()
+    return tag("div", *spans, class_=classes, aria_hidden="true", **attributes)
+
+
+def gridlines(ticks: Iterable[Tick]) -> Markup:
+    """Return horizontal lines at ticks."""
+    moves = "".join(f"M0 {UNIT * (1 - at):.6g}h{UNIT:g}" for at, _ in ticks)
+    return tag("path", d=moves or "M0 0", class_="grid")
+
+
+# --- the cumulative plot --------------------------------------------------------------------------
+
+
+def view(result: Calibration, others: Sequence[Calibration] = ()) -> dict[str, Any]:
+    """Return how the axes of the cumulative plot stand when this result is being read.
+
+    The vertical axis has room for the curves of ``others`` too. ``wide`` and ``narrow`` are the
+    scores written below on a screen and on a phone, ``steps`` marks at equal steps of the score.
+    """
+    vertical = axis(
+        value
+        for each in (result, *others)
+        for value in (*_extent(each.curve), -2 * each.sigma, 2 * each.sigma)
+    )
+    step, places = equal_steps(result.curve)
+    return {
+        "low": vertical.low,
+        "high": vertical.high,
+        "ticks": vertical.ticks(),
+        "wide": _scores(result.curve, _WIDE),
+        "narrow": _scores(result.curve, _NARROW),
+        "steps": "".join(f"M{UNIT * place:.5g} 0v1" for place in places.tolist()) or "M0 0",
+        "step": step,
+    }
+
+
+def cumulative(results: Sequence[Calibration], first: dict[str, Any], tool: Markup) -> Markup:
+    """Return the cumulative plot of some results, with the tool that reads it."""
+    vertical = Axis(first["low"], first["high"])
+    found = tag("g", id="found")
+    curves = [
+        line(UNIT * each.curve.fraction[kept], vertical.up(each.curve.difference[kept]), **styled)
+        for each, kept, styled in _thinned(results)
+    ]
+    sigma = results[0].sigma
+    ends = vertical.up(np.asarray([-2 * sigma, 0.0, 2 * sigma])).tolist()
+    triangle = f"M0 {ends[0]:.6g}L{UNIT * _TRIANGLE:g} {ends[1]:.6g}L0 {ends[2]:.6g}Z"
+    zero = float(vertical.up(np.zeros(1))[0])
+    drawn = picture(
+        found,
+        tag("path", d=f"M0 {zero:.6g}h{UNIT:g}", class_="zero"),
+        tag("path", d=triangle, class_="triangle", id="triangle"),
+        *curves,
+        tag("path", id="group-curve", d="M0 0", class_="curve group", hidden=True),
+        tag("path", id="secant-line", d="M0 0", class_="secant", hidden=True),
+        id="picture",
+    )
+    fractions = [(k / 5, f"{20 * k}%") for k in range(6)]
+    return tag(
+        "div",
+        tag("p", "Cumulative difference: happened \N{MINUS SIGN} forecast", class_="axis-name"),
+        tag("p", "share of predictions", class_="axis-name end"),
+        tag(
+            "div",
+            labels("top", fractions),
+            drawn,
+            labels("left", first["ticks"]),
+            picture(tag("path", d=first["steps"]), viewBox=f"0 0 {UNIT:g} 1", class_="steps"),
+            labels("bottom", first["wide"], kind="wide"),
+            labels("bottom", first["narrow"], kind="narrow"),
+            _noise_hint(ends),
+            tool,
+            class_="area",
+            id="area",
+        ),
+        tag("p", "score of the prediction", class_="axis-name below end"),
+        class_="chart cumulative",
+        id="plot",
+    )
+
+
+def _thinned(results: Sequence[Calibration]) -> Iterable[tuple[Calibration, Any, dict[str, Any]]]:
+    from secant.plot._thin import thin  # noqa: PLC0415
+
+    for number, result in enumerate(results):
+        kept = thin(result.curve.fraction, result.curve.difference, 1000)
+        yield result, kept, {"class_": f"curve model-{number % 5}", "data_series": number}
+
+
+def _noise_hint(ends: Sequence[float]) -> Markup:
+    """Return the place over the triangle that says what it means."""
+    top, height = ends[2] / UNIT, (ends[0] - ends[2]) / UNIT
+    return tag(
+        "span",
+        tag("span", _TRIANGLE_SAYS, role="tooltip"),
+        class_="term noise",
+        id="noise",
+        tabindex=0,
+        aria_label=_TRIANGLE_SAYS,
+        style=f"top:{100 * top:.4g}%;height:{100 * height:.4g}%",
+    )
+
+
+def _extent(curve: Curve) -> tuple[float, float]:
+    return float(curve.difference.min()), float(curve.difference.max())
+
+
+def _scores(curve: Curve, width: float) -> list[Tick]:
+    """Return scores to write below a plot so many inches wide."""
+    few = len(curve.score) - 1 <= _FEW_SCORES
+    places, texts = (stretches if few else equal_fractions)(curve, width, _SIZE)
+    return list(zip(np.asarray(places).round(5).tolist(), texts, strict=True))
+
+
+def sparkline(curve: Curve, sigma: float) -> Markup:
+    """Return a curve the size of a word."""
+    from secant.plot._thin import thin  # noqa: PLC0415
+
+    low, high = _extent(curve)
+    vertical = axis((low, high, -2 * sigma, 2 * sigma), margin=0.1)
+    kept = thin(curve.fraction, curve.difference, 12)
+    zero = float(vertical.up(np.zeros(1))[0])
+    return picture(
+        tag("path", d=f"M0 {zero:.4g}h{UNIT:g}", class_="zero"),
+        line(
+            (UNIT * curve.fraction[kept]).round(),
+            vertical.up(curve.difference[kept]).round(),
+            class_="curve",
+        ),
+        class_="spark",
+    )
+
+
+# --- bins -----------------------------------------------------------------------------------------
+
+
+def reliability(bins: dict[str, list[dict[str, Any]]]) -> tuple[Markup, Axis]:
+    """Return the reliability diagram, empty but for its diagonal, and the axis of either side."""
+    square = _reliability_axis(bins)
+    ticks = square.ticks()
+    chart = tag(
+        "div",
+        tag("p", "happened", class_="axis-name"),
+        tag(
+            "div",
+            picture(
+                gridlines(ticks),
+                tag("path", d=f"M0 {UNIT:g}L{UNIT:g} 0", class_="diagonal"),
+                tag("path", d="M0 0", class_="limits"),
+                tag("path", d="M0 0", class_="joined"),
+                tag("path", d="M0 0", class_="dots"),
+            ),
+            labels("left", ticks),
+            labels("bottom", ticks),
+            class_="area",
+        ),
+        tag("p", "mean forecast of the bin", class_="axis-name below end"),
+        class_="chart square",
+        data_low=square.low,
+        data_high=square.high,
+    )
+    return chart, square
+
+
+def _reliability_axis(bins: dict[str, list[dict[str, Any]]]) -> Axis:
+    """Return the unit interval, or the part of it that holds a diagram of up to 32 bins."""
+    values = [
+        value
+        for drawn in bins.values()
+        for each in drawn
+        if each["n_bins"] <= 32
+        for column in ("mean_score", "mean_response")
+        for value in each[column]
+    ]
+    near = axis(values)
+    if near.high - near.low > 0.5:
+        return Axis(0.0, 1.0)
+    return Axis(max(near.low, 0.0), min(near.high, 1.0))
+
+
+def ece_by_bins(bins: dict[str, list[dict[str, Any]]], ecce_r: float) -> Markup:
+    """Return the ECE against the number of bins, its noise floor, and the ECCE, which has none."""
+    values = [row[key] for rows in bins.values() for row in rows for key in ("ece", "noise_floor")]
+    vertical = Axis(0.0, 1.08 * max(*values, ecce_r, 1e-9))
+    ticks = vertical.ticks()
+    flat = float(vertical.up(np.asarray([ecce_r]))[0])
+    drawn = []
+    written = []
+    for strategy, rows in bins.items():
+        if not rows:
+            continue
+        across = np.asarray([_bins_axis(row["n_bins"]) for row in rows]) * UNIT
+        for key, says in (("ece", "ECE"), ("noise_floor", "noise floor")):
+            up = vertical.up(np.asarray([row[key] for row in rows]))
+            drawn.append(line(across, up, class_=f"by-bins {key}", data_strategy=strategy))
+        ends = [
+            (vertical.share(rows[-1]["ece"]), "ECE"),
+            (vertical.share(rows[-1]["noise_floor"]), "noise floor"),
+            (vertical.share(ecce_r), "ECCE-R"),
+        ]
+        written.append(labels("right", _apart(ends), data_strategy=strategy))
+    return tag(
+        "div",
+        tag("p", "ECE", class_="axis-name"),
+        tag(
+            "div",
+            picture(
+                gridlines(ticks),
+                tag("path", d=f"M0 {flat:.6g}h{UNIT:g}", class_="by-bins ecce"),
+                *drawn,
+            ),
+            labels("left", ticks),
+            labels("bottom", [(_bins_axis(m), f"{m:,}") for m in (4, 16, 64, 256, 1024, 4096)]),
+            *written,
+            tag("span", class_="here"),
+            class_="area",
+        ),
+        tag("p", "number of bins", class_="axis-name below end"),
+        class_="chart by-bins",
+        data_high=vertical.high,
+    )
+
+
+def _bins_axis(m: int) -> float:
+    return (math.log2(m) - 2) / 10
+
+
+def _apart(ticks: list[Tick]) -> list[Tick]:
+    """Move labels apart that would stand on top of each other."""
+    placed: list[Tick] = []
+    for at, text in sorted(ticks):
+        least = placed[-1][0] + _APART if placed else 0.0
+        placed.append((max(at, least), text))
+    over = max(placed[-1][0] - 1, 0.0)
+    return [(at - over, text) for at, text in placed]
+
+
+# --- scores ---------------------------------------------------------------------------------------
+
+
+def distribution(numbers: dict[str, Any]) -> Markup:
+    """Return the distribution of scores, with the share of events in each bar."""
+    edges, weight = np.asarray(numbers["edges"]), np.asarray(numbers["weight"])
+    across = Axis(float(edges[0]), float(edges[-1]))
+    vertical = Axis(0.0, 1.06 * float(weight.max()))
+    ticks = [(at, f"{text}%") for at, text in Axis(0, 100 * vertical.high).ticks(4)]
+    bars = [
+        tag("path", d=_bars(across.across(edges), vertical.up(np.asarray(numbers[key]))), class_=key)
+        for key in ("weight", "happened")
+    ]
+    return tag(
+        "div",
+        tag("p", "share of predictions", class_="axis-name"),
+        tag(
+            "div",
+            picture(gridlines(ticks), *bars),
+            labels("left", ticks),
+            labels("bottom", across.ticks()),
+            class_="area",
+        ),
+        tag("p", "score", class_="axis-name below end"),
+        class_="chart bars",
+    )
+
+
+def _bars(x: FloatArray, y: FloatArray) -> str:
+    """Return the path of bars, with a little room between them."""
+    room = 0.08 * (x[1] - x[0])
+    corners = zip(x[:-1].tolist(), x[1:].tolist(), y.tolist(), strict=True)
+    return "".join(
+        f"M{a + room:.5g} {UNIT:g}V{top:.5g}H{b - room:.5g}V{UNIT:g}Z"
+        for a, b, top in corners
+        if top < UNIT
+    ) or "M0 0"

@@ -1,0 +1,53 @@
+"""What each number of the page means, in a sentence or two."""
+
+from __future__ import annotations
+
+__all__ = ["DEFINITIONS"]
+
+_R = (
+    "The most that forecasts and outcomes differ in total over any range of scores, divided by the "
+    "number of predictions: the highest point of the cumulative curve minus its lowest. It has no "
+    "bins to choose."
+)
+_MAD = "The largest distance of the cumulative curve from zero. It has no bins to choose."
+_LIMITS = "Confidence limits of its true value."
+_SIGMAS = (
+    "The metric divided by sigma. Perfect calibration gives about {}, whatever the number of "
+    "predictions."
+)
+_P = (
+    "The probability of a value at least this large under perfect calibration, and how it was "
+    "obtained. A small one does not make an error important: look at its size."
+)
+_ECE = (
+    "Predictions are put into 15 bins of equal {}; the mean absolute difference between forecast "
+    "and outcome over the bins. The noise floor is what perfect calibration would give on average."
+)
+
+DEFINITIONS = {
+    "Predictions": "How many predictions were assessed.",
+    "Mean forecast": "The average of the predicted probabilities.",
+    "Happened": "How often the event happened, to be compared with the mean forecast.",
+    "In units of noise": "ECCE-R divided by sigma, its scale under perfect calibration.",
+    "ECCE-R": _R,
+    "ECCE-R, limits": _LIMITS,
+    "ECCE-R, in sigma": _SIGMAS.format("1.6"),
+    "ECCE-R, P-value": _P,
+    "ECCE-MAD": _MAD,
+    "ECCE-MAD, limits": _LIMITS,
+    "ECCE-MAD, in sigma": _SIGMAS.format("1.25"),
+    "ECCE-MAD, P-value": _P,
+    "Sigma": (
+        "The standard deviation of the last point of the cumulative curve under perfect "
+        "calibration: the scale of noise."
+    ),
+    "Detectable ECCE-R": (
+        "The true ECCE-R that predictions like these would show 99 times in 100. Smaller "
+        "deviations may be there unseen."
+    ),
+    "ECE, 15 equal widths": _ECE.format("width"),
+    "ECE, 15 equal counts": _ECE.format("count"),
+    "Forbidden outcomes": (
+        "Events that came after a forecast of exactly 0, or failed to come after one of exactly 1."
+    ),
+}

@@ -1,0 +1,170 @@
+"""The numbers behind the page, all of them the library's; what a reader downloads."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from secant import _verdict
+from secant._ecce import running_sum
+from secant._results import plain
+from secant.errors import InputError
+from secant.plot._thin import thin
+
+if TYPE_CHECKING:
+    from secant._calibration import Calibration
+    from secant._results import ECE, Interval
+    from secant._types import FloatArray, IntArray
+
+__all__ = ["POSITIONS", "curve", "eces", "histogram", "intervals", "model"]
+
+POSITIONS = (4, 5, 6, 8, 10, 12, 15, 16, 20, 24, 32, 48, 64, 96, 128, 192, 256, 512, 1024, 2048, 4096)
+"""Numbers of bins for which the page knows the ECE."""
+
+STRATEGIES = ("uniform", "quantile")
+
+# Limits are kept for bins up to here; of more one sees nothing but bars.
+_LIMITS_UP_TO = 256
+# Digits of what is only drawn.
+_DRAWN_DIGITS = 7
+# Bars of the histogram: about so many over the range that holds nearly all scores.
+_BARS = 50
+_NEARLY_ALL = (0.005, 0.995)
+_MOST_CELLS = 200_000
+
+
+def model(result: Calibration, *, most: int) -> dict[str, Any]:
+    """Return everything the page shows about one result, with at most so many curve points."""
+    return {
+        **result.to_dict(),
+        "text": _verdict.text(result),
+        "half_width": result._half_width(1.0),  # noqa: SLF001  (limits as in Calibration.between)
+        "detectable": result.detectable,
+        "intervals": [each.to_dict() for each in intervals(result)],
+        "curve": curve(result, most=most),
+        "bins": eces(result),
+        "distribution": histogram(result),
+    }
+
+
+def intervals(result: Calibration) -> tuple[Interval, ...]:
+    """Return the ranges of scores that were found miscalibrated, the worst first."""
+    found = result.ecce_r.pvalue <= 1 - result.confidence_level
+    return (result.worst,) if found else ()
+
+
+def curve(result: Calibration, *, most: int) -> dict[str, Any]:
+    """Return points of the curve with the sums up to them.
+
+    The difference of two points says everything about the predictions between them, exactly:
+    those with scores from ``next`` of the first to ``score`` of the second.
+
+    Parameters
+    ----------
+    result : Calibration
+        The result.
+    most : int
+        The number of points, about; extremes and the ends of ranges found are always among them.
+
+    Returns
+    -------
+    dict
+        Columns: ``score`` up to which predictions are counted and ``next``, the first score not
+        counted; their number ``n``; and as shares of all weight the weight (``fraction``), what was
+        forecast (``scored``) and what happened minus what was forecast (``difference``).
+    """
+    blocks, whole = result._blocks, result.curve  # noqa: SLF001  (sums that no attribute has)
+    weight = result._totals.weight  # noqa: SLF001
+    kept = thin(whole.fraction, whole.difference, max(most // 4, 1))
+    kept = np.union1d(kept, _ends(result))
+    columns = {
+        "score": whole.score,
+        "next": np.append(blocks.low, np.nan),
+        "n": np.concatenate([[0], np.cumsum(blocks.n)]),
+        "fraction": whole.fraction,
+        "scored": np.concatenate([[0.0], running_sum(blocks.scored)]) / weight,
+        "difference": whole.difference,
+    }
+    return {name: plain(column[kept]) for name, column in columns.items()}
+
+
+def _ends(result: Calibration) -> IntArray:
+    """Return the points of the curve at which the ranges found begin and end."""
+    blocks = result._blocks  # noqa: SLF001
+    ranges = [each for each in (*intervals(result), result.worst) if each.n]
+    first = np.searchsorted(blocks.low, [each.low for each in ranges])
+    last = np.searchsorted(blocks.high, [each.high for each in ranges]) + 1
+    return np.concatenate([first, last]).astype(np.int64)
+
+
+def eces(result: Calibration) -> dict[str, list[dict[str, Any]]] | None:
+    """Return the ECE and its bins for every number of bins, or None where the rows are gone."""
+    if not _rows_at_hand(result):
+        return None
+    return {
+        strategy: [
+            _binned(result.ece(n_bins=m, strategy=strategy))
+            for m in POSITIONS
+            if strategy == "uniform" or m <= result.n
+        ]
+        for strategy in STRATEGIES
+    }
+
+
+def _binned(ece: ECE) -> dict[str, Any]:
+    bins = ece.bins
+    shown = ["mean_score", "mean_response"]
+    if ece.n_bins <= _LIMITS_UP_TO:
+        shown += ["low", "high", "weight"]
+    filled = bins.weight > 0
+    columns = {name: _drawn(getattr(bins, name)[filled]) for name in shown}
+    return {"n_bins": ece.n_bins, "ece": ece.value, "noise_floor": ece.noise_floor, **columns}
+
+
+def _drawn(values: FloatArray) -> list[float]:
+    return [float(f"{value:.{_DRAWN_DIGITS}g}") for value in values.tolist()]
+
+
+def histogram(result: Calibration) -> dict[str, Any] | None:
+    """Return how scores are distributed, or None where the rows are gone.
+
+    Bars have a round width that suits the range of nearly all scores; what lies outside that range
+    is counted beside it.
+    """
+    if not _rows_at_hand(result):
+        return None
+    whole = result.curve
+    place = np.searchsorted(whole.fraction, _NEARLY_ALL).clip(1, len(whole.score) - 1)
+    low, high = (float(score) for score in whole.score[place])
+    cells = _round_cells(_BARS / max(high - low, _BARS / _MOST_CELLS))
+    bins = result.reliability(n_bins=cells, strategy="uniform")
+    # A score on an edge belongs to the bar below it.
+    start = max(0, math.ceil(low * cells - 1e-9) - 1)
+    stop = min(cells, max(math.ceil(high * cells - 1e-9), start + 1))
+    if stop - start > 0.6 * cells:
+        start, stop = 0, cells
+    weight = bins.weight[start:stop]
+    happened = np.where(weight > 0, bins.mean_response[start:stop], 0.0) * weight
+    return {
+        "edges": plain(bins.edges[start : stop + 1]),
+        "weight": plain(weight),
+        "happened": plain(happened),
+        "below": float(bins.weight[:start].sum()),
+        "above": float(bins.weight[stop:].sum()),
+    }
+
+
+def _round_cells(wanted: float) -> int:
+    """Return a number of equal cells whose width is a round number, near the wanted one."""
+    power = 10 ** math.floor(math.log10(wanted))
+    return int(max(10, min((f * power for f in (1, 2, 5, 10)), key=lambda c: abs(c - wanted))))
+
+
+def _rows_at_hand(result: Calibration) -> bool:
+    try:
+        result.reliability(n_bins=1)
+    except InputError:  # an unpickled result of many predictions has left them behind
+        return False
+    return True

@@ -1,0 +1,77 @@
+"""Where the numbers of a report come from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from secant._wording import predictions
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from secant._calibration import Calibration
+
+__all__ = ["Provenance"]
+
+
+@dataclass(frozen=True, slots=True)
+class Provenance:
+    """Where the numbers of a report come from.
+
+    Attributes
+    ----------
+    files : sequence of str
+        Names of the input files.
+    columns : mapping from str to str
+        What each column was used as, such as ``{"outcome": "label", "forecast": "score"}``.
+    command : str, optional
+        The command that was run.
+    started : datetime, optional
+        When the assessment began; now unless given.
+    elapsed : float, optional
+        How many seconds it took.
+    """
+
+    files: Sequence[str] = ()
+    columns: Mapping[str, str] = field(default_factory=dict)
+    command: str | None = None
+    started: datetime = field(default_factory=lambda: datetime.now(UTC).astimezone())
+    elapsed: float | None = None
+
+    @property
+    def date(self) -> str:
+        """The day and the minute, for reading."""
+        return f"{self.started.day} {self.started:%B %Y, %H:%M}"
+
+    def facts(self, results: Sequence[Calibration]) -> Iterator[tuple[str, str]]:
+        """Return what to show, as pairs of a label and a text."""
+        for number, file in enumerate(self.files):
+            yield ("Input" if len(self.files) == 1 else f"Input {number + 1}"), file
+        for role, column in self.columns.items():
+            yield f"Column: {role}", column
+        for count in sorted({result.n for result in results}):
+            yield "Rows", predictions(count)
+        methods = {
+            f"{label}: {getattr(result, attribute).method}": None
+            for result in results
+            for label, attribute in (("ECCE-R", "ecce_r"), ("ECCE-MAD", "ecce_mad"))
+        }
+        if methods:
+            yield "P-values", ", ".join(methods)
+        if self.command is not None:
+            yield "Command", self.command
+        yield "Made", self.started.isoformat(sep=" ", timespec="seconds")
+        if self.elapsed is not None:
+            yield "Took", f"{self.elapsed:.2g} s"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what is known as plain JSON."""
+        return {
+            "files": list(self.files),
+            "columns": dict(self.columns),
+            "command": self.command,
+            "started": self.started.isoformat(),
+            "elapsed": self.elapsed,
+        }

@@ -1,0 +1,277 @@
+"use strict";
+// The secant tool: choose a range of scores on the cumulative curve and read what it holds.
+// Every number is a difference of two sums that the library computed; nothing is estimated here.
+
+const $ = (id) => document.getElementById(id);
+const UNIT = 1000;
+
+// Numbers for reading, as the library writes them ------------------------------------------------
+
+const minus = (text) => text.replace("-", "\u2212");
+
+/** Write with so many decimals; a tie goes to the even digit, which toFixed does not do. */
+function fixed(x, digits) {
+  const t = Math.abs(x) * 10 ** digits;
+  const down = Math.floor(t);
+  const tie = t - down === 0.5 && down % 2 === 0;
+  return (tie ? (Math.sign(x) * down) / 10 ** digits : x).toFixed(digits);
+}
+
+/** Write three significant digits. */
+function metric(x) {
+  if (x === 0) return "0";
+  const [digits, exponent] = x.toExponential(2).split("e");
+  if (exponent < -4 || exponent > 2) {
+    return `${digits}e${exponent[0]}${exponent.slice(1).padStart(2, "0")}`;
+  }
+  return fixed(x, 2 - exponent);
+}
+
+function writeScore(x) {
+  if (x === 0 || x >= 1e-3) return fixed(x, 3);
+  return x < 1e-4 ? metric(x).replace(/\.?0*e/, "e") : String(Number(metric(x)));
+}
+
+const points = (x) => minus(metric(100 * x));
+const count = (n) => n.toLocaleString("en-GB");
+const withUnit = (n, unit) => `${count(n)} ${unit}${n === 1 ? "" : "s"}`;
+
+function percent(x) {
+  const text = metric(100 * x);
+  return (text === "100" && x < 1 ? String(Number((100 * x).toPrecision(7))) : text) + "%";
+}
+
+// What a range holds -----------------------------------------------------------------------------
+
+/** Assess the predictions after point i and up to point j, as Calibration.between does. */
+function between(series, i, j) {
+  const c = series.curve;
+  const share = c.fraction[j] - c.fraction[i];
+  const forecast = Math.min(Math.max((c.scored[j] - c.scored[i]) / share, 0), 1);
+  const gap = (c.difference[j] - c.difference[i]) / share;
+  const half = series.half_width / share;
+  return {
+    low: c.next[i],
+    high: c.score[j],
+    n: c.n[j] - c.n[i],
+    forecast,
+    happened: forecast + gap,
+    gap,
+    limits: [Math.max(gap - half, -forecast), Math.min(gap + half, 1 - forecast)],
+  };
+}
+
+const direction = (gap) => (gap < 0 ? "too high" : gap > 0 ? "too low" : "even");
+/** Whether the limits leave no doubt about the direction. */
+const certain = (range) => range.limits[0] > 0 || range.limits[1] < 0;
+const mood = (range) => (certain(range) ? (range.gap < 0 ? "high" : "low") : "unsure");
+
+// The tool ---------------------------------------------------------------------------------------
+
+function secantTool() {
+  const area = $("area");
+  const parts = { whole: $("whole"), from: $("from"), to: $("to") };
+  let series = null;
+  let ends = [0, 1];
+  let grabbed = null; // the fixed end, or how a whole range is held
+  let announcement = 0;
+
+  const last = () => series.curve.n.length - 1;
+  const fractionOf = (k) => series.curve.fraction[k];
+
+  /** The point whose share of predictions is nearest. */
+  function nearest(fraction) {
+    const x = series.curve.fraction;
+    let low = 0;
+    let high = x.length - 1;
+    while (high - low > 1) {
+      const middle = (low + high) >> 1;
+      if (x[middle] < fraction) low = middle;
+      else high = middle;
+    }
+    return fraction - x[low] <= x[high] - fraction ? low : high;
+  }
+
+  const pointerFraction = (event) => {
+    const box = area.getBoundingClientRect();
+    return (event.clientX - box.left) / box.width;
+  };
+
+  /** Choose the range between two different points, given in any order. */
+  function select(a, b) {
+    if (a === b) [a, b] = a === 0 ? [0, 1] : [a - 1, a];
+    ends = a < b ? [a, b] : [b, a];
+    const range = between(series, ...ends);
+    place(range);
+    read(range);
+  }
+
+  function place(range) {
+    const [left, right] = ends.map(fractionOf);
+    const height = (k) => series.up(series.curve.difference[k]);
+    $("secant-line").setAttribute(
+      "d", `M${left * UNIT} ${height(ends[0])}L${right * UNIT} ${height(ends[1])}`);
+    parts.from.style.left = `${100 * left}%`;
+    parts.to.style.left = `${100 * right}%`;
+    parts.whole.style.left = `${100 * left}%`;
+    parts.whole.style.width = `${100 * (right - left)}%`;
+    ends.forEach((k, number) => {
+      const handle = number ? parts.to : parts.from;
+      handle.firstChild.style.top = `${100 * series.visible(series.curve.difference[k])}%`;
+      handle.setAttribute("aria-valuenow", Math.round(100 * fractionOf(k)));
+      handle.setAttribute("aria-valuetext", `score ${writeScore(number ? range.high : range.low)}`);
+    });
+    parts.whole.setAttribute("aria-valuenow", Math.round(50 * (left + right)));
+    parts.whole.setAttribute(
+      "aria-valuetext", `scores ${writeScore(range.low)} to ${writeScore(range.high)}`);
+    const text = $("caliper-text");
+    text.textContent = range.gap === 0 ? "even" : `${points(range.gap)} points, ${direction(range.gap)}`;
+    // Beside the range where that is narrower than its text, and never out of the plot.
+    text.style.left = `clamp(5.2rem, ${50 * (left + right)}%, calc(100% - 5.2rem))`;
+    for (const each of [$("tool"), $("secant-line"), $("readout")]) each.dataset.mood = mood(range);
+    document.querySelectorAll("#presets button").forEach((button) => {
+      const here = Number(button.dataset.from) === ends[0] && Number(button.dataset.to) === ends[1];
+      button.setAttribute("aria-pressed", here);
+    });
+  }
+
+  function read(range) {
+    const level = `${metric(100 * series.confidence_level).replace(/\.0+$/, "")}%`;
+    const says = range.gap === 0
+      ? "Predictions are right on average."
+      : certain(range)
+        ? `Predictions are ${direction(range.gap)} by ${points(Math.abs(range.gap))} points on average.`
+        : `Predictions are ${direction(range.gap)} by ${points(Math.abs(range.gap))} points, ` +
+          "which noise can do: the limits include 0.";
+    $("read-says").textContent = says;
+    $("read-scores").textContent = `${writeScore(range.low)} to ${writeScore(range.high)}`;
+    $("read-n").textContent = count(range.n);
+    $("read-forecast").textContent = percent(range.forecast);
+    $("read-happened").textContent = percent(range.happened);
+    $("read-miscalibration").textContent = `${points(range.gap)} points`;
+    $("read-limits").textContent = `${points(range.limits[0])} to ${points(range.limits[1])}`;
+    $("read-limits").previousSibling.textContent = `${level} limits`;
+    for (const key of ["low", "high", "n", "forecast", "happened", "gap"]) {
+      $("readout").dataset[key] = range[key]; // with all digits
+    }
+    $("readout").dataset.limits = range.limits;
+    clearTimeout(announcement); // a screen reader hears where a movement ends, not every step
+    announcement = setTimeout(() => { $("said").textContent = says; }, 500);
+  }
+
+  // Dragging: over the plot chooses a new range; a handle moves one end; the bar moves both.
+
+  area.addEventListener("pointerdown", (event) => {
+    if (event.button !== 0) return;
+    const here = pointerFraction(event);
+    const grip = event.target.closest("[role=slider]");
+    if (grip === parts.from || grip === parts.to) {
+      grabbed = { fixed: ends[grip === parts.from ? 1 : 0] };
+    } else if (grip === parts.whole) {
+      grabbed = { offset: here - fractionOf(ends[0]), width: fractionOf(ends[1]) - fractionOf(ends[0]) };
+    } else {
+      grabbed = { fixed: nearest(here), start: event.clientX };
+    }
+    area.setPointerCapture(event.pointerId);
+    if (grip) grip.focus({ preventScroll: true });
+    event.preventDefault();
+  });
+
+  area.addEventListener("pointermove", (event) => {
+    if (!grabbed) return;
+    const here = Math.min(Math.max(pointerFraction(event), 0), 1);
+    if (grabbed.width !== undefined) {
+      const left = Math.min(Math.max(here - grabbed.offset, 0), 1 - grabbed.width);
+      select(nearest(left), nearest(left + grabbed.width));
+    } else if (grabbed.start === undefined || Math.abs(event.clientX - grabbed.start) > 3) {
+      grabbed.start = undefined; // from here on it is a drag and not a click
+      select(grabbed.fixed, nearest(here));
+    }
+  });
+
+  for (const ending of ["pointerup", "pointercancel"]) {
+    area.addEventListener(ending, () => { grabbed = null; });
+  }
+
+  // The keyboard: arrows by a hundredth of the predictions, with Shift by one point of the curve.
+
+  const STEPS = { ArrowLeft: -0.01, ArrowDown: -0.01, ArrowRight: 0.01, ArrowUp: 0.01,
+    PageDown: -0.1, PageUp: 0.1 };
+
+  /** The point a step further, at least the next one. */
+  function stepped(k, step, single) {
+    const target = single ? k + Math.sign(step) : nearest(fractionOf(k) + step);
+    const moved = target === k ? k + Math.sign(step) : target;
+    return Math.min(Math.max(moved, 0), last());
+  }
+
+  $("tool").addEventListener("keydown", (event) => {
+    const { key, shiftKey } = event;
+    const grip = event.target;
+    let [a, b] = ends;
+    if (key === "Home" || key === "End") {
+      const edge = key === "Home" ? 0 : last();
+      if (grip === parts.whole) [a, b] = [0, last()];
+      else if (grip === parts.from) a = Math.min(edge, b - 1);
+      else b = Math.max(edge, a + 1);
+    } else if (key in STEPS) {
+      const step = STEPS[key];
+      if (grip === parts.whole) {
+        const [c, d] = [stepped(a, step, shiftKey), stepped(b, step, shiftKey)];
+        if (c !== a && d !== b) [a, b] = [c, Math.max(d, c + 1)];
+      } else if (grip === parts.from) a = Math.min(stepped(a, step, shiftKey), b - 1);
+      else b = Math.max(stepped(b, step, shiftKey), a + 1);
+    } else return;
+    event.preventDefault();
+    select(a, b);
+  });
+
+  /** The ranges worth a button: all predictions, and what was found (or at least the worst). */
+  function presets() {
+    const c = series.curve;
+    const found = series.intervals.length ? series.intervals : series.worst.n ? [series.worst] : [];
+    const ranges = found.map((each) => [c.next.indexOf(each.low), c.score.indexOf(each.high, 1)]);
+    ranges.push([0, last()]);
+    const buttons = ranges.map(([i, j], number) => {
+      const button = document.createElement("button");
+      const range = between(series, i, j);
+      const what = number === found.length ? "All predictions"
+        : `${writeScore(range.low)} to ${writeScore(range.high)}`;
+      button.type = "button";
+      button.textContent = `${what}: ${points(range.gap)}`;
+      button.dataset.from = i;
+      button.dataset.to = j;
+      button.dataset.mood = mood(range);
+      button.title = `${direction(range.gap)}, ${withUnit(range.n, "prediction")}`;
+      button.addEventListener("click", () => select(i, j));
+      return button;
+    });
+    $("presets").replaceChildren(...buttons);
+    return ranges[0];
+  }
+
+  /** Shade the ranges found, a sign in each. */
+  function shade() {
+    const shades = series.intervals.map((each) => {
+      const [i, j] = [series.curve.next.indexOf(each.low), series.curve.score.indexOf(each.high, 1)];
+      const rect = document.createElementNS("http://www.w3.org/2000/svg", "rect");
+      const [left, right] = [fractionOf(i), fractionOf(j)];
+      const where = { x: UNIT * left, width: UNIT * (right - left), y: -1e5, height: 2e5 };
+      for (const [name, value] of Object.entries(where)) rect.setAttribute(name, value);
+      rect.dataset.mood = each.miscalibration < 0 ? "high" : "low";
+      return rect;
+    });
+    $("found").replaceChildren(...shades);
+  }
+
+  return {
+    /** Read this series from now on. */
+    show(next) {
+      series = next;
+      for (const each of [$("tool"), $("secant-line"), $("readout")]) each.removeAttribute("hidden");
+      const first = presets();
+      shade();
+      select(...first);
+    },
+  };
+}
