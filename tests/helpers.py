@@ -14,6 +14,10 @@ PACKAGE = ROOT / "src" / "secant"
 # `shared_data`, which skips where they are absent.
 SHARED_DATA = ROOT.parent / "shared" / "data"
 
+# Names from data that must be shown as they are and never become markup.
+HOSTILE = "<img src=x onerror=alert(1)>"
+CLOSING = "</script><script>alert(2)</script>\N{LINE SEPARATOR}"
+
 REQUIRE_ALL = os.environ.get("SECANT_REQUIRE_ALL", "0") == "1"
 
 

@@ -11,6 +11,7 @@ from secant import _verdict
 from secant.errors import MissingExtraError
 
 if TYPE_CHECKING:
+    import os
     from collections.abc import Iterator
 
     from secant._calibration import Calibration
@@ -145,6 +146,24 @@ class Assessments(Mapping[Any, "Calibration"]):
             If polars is not installed.
         """
         return _library("polars").DataFrame(self.table, strict=False)
+
+    def report(self, path: str | os.PathLike[str], *, title: str | None = None) -> None:
+        """Write a report of all groups: one HTML file that works offline.
+
+        Parameters
+        ----------
+        path : path-like
+            Where to; the file appears whole or not at all.
+        title : str, optional
+            Title of the page.
+
+        See Also
+        --------
+        secant.report.write : The same together with the predictions of all groups.
+        """
+        from secant.report import write  # noqa: PLC0415  (pages stand above numbers)
+
+        write(path, groups=self, title=title)
 
     def __str__(self) -> str:
         return _verdict.groups_text(self)

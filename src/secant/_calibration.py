@@ -20,6 +20,8 @@ from secant._where import standing_out
 from secant.errors import InputError, SecantError
 
 if TYPE_CHECKING:
+    import os
+
     from secant._blocks import Blocks, Refine, Source, Totals
     from secant._ecce import Extremes
     from secant._types import BoolArray
@@ -289,6 +291,24 @@ class Calibration:
         from secant.plot import CumulativeDisplay  # noqa: PLC0415  (drawing stands above numbers)
 
         return CumulativeDisplay(self).plot(ax, worst=worst, band=band, **kwargs)
+
+    def report(self, path: str | os.PathLike[str], *, title: str | None = None) -> None:
+        """Write a report: one HTML file that works offline, to open, print or send.
+
+        Parameters
+        ----------
+        path : path-like
+            Where to; the file appears whole or not at all.
+        title : str, optional
+            Title of the page.
+
+        See Also
+        --------
+        secant.report.write : The same for several models, with groups and provenance.
+        """
+        from secant.report import write  # noqa: PLC0415  (pages stand above numbers)
+
+        write(path, self, title=title)
 
     def summary(self) -> dict[str, Any]:
         """Return the numbers already known as plain JSON, without another look at the data."""

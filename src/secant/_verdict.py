@@ -22,7 +22,9 @@ __all__ = [
     "group_name",
     "groups_headline",
     "groups_html",
+    "groups_table",
     "groups_text",
+    "groups_words",
     "headline",
     "html",
     "interval",
@@ -190,7 +192,7 @@ def groups_headline(result: Assessments) -> str:
 
 def groups_text(result: Assessments) -> str:
     """Return the answer for many groups: a sentence or two, then the table, worst first."""
-    header, rows = _table(result)
+    header, rows = groups_table(result)
     shown = [header, *rows[:_MOST_ROWS]]
     widths = [max(len(row[place]) for row in shown) for place in range(len(header))]
     names = len(result.by)
@@ -202,7 +204,7 @@ def groups_text(result: Assessments) -> str:
         ]
         return "  ".join(cells).rstrip()
 
-    lines = [*_groups_words(result), "", *(line(row) for row in shown)]
+    lines = [*groups_words(result), "", *(line(row) for row in shown)]
     if len(rows) > _MOST_ROWS:
         lines.append(f"... and {len(rows) - _MOST_ROWS:,} more groups")
     return "\n".join(lines)
@@ -215,16 +217,17 @@ def groups_html(result: Assessments) -> str:
     def row(cells: list[str], tag: str) -> str:
         return "<tr>" + "".join(f"<{tag}>{escape(cell)}</{tag}>" for cell in cells) + "</tr>"
 
-    header, rows = _table(result)
+    header, rows = groups_table(result)
     body = "".join(row(cells, "td") for cells in rows[:_MOST_ROWS])
-    words = "<br>".join(escape(words) for words in _groups_words(result))
+    words = "<br>".join(escape(words) for words in groups_words(result))
     more = len(rows) - _MOST_ROWS
     tail = f"<p>... and {more:,} more groups</p>" if more > 0 else ""
     table = f"<table><thead>{row(header, 'th')}</thead><tbody>{body}</tbody></table>"
     return f"<div><p>{words}</p>{table}{tail}</div>"
 
 
-def _groups_words(result: Assessments) -> list[str]:
+def groups_words(result: Assessments) -> list[str]:
+    """Return the answer for many groups in sentences."""
     words = [groups_headline(result)]
     if few := len(result.too_few):
         words.append(f"{few:,} group{' is' if few == 1 else 's are'} too small to say anything.")
@@ -236,7 +239,8 @@ def _groups_words(result: Assessments) -> list[str]:
     return words
 
 
-def _table(result: Assessments) -> tuple[list[str], list[list[str]]]:
+def groups_table(result: Assessments) -> tuple[list[str], list[list[str]]]:
+    """Return the header and a row of texts for each group, worst first."""
     header = [*result.by, "predictions", "forecast", "happened", "ECCE-R", "sigma", "adjusted P"]
     return [*header, "verdict"], [_group_cells(row, len(result.by)) for row in result.rows]
 

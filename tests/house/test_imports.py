@@ -15,7 +15,7 @@ from helpers import PACKAGE
 # The layers, lowest first. A module (or subpackage) may import from its own layer and from those
 # below; imports form no circle. A new module is placed here, as low as it can be.
 LAYERS = (
-    ("errors", "_types", "_files"),
+    ("errors", "_types", "_files", "_wording"),
     (
         *("null", "_adjust", "_arraylike", "_binomial", "_labels", "_input", "_grid", "_blocks"),
         *("_columns", "_groups", "_stretches"),
@@ -39,6 +39,8 @@ RANK = {name: rank for rank, names in enumerate(LAYERS) for name in names}
 DOORS: frozenset[tuple[str, str]] = frozenset(
     {
         ("_calibration", "plot"),  # Calibration.plot()
+        ("_calibration", "report"),  # Calibration.report()
+        ("_assessments", "report"),  # Assessments.report()
         ("_results", "plot"),  # Reliability.plot()
         ("_verdict", "_calibration"),  # the type of what it puts into words
         ("_verdict", "_assessments"),  # the same

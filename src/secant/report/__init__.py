@@ -7,8 +7,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from secant._assessments import Assessments
 from secant._calibration import Calibration
 from secant._files import write_whole
+from secant.errors import InputError
 from secant.plot._models import named
 from secant.report._provenance import Provenance
 
@@ -21,8 +23,9 @@ __all__ = ["Provenance", "render", "write"]
 
 def write(
     path: str | os.PathLike[str],
-    results: Calibration | Sequence[Calibration] | Mapping[str, Calibration],
+    results: Calibration | Sequence[Calibration] | Mapping[str, Calibration] | None = None,
     *,
+    groups: Any = None,
     title: str | None = None,
     provenance: Provenance | None = None,
 ) -> None:
@@ -33,7 +36,9 @@ def write(
     path : path-like
         Where to; the file appears whole or not at all.
     results : Calibration, sequence of Calibration or mapping from names to Calibration
-        What to report; several models stand side by side.
+        What to report; several models stand side by side. None where there are only groups.
+    groups : Assessments, optional
+        Groups, for a table from which their curves can be laid over the plot.
     title : str, optional
         Title of the page.
     provenance : Provenance, optional
@@ -50,14 +55,15 @@ def write(
     >>> result = secant.assess([0, 0, 1, 1], [0.1, 0.4, 0.5, 0.9])
     >>> secant.report.write("report.html", result, title="Four forecasts")  # doctest: +SKIP
     """
-    page = render(results, title=title, provenance=provenance)
+    page = render(results, groups=groups, title=title, provenance=provenance)
     # A text from data may hold half of a surrogate pair, which UTF-8 cannot write.
     write_whole(path, page.encode("utf-8", "xmlcharrefreplace"))
 
 
 def render(
-    results: Calibration | Sequence[Calibration] | Mapping[str, Calibration],
+    results: Calibration | Sequence[Calibration] | Mapping[str, Calibration] | None = None,
     *,
+    groups: Any = None,
     title: str | None = None,
     provenance: Provenance | None = None,
 ) -> str:
@@ -65,7 +71,7 @@ def render(
 
     Parameters
     ----------
-    results, title, provenance
+    results, groups, title, provenance
         As in :func:`write`.
 
     Returns
@@ -81,10 +87,15 @@ def render(
     from secant import __version__  # noqa: PLC0415  (the package itself stands beside its parts)
     from secant.report import _page  # noqa: PLC0415
 
-    names, found = named(results, Calibration)
+    if groups is not None and not isinstance(groups, Assessments):
+        msg = f"groups must be Assessments, as assess_by returns; got a {type(groups).__name__}"
+        raise InputError(msg)
+    only_groups = results is None and groups is not None
+    names, found = ((), ()) if only_groups else named(results, Calibration)
     return _page.render(
         names,
         found,
+        groups,
         title="Calibration report" if title is None else str(title),
         about=Provenance() if provenance is None else provenance,
         version=__version__,

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from secant.plot._thin import thin
 from secant.plot._ticks import equal_fractions, equal_steps, stretches
-from secant.report._html import Markup, join, name, tag
+from secant.report._html import Markup, tag
 from secant.report._scale import UNIT, Axis, Tick, axis, polyline
 
 if TYPE_CHECKING:
@@ -22,7 +23,15 @@ if TYPE_CHECKING:
     from secant._results import Curve
     from secant._types import FloatArray
 
-__all__ = ["cumulative", "distribution", "ece_by_bins", "labels", "reliability", "sparkline", "view"]
+__all__ = [
+    "cumulative",
+    "distribution",
+    "ece_by_bins",
+    "labels",
+    "reliability",
+    "sparkline",
+    "view",
+]
 
 # The size of labels in points, and widths of the plot in inches on a screen and on a phone.
 _SIZE = 9
@@ -139,8 +148,6 @@ def cumulative(results: Sequence[Calibration], first: dict[str, Any], tool: Mark
 
 
 def _thinned(results: Sequence[Calibration]) -> Iterable[tuple[Calibration, Any, dict[str, Any]]]:
-    from secant.plot._thin import thin  # noqa: PLC0415
-
     for number, result in enumerate(results):
         kept = thin(result.curve.fraction, result.curve.difference, 1000)
         yield result, kept, {"class_": f"curve model-{number % 5}", "data_series": number}
@@ -173,8 +180,6 @@ def _scores(curve: Curve, width: float) -> list[Tick]:
 
 def sparkline(curve: Curve, sigma: float) -> Markup:
     """Return a curve the size of a word."""
-    from secant.plot._thin import thin  # noqa: PLC0415
-
     low, high = _extent(curve)
     vertical = axis((low, high, -2 * sigma, 2 * sigma), margin=0.1)
     kept = thin(curve.fraction, curve.difference, 12)
@@ -193,11 +198,11 @@ def sparkline(curve: Curve, sigma: float) -> Markup:
 # --- bins -----------------------------------------------------------------------------------------
 
 
-def reliability(bins: dict[str, list[dict[str, Any]]]) -> tuple[Markup, Axis]:
-    """Return the reliability diagram, empty but for its diagonal, and the axis of either side."""
+def reliability(bins: dict[str, list[dict[str, Any]]]) -> Markup:
+    """Return the reliability diagram, empty but for its diagonal until a number of bins is set."""
     square = _reliability_axis(bins)
     ticks = square.ticks()
-    chart = tag(
+    return tag(
         "div",
         tag("p", "happened", class_="axis-name"),
         tag(
@@ -218,7 +223,6 @@ def reliability(bins: dict[str, list[dict[str, Any]]]) -> tuple[Markup, Axis]:
         data_low=square.low,
         data_high=square.high,
     )
-    return chart, square
 
 
 def _reliability_axis(bins: dict[str, list[dict[str, Any]]]) -> Axis:
@@ -249,7 +253,7 @@ def ece_by_bins(bins: dict[str, list[dict[str, Any]]], ecce_r: float) -> Markup:
         if not rows:
             continue
         across = np.asarray([_bins_axis(row["n_bins"]) for row in rows]) * UNIT
-        for key, says in (("ece", "ECE"), ("noise_floor", "noise floor")):
+        for key in ("ece", "noise_floor"):
             up = vertical.up(np.asarray([row[key] for row in rows]))
             drawn.append(line(across, up, class_=f"by-bins {key}", data_strategy=strategy))
         ends = [
@@ -304,7 +308,9 @@ def distribution(numbers: dict[str, Any]) -> Markup:
     vertical = Axis(0.0, 1.06 * float(weight.max()))
     ticks = [(at, f"{text}%") for at, text in Axis(0, 100 * vertical.high).ticks(4)]
     bars = [
-        tag("path", d=_bars(across.across(edges), vertical.up(np.asarray(numbers[key]))), class_=key)
+        tag(
+            "path", d=_bars(across.across(edges), vertical.up(np.asarray(numbers[key]))), class_=key
+        )
         for key in ("weight", "happened")
     ]
     return tag(
@@ -326,8 +332,11 @@ def _bars(x: FloatArray, y: FloatArray) -> str:
     """Return the path of bars, with a little room between them."""
     room = 0.08 * (x[1] - x[0])
     corners = zip(x[:-1].tolist(), x[1:].tolist(), y.tolist(), strict=True)
-    return "".join(
-        f"M{a + room:.5g} {UNIT:g}V{top:.5g}H{b - room:.5g}V{UNIT:g}Z"
-        for a, b, top in corners
-        if top < UNIT
-    ) or "M0 0"
+    return (
+        "".join(
+            f"M{a + room:.5g} {UNIT:g}V{top:.5g}H{b - room:.5g}V{UNIT:g}Z"
+            for a, b, top in corners
+            if top < UNIT
+        )
+        or "M0 0"
+    )

@@ -52,12 +52,12 @@ def name(text: str) -> Markup:
 
 
 def data_block(identifier: str, data: object) -> Markup:
-    """Return JSON that scripts of the page can read and that cannot end its own element.
+    r"""Return JSON that scripts of the page can read and that cannot end its own element.
 
     Examples
     --------
     >>> data_block("d", {"a": "</script>"})
-    '<script type="application/json" id="d">{"a":"\\\\u003c/script\\\\u003e"}</script>'
+    '<script type="application/json" id="d">{"a":"\\u003c/script\\u003e"}</script>'
     """
     # ensure_ascii writes U+2028 and U+2029, which end lines in older scripts, as escapes.
     text = json.dumps(data, ensure_ascii=True, allow_nan=False, separators=(",", ":"))

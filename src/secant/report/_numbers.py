@@ -8,19 +8,45 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from secant import _verdict
-from secant._ecce import running_sum
+from secant._blocks import resolve
+from secant._ecce import path, running_sum
 from secant._results import plain
 from secant.errors import InputError
 from secant.plot._thin import thin
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from secant._blocks import Blocks
     from secant._calibration import Calibration
     from secant._results import ECE, Interval
-    from secant._types import FloatArray, IntArray
+    from secant._types import BoolArray, FloatArray
 
-__all__ = ["POSITIONS", "curve", "eces", "histogram", "intervals", "model"]
+__all__ = ["POSITIONS", "curve", "eces", "histogram", "intervals", "model", "readable"]
 
-POSITIONS = (4, 5, 6, 8, 10, 12, 15, 16, 20, 24, 32, 48, 64, 96, 128, 192, 256, 512, 1024, 2048, 4096)
+POSITIONS = (
+    4,
+    5,
+    6,
+    8,
+    10,
+    12,
+    15,
+    16,
+    20,
+    24,
+    32,
+    48,
+    64,
+    96,
+    128,
+    192,
+    256,
+    512,
+    1024,
+    2048,
+    4096,
+)
 """Numbers of bins for which the page knows the ECE."""
 
 STRATEGIES = ("uniform", "quantile")
@@ -40,10 +66,8 @@ def model(result: Calibration, *, most: int) -> dict[str, Any]:
     return {
         **result.to_dict(),
         "text": _verdict.text(result),
-        "half_width": result._half_width(1.0),  # noqa: SLF001  (limits as in Calibration.between)
         "detectable": result.detectable,
-        "intervals": [each.to_dict() for each in intervals(result)],
-        "curve": curve(result, most=most),
+        **readable(result, intervals(result), most=most),
         "bins": eces(result),
         "distribution": histogram(result),
     }
@@ -55,7 +79,16 @@ def intervals(result: Calibration) -> tuple[Interval, ...]:
     return (result.worst,) if found else ()
 
 
-def curve(result: Calibration, *, most: int) -> dict[str, Any]:
+def readable(result: Calibration, found: Sequence[Interval], *, most: int) -> dict[str, Any]:
+    """Return what the secant tool needs to read a result."""
+    return {
+        "half_width": result._half_width(1.0),  # noqa: SLF001  (limits as in Calibration.between)
+        "intervals": [each.to_dict() for each in found],
+        "curve": curve(result, [*found, result.worst], most=most),
+    }
+
+
+def curve(result: Calibration, ranges: Sequence[Interval], *, most: int) -> dict[str, Any]:
     """Return points of the curve with the sums up to them.
 
     The difference of two points says everything about the predictions between them, exactly:
@@ -65,8 +98,10 @@ def curve(result: Calibration, *, most: int) -> dict[str, Any]:
     ----------
     result : Calibration
         The result.
+    ranges : sequence of Interval
+        Ranges of scores whose ends are kept, as the extremes of the curve are.
     most : int
-        The number of points, about; extremes and the ends of ranges found are always among them.
+        The number of points otherwise.
 
     Returns
     -------
@@ -75,28 +110,42 @@ def curve(result: Calibration, *, most: int) -> dict[str, Any]:
         counted; their number ``n``; and as shares of all weight the weight (``fraction``), what was
         forecast (``scored``) and what happened minus what was forecast (``difference``).
     """
-    blocks, whole = result._blocks, result.curve  # noqa: SLF001  (sums that no attribute has)
-    weight = result._totals.weight  # noqa: SLF001
-    kept = thin(whole.fraction, whole.difference, max(most // 4, 1))
-    kept = np.union1d(kept, _ends(result))
+    blocks = _cut_at(result, [each for each in ranges if each.n])
+    weight = result._totals.weight  # noqa: SLF001  (sums that no attribute has)
+    difference = path(blocks, weight)
+    fraction = np.concatenate([[0.0], np.cumsum(blocks.weight)])
+    fraction /= fraction[-1]
+    ends = [_ends(blocks, each) for each in ranges if each.n]
+    kept = np.union1d(thin(fraction, difference, max(most // 4, 1)), np.ravel(ends)).astype(int)
     columns = {
-        "score": whole.score,
+        "score": np.concatenate([blocks.low[:1], blocks.high]),
         "next": np.append(blocks.low, np.nan),
         "n": np.concatenate([[0], np.cumsum(blocks.n)]),
-        "fraction": whole.fraction,
+        "fraction": fraction,
         "scored": np.concatenate([[0.0], running_sum(blocks.scored)]) / weight,
-        "difference": whole.difference,
+        "difference": difference,
     }
     return {name: plain(column[kept]) for name, column in columns.items()}
 
 
-def _ends(result: Calibration) -> IntArray:
-    """Return the points of the curve at which the ranges found begin and end."""
-    blocks = result._blocks  # noqa: SLF001
-    ranges = [each for each in (*intervals(result), result.worst) if each.n]
-    first = np.searchsorted(blocks.low, [each.low for each in ranges])
-    last = np.searchsorted(blocks.high, [each.high for each in ranges]) + 1
-    return np.concatenate([first, last]).astype(np.int64)
+def _cut_at(result: Calibration, ranges: Sequence[Interval]) -> Blocks:
+    """Return the blocks of a result, none of which lies across the end of a range."""
+    low, high = (np.sort([getattr(each, end) for each in ranges]) for end in ("low", "high"))
+
+    def across_an_end(blocks: Blocks) -> BoolArray:
+        begins = np.searchsorted(low, blocks.high, "right") - np.searchsorted(
+            low, blocks.low, "right"
+        )
+        stops = np.searchsorted(high, blocks.high) - np.searchsorted(high, blocks.low)
+        return (begins > 0) | (stops > 0)
+
+    return resolve(result._blocks, across_an_end, result._refine)  # noqa: SLF001  (as between does)
+
+
+def _ends(blocks: Blocks, each: Interval) -> tuple[int, int]:
+    """Return the points of the curve at which a range begins and ends."""
+    first, last = np.searchsorted(blocks.low, each.low), np.searchsorted(blocks.high, each.high)
+    return int(first), int(last) + 1
 
 
 def eces(result: Calibration) -> dict[str, list[dict[str, Any]]] | None:

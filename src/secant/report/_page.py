@@ -7,12 +7,13 @@ import hashlib
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
-from secant.report import _charts, _numbers, _sections
+from secant.report import _bins, _charts, _groups, _metrics, _numbers, _secant, _sections
 from secant.report._html import Markup, data_block, join, tag
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from secant._assessments import Assessments
     from secant._calibration import Calibration
     from secant.report._provenance import Provenance
 
@@ -27,56 +28,66 @@ _SCRIPTS = ("secant.js", "page.js")
 def render(
     names: Sequence[str | None],
     results: Sequence[Calibration],
+    groups: Assessments | None,
     *,
     title: str,
     about: Provenance,
     version: str,
 ) -> str:
     """Return the page as HTML."""
-    most = min(_POINTS_A_MODEL, _POINTS // len(results))
+    named = [_sections.model_name(each, number) for number, each in enumerate(names)]
+    most = min(_POINTS_A_MODEL, _POINTS // max(len(results), 1))
     models = [_numbers.model(result, most=most) for result in results]
-    first = _charts.view(results[0], results[1:])
-    views = [_charts.view(each, [r for r in results if r is not each]) for each in results]
-    named = [
-        {"name": _sections.model_name(names[i], i) if len(results) > 1 else names[i], **each}
-        for i, each in enumerate(models)
-    ]
-    numbers = {"secant": version, "title": title, "provenance": about.to_dict(), "models": named}
+    drawn = results or [row.calibration for row in (groups.rows[:1] if groups else ())]
+    views = _views(results, groups)
+    numbers = {
+        "secant": version,
+        "title": title,
+        "provenance": about.to_dict(),
+        "models": [{"name": each, **model} for each, model in zip(named, models, strict=True)],
+        "groups": None if groups is None else _groups.numbers(groups),
+    }
+    rows = _count(results, groups)
     body = join(
-        _sections.header(title, results, about),
-        _sections.verdicts(names, results),
-        _secant_section(results, first),
-        _sections.bins(names, models),
-        _sections.scores(names, models),
-        _sections.metrics(names, results, models),
-        _sections.provenance(about, results, version),
+        _sections.header(title, rows, about),
+        _sections.verdicts(named, results, groups),
+        _secant.section(drawn, (views["models"] or views["groups"])[0]),
+        _bins.section(named, models) if models else None,
+        _bins.scores(named, models) if models else None,
+        None if groups is None else _groups.section(groups),
+        _metrics.section(named, results, models) if models else None,
+        _sections.provenance(about, rows, _methods(results, groups), version),
         tag("footer", f"Made with secant {version}."),
     )
-    return _document(title, body, numbers, {"models": views})
+    return _document(title, body, numbers, views)
 
 
-def _secant_section(results: Sequence[Calibration], first: dict[str, Any]) -> Markup:
-    return tag(
-        "section",
-        tag("h2", "Where is it off?"),
-        tag(
-            "p",
-            "Predictions in the order of their scores: slope is miscalibration, flat is good. ",
-            tag("span", "Drag over the plot to measure any range of scores.", class_="screen"),
-            class_="lead",
-        ),
-        tag("div", id="series", class_="choices screen", role="group", aria_label="Model"),
-        _charts.cumulative(results, first, _sections.tool()),
-        tag("div", id="presets", class_="choices", role="group", aria_label="Ranges"),
-        _sections.readout(),
-        tag("noscript", tag("p", "Measuring ranges needs JavaScript; the plot does not.")),
-        id="secant",
-    )
+def _count(results: Sequence[Calibration], groups: Assessments | None) -> int | None:
+    """Return the number of predictions, where there is one."""
+    if not results and groups is not None:
+        return sum(row.calibration.n for row in groups.rows)
+    counts = {result.n for result in results}
+    return counts.pop() if len(counts) == 1 else None
 
 
-def _document(
-    title: str, body: Markup, numbers: dict[str, Any], views: dict[str, Any]
-) -> str:
+def _methods(results: Sequence[Calibration], groups: Assessments | None) -> list[str]:
+    """Return how P-values were obtained, each way once."""
+    everyone = [*results, *(row.calibration for row in (groups.rows if groups else ()))]
+    pairs = [("ECCE-R", "ecce_r"), ("ECCE-MAD", "ecce_mad")]
+    said = [f"{name}: {getattr(each, key).method}" for name, key in pairs for each in everyone]
+    return list(dict.fromkeys(said))
+
+
+def _views(results: Sequence[Calibration], groups: Assessments | None) -> dict[str, Any]:
+    """Return how the axes stand for each model and each group."""
+    rows = () if groups is None else groups.rows[: _groups.MOST_GROUPS]
+    return {
+        "models": [_charts.view(each, results) for each in results],
+        "groups": [_charts.view(row.calibration, results) for row in rows],
+    }
+
+
+def _document(title: str, body: Markup, numbers: dict[str, Any], views: dict[str, Any]) -> str:
     style = Markup(_asset("page.css"))
     script = Markup("\n".join(_asset(each) for each in _SCRIPTS))
     # The browser itself then refuses every request, and every script but ours.

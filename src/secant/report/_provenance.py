@@ -11,8 +11,6 @@ from secant._wording import predictions
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from secant._calibration import Calibration
-
 __all__ = ["Provenance"]
 
 
@@ -45,19 +43,14 @@ class Provenance:
         """The day and the minute, for reading."""
         return f"{self.started.day} {self.started:%B %Y, %H:%M}"
 
-    def facts(self, results: Sequence[Calibration]) -> Iterator[tuple[str, str]]:
+    def facts(self, rows: int | None, methods: Sequence[str]) -> Iterator[tuple[str, str]]:
         """Return what to show, as pairs of a label and a text."""
         for number, file in enumerate(self.files):
             yield ("Input" if len(self.files) == 1 else f"Input {number + 1}"), file
         for role, column in self.columns.items():
             yield f"Column: {role}", column
-        for count in sorted({result.n for result in results}):
-            yield "Rows", predictions(count)
-        methods = {
-            f"{label}: {getattr(result, attribute).method}": None
-            for result in results
-            for label, attribute in (("ECCE-R", "ecce_r"), ("ECCE-MAD", "ecce_mad"))
-        }
+        if rows is not None:
+            yield "Rows", predictions(rows)
         if methods:
             yield "P-values", ", ".join(methods)
         if self.command is not None:

@@ -65,8 +65,8 @@ def ticks(low: float, high: float, about: int) -> list[tuple[float, str]]:
 
     Examples
     --------
-    >>> [label for _, label in ticks(-0.024, 0.011, 4)]
-    ['−0.02', '−0.01', '0', '0.01']
+    >>> [label for _, label in ticks(0.004, 0.041, 4)]
+    ['0.01', '0.02', '0.03', '0.04']
     """
     raw = (high - low) / about
     power = 10.0 ** math.floor(math.log10(raw))

@@ -6,8 +6,11 @@ const views = JSON.parse($("views").textContent);
 
 // The cumulative plot ----------------------------------------------------------------------------
 
-const base = views.models[0]; // the curves of the models are drawn on this scale
+const models = numbers.models;
+const groups = numbers.groups ? numbers.groups.rows : [];
+const base = views.models[0] ?? views.groups[0]; // what Python drew is on this scale
 const toBase = (value) => (UNIT * (base.high - value)) / (base.high - base.low);
+const tool = secantTool();
 
 /** Make labels along an axis: pairs of a place and a text. */
 function writeLabels(axis, ticks, side) {
@@ -19,25 +22,108 @@ function writeLabels(axis, ticks, side) {
   }));
 }
 
-const tool = secantTool();
-
 /** Turn the axes to a series and let the tool read it. */
-function activate(series, view) {
+function read(series, view) {
+  const area = $("area");
+  const share = (value) => (view.high - value) / (view.high - view.low);
   const top = toBase(view.high);
   $("picture").setAttribute("viewBox", `0 ${top} ${UNIT} ${toBase(view.low) - top}`);
-  const area = $("area");
   writeLabels(area.querySelector(".axis.left"), view.ticks, "top");
   writeLabels(area.querySelector(".axis.bottom.wide"), view.wide, "left");
   writeLabels(area.querySelector(".axis.bottom.narrow"), view.narrow, "left");
   area.querySelector(".steps path").setAttribute("d", view.steps);
-  tool.show({
-    ...series,
-    up: toBase,
-    visible: (value) => (view.high - value) / (view.high - view.low),
-  });
+  const noise = [2, 0, -2].map((sigmas) => sigmas * series.sigma);
+  const [up, middle, down] = noise.map(toBase);
+  $("triangle").setAttribute("d", `M0 ${up}L25 ${middle}L0 ${down}Z`);
+  $("noise").style.top = `${100 * share(noise[0])}%`;
+  $("noise").style.height = `${100 * (share(noise[2]) - share(noise[0]))}%`;
+  tool.show({ ...series, up: toBase, visible: share });
 }
 
-activate(numbers.models[0], views.models[0]);
+/** Read a model, or a group laid over the models. */
+function open(kind, number) {
+  const isGroup = kind === "group";
+  const series = (isGroup ? groups : models)[number];
+  const overlay = $("group-curve");
+  overlay.toggleAttribute("hidden", !isGroup);
+  if (isGroup) {
+    const { fraction, difference } = series.curve;
+    const places = fraction.map((x, k) => `${(UNIT * x).toFixed(1)} ${toBase(difference[k]).toFixed(1)}`);
+    overlay.setAttribute("d", `M${places.join("L")}`);
+  }
+  $("plot").dataset.open = kind;
+  document.querySelectorAll("#picture [data-series]").forEach((each) => {
+    each.classList.toggle("back", isGroup || Number(each.dataset.series) !== number);
+  });
+  document.querySelectorAll("[data-group]").forEach((each) => {
+    each.setAttribute("aria-pressed", isGroup && Number(each.dataset.group) === number);
+  });
+  offer(kind, number);
+  read(series, (isGroup ? views.groups : views.models)[number]);
+}
+
+/** Offer the models, and the open group, as buttons above the plot. */
+function offer(kind, number) {
+  const button = (text, pressed, action) => {
+    const made = document.createElement("button");
+    made.type = "button";
+    made.textContent = text;
+    made.setAttribute("aria-pressed", pressed);
+    made.addEventListener("click", action);
+    return made;
+  };
+  const offered = models.map((model, k) =>
+    button(models.length > 1 ? model.name : "All", kind === "model" && k === number, () => open("model", k)));
+  if (kind === "group") {
+    offered.push(button(`Group ${groups[number].name}`, true, () => $("groups").scrollIntoView()));
+  }
+  $("series").replaceChildren(...(offered.length > 1 || kind === "group" ? offered : []));
+}
+
+open(models.length ? "model" : "group", 0);
+
+// Groups -----------------------------------------------------------------------------------------
+
+/** Order two cells: numbers by size, texts as people do, what is missing last. */
+function compare(a, b) {
+  if (a === "" || b === "") return (a === "") - (b === "");
+  const [x, y] = [Number(a), Number(b)];
+  return Number.isNaN(x) || Number.isNaN(y) ? a.localeCompare(b, undefined, { numeric: true }) : x - y;
+}
+
+function sortBy(heading) {
+  const ascending = heading.parentElement.getAttribute("aria-sort") !== "ascending";
+  const cell = (row) => row.querySelectorAll("[data-value]")[heading.dataset.column].dataset.value;
+  for (const th of document.querySelectorAll("#groups th[aria-sort]")) th.setAttribute("aria-sort", "none");
+  heading.parentElement.setAttribute("aria-sort", ascending ? "ascending" : "descending");
+  const rows = [...$("groups-rows").children];
+  rows.sort((a, b) => (ascending ? 1 : -1) * compare(cell(a), cell(b)));
+  $("groups-rows").append(...rows);
+}
+
+function search() {
+  const wanted = $("search").value.trim().toLowerCase();
+  let shown = 0;
+  for (const row of $("groups-rows").children) {
+    const hit = row.textContent.toLowerCase().includes(wanted);
+    row.toggleAttribute("hidden", !hit);
+    shown += hit;
+  }
+  $("search-count").textContent = wanted ? `${count(shown)} of ${count(groups.length)} shown` : "";
+}
+
+if (groups.length) {
+  $("search").addEventListener("input", search);
+  $("groups").addEventListener("click", (event) => {
+    const heading = event.target.closest("[data-column]");
+    const row = event.target.closest("#groups-rows tr");
+    if (heading) sortBy(heading);
+    if (row) {
+      open("group", Number(row.querySelector("[data-group]").dataset.group));
+      $("secant").scrollIntoView({ behavior: "smooth" });
+    }
+  });
+}
 
 // Bins -------------------------------------------------------------------------------------------
 
@@ -79,11 +165,11 @@ function updateBins() {
   $("bins-count").textContent = wanted;
   slider.setAttribute("aria-valuetext", `${wanted} bins`);
   for (const block of binsSection.querySelectorAll(".bins[data-model]")) {
-    drawBins(block, binsOf(numbers.models[block.dataset.model], wanted, strategy), strategy);
+    drawBins(block, binsOf(models[block.dataset.model], wanted, strategy), strategy);
   }
 }
 
-const binned = numbers.models.filter((model) => model.bins);
+const binned = models.filter((model) => model.bins);
 const positions = binned.length ? binned[0].bins.uniform.map((row) => row.n_bins) : [];
 if (binned.length) {
   const slider = $("bins-slider");

@@ -34,7 +34,6 @@ function writeScore(x) {
 
 const points = (x) => minus(metric(100 * x));
 const count = (n) => n.toLocaleString("en-GB");
-const withUnit = (n, unit) => `${count(n)} ${unit}${n === 1 ? "" : "s"}`;
 
 function percent(x) {
   const text = metric(100 * x);
@@ -238,11 +237,10 @@ function secantTool() {
       const what = number === found.length ? "All predictions"
         : `${writeScore(range.low)} to ${writeScore(range.high)}`;
       button.type = "button";
-      button.textContent = `${what}: ${points(range.gap)}`;
+      button.textContent = range.gap === 0 ? `${what}: even` : `${what}: ${points(range.gap)}, ${direction(range.gap)}`;
       button.dataset.from = i;
       button.dataset.to = j;
       button.dataset.mood = mood(range);
-      button.title = `${direction(range.gap)}, ${withUnit(range.n, "prediction")}`;
       button.addEventListener("click", () => select(i, j));
       return button;
     });

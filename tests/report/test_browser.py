@@ -1,0 +1,317 @@
+"""What a reader does with the page, in a browser, opened from disk."""
+
+import json
+
+import numpy as np
+import pytest
+
+import secant
+import secant.report
+from helpers import HOSTILE
+
+
+def chosen(page) -> dict:
+    """Return the numbers of the range that is being read, with all their digits."""
+    raw = page.locator("#readout").evaluate("each => ({...each.dataset})")
+    limits = [float(each) for each in raw.pop("limits").split(",")]
+    raw.pop("mood")
+    return {"limits": limits, **{key: float(value) for key, value in raw.items()}}
+
+
+def agrees(page, result) -> None:
+    """Compare what the page reads with the library."""
+    read = chosen(page)
+    truth = result.between(read["low"], read["high"])
+    assert read["n"] == truth.n
+    assert (read["low"], read["high"]) == (truth.low, truth.high)
+    assert read["gap"] == pytest.approx(truth.miscalibration, rel=1e-9, abs=1e-12)
+    assert read["forecast"] == pytest.approx(truth.mean_score, rel=1e-9, abs=1e-12)
+    assert read["happened"] == pytest.approx(truth.mean_response, rel=1e-9, abs=1e-12)
+    assert read["limits"] == pytest.approx(truth.ci, rel=1e-9, abs=1e-12)
+    # What is written is what the library prints.
+    texts = {each: page.inner_text(f"#read-{each}") for each in ("scores", "n", "forecast")}
+    texts |= {each: page.inner_text(f"#read-{each}") for each in ("happened", "miscalibration")}
+    limits = page.inner_text("#read-limits")
+    said = (
+        f"Scores {texts['scores']}, {texts['n']} prediction{'' if truth.n == 1 else 's'}: "
+        f"mean forecast {texts['forecast']}, happened {texts['happened']}, "
+        f"miscalibration {texts['miscalibration']} ({limits})."
+    )
+    assert said.replace("\N{MINUS SIGN}", "-") == str(truth)
+
+
+def drag(page, start: float, stop: float, steps: int = 30) -> None:
+    """Drag over the plot between two shares of its width."""
+    page.locator("#area").scroll_into_view_if_needed()
+    box = page.locator("#area").bounding_box()
+    middle = box["y"] + box["height"] * 0.5
+    page.mouse.move(box["x"] + start * box["width"], middle)
+    page.mouse.down()
+    page.mouse.move(box["x"] + stop * box["width"], middle, steps=steps)
+    page.mouse.up()
+
+
+def test_the_worst_range_is_read_first(visit, paper, paper_page):
+    with visit(paper_page) as page:
+        agrees(page, paper)
+        assert page.inner_text("#read-scores") == "0.292 to 1.000"
+        assert page.inner_text("#read-n") == "29,955"
+        assert page.inner_text("#read-miscalibration") == "\N{MINUS SIGN}2.51 points"
+        assert page.inner_text("#read-limits") == "\N{MINUS SIGN}3.15 to \N{MINUS SIGN}1.87"
+
+
+@pytest.mark.parametrize(("start", "stop"), [(0.2, 0.5), (0.9, 0.05), (0.33, 0.331), (0.5, 1.2)])
+def test_dragging_reads_what_the_library_says(visit, paper, paper_page, start, stop):
+    with visit(paper_page) as page:
+        before = chosen(page)
+        drag(page, start, stop)
+        assert chosen(page) != before
+        agrees(page, paper)
+        share = chosen(page)["n"] / paper.n
+        assert share == pytest.approx(abs(min(stop, 1) - start), abs=0.01)
+
+
+def test_every_step_of_a_drag_is_read(visit, paper_page):
+    with visit(paper_page) as page:
+        page.evaluate(
+            "window.reads = 0; new MutationObserver(() => window.reads++)"
+            ".observe(document.getElementById('read-n'), {childList: true})"
+        )
+        drag(page, 0.1, 0.8, steps=30)
+        assert page.evaluate("window.reads") >= 29  # the first step may tell a click from a drag
+
+
+def test_a_click_changes_nothing(visit, paper_page):
+    with visit(paper_page) as page:
+        before = chosen(page)
+        drag(page, 0.4, 0.4, steps=1)
+        assert chosen(page) == before
+
+
+def test_handles_and_the_bar_are_dragged(visit, paper, paper_page):
+    with visit(paper_page) as page:
+        drag(page, 0.3, 0.5)
+        first = chosen(page)
+        box = page.locator("#area").bounding_box()
+
+        def pull(selector, by):
+            place = page.locator(selector).bounding_box()
+            x, y = place["x"] + place["width"] / 2, place["y"] + place["height"] / 2
+            page.mouse.move(x, y)
+            page.mouse.down()
+            page.mouse.move(x + by * box["width"], y, steps=5)
+            page.mouse.up()
+            agrees(page, paper)
+            return chosen(page)
+
+        wider = pull("#to .knob", 0.2)
+        assert wider["low"] == first["low"]
+        assert wider["n"] == pytest.approx(first["n"] + 0.2 * paper.n, rel=0.02)
+        moved = pull("#whole", -0.1)
+        assert moved["n"] == pytest.approx(wider["n"], rel=0.01)
+        assert moved["low"] < wider["low"]
+        crossed = pull("#from .knob", 0.6)  # past the other handle
+        assert crossed["low"] > moved["low"]
+
+
+def test_the_keyboard_moves_the_ends(visit, paper, paper_page):
+    with visit(paper_page) as page:
+        page.focus("#from")
+        page.keyboard.press("Home")
+        assert chosen(page)["n"] == paper.n
+        agrees(page, paper)
+        page.keyboard.press("ArrowRight")
+        assert chosen(page)["n"] == pytest.approx(0.99 * paper.n, rel=1e-3)
+        page.keyboard.press("PageUp")
+        assert chosen(page)["n"] == pytest.approx(0.89 * paper.n, rel=1e-3)
+        one_further = chosen(page)["n"]
+        page.keyboard.press("Shift+ArrowRight")
+        assert 0 < one_further - chosen(page)["n"] < 0.002 * paper.n
+        page.keyboard.press("Tab")
+        assert page.evaluate("document.activeElement.id") == "to"
+        for _ in range(3):
+            page.keyboard.press("ArrowLeft")
+        agrees(page, paper)
+        value = page.get_attribute("#to", "aria-valuetext")
+        assert value == f"score {chosen(page)['high']:.3f}"
+        page.keyboard.press("Home")  # as far down as it goes: one step above the other end
+        assert 0 < chosen(page)["n"] < 0.002 * paper.n
+        page.focus("#whole")
+        page.keyboard.press("End")
+        assert chosen(page)["n"] == paper.n
+
+
+def test_ranges_found_are_buttons(visit, paper, paper_page):
+    with visit(paper_page) as page:
+        buttons = page.locator("#presets button")
+        assert buttons.count() == len(secant.report._numbers.intervals(paper)) + 1
+        assert "too high" in buttons.first.inner_text()
+        buttons.last.click()
+        assert chosen(page)["n"] == paper.n
+        agrees(page, paper)
+        assert buttons.last.get_attribute("aria-pressed") == "true"
+        buttons.first.click()
+        assert (chosen(page)["low"], chosen(page)["high"]) == (paper.worst.low, paper.worst.high)
+
+
+def test_the_slider_moves_the_ece_and_not_the_ecce(visit, paper, paper_page):
+    with visit(paper_page) as page:
+        assert page.inner_text("dd.ecce") == "0.0229"
+        assert page.inner_text("dd.ece") == f"{paper.ece(n_bins=15).value:.3g}"
+        page.focus("#bins-slider")
+        page.keyboard.press("End")
+        assert page.inner_text("#bins-count") == "4096"
+        assert page.inner_text("dd.ece") == f"{paper.ece(n_bins=4096).value:.3g}"
+        page.check("[value=quantile]")
+        many = paper.ece(n_bins=4096, strategy="quantile")
+        assert page.inner_text("dd.ece") == f"{many.value:.3g}"
+        assert page.inner_text("dd.noise_floor") == f"{many.noise_floor:.3g}"
+        assert page.get_attribute(".dots", "d").count("M") == 4096
+        assert page.inner_text("dd.ecce") == "0.0229"
+
+
+def test_dots_stand_where_bins_are(visit, paper, paper_page):
+    with visit(paper_page) as page:
+        bins = paper.reliability(n_bins=15)
+        drawn = [each.split() for each in page.get_attribute(".dots", "d").split("M")[1:]]
+        x, y = np.array([[float(a), float(b.removesuffix("h0"))] for a, b in drawn]).T
+        assert x / 1000 == pytest.approx(bins.mean_score, abs=1e-4)
+        assert 1 - y / 1000 == pytest.approx(bins.mean_response, abs=1e-4)
+
+
+def test_models_are_chosen_by_name(visit, models, full_page):
+    first, second = models.values()
+    with visit(full_page) as page:
+        agrees(page, first)
+        page.locator("#series button", has_text="other").click()
+        agrees(page, second)
+        drag(page, 0.3, 0.6)
+        agrees(page, second)
+        assert page.locator(".bins[data-model]").count() == 2
+
+
+def names_shown(page) -> list[str]:
+    return page.locator("#groups-rows tr:not([hidden]) [data-group]").all_inner_texts()
+
+
+def test_groups_are_sorted_searched_and_opened(visit, groups, full_page):
+    with visit(full_page) as page:
+        assert names_shown(page)[0] == "north"  # worst first
+        page.locator("th button", has_text="predictions").click()
+        counts = [int(n.replace(",", "")) for n in page.locator("td.number:nth-child(3)").all_inner_texts()]
+        assert counts == sorted(row.calibration.n for row in groups.rows)
+        page.locator("th button", has_text="predictions").click()
+        assert page.locator("th[aria-sort=descending]").count() == 1
+        page.locator("th button", has_text="group").click()
+        assert names_shown(page)[-1] == "(missing)"
+        page.fill("#search", "OUTH")
+        assert names_shown(page) == ["south"]
+        assert page.inner_text("#search-count") == "1 of 5 shown"
+        page.fill("#search", "")
+        assert len(names_shown(page)) == 5
+        page.locator("[data-group]", has_text="north").click()
+        agrees(page, groups["north"])
+        assert page.locator("#group-curve").is_visible()
+        drag(page, 0.2, 0.7)
+        agrees(page, groups["north"])
+        page.locator("#series button", has_text="other").click()
+        assert not page.locator("#group-curve").is_visible()
+
+
+def test_hostile_names_are_text(visit, full_page):
+    with visit(full_page) as page:
+        assert page.locator("img").count() == 0
+        assert page.inner_text("h1").startswith(HOSTILE)
+        assert HOSTILE in names_shown(page)
+        assert page.locator("#provenance dd", has_text=HOSTILE).count() == 2
+        page.locator("[data-group]", has_text="<img").click()
+        assert page.locator("#series button", has_text=HOSTILE).count() == 2
+
+
+def test_groups_alone_make_a_page(visit, groups, tmp_path):
+    path = tmp_path / "groups.html"
+    groups.report(path, title="Groups")
+    with visit(path) as page:
+        agrees(page, groups["north"])
+        page.locator("[data-group]", has_text="south").click()
+        agrees(page, groups["south"])
+        assert page.locator("#bins").count() == 0
+
+
+def test_the_numbers_are_downloaded(visit, paper, paper_page, tmp_path):
+    with visit(paper_page) as page:
+        with page.expect_download() as waiting:
+            page.click("#download")
+        path = tmp_path / "numbers.json"
+        waiting.value.save_as(path)
+    model = json.loads(path.read_text(encoding="utf-8"))["models"][0]
+    assert model["ecce_r"]["value"] == paper.ecce_r.value
+    assert model["bins"]["uniform"][6]["ece"] == paper.ece(n_bins=15).value
+
+
+def test_definitions_show_on_hover_and_on_focus(visit, paper_page):
+    with visit(paper_page) as page:
+        word = page.locator("#metrics .term").first
+        assert not word.locator("[role=tooltip]").is_visible()
+        word.hover()
+        assert word.locator("[role=tooltip]").is_visible()
+        page.mouse.move(0, 0)
+        assert not word.locator("[role=tooltip]").is_visible()
+        word.focus()
+        assert word.locator("[role=tooltip]").is_visible()
+
+
+def test_dark_screens_get_dark_paper(visit, paper_page):
+    def brightness(page, selector, what):
+        color = page.locator(selector).first.evaluate(f"each => getComputedStyle(each).{what}")
+        return sum(int(part) for part in color.removeprefix("rgb(").rstrip(")").split(",")[:3]) / 765
+
+    with visit(paper_page, color_scheme="dark") as page:
+        assert brightness(page, "body", "backgroundColor") < 0.2
+        assert brightness(page, "body", "color") > 0.8
+        assert brightness(page, ".curve", "stroke") > 0.8
+        page.emulate_media(media="print")
+        assert brightness(page, "body", "backgroundColor") > 0.9
+        assert brightness(page, ".curve", "stroke") < 0.2
+
+
+@pytest.mark.parametrize("kind", ["paper_page", "full_page"])
+def test_a_phone_needs_no_sideways_scrolling(visit, kind, request):
+    phone = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
+    with visit(request.getfixturevalue(kind), **phone) as page:
+        assert page.evaluate("document.documentElement.scrollWidth") == 390
+        assert page.evaluate("window.innerWidth") == 390
+        page.locator("#metrics .term").first.tap()
+        assert page.locator("#metrics [role=tooltip]").first.is_visible()
+
+
+def test_labels_below_the_plot_do_not_touch(visit, paper_page):
+    for width in (390, 700, 1280):
+        with visit(paper_page, viewport={"width": width, "height": 800}) as page:
+            spans = page.locator("#area .axis.bottom span:visible")
+            boxes = [spans.nth(k).bounding_box() for k in range(spans.count())]
+            assert len(boxes) >= 3
+            for left, right in zip(boxes, boxes[1:], strict=False):
+                assert left["x"] + left["width"] < right["x"]
+
+
+@pytest.mark.parametrize("kind", ["paper_page", "full_page"])
+def test_it_prints_on_two_pages(visit, kind, request, tmp_path):
+    with visit(request.getfixturevalue(kind)) as page:
+        printed = page.pdf(path=tmp_path / "report.pdf", prefer_css_page_size=True)
+    assert printed.count(b"/Type /Page\n") == 2
+
+
+def test_without_predictions_it_says_so(visit, tmp_path):
+    import pickle
+
+    rng = np.random.default_rng(0)
+    scores = rng.random(100_000)
+    result = secant.assess(rng.random(100_000) < scores, scores)
+    path = tmp_path / "gone.html"
+    pickle.loads(pickle.dumps(result)).report(path)  # noqa: S301  (our own)
+    with visit(path) as page:
+        assert "no longer has its predictions" in page.inner_text("#bins")
+        assert page.locator("#bins-slider").count() == 0
+        drag(page, 0.2, 0.4)
+        assert chosen(page)["n"] == pytest.approx(20_000, rel=0.02)
