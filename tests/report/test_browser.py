@@ -60,7 +60,7 @@ def test_the_worst_range_is_read_first(visit, paper, paper_page):
         assert page.inner_text("#read-limits") == "\N{MINUS SIGN}3.15 to \N{MINUS SIGN}1.87"
 
 
-@pytest.mark.parametrize(("start", "stop"), [(0.2, 0.5), (0.9, 0.05), (0.33, 0.331), (0.5, 1.2)])
+@pytest.mark.parametrize(("start", "stop"), [(0.2, 0.5), (0.9, 0.05), (0.33, 0.336), (0.5, 1.2)])
 def test_dragging_reads_what_the_library_says(visit, paper, paper_page, start, stop):
     with visit(paper_page) as page:
         before = chosen(page)
@@ -116,6 +116,8 @@ def test_handles_and_the_bar_are_dragged(visit, paper, paper_page):
 
 def test_the_keyboard_moves_the_ends(visit, paper, paper_page):
     with visit(paper_page) as page:
+        page.focus("#to")
+        page.keyboard.press("End")
         page.focus("#from")
         page.keyboard.press("Home")
         assert chosen(page)["n"] == paper.n
@@ -198,7 +200,8 @@ def test_groups_are_sorted_searched_and_opened(visit, groups, full_page):
     with visit(full_page) as page:
         assert names_shown(page)[0] == "north"  # worst first
         page.locator("th button", has_text="predictions").click()
-        counts = [int(n.replace(",", "")) for n in page.locator("td.number:nth-child(3)").all_inner_texts()]
+        shown = page.locator("#groups-rows td.number:nth-child(3)").all_inner_texts()
+        counts = [int(text.replace(",", "")) for text in shown]
         assert counts == sorted(row.calibration.n for row in groups.rows)
         page.locator("th button", has_text="predictions").click()
         assert page.locator("th[aria-sort=descending]").count() == 1
@@ -264,7 +267,9 @@ def test_definitions_show_on_hover_and_on_focus(visit, paper_page):
 def test_dark_screens_get_dark_paper(visit, paper_page):
     def brightness(page, selector, what):
         color = page.locator(selector).first.evaluate(f"each => getComputedStyle(each).{what}")
-        return sum(int(part) for part in color.removeprefix("rgb(").rstrip(")").split(",")[:3]) / 765
+        return (
+            sum(int(part) for part in color.removeprefix("rgb(").rstrip(")").split(",")[:3]) / 765
+        )
 
     with visit(paper_page, color_scheme="dark") as page:
         assert brightness(page, "body", "backgroundColor") < 0.2

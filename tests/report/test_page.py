@@ -33,7 +33,7 @@ class Outline(HTMLParser):
         self.elements.append((element, found))
         self._block = found.get("id") if element == "script" else None
 
-    def handle_endtag(self, element):
+    def handle_endtag(self, element):  # noqa: ARG002  (the parser's signature)
         self._block = None
 
     def handle_data(self, data):
@@ -120,7 +120,7 @@ def test_the_browser_is_told_to_refuse_everything_else(paper_page):
 
 def test_it_stays_small(tmp_path):
     rng = np.random.default_rng(1)
-    scores, which = rng.random(200_000), rng.integers(0, 1500, 200_000)
+    scores, which = rng.random(200_000), np.arange(200_000) % 1500
     happened = rng.random(200_000) < scores
     results = {f"model {k}": secant.assess(happened, scores ** (1 + k / 5)) for k in range(5)}
     groups = secant.assess_by(happened, scores, which, method="asymptotic")
@@ -128,8 +128,8 @@ def test_it_stays_small(tmp_path):
     secant.report.write(path, results, groups=groups)
     assert path.stat().st_size < 6_000_000
     numbers = numbers_of(path)
-    assert len(numbers["groups"]["rows"]) == 1000
-    assert "500 are left out" in path.read_text(encoding="utf-8")
+    assert len(numbers["groups"]["rows"]) == 500
+    assert "1,000 are left out" in path.read_text(encoding="utf-8")
 
 
 # --- the numbers are the library's ----------------------------------------------------------------
@@ -192,7 +192,7 @@ def test_points_of_long_curves_too(n, kind):
     happened = rng.random(n) < scores**1.3
     weights = rng.lognormal(size=n) if kind == "weighted" else None
     result = secant.assess(happened, scores, sample_weight=weights, method="asymptotic")
-    model = _numbers.model(result, most=400)
+    model = _numbers.model(result, most=400, diagrams=16)
     last = len(model["curve"]["n"]) - 1
     assert last <= 400 + 4 * (len(model["intervals"]) + 1)
     for i, j in np.sort(rng.integers(0, last + 1, (20, 2)), axis=1).tolist():
@@ -218,11 +218,13 @@ def test_bins_are_those_of_the_library(paper, paper_page):
             ece = paper.ece(n_bins=row["n_bins"], strategy=strategy)
             assert (row["ece"], row["noise_floor"]) == (ece.value, ece.noise_floor)
             filled = ece.bins.count > 0
-            assert row["mean_response"] == pytest.approx(ece.bins.mean_response[filled], rel=1e-6)
+            digits = 1e-6 if row["n_bins"] <= 256 else 1e-3
+            assert row["mean_response"] == pytest.approx(ece.bins.mean_response[filled], rel=digits)
 
 
 def test_quantile_bins_do_not_outnumber_predictions():
-    bins = _numbers.eces(secant.assess([0, 1, 0, 1, 1], [0.1, 0.2, 0.5, 0.7, 0.9]))
+    result = secant.assess([0, 1, 0, 1, 1], [0.1, 0.2, 0.5, 0.7, 0.9])
+    bins = _numbers.eces(result, diagrams=64)
     assert [row["n_bins"] for row in bins["quantile"]] == [4, 5]
     assert [row["n_bins"] for row in bins["uniform"]] == list(_numbers.POSITIONS)
 
@@ -251,7 +253,7 @@ def test_predictions_that_are_gone():
     scores = rng.random(100_000)
     result = secant.assess(rng.random(100_000) < scores, scores)
     gone = pickle.loads(pickle.dumps(result))  # noqa: S301  (our own)
-    model = _numbers.model(gone, most=400)
+    model = _numbers.model(gone, most=400, diagrams=16)
     assert model["bins"] is None
     assert model["distribution"] is None
     assert model["ecce_r"]["value"] == result.ecce_r.value
@@ -297,11 +299,11 @@ def test_a_file_is_written_whole_or_not_at_all(tmp_path, monkeypatch):
     path.write_text("before", encoding="utf-8")
     result = secant.assess([0, 1], [0.2, 0.7])
 
-    def fails(*arguments, **options):
-        raise OSError
+    def fails(file, content):
+        raise OSError("no room")
 
     monkeypatch.setattr("secant.report.write_whole", fails)
-    with pytest.raises(OSError, match="^$"):
+    with pytest.raises(OSError, match="no room"):
         result.report(path)
     assert path.read_text(encoding="utf-8") == "before"
     monkeypatch.undo()

@@ -79,7 +79,9 @@ def gridlines(ticks: Iterable[Tick]) -> Markup:
 # --- the cumulative plot --------------------------------------------------------------------------
 
 
-def view(result: Calibration, others: Sequence[Calibration] = ()) -> dict[str, Any]:
+def view(
+    result: Calibration, others: Sequence[Calibration], *, steps: bool = True
+) -> dict[str, Any]:
     """Return how the axes of the cumulative plot stand when this result is being read.
 
     The vertical axis has room for the curves of ``others`` too. ``wide`` and ``narrow`` are the
@@ -90,15 +92,14 @@ def view(result: Calibration, others: Sequence[Calibration] = ()) -> dict[str, A
         for each in (result, *others)
         for value in (*_extent(each.curve), -2 * each.sigma, 2 * each.sigma)
     )
-    step, places = equal_steps(result.curve)
+    places = equal_steps(result.curve)[1] if steps else np.empty(0)
     return {
         "low": vertical.low,
         "high": vertical.high,
-        "ticks": vertical.ticks(),
+        "ticks": [(round(at, 4), text) for at, text in vertical.ticks()],
         "wide": _scores(result.curve, _WIDE),
         "narrow": _scores(result.curve, _NARROW),
         "steps": "".join(f"M{UNIT * place:.5g} 0v1" for place in places.tolist()) or "M0 0",
-        "step": step,
     }
 
 
@@ -175,7 +176,7 @@ def _scores(curve: Curve, width: float) -> list[Tick]:
     """Return scores to write below a plot so many inches wide."""
     few = len(curve.score) - 1 <= _FEW_SCORES
     places, texts = (stretches if few else equal_fractions)(curve, width, _SIZE)
-    return list(zip(np.asarray(places).round(5).tolist(), texts, strict=True))
+    return list(zip(np.asarray(places).round(4).tolist(), texts, strict=True))
 
 
 def sparkline(curve: Curve, sigma: float) -> Markup:

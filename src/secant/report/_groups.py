@@ -14,9 +14,9 @@ if TYPE_CHECKING:
 __all__ = ["MOST_GROUPS", "numbers", "section"]
 
 # Beyond this many groups the page holds the worst ones and says so.
-MOST_GROUPS = 1000
+MOST_GROUPS = 500
 # Points of the curves of all groups together, and of one.
-_POINTS = 30_000
+_POINTS = 20_000
 _POINTS_A_GROUP = 400
 # Rows that go to the printer.
 _PRINTED = 12

@@ -53,22 +53,30 @@ STRATEGIES = ("uniform", "quantile")
 
 # Limits are kept for bins up to here; of more one sees nothing but bars.
 _LIMITS_UP_TO = 256
-# Digits of what is only drawn.
-_DRAWN_DIGITS = 7
 # Bars of the histogram: about so many over the range that holds nearly all scores.
 _BARS = 50
 _NEARLY_ALL = (0.005, 0.995)
 _MOST_CELLS = 200_000
 
 
-def model(result: Calibration, *, most: int) -> dict[str, Any]:
-    """Return everything the page shows about one result, with at most so many curve points."""
+def model(result: Calibration, *, most: int, diagrams: int = POSITIONS[-1]) -> dict[str, Any]:
+    """Return everything the page shows about one result.
+
+    Parameters
+    ----------
+    result : Calibration
+        The result.
+    most : int
+        The number of curve points, about.
+    diagrams : int
+        Most bins of a reliability diagram; the ECE is known for more.
+    """
     return {
         **result.to_dict(),
         "text": _verdict.text(result),
         "detectable": result.detectable,
         **readable(result, intervals(result), most=most),
-        "bins": eces(result),
+        "bins": eces(result, diagrams=diagrams),
         "distribution": histogram(result),
     }
 
@@ -148,13 +156,13 @@ def _ends(blocks: Blocks, each: Interval) -> tuple[int, int]:
     return int(first), int(last) + 1
 
 
-def eces(result: Calibration) -> dict[str, list[dict[str, Any]]] | None:
+def eces(result: Calibration, *, diagrams: int) -> dict[str, list[dict[str, Any]]] | None:
     """Return the ECE and its bins for every number of bins, or None where the rows are gone."""
     if not _rows_at_hand(result):
         return None
     return {
         strategy: [
-            _binned(result.ece(n_bins=m, strategy=strategy))
+            _binned(result.ece(n_bins=m, strategy=strategy), diagrams)
             for m in POSITIONS
             if strategy == "uniform" or m <= result.n
         ]
@@ -162,18 +170,20 @@ def eces(result: Calibration) -> dict[str, list[dict[str, Any]]] | None:
     }
 
 
-def _binned(ece: ECE) -> dict[str, Any]:
-    bins = ece.bins
-    shown = ["mean_score", "mean_response"]
-    if ece.n_bins <= _LIMITS_UP_TO:
-        shown += ["low", "high", "weight"]
-    filled = bins.weight > 0
-    columns = {name: _drawn(getattr(bins, name)[filled]) for name in shown}
-    return {"n_bins": ece.n_bins, "ece": ece.value, "noise_floor": ece.noise_floor, **columns}
+def _binned(ece: ECE, diagrams: int) -> dict[str, Any]:
+    numbers = {"n_bins": ece.n_bins, "ece": ece.value, "noise_floor": ece.noise_floor}
+    if ece.n_bins > diagrams:
+        return numbers
+    few = ece.n_bins <= _LIMITS_UP_TO
+    shown = ["mean_score", "mean_response", *(["low", "high", "weight"] if few else [])]
+    filled = ece.bins.weight > 0
+    columns = {name: _drawn(getattr(ece.bins, name)[filled], 7 if few else 4) for name in shown}
+    return {**numbers, **columns}
 
 
-def _drawn(values: FloatArray) -> list[float]:
-    return [float(f"{value:.{_DRAWN_DIGITS}g}") for value in values.tolist()]
+def _drawn(values: FloatArray, digits: int) -> list[float]:
+    """Round what is only drawn."""
+    return [float(f"{value:.{digits}g}") for value in values.tolist()]
 
 
 def histogram(result: Calibration) -> dict[str, Any] | None:

@@ -22,6 +22,9 @@ __all__ = ["render"]
 # Points of the curves of all models together; what a file of a few megabytes can hold.
 _POINTS = 12_000
 _POINTS_A_MODEL = 4_000
+# Of more models than this the reliability diagrams end at fewer bins.
+_FEW_MODELS = 3
+_FEWER_BINS = 256
 _SCRIPTS = ("secant.js", "page.js")
 
 
@@ -37,7 +40,8 @@ def render(
     """Return the page as HTML."""
     named = [_sections.model_name(each, number) for number, each in enumerate(names)]
     most = min(_POINTS_A_MODEL, _POINTS // max(len(results), 1))
-    models = [_numbers.model(result, most=most) for result in results]
+    bins = _numbers.POSITIONS[-1] if len(results) <= _FEW_MODELS else _FEWER_BINS
+    models = [_numbers.model(result, most=most, diagrams=bins) for result in results]
     drawn = results or [row.calibration for row in (groups.rows[:1] if groups else ())]
     views = _views(results, groups)
     numbers = {
@@ -83,7 +87,7 @@ def _views(results: Sequence[Calibration], groups: Assessments | None) -> dict[s
     rows = () if groups is None else groups.rows[: _groups.MOST_GROUPS]
     return {
         "models": [_charts.view(each, results) for each in results],
-        "groups": [_charts.view(row.calibration, results) for row in rows],
+        "groups": [_charts.view(row.calibration, results, steps=False) for row in rows],
     }
 
 

@@ -65,9 +65,13 @@ def _verdict_card(result: Calibration, head: Markup | None) -> Markup:
         head,
         tag("p", tag("strong", f"{headline}."), f" {rest}", class_="verdict"),
         _strip(result),
-        tag("ul", *(tag("li", line) for line in details), class_="details"),
+        tag("ul", *(_detail(line) for line in details), class_="details"),
         class_="card",
     )
+
+
+def _detail(line: str) -> Markup:
+    return tag("li", line, class_="note" if line.startswith("Note:") else None)
 
 
 def model_name(model: str | None, number: int) -> str:

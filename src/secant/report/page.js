@@ -170,7 +170,8 @@ function updateBins() {
 }
 
 const binned = models.filter((model) => model.bins);
-const positions = binned.length ? binned[0].bins.uniform.map((row) => row.n_bins) : [];
+const diagrams = binned.length ? binned[0].bins.uniform.filter((row) => row.mean_score) : [];
+const positions = diagrams.map((row) => row.n_bins);
 if (binned.length) {
   const slider = $("bins-slider");
   slider.max = positions.length - 1;
