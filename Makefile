@@ -65,7 +65,16 @@ $(VENV)/.core: $(VENV)/.made pyproject.toml constraints.txt
 	@$(VENV)/bin/python -m pip install $(PIP_FLAGS) -c constraints.txt -e .
 	@touch $@
 
+# The reports are opened in a real browser; a Debian machine of one's own, or of CI, can install it.
+define need_chromium
+@command -v chromium >/dev/null || { test "$$(id -u)" = 0 && command -v apt-get >/dev/null \
+  && echo "Installing chromium, to open reports in" && apt-get update -qq \
+  && DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends chromium >/dev/null; } \
+  || echo "The tests of the report need the program chromium: please install it."
+endef
+
 $(VENV)/.test: $(VENV)/.core
+	$(need_chromium)
 	@echo "Installing the test tools, oracles and data frame libraries into $(VENV)"
 	@$(VENV)/bin/python -m pip install $(PIP_FLAGS) -c constraints.txt -e '.[cli,fast,plot,test,test-interop]'
 	@touch $@

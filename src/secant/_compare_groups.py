@@ -16,7 +16,7 @@ from secant._inference import detectable, half_width, interval, normalize
 from secant._input import check_level, observations
 from secant._results import Curve, Statistic, plain
 from secant._stretches import stretches
-from secant._verdict import _metric, _percent, _points, _pvalue, _score
+from secant._wording import metric, percent, points, pvalue, score
 from secant.errors import InputError
 
 if TYPE_CHECKING:
@@ -189,12 +189,12 @@ class Contrast:
     def __str__(self) -> str:
         if not self.n:
             return "No range of scores shows any difference."
-        low, high = (_points(limit) for limit in self.ci)
+        low, high = (points(limit) for limit in self.ci)
         return (
-            f"Scores {_score(self.low)} to {_score(self.high)}, {_members(self.n)}: "
-            f"happened to {_percent(self.member_rate)} of them and to "
-            f"{_percent(self.population_rate)} of everybody at equal scores, "
-            f"difference {_points(self.difference)} points ({low} to {high})."
+            f"Scores {score(self.low)} to {score(self.high)}, {_members(self.n)}: "
+            f"happened to {percent(self.member_rate)} of them and to "
+            f"{percent(self.population_rate)} of everybody at equal scores, "
+            f"difference {points(self.difference)} points ({low} to {high})."
         )
 
 
@@ -269,9 +269,9 @@ class GroupComparison:
         lines = [
             f"{self._headline()}. {self._where() if found else self._would_have_shown()}",
             *(
-                f"{name} {_metric(value.value)} = {_metric(value.normalized)} sigma, where equal "
+                f"{name} {metric(value.value)} = {metric(value.normalized)} sigma, where equal "
                 f"rates give about {law.mean:.2g} "
-                f"(P {_pvalue(value)}, {value.method})."
+                f"(P {pvalue(value)}, {value.method})."
                 for name, value, law in (
                     ("ECCE-R", self.ecce_r, null.range),
                     ("ECCE-MAD", self.ecce_mad, null.mad),
@@ -300,16 +300,16 @@ class GroupComparison:
         sign = -1 if worst.difference < 0 else 1
         limits = sorted(sign * limit for limit in worst.ci)
         return (
-            f"Over scores {_score(worst.low)} to {_score(worst.high)} it happens "
-            f"{worst.direction} by {_points(abs(worst.difference))} points "
-            f"({100 * self.confidence_level:g}% limits {_points(limits[0])} to "
-            f"{_points(limits[1])}, valid for all ranges at once; {_members(worst.n)})."
+            f"Over scores {score(worst.low)} to {score(worst.high)} it happens "
+            f"{worst.direction} by {points(abs(worst.difference))} points "
+            f"({100 * self.confidence_level:g}% limits {points(limits[0])} to "
+            f"{points(limits[1])}, valid for all ranges at once; {_members(worst.n)})."
         )
 
     def _rates(self) -> str:
         return (
             f"{_members(self.n_members)} of {self.n:,}: happened to "
-            f"{_percent(self.member_rate)} of members and to {_percent(self.population_rate)} of "
+            f"{percent(self.member_rate)} of members and to {percent(self.population_rate)} of "
             "everybody at equal scores."
         )
 
@@ -322,7 +322,7 @@ class GroupComparison:
             return f"{_members(self.n_members)} can show next to nothing."
         return (
             f"With {_members(self.n_members)} of {self.n:,} an ECCE-R of "
-            f"{_metric(self.detectable)} or more would almost surely have shown."
+            f"{metric(self.detectable)} or more would almost surely have shown."
         )
 
 
@@ -437,7 +437,7 @@ def _warnings(sums: Stretches, totals: Totals, mismatch: float) -> Iterator[str]
     if mismatch > _LARGE_MISMATCH * totals.sigma:
         yield (
             f"Scores compared are not equal enough: their own differences amount to an ECCE-R of "
-            f"{_metric(mismatch)}."
+            f"{metric(mismatch)}."
         )
     alone = int(sums.n[sums.others == 0].sum())
     if _MANY_ALONE * totals.n < alone < totals.n:

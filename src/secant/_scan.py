@@ -14,7 +14,7 @@ from secant._grid import is_whole
 from secant._input import check_level, observations
 from secant._multiscale import GUARD, Ties, null_draws, ranges
 from secant._results import Interval, plain
-from secant._verdict import _metric, _points, _predictions, _score
+from secant._wording import metric, points, predictions, score
 from secant.errors import InputError
 
 if TYPE_CHECKING:
@@ -234,20 +234,20 @@ class Scan:
         sign = -1 if worst.miscalibration < 0 else 1
         limits = sorted(sign * limit for limit in worst.ci)
         return (
-            f"Over scores {_score(worst.low)} to {_score(worst.high)} predictions are "
-            f"{worst.direction} by {_points(abs(worst.miscalibration))} points "
-            f"({100 * self.confidence_level:g}% limits {_points(limits[0])} to "
-            f"{_points(limits[1])}, valid for all {self.n_ranges:,} ranges scanned; "
-            f"{_predictions(worst.n)})."
+            f"Over scores {score(worst.low)} to {score(worst.high)} predictions are "
+            f"{worst.direction} by {points(abs(worst.miscalibration))} points "
+            f"({100 * self.confidence_level:g}% limits {points(limits[0])} to "
+            f"{points(limits[1])}, valid for all {self.n_ranges:,} ranges scanned; "
+            f"{predictions(worst.n)})."
         )
 
     def _numbers(self) -> str:
         if not self.n_ranges:
-            return f"{_predictions(self.n)}."
+            return f"{predictions(self.n)}."
         often = f"{100 * self.confidence_level:g}%"
         return (
-            f"Multiscale statistic {_metric(self.statistic)}; under perfect calibration it stays "
-            f"at or below {_metric(self.critical)} in {often} of cases "
+            f"Multiscale statistic {metric(self.statistic)}; under perfect calibration it stays "
+            f"at or below {metric(self.critical)} in {often} of cases "
             f"(P = {self.pvalue:.3g}, {self.method})."
         )
 
@@ -255,7 +255,7 @@ class Scan:
         if not self.n_ranges:
             return ""
         return (
-            f"{_predictions(self.n)}, {self.n_ranges:,} ranges of scores. This test stands beside "
+            f"{predictions(self.n)}, {self.n_ranges:,} ranges of scores. This test stands beside "
             "ECCE: if you use both, take twice the smaller P-value."
         )
 

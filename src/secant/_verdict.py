@@ -6,10 +6,10 @@ is one of the result, rounded for reading.
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, Any
 
 from secant import null
+from secant._wording import metric, percent, plain_pvalue, points, predictions, pvalue, score
 
 if TYPE_CHECKING:
     from secant._assessments import Assessments, Group
@@ -56,18 +56,18 @@ def html(result: Calibration) -> str:
 def brief(result: Calibration) -> str:
     """Return the metric that decides, its P-value and the number of predictions."""
     statistic = result.ecce_r
-    return f"ECCE-R {_metric(statistic.value)} (P {_pvalue(statistic)}, n = {result.n:,})"
+    return f"ECCE-R {metric(statistic.value)} (P {pvalue(statistic)}, n = {result.n:,})"
 
 
 def interval(result: Interval) -> str:
     """Describe a range of scores in one sentence."""
     if not result.n:
-        return f"No predictions with scores from {_score(result.low)} to {_score(result.high)}."
-    low, high = (_points(limit) for limit in result.ci)
+        return f"No predictions with scores from {score(result.low)} to {score(result.high)}."
+    low, high = (points(limit) for limit in result.ci)
     return (
-        f"Scores {_score(result.low)} to {_score(result.high)}, {_predictions(result.n)}: "
-        f"mean forecast {_percent(result.mean_score)}, happened {_percent(result.mean_response)}, "
-        f"miscalibration {_points(result.miscalibration)} points ({low} to {high})."
+        f"Scores {score(result.low)} to {score(result.high)}, {predictions(result.n)}: "
+        f"mean forecast {percent(result.mean_score)}, happened {percent(result.mean_response)}, "
+        f"miscalibration {points(result.miscalibration)} points ({low} to {high})."
     )
 
 
@@ -84,22 +84,22 @@ def _where(result: Calibration) -> str:
     sign = -1 if worst.miscalibration < 0 else 1
     limits = sorted(sign * limit for limit in worst.ci)
     return (
-        f"Over scores {_score(worst.low)} to {_score(worst.high)} predictions are "
-        f"{worst.direction} by {_points(abs(worst.miscalibration))} points "
-        f"({100 * result.confidence_level:g}% limits {_points(limits[0])} to "
-        f"{_points(limits[1])}, valid for all ranges at once; {_predictions(worst.n)})."
+        f"Over scores {score(worst.low)} to {score(worst.high)} predictions are "
+        f"{worst.direction} by {points(abs(worst.miscalibration))} points "
+        f"({100 * result.confidence_level:g}% limits {points(limits[0])} to "
+        f"{points(limits[1])}, valid for all ranges at once; {predictions(worst.n)})."
     )
 
 
 def _would_have_shown(result: Calibration) -> str:
     """Say what these data could have shown: the effect that is found 99 times in 100."""
     if result.sigma == 0:
-        return f"Every score is 0 or 1, and came true ({_predictions(result.n)})."
+        return f"Every score is 0 or 1, and came true ({predictions(result.n)})."
     detectable = result.detectable
     if detectable >= 1:
-        return f"{_predictions(result.n)} can show next to nothing."
+        return f"{predictions(result.n)} can show next to nothing."
     return (
-        f"With {_predictions(result.n)} an ECCE-R of {_metric(detectable)} or more would almost "
+        f"With {predictions(result.n)} an ECCE-R of {metric(detectable)} or more would almost "
         "surely have shown."
     )
 
@@ -114,56 +114,15 @@ def _details(result: Calibration) -> list[str]:
 
 
 def _averages(result: Calibration) -> str:
-    forecast, happened = _percent(result.mean_score), _percent(result.base_rate)
-    return f"{_predictions(result.n)}: mean forecast {forecast}, happened {happened}."
+    forecast, happened = percent(result.mean_score), percent(result.base_rate)
+    return f"{predictions(result.n)}: mean forecast {forecast}, happened {happened}."
 
 
 def _statistic(name: str, statistic: Statistic, law: null.BrownianLaw) -> str:
     return (
-        f"{name} {_metric(statistic.value)} = {_metric(statistic.normalized)} sigma, where perfect "
-        f"calibration gives about {law.mean:.2g} (P {_pvalue(statistic)}, {statistic.method})."
+        f"{name} {metric(statistic.value)} = {metric(statistic.normalized)} sigma, where perfect "
+        f"calibration gives about {law.mean:.2g} (P {pvalue(statistic)}, {statistic.method})."
     )
-
-
-# Numbers for reading ------------------------------------------------------------------------------
-
-
-def _metric(value: float) -> str:
-    """Write three significant digits, zeros at the end included."""
-    if value == 0:
-        return "0"
-    return "infinitely many" if math.isinf(value) else f"{value:#.3g}".rstrip(".")
-
-
-def _score(value: float) -> str:
-    return f"{value:.3f}" if value == 0 or value >= 1e-3 else f"{value:.3g}"
-
-
-def _points(value: float) -> str:
-    """Write a difference of probabilities in percentage points."""
-    return _metric(100 * value)
-
-
-def _percent(value: float) -> str:
-    text = _metric(100 * value)
-    return f"{100 * value:.7g}%" if text == "100" and value < 1 else f"{text}%"
-
-
-def _predictions(n: int) -> str:
-    return f"{n:,} prediction{'' if n == 1 else 's'}"
-
-
-def _pvalue(statistic: Statistic) -> str:
-    """Write a P-value, also one too small for a double."""
-    if statistic.pvalue > 1e-300:
-        return f"= {_plain_pvalue(statistic.pvalue)}"
-    if math.isinf(statistic.log10_pvalue):
-        return "= 0"
-    if statistic.bracket is not None and statistic.bracket[0] == 0:  # known to be below, no more
-        return f"< 1e{math.ceil(statistic.log10_pvalue)}"
-    exponent = math.floor(statistic.log10_pvalue)
-    mantissa = f"{10 ** (statistic.log10_pvalue - exponent):.1f}"
-    return f"= 1.0e{exponent + 1}" if mantissa == "10.0" else f"= {mantissa}e{exponent}"
 
 
 # Groups -------------------------------------------------------------------------------------------
@@ -250,17 +209,17 @@ def _group_cells(row: Group, names: int) -> list[str]:
     verdict: str = row.status
     if row.status == "miscalibrated":
         verdict = (
-            f"{worst.direction} by {_points(abs(worst.miscalibration))} points "
-            f"over {_score(worst.low)} to {_score(worst.high)}"
+            f"{worst.direction} by {points(abs(worst.miscalibration))} points "
+            f"over {score(worst.low)} to {score(worst.high)}"
         )
     return [
         *(group_name(part) for part in (row.key if names > 1 else (row.key,))),
         f"{result.n:,}",
-        _percent(result.mean_score),
-        _percent(result.base_rate),
-        _metric(result.ecce_r.value),
-        _metric(result.ecce_r.normalized),
-        _plain_pvalue(row.adjusted_pvalue),
+        percent(result.mean_score),
+        percent(result.base_rate),
+        metric(result.ecce_r.value),
+        metric(result.ecce_r.normalized),
+        plain_pvalue(row.adjusted_pvalue),
         verdict,
     ]
 
@@ -268,10 +227,3 @@ def _group_cells(row: Group, names: int) -> list[str]:
 def group_name(key: Any) -> str:
     """Return a group's key as a reader sees it."""
     return "(missing)" if key is None else str(key)
-
-
-def _plain_pvalue(value: float) -> str:
-    if value >= 1e-3:
-        # Around the usual levels a second digit would hide on which side it lies.
-        return f"{value:.{3 if 0.005 <= value < 0.1 else 2}g}"
-    return f"{value:.1e}" if value > 1e-300 else "< 1e-300"

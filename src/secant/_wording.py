@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING
 
-__all__ = ["counted", "metric", "percent", "points", "predictions", "pvalue", "score"]
+if TYPE_CHECKING:
+    from secant._results import Statistic
+
+__all__ = ["metric", "percent", "plain_pvalue", "points", "predictions", "pvalue", "score"]
 
 
 def metric(value: float) -> str:
@@ -15,7 +19,7 @@ def metric(value: float) -> str:
 
 
 def score(value: float) -> str:
-    """Write a score with three decimals, or more where it is very small."""
+    """Write a score with three decimals, or three digits where it is very small."""
     return f"{value:.3f}" if value == 0 or value >= 1e-3 else f"{value:.3g}"
 
 
@@ -25,32 +29,32 @@ def points(value: float) -> str:
 
 
 def percent(value: float) -> str:
-    """Write a probability as a percentage; 100% is certainty and nothing less."""
+    """Write a probability; what is less than 100% is never written so."""
     text = metric(100 * value)
     return f"{100 * value:.7g}%" if text == "100" and value < 1 else f"{text}%"
 
 
-def counted(n: int, thing: str) -> str:
-    """Write "1 prediction", "2,000 predictions"."""
-    return f"{n:,} {thing}{'' if n == 1 else 's'}"
-
-
 def predictions(n: int) -> str:
     """Write how many predictions."""
-    return counted(n, "prediction")
+    return f"{n:,} prediction{'' if n == 1 else 's'}"
 
 
-def pvalue(value: float, log10: float, bracket: tuple[float, float] | None = None) -> str:
+def pvalue(statistic: Statistic) -> str:
     """Write a P-value with its sign of equality, also one too small for a double."""
+    if statistic.pvalue > 1e-300:
+        return f"= {plain_pvalue(statistic.pvalue)}"
+    if math.isinf(statistic.log10_pvalue):
+        return "= 0"
+    if statistic.bracket is not None and statistic.bracket[0] == 0:  # known to be below, no more
+        return f"< 1e{math.ceil(statistic.log10_pvalue)}"
+    exponent = math.floor(statistic.log10_pvalue)
+    mantissa = f"{10 ** (statistic.log10_pvalue - exponent):.1f}"
+    return f"= 1.0e{exponent + 1}" if mantissa == "10.0" else f"= {mantissa}e{exponent}"
+
+
+def plain_pvalue(value: float) -> str:
+    """Write a P-value of which nothing but a double is known."""
     if value >= 1e-3:
         # Around the usual levels a second digit would hide on which side it lies.
-        return f"= {value:.{3 if 0.005 <= value < 0.1 else 2}g}"
-    if value > 1e-300:
-        return f"= {value:.1e}"
-    if math.isinf(log10):
-        return "= 0"
-    if bracket is not None and bracket[0] == 0:  # known to be below, no more
-        return f"< 1e{math.ceil(log10)}"
-    exponent = math.floor(log10)
-    mantissa = f"{10 ** (log10 - exponent):.1f}"
-    return f"= 1.0e{exponent + 1}" if mantissa == "10.0" else f"= {mantissa}e{exponent}"
+        return f"{value:.{3 if 0.005 <= value < 0.1 else 2}g}"
+    return f"{value:.1e}" if value > 1e-300 else "< 1e-300"

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 import secant
 from helpers import optional
 from secant import InputError, SecantError, null
-from secant._verdict import _pvalue
+from secant._wording import pvalue
 from secant.paper import synthetic
 from secant.sources import rows as row_source
 
@@ -406,10 +406,10 @@ def test_words_for_pvalues_beyond_doubles():
 
 @pytest.mark.parametrize("log10", [-400.0, -400.0001, -400.02, -400.5, -399.99, -2711.3])
 def test_a_mantissa_has_one_digit_before_the_point(log10):
-    pvalue = _pvalue(
+    shown = pvalue(
         dataclasses.replace(secant.assess(*ORDINARY).ecce_r, pvalue=0.0, log10_pvalue=log10)
     )
-    assert re.fullmatch(r"= [1-9]\.\de-\d+", pvalue)
+    assert re.fullmatch(r"= [1-9]\.\de-\d+", shown)
 
 
 def test_words_for_an_interval():

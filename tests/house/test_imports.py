@@ -43,6 +43,7 @@ DOORS: frozenset[tuple[str, str]] = frozenset(
         ("_assessments", "report"),  # Assessments.report()
         ("_results", "plot"),  # Reliability.plot()
         ("_verdict", "_calibration"),  # the type of what it puts into words
+        ("_wording", "_results"),  # the same
         ("_verdict", "_assessments"),  # the same
     }
 )

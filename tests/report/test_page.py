@@ -333,6 +333,6 @@ def test_provenance_is_shown(tmp_path):
         elapsed=1.25,
     )
     page = secant.report.render(secant.assess([0, 1], [0.2, 0.7]), provenance=about)
-    for part in ("a.parquet", "and 2 more files", "Column: outcome", "label", "1.2 s", "e.csv"):
+    for part in ("a.parquet", "and 2 more", "Column: outcome", "label", "1.2 s", "e.csv"):
         assert part in page
     assert f"secant {secant.__version__}" in page

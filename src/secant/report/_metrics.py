@@ -60,18 +60,17 @@ def _column(result: Calibration, numbers: dict[str, Any]) -> dict[str, str]:
         "Sigma": metric(result.sigma),
         "Detectable ECCE-R": metric(result.detectable),
         **_eces(numbers["bins"] or {}),
-        **({"Forbidden outcomes": f"{len(result.forbidden):,}"} if result.forbidden else {}),
+        **({"Forbidden outcomes": f"{result.n_forbidden:,}"} if result.n_forbidden else {}),
     }
 
 
 def _statistic(label: str, statistic: Statistic) -> dict[str, str]:
     low, high = statistic.ci
-    probability = pvalue(statistic.pvalue, statistic.log10_pvalue, statistic.bracket)
     return {
         label: metric(statistic.value),
         f"{label}, limits": f"{metric(low)} to {metric(high)}",
         f"{label}, in sigma": metric(statistic.normalized),
-        f"{label}, P-value": f"{probability.removeprefix('= ')} ({statistic.method})",
+        f"{label}, P-value": f"{pvalue(statistic).removeprefix('= ')} ({statistic.method})",
     }
 
 

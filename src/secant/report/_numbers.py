@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from secant._results import ECE, Interval
     from secant._types import BoolArray, FloatArray
 
-__all__ = ["POSITIONS", "curve", "eces", "histogram", "intervals", "model", "readable"]
+__all__ = ["POSITIONS", "curve", "eces", "histogram", "model", "readable"]
 
 POSITIONS = (
     4,
@@ -75,16 +75,10 @@ def model(result: Calibration, *, most: int, diagrams: int = POSITIONS[-1]) -> d
         **result.to_dict(),
         "text": _verdict.text(result),
         "detectable": result.detectable,
-        **readable(result, intervals(result), most=most),
+        **readable(result, result.intervals, most=most),
         "bins": eces(result, diagrams=diagrams),
         "distribution": histogram(result),
     }
-
-
-def intervals(result: Calibration) -> tuple[Interval, ...]:
-    """Return the ranges of scores that were found miscalibrated, the worst first."""
-    found = result.ecce_r.pvalue <= 1 - result.confidence_level
-    return (result.worst,) if found else ()
 
 
 def readable(result: Calibration, found: Sequence[Interval], *, most: int) -> dict[str, Any]:

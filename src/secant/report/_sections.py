@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from secant import _verdict, null
-from secant._wording import counted, metric, percent, predictions
+from secant._wording import metric, percent, predictions
 from secant.report import _charts
 from secant.report._definitions import DEFINITIONS
 from secant.report._html import Markup, join, name, tag
@@ -32,7 +32,7 @@ def header(title: str, rows: int | None, about: Provenance) -> Markup:
     """Return title, files, number of predictions and date."""
     facts: list[object] = [name(file) for file in about.files[:3]]
     if len(about.files) > 3:
-        facts.append(f"and {counted(len(about.files) - 3, 'more file')}")
+        facts.append(f"and {len(about.files) - 3:,} more")
     if rows is not None:
         facts.append(predictions(rows))
     facts.append(about.date)
