@@ -18,8 +18,6 @@ observed and the hypothetical paths, so that outcomes which tie with the observe
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
-from functools import cached_property
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -28,10 +26,14 @@ import numpy as np
 from secant import _chains, null
 from secant._binomial import log_two_sided
 from secant._chains import SCALE, Chain, Steps
+from secant._observed import observe
+from secant._plans import FAINTEST, best, faint, mad_plans, mad_work, r_plans
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
+    from secant._observed import Path
+    from secant._plans import Grid
     from secant._types import FloatArray, IntArray
 
     _Kernel = Callable[[Chain], FloatArray]
@@ -43,8 +45,6 @@ __all__ = [
     "certified_r",
     "exact_mad",
     "operations",
-    "running_sum",
-    "thresholds",
     "worth_compiling",
 ]
 
@@ -58,30 +58,8 @@ BUDGET = 800_000_000
 # Operations from which loading numba pays.
 _WORTH_COMPILING = 8 * BUDGET
 
-# Charges, in multiplications, for what the interpreter does around them: in a step of one
-# observation and in one of several, of ECCE-MAD and of ECCE-R; for each numpy call within the
-# latter; for the law of a large tie; and for each tie that is pooled with its neighbours.
-_STEP_MAD, _STEP_R = 8_000, 24_000
-_LEAP_MAD, _LEAP_R = 24_000, 56_000
-_CALL = 8_000
-_LARGE = 100_000
-_POOLED = 1_000
-
-# The finest grids: a P-value changes by about 1% when c changes by their spacing.
-_FINENESS = 110.0
-# How much coarser they may become to save work.
-_COARSER = (1, 2, 4)
-# With that many distinct scores the running minimum is not rounded, if the budget allows; with as
-# many observations, always.
-_KEYED = 300
-
-# Minus the logarithm of the probability left out at a step, relative to the P-value expected; the
-# most that may be; and how much may at last be missing from the P-value.
-_NEGLIGIBLE = 42.0
-_FAINTEST = 730.0
+# How much of a P-value may at last be missing.
 _MISSING = 1e-14
-# So that a quotient of counts does not overflow.
-_TINY = 1e-300
 
 
 class Bracket(NamedTuple):
@@ -127,11 +105,11 @@ def exact_mad(score: FloatArray, n: IntArray, n1: IntArray, *, fast: bool | None
     >>> round(10 ** exact_mad(score, one, none).high, 12)  # 0.5 * 0.4: two failures
     0.2
     """
-    path, c, _ = _observe(score, n, n1)
+    path, c, _ = observe(score, n, n1)
     known = _known(score, n, n1, path, c)
     if known is not None:
         return known
-    lower, upper, _ = _mad(path, c, _kernel(_mad_work(path, c), fast=fast))
+    lower, upper, _ = _mad(path, c, _kernel(mad_work(path, c), fast=fast))
     return _bracket(lower, upper)
 
 
@@ -168,11 +146,11 @@ def certified_mad(
 
         P(max \|X\| >= c at ends) <= P(max \|X\| >= c) <= P(max \|X\| >= c - d at ends).
     """
-    path, c, _ = _observe(score, n, n1)
+    path, c, _ = observe(score, n, n1)
     known = _known(score, n, n1, path, c)
     if known is not None:
         return known
-    plan = _best(_mad_plans(path, c), budget)
+    plan = best(mad_plans(path, c), budget)
     lower, upper, error = _mad(plan.path, c, _kernel(plan.work, fast=fast))
     return _bracket(lower, upper, error if plan.path.drift else 0.0)
 
@@ -239,11 +217,11 @@ def certified_r(
     >>> [round(10**bound, 12) for bound in certified_r(score, one, none)]  # two failures
     [0.2, 0.2]
     """
-    path, _, c = _observe(score, n, n1)
+    path, _, c = observe(score, n, n1)
     known = _known(score, n, n1, path, c)
     if known is not None:
         return known
-    plan = _best(_r_plans(path, c), budget)
+    plan = best(r_plans(path, c), budget)
     (rise, fall), upper, error = _r(plan.path, plan.grid, c, _kernel(plan.work, fast=fast))
     p, q = rise / SCALE, fall / SCALE
     lower = (rise * (1.0 - q) + fall * (1.0 - p)) / (1.0 - p * q) if p * q < 1.0 else SCALE
@@ -266,13 +244,13 @@ def operations(score: FloatArray, n: IntArray, n1: IntArray, which: str) -> int:
         Multiplications and a charge for every step, about a quarter of a nanosecond each when
         numpy does them. It depends on the data alone: not on the clock, nor on numba.
     """
-    path, deviation, span = _observe(score, n, n1)
+    path, deviation, span = observe(score, n, n1)
     c = span if which == "r" else deviation
     if _known(score, n, n1, path, c) is not None:
         return len(score)
     if which == "exact-mad":
-        return _mad_work(path, c)
-    return _best(_r_plans(path, c) if which == "r" else _mad_plans(path, c), 0).work
+        return mad_work(path, c)
+    return best(r_plans(path, c) if which == "r" else mad_plans(path, c), 0).work
 
 
 def worth_compiling(work: int) -> bool:
@@ -295,101 +273,7 @@ def _kernel(work: int, *, fast: bool | None) -> _Kernel:
     return _chains_numba.absorbed
 
 
-# --- the observed path ----------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class _Path:
-    """The ties at which anything is random: a score of 0 or 1 leaves the path where it is.
-
-    Attributes
-    ----------
-    score, size
-        Score and number of observations of each tie.
-    reached, trials
-        Sum of scores A_k and number of observations up to each tie.
-    variance
-        Sum of s(1 - s).
-    ends
-        The ties at whose ends we look at the path; those between are pooled with the next.
-    drift
-        By how much X can differ inside a pool from what it is at its ends.
-    """
-
-    score: FloatArray
-    size: IntArray
-    reached: FloatArray
-    trials: IntArray
-    variance: float
-    ends: IntArray
-    drift: float = 0.0
-
-    def __len__(self) -> int:
-        return int(self.ends.shape[0])
-
-    @cached_property
-    def after(self) -> FloatArray:
-        """The sum of scores after each step."""
-        return self.reached[self.ends]
-
-    @cached_property
-    def before(self) -> FloatArray:
-        """The sum of scores before each step."""
-        return np.concatenate([[0.0], self.after[:-1]])
-
-    @cached_property
-    def total(self) -> IntArray:
-        """The number of observations up to the end of each step."""
-        return self.trials[self.ends]
-
-    @cached_property
-    def count(self) -> IntArray:
-        """The number of observations in each step."""
-        return np.diff(self.total, prepend=0)
-
-
-def _observe(score: FloatArray, n: IntArray, n1: IntArray) -> tuple[_Path, float, float]:
-    """Return the path, and what max|X| and max X - min X must reach to be as extreme as here."""
-    reached = running_sum(n * score)
-    x = np.cumsum(n1) - reached
-    deviation, span = thresholds(float(x.max()), float(x.min()), float(reached[-1]))
-    # A score of 0 can only come first and a score of 1 last, so no A_k in between changes.
-    random = (score > 0.0) & (score < 1.0)
-    score, n = score[random], n[random]
-    variance = float((n * score * (1.0 - score)).sum())
-    ends = np.arange(len(score))
-    path = _Path(score, n, reached[random], np.cumsum(n), variance, ends)
-    return path, deviation, span
-
-
-def thresholds(highest: float, lowest: float, expected: float) -> tuple[float, float]:
-    """Return what max|X| and max X - min X must reach to be as extreme as here.
-
-    Parameters
-    ----------
-    highest, lowest
-        The largest and the smallest value of the path, its start at 0 aside.
-    expected
-        A_n, the sum of all scores.
-    """
-    highest, lowest = max(highest, 0.0), min(lowest, 0.0)
-    ulp = 4.0 * math.ulp(expected)
-    deviation, span = max(highest, -lowest), highest - lowest
-    return deviation - (1e-12 * deviation + ulp), span - (1e-12 * span + ulp)
-
-
-def running_sum(terms: FloatArray) -> FloatArray:
-    """Return the prefix sums, each as if added in twice the precision and rounded once."""
-    sums: FloatArray = np.cumsum(terms)
-    before = np.concatenate([[0.0], sums[:-1]])
-    # What each addition rounded off, exactly (Knuth).
-    share = sums - before
-    lost = (before - (sums - share)) + (terms - share)
-    sums += np.cumsum(lost)
-    return sums
-
-
-def _known(score: FloatArray, n: IntArray, n1: IntArray, path: _Path, c: float) -> Bracket | None:
+def _known(score: FloatArray, n: IntArray, n1: IntArray, path: Path, c: float) -> Bracket | None:
     """Return the P-value where it takes no chain to find it."""
     if c <= 0.0:
         return _CERTAIN
@@ -403,59 +287,16 @@ def _known(score: FloatArray, n: IntArray, n1: IntArray, path: _Path, c: float) 
     return _bracket(0.0, 0.0) if log_bound < _LOG10_LEAST * _LOG_10 else None
 
 
-def _pooled(path: _Path, drift: float) -> _Path:
-    """Pool neighbouring ties of which no more than ``drift`` successes or failures are expected."""
-    rare = path.size * np.minimum(path.score, 1.0 - path.score)
-    poolable = rare <= 0.5 * drift
-    # The ties of a pool have running sums in the same half of a drift, so add up to less than one.
-    half = np.floor(np.cumsum(np.where(poolable, rare, 0.0)) / (0.5 * drift))
-    same = poolable[1:] & poolable[:-1] & (half[1:] == half[:-1])
-    same &= (path.score[1:] < 0.5) == (path.score[:-1] < 0.5)
-    ends = np.append(np.flatnonzero(~same), len(rare) - 1)
-    several = np.diff(ends, prepend=-1) > 1
-    expected = np.add.reduceat(rare, np.concatenate([[0], ends[:-1] + 1]))
-    largest = float(expected[several].max(initial=0.0))
-    return replace(path, ends=ends, drift=largest * (1.0 + 1e-12))
-
-
 # --- chains ---------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class _Grid:
-    """Points to which a running minimum is rounded, ``stride`` of them in every unit interval.
-
-    Without ``keys`` they are equally spaced; ``keys`` gives their fractional parts otherwise.
-    Points are numbered upwards from 0, the origin.
-    """
-
-    stride: int
-    keys: FloatArray | None = None
-
-    def below(self, y: FloatArray) -> IntArray:
-        """Return the number of the last point that is at most y."""
-        if self.keys is None:
-            return np.floor(self.stride * y).astype(np.int64)
-        whole = np.floor(y)
-        rank = np.searchsorted(self.keys, y - whole, side="right") - 1
-        return self.stride * whole.astype(np.int64) + rank
-
-    def above(self, y: FloatArray) -> IntArray:
-        """Return the number of the first point that is at least y."""
-        if self.keys is None:
-            return np.ceil(self.stride * y).astype(np.int64)
-        whole = np.floor(y)
-        rank = np.searchsorted(self.keys, y - whole, side="left")
-        return self.stride * whole.astype(np.int64) + rank
-
-
-def _band(path: _Path, steps: Steps, c: float) -> Chain:
+def _band(path: Path, steps: Steps, c: float) -> Chain:
     """Return the chain of K, which is absorbed when |X| reaches c."""
     low = np.floor(path.after - c).astype(np.int64)
     return Chain(steps, low, np.ceil(path.after + c).astype(np.int64))
 
 
-def _rise(path: _Path, grid: _Grid, steps: Steps, c: float, ways: tuple[str, ...]) -> Chain:
+def _rise(path: Path, grid: Grid, steps: Steps, c: float, ways: tuple[str, ...]) -> Chain:
     """Return the chain of K - min X, which is absorbed when X - min X reaches c."""
     low = grid.below(path.after)
     rounded = {"up": grid.above(path.before), "down": grid.below(path.before)}
@@ -469,7 +310,7 @@ def _rise(path: _Path, grid: _Grid, steps: Steps, c: float, ways: tuple[str, ...
     )
 
 
-def _fall(path: _Path, grid: _Grid, steps: Steps, c: float, ways: tuple[str, ...]) -> Chain:
+def _fall(path: Path, grid: Grid, steps: Steps, c: float, ways: tuple[str, ...]) -> Chain:
     """Return the chain of max X - K, which is absorbed when max X - X reaches c.
 
     The points are still those around A_k, only numbered downwards from the number of trials: so
@@ -488,13 +329,13 @@ def _fall(path: _Path, grid: _Grid, steps: Steps, c: float, ways: tuple[str, ...
     )
 
 
-def _hold(path: _Path, expected: IntArray) -> IntArray:
+def _hold(path: Path, expected: IntArray) -> IntArray:
     """Return how many moves at each step leave a path that is at its minimum there."""
     # One move of a single observation is always more than was expected, rounded or not.
     return np.where(path.count == 1, 0, expected)
 
 
-def _mad(path: _Path, c: float, kernel: _Kernel) -> tuple[float, float, float]:
+def _mad(path: Path, c: float, kernel: _Kernel) -> tuple[float, float, float]:
     """Return a lower and an upper mass that deviates by c, and their relative error."""
 
     def solve(steps: Steps) -> tuple[list[float], list[float]]:
@@ -507,9 +348,7 @@ def _mad(path: _Path, c: float, kernel: _Kernel) -> tuple[float, float, float]:
     return lower, upper, error
 
 
-def _r(
-    path: _Path, grid: _Grid, c: float, kernel: _Kernel
-) -> tuple[list[float], list[float], float]:
+def _r(path: Path, grid: Grid, c: float, kernel: _Kernel) -> tuple[list[float], list[float], float]:
     """Return lower masses that rise and fall by c, upper ones, and their relative error."""
     runs: list[tuple[float, tuple[str, ...]]]
     if path.drift:
@@ -527,7 +366,7 @@ def _r(
 
 
 def _solve(
-    path: _Path,
+    path: Path,
     law: null.BrownianLaw,
     c: float,
     solve: Callable[[Steps], tuple[list[float], list[float]]],
@@ -539,12 +378,12 @@ def _solve(
     much smaller than that, everything is done again with nothing left out.
     """
     shortened = int((path.count > _chains.WHOLE).sum()) + (len(path) if path.drift else 0)
-    for faint in (_faint(path, law, c), _FAINTEST):
-        steps = _chains.make_steps(path.score, path.size, path.ends, faint)
+    for limit in (faint(path, law, c), FAINTEST):
+        steps = _chains.make_steps(path.score, path.size, path.ends, limit)
         lower, upper = solve(steps)
         # Leaving out the tails of a law, and scaling up the rest to 1, moves no probability by
         # more than what is in the tails; and two chains may be added.
-        missing = 4.0 * shortened * math.exp(-faint) * SCALE
+        missing = 4.0 * shortened * math.exp(-limit) * SCALE
         if missing <= _MISSING * sum(lower):
             break
     # Roundings on the way through a chain: a few a step, and as many as there are terms wherever
@@ -553,12 +392,6 @@ def _solve(
     terms = 4 * steps.pmf.shape[0] + 32 * int((path.count > 1).sum())
     error = (4 * len(path) + terms + summed) * float(np.finfo(float).eps)
     return lower, upper, error + (_MISSING if shortened else 0.0)
-
-
-def _faint(path: _Path, law: null.BrownianLaw, c: float) -> float:
-    """Return minus the logarithm of what may be left out at a step."""
-    log_p = law.logsf(c / math.sqrt(path.variance))
-    return math.ceil(min(_NEGLIGIBLE - log_p + math.log(len(path)), _FAINTEST))
 
 
 def _bracket(lower: float, upper: float, error: float = 0.0) -> Bracket:
@@ -574,100 +407,3 @@ def _bracket(lower: float, upper: float, error: float = 0.0) -> Bracket:
 def _log10(mass: float) -> float:
     p = mass / SCALE  # a power of two: exact
     return min(math.log10(p), 0.0) if p > 0.0 else -math.inf
-
-
-# --- work -----------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class _Plan:
-    """How to go about it, and the work it takes."""
-
-    path: _Path
-    work: int
-    grid: _Grid = _Grid(1)
-
-
-def _best(plans: Iterator[_Plan], budget: int) -> _Plan:
-    """Return the first plan that the budget allows, or else the one with the least work."""
-    seen = []
-    for plan in plans:
-        if plan.work <= budget:
-            return plan
-        seen.append(plan)
-    return min(seen, key=lambda plan: plan.work)
-
-
-def _mad_plans(path: _Path, c: float) -> Iterator[_Plan]:
-    """Propose ways to compute ECCE-MAD's P-value, from the tightest bounds to the coarsest."""
-    yield _Plan(path, _mad_work(path, c))
-    for spacing in _spacings(path, c):
-        pooled = _pooled(path, spacing)
-        if pooled.drift < c and 2 * len(pooled) <= len(path):
-            yield _Plan(pooled, _mad_work(pooled, c))
-
-
-def _r_plans(path: _Path, c: float) -> Iterator[_Plan]:
-    """Propose ways to compute ECCE-R's P-value, from the tightest bounds to the coarsest."""
-    if len(path) <= _KEYED:
-        yield _keyed(path, c)
-    if path.total[-1] <= _KEYED:
-        return
-    for spacing in _spacings(path, c):
-        stride = max(1, math.ceil(1.0 / spacing))
-        yield _gridded(path, c, stride)
-        pooled = _pooled(path, 0.5 * spacing)
-        if 2.0 * pooled.drift < c and 2 * len(pooled) <= len(path):
-            yield _gridded(pooled, c, stride)
-
-
-def _spacings(path: _Path, c: float) -> Iterator[float]:
-    """Return changes of c that change a P-value by about 1%, 2% and 4%."""
-    # By Bennett's inequality log P falls by log(1 + c/V) when c grows by 1: by c/V where the path
-    # is nearly Brownian, and by less where events are rare.
-    fall = math.log1p(c / max(path.variance, _TINY))
-    for coarser in _COARSER:
-        yield coarser / (_FINENESS * fall)
-
-
-def _keyed(path: _Path, c: float) -> _Plan:
-    """Plan to keep the fractional parts of all A_k, so that nothing is rounded."""
-    keys = np.unique(path.before - np.floor(path.before))
-    return _Plan(path, _r_work(path, c, len(keys), 1), _Grid(len(keys), keys))
-
-
-def _gridded(path: _Path, c: float, stride: int) -> _Plan:
-    """Plan to round to a grid; where the fractional parts are as few, rather keep those."""
-    if len(path) <= 2 * stride:
-        return _keyed(path, c)
-    return _Plan(path, _r_work(path, c, stride, 2), _Grid(stride))
-
-
-def _mad_work(path: _Path, c: float) -> int:
-    """Count the operations of ECCE-MAD's chains."""
-    singles, taps, spare = _steps_to_take(path, null.mad, c)
-    cells = math.ceil(2.0 * c)
-    chains = 2 if path.drift else 1
-    leaps = _LEAP_MAD * len(taps) + cells * int(taps.sum())
-    return spare + chains * (singles * (_STEP_MAD + 2 * cells) + leaps)
-
-
-def _r_work(path: _Path, c: float, stride: int, columns: int) -> int:
-    """Count the operations of ECCE-R's chains."""
-    singles, taps, spare = _steps_to_take(path, null.range, c)
-    chains = 2
-    if path.drift:  # both ways of rounding have barriers of their own
-        chains, columns = 4, 1
-    cells = math.ceil(stride * c) * columns
-    calls = _CALL * int(np.minimum(taps, stride * columns).sum())
-    leaps = _LEAP_R * len(taps) + calls + cells * int(taps.sum())
-    return spare + chains * (singles * (_STEP_R + 2 * cells) + leaps)
-
-
-def _steps_to_take(path: _Path, law: null.BrownianLaw, c: float) -> tuple[int, IntArray, int]:
-    """Return the number of steps of one observation, the terms of others, and what comes first."""
-    first, last = _chains.windows(path.score, path.size, path.ends, _faint(path, law, c))
-    taps = (last - first + 1)[path.count > 1]
-    large = int((path.size > _chains.WHOLE).sum())
-    pooled = len(path.score) - len(path)
-    return len(path) - len(taps), taps, _LARGE * large + _POOLED * pooled

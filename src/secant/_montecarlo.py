@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
 
-from secant._finite import running_sum, thresholds
+from secant._observed import running_sum, thresholds
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

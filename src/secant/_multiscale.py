@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from secant._finite import running_sum
 from secant._montecarlo import Coins, model_of_ties
+from secant._observed import running_sum
 
 if TYPE_CHECKING:
     from secant._montecarlo import Model

@@ -1,3 +1,4 @@
+import dataclasses
 import itertools
 import math
 from fractions import Fraction
@@ -8,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from helpers import optional
-from secant import _chains, _chains_numba, _finite, null
+from secant import _chains, _chains_numba, _finite, _observed, _plans, null
 from secant._binomial import log_two_sided
 from secant._finite import (
     BUDGET,
@@ -17,8 +18,8 @@ from secant._finite import (
     certified_r,
     exact_mad,
     operations,
-    running_sum,
 )
+from secant._observed import running_sum
 from secant.errors import MissingExtraError
 
 # --- oracles --------------------------------------------------------------------------------------
@@ -226,7 +227,7 @@ def test_enumeration_anywhere(ties):
 @given(tables())
 def test_python_and_compiled_code_are_one(ties):
     """The kernel that numba compiles, run as it stands, has the numbers of the numpy kernel."""
-    path, c, span = _finite._observe(*ties)
+    path, c, span = _observed.observe(*ties)
     if len(path) == 0 or not 0 < c <= span:
         return
     for chain in chains(path, c, span):
@@ -241,9 +242,9 @@ def chains(path, c, span):
     keys = np.unique(path.before - np.floor(path.before))
     yield _finite._band(path, steps, c)
     for make in (_finite._rise, _finite._fall):
-        yield make(path, _finite._Grid(len(keys), keys), steps, span, ("up",))
+        yield make(path, _plans.Grid(len(keys), keys), steps, span, ("up",))
         for stride in (1, 3, 17):
-            yield make(path, _finite._Grid(stride), steps, span, ("down", "up"))
+            yield make(path, _plans.Grid(stride), steps, span, ("down", "up"))
 
 
 # --- exact ECCE-R ---------------------------------------------------------------------------------
@@ -280,9 +281,9 @@ def test_brute_force_r_of_every_grid(seed):
     n1 = rng.binomial(1, np.clip(score - 0.15, 0, 1))
     x = np.concatenate([[0], np.cumsum(unit * n1 - units)])
     truth = exact_r(units.tolist(), size.tolist(), unit, int(x.max() - x.min()))
-    path, _, c = _finite._observe(score, size, n1)
+    path, _, c = _observed.observe(score, size, n1)
     widths = []
-    for grid in (*map(_finite._Grid, (1, 2, 7, 30, 300)), _finite._keyed(path, c).grid):
+    for grid in (*map(_plans.Grid, (1, 2, 7, 30, 300)), _plans.keyed(path, c).grid):
         lower, upper, _ = _finite._r(path, grid, c, _chains.absorbed)
         rise, fall, rise_upper, fall_upper = (mass / _chains.SCALE for mass in lower + upper)
         assert rise <= rise_upper
@@ -298,8 +299,8 @@ def test_sum_of_both_is_no_lower_bound():
     """P(U) + P(D) counts paths that do both: the lower end must not be that."""
     units, unit = [8] * 12, 16
     c = 32
-    path = _finite._observe(np.array([0.5]), np.array([12]), np.array([6]))[0]
-    path = _finite.replace(
+    path = _observed.observe(np.array([0.5]), np.array([12]), np.array([6]))[0]
+    path = dataclasses.replace(
         path,
         score=np.full(12, 0.5),
         size=np.ones(12, np.int64),
@@ -307,7 +308,7 @@ def test_sum_of_both_is_no_lower_bound():
         trials=np.arange(1, 13),
         ends=np.arange(12),
     )
-    grid = _finite._keyed(path, c / unit).grid
+    grid = _plans.keyed(path, c / unit).grid
     lower, _, _ = _finite._r(path, grid, c / unit - 1e-9, _chains.absorbed)
     rise, fall = (mass / _chains.SCALE for mass in lower)
     truth = exact_r(units, [1] * 12, unit, c)
@@ -376,7 +377,7 @@ def test_deep_tails_of_ties_against_fifty_digits():
             ([145, 50, 90, 150], -90),
         ):
             ties = as_table(score, n, n1)
-            _, c, _ = _finite._observe(*ties)
+            _, c, _ = _observed.observe(*ties)
             truth = mad_of_ties(mpmath, score, n, c)
             p = exact_mad(*ties)
             assert p.high < depth
@@ -388,7 +389,7 @@ def test_what_was_left_out_is_put_back(monkeypatch):
     ties = as_table([0.2, 0.4, 0.6], [400, 500, 300], [150, 240, 190])
     mad, r = exact_mad(*ties), certified_r(*ties)
     assert -25 < mad.high < -10
-    monkeypatch.setattr(_finite, "_NEGLIGIBLE", -15.0)
+    monkeypatch.setattr(_plans, "_NEGLIGIBLE", -15.0)
     assert exact_mad(*ties) == pytest.approx(mad, rel=0, abs=1e-12)
     assert certified_r(*ties) == pytest.approx(r, rel=0, abs=1e-12)
     monkeypatch.setattr(_finite, "_MISSING", 1e30)
@@ -554,7 +555,7 @@ def test_numba_has_the_same_numbers(seed):
 @pytest.mark.parametrize("seed", range(14))
 def test_python_kernel_on_larger_tables(seed):
     ties = random_ties(seed)
-    path, c, span = _finite._observe(*ties)
+    path, c, span = _observed.observe(*ties)
     if path.total[-1] > 400:
         return
     for chain in chains(path, c, span):
@@ -577,7 +578,7 @@ def test_failures_mirror_successes(seed):
 def test_mad_and_r_respect_each_other(seed):
     """MAD <= R <= 2 MAD, so P(R >= c) is between P(MAD >= c) and P(MAD >= c/2)."""
     ties = random_ties(seed)
-    path, _, c = _finite._observe(*ties)
+    path, _, c = _observed.observe(*ties)
     if c <= 0:
         return
     lower, *_ = _finite._mad(path, c, _chains.absorbed)
@@ -626,17 +627,17 @@ def test_pooled_bounds_hold(seed, kind):
     elif kind == "ties":
         scores = scores.round(5)
     ties = observed_table(rng, scores, 0.001 * seed * (-1 if kind == "high" else 1))
-    path, deviation, span = _finite._observe(*ties)
+    path, deviation, span = _observed.observe(*ties)
     truth = exact_mad(*ties).high
     for drift in (0.005, 0.03, 0.3):
-        pooled = _finite._pooled(path, drift)
+        pooled = _observed.pooled(path, drift)
         assert len(pooled) < len(path)
         assert 0 < pooled.drift <= drift * (1 + 1e-9)
         lower, upper, _ = _finite._mad(pooled, deviation, _chains.absorbed)
         assert _finite._log10(lower) <= truth + 1e-11
         assert truth <= _finite._log10(upper) + 1e-11
-        fine = _finite._r(path, _finite._Grid(200), span, _chains.absorbed)
-        coarse = _finite._r(pooled, _finite._Grid(200), span, _chains.absorbed)
+        fine = _finite._r(path, _plans.Grid(200), span, _chains.absorbed)
+        coarse = _finite._r(pooled, _plans.Grid(200), span, _chains.absorbed)
         for which in (0, 1):
             assert coarse[0][which] <= fine[1][which] * (1 + 1e-11)
             assert fine[0][which] <= coarse[1][which] * (1 + 1e-11)
@@ -733,7 +734,7 @@ def test_tends_to_the_asymptotic_law():
     score = np.sort(rng.random(20_000))
     one = np.ones(20_000, np.int64)
     n1 = (rng.random(20_000) < score).astype(np.int64)
-    path, c, _ = _finite._observe(score, one, n1)
+    path, c, _ = _observed.observe(score, one, n1)
     limit = null.mad.sf(c / math.sqrt(path.variance))
     assert 10 ** exact_mad(score, one, n1).high == pytest.approx(limit, rel=0.03)
 
@@ -757,10 +758,10 @@ def test_operations_count_what_is_done(monkeypatch):
     for n in (1000, 5000):
         ties = observed_table(rng, rng.random(n), 0.05)
         exact_mad(*ties, fast=False)
-        charge = n * _finite._STEP_MAD
+        charge = n * _plans.STEP_MAD
         assert operations(*ties, "exact-mad") - charge == pytest.approx(done.pop(), rel=0.02)
         certified_r(*ties, budget=0, fast=False)
-        charge = 2 * n * _finite._STEP_R
+        charge = 2 * n * _plans.STEP_R
         assert operations(*ties, "r") - charge == pytest.approx(done.pop() + done.pop(), rel=0.02)
         assert not done
 
