@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from secant._results import Interval, Statistic
 
 __all__ = [
+    "averages",
     "brief",
     "found",
     "group_name",
@@ -29,6 +30,7 @@ __all__ = [
     "html",
     "interval",
     "text",
+    "where",
 ]
 
 
@@ -39,7 +41,7 @@ def headline(result: Calibration) -> str:
 
 def text(result: Calibration) -> str:
     """Return the whole answer, a sentence or two a line."""
-    return "\n".join([f"{headline(result)}. {_where(result)}", *_details(result)])
+    return "\n".join([f"{headline(result)}. {where(result)}", *_details(result)])
 
 
 def html(result: Calibration) -> str:
@@ -48,7 +50,7 @@ def html(result: Calibration) -> str:
 
     lines = "<br>".join(escape(line) for line in _details(result))
     return (
-        f"<div><b>{escape(headline(result))}.</b> {escape(_where(result))}"
+        f"<div><b>{escape(headline(result))}.</b> {escape(where(result))}"
         f'<div style="opacity:.8;margin-top:.4em">{lines}</div></div>'
     )
 
@@ -76,7 +78,7 @@ def found(result: Calibration) -> bool:
     return result.ecce_r.pvalue <= (1 - result.confidence_level) * (1 + 1e-12)
 
 
-def _where(result: Calibration) -> str:
+def where(result: Calibration) -> str:
     """Say where and in which direction, or what would have been seen."""
     if not found(result):
         return _would_have_shown(result)
@@ -108,12 +110,13 @@ def _details(result: Calibration) -> list[str]:
     return [
         _statistic("ECCE-R", result.ecce_r, null.range),
         _statistic("ECCE-MAD", result.ecce_mad, null.mad),
-        _averages(result),
+        averages(result),
         *(f"Note: {warning}" for warning in result.warnings),
     ]
 
 
-def _averages(result: Calibration) -> str:
+def averages(result: Calibration) -> str:
+    """Say how many predictions there are, what they were on average and what happened."""
     forecast, happened = percent(result.mean_score), percent(result.base_rate)
     return f"{predictions(result.n)}: mean forecast {forecast}, happened {happened}."
 

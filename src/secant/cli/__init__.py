@@ -9,7 +9,7 @@ from __future__ import annotations
 import click
 
 import secant
-from secant.cli import imagenet, paper
+from secant.cli import assess, completion, demo, imagenet, paper
 
 __all__ = ["cli"]
 
@@ -19,16 +19,21 @@ __all__ = ["cli"]
 def cli() -> None:
     """Measure the calibration of probabilistic predictions.
 
-    Is a "30%" right 30% of the time? The Python package computes the cumulative metrics ECCE-R and
-    ECCE-MAD with P-values; the commands here reproduce the paper behind them.
+    Is a "30%" right 30% of the time? `secant assess` answers from a file of predictions: is it
+    calibrated, how far off is it, and where.
 
     \b
     Examples:
+      secant assess preds.parquet --html report.html
+      secant assess preds.csv --y-true label --y-prob score --by segment
+      secant demo                            try it on predictions made up for the purpose
       secant paper --out paper               reproduce the paper behind the metrics
-      secant paper --out paper --only 1,7    two of its figures, in seconds
-      secant paper --help                    what a command does and its options
+      secant assess --help                   what a command does and its options
     """
 
 
+cli.add_command(assess.command)
+cli.add_command(completion.command)
+cli.add_command(demo.command)
 cli.add_command(imagenet.command)
 cli.add_command(paper.command)

@@ -1,0 +1,350 @@
+"""``secant assess``: from files of predictions to a verdict."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import sys
+import time
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import click
+
+from secant.cli._guess import guess
+from secant.errors import SecantError
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from secant._assessments import Assessments
+    from secant._calibration import Calibration
+    from secant._gate import Gate
+
+__all__ = ["command", "refuse"]
+
+_GATE_CROSSED = 1
+_BAD_INPUT = 2
+
+
+@dataclass(frozen=True)
+class _Columns:
+    """The columns in use."""
+
+    y_true: str
+    y_prob: tuple[str, ...]
+    weight: str | None
+    by: tuple[str, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "y_true": self.y_true,
+            "y_prob": list(self.y_prob),
+            "weight": self.weight,
+            "by": list(self.by),
+        }
+
+
+@dataclass(frozen=True)
+class _Outcome:
+    """What was found, and what it was found in."""
+
+    files: tuple[str, ...]
+    columns: _Columns
+    models: dict[str, Calibration]
+    groups: dict[str, Assessments]
+    gate: Gate | None
+    started: datetime
+    elapsed: float
+
+    @property
+    def crossed(self) -> bool:
+        """Whether any model, or any group of any model, crosses the gate."""
+        if self.gate is None:
+            return False
+        return any(map(self.gate.crossed, self.models.values())) or any(
+            self.gate.crossing(groups) for groups in self.groups.values()
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        import secant  # noqa: PLC0415  (for its version)
+
+        found: dict[str, Any] = {
+            "secant": secant.__version__,
+            "files": list(self.files),
+            "columns": self.columns.to_dict(),
+            "started": self.started.isoformat(),
+            "elapsed": self.elapsed,
+            "models": {name: result.to_dict() for name, result in self.models.items()},
+        }
+        if self.groups:
+            found["groups"] = {name: groups.to_dict() for name, groups in self.groups.items()}
+        if self.gate is not None:
+            found["gate"] = {
+                "alpha": self.gate.alpha,
+                "max_ecce_r": self.gate.max_ecce_r,
+                "crossed": self.crossed,
+            }
+        return found
+
+
+@click.command("assess")
+@click.argument("files", nargs=-1, required=True, metavar="FILES...")
+@click.option("--y-true", metavar="COL", help="Column of outcomes: 0 and 1, or see --pos-label.")
+@click.option(
+    "--y-prob",
+    multiple=True,
+    metavar="COL",
+    help="Column of predicted probabilities; give it again for each further model.",
+)
+@click.option("--weight", metavar="COL", help="Column of weights.")
+@click.option(
+    "--weight-kind",
+    type=click.Choice(["sampling", "frequency"]),
+    default="sampling",
+    show_default=True,
+    help="Whether weights correct for sampling, or count copies of rows.",
+)
+@click.option(
+    "--by",
+    multiple=True,
+    metavar="COL",
+    help="Column of groups; again for combinations of several.",
+)
+@click.option("--pos-label", metavar="VALUE", help="The outcome that counts as the event.")
+@click.option(
+    "--method",
+    type=click.Choice(["auto", "exact", "asymptotic", "monte-carlo"]),
+    default="auto",
+    show_default=True,
+    help="How to compute P-values.",
+)
+@click.option(
+    "--confidence-level",
+    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    default=0.95,
+    show_default=True,
+    metavar="LEVEL",
+    help="Level of all limits; the verdict tests at one minus it.",
+)
+@click.option(
+    "--adjust",
+    type=click.Choice(["holm", "benjamini-hochberg"]),
+    default="holm",
+    show_default=True,
+    help="How to adjust the P-values of groups for their number.",
+)
+@click.option(
+    "--alpha",
+    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    metavar="P",
+    help="Gate: the P-value up to which chance is ruled out; 0.05 unless given.",
+)
+@click.option(
+    "--max-ecce-r",
+    type=click.FloatRange(0, 1, max_open=True),
+    metavar="X",
+    help="Gate: the largest ECCE-R tolerated; 0 unless given.",
+)
+@click.option("--html", type=click.Path(dir_okay=False, path_type=Path), help="Write a report.")
+@click.option(
+    "--json",
+    "json_to",
+    type=click.Path(dir_okay=False, allow_dash=True, path_type=Path),
+    help="Write every number; - prints them in place of the verdict.",
+)
+@click.option(
+    "--plot",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Draw the cumulative graph; the format follows the name (.png, .svg, .pdf).",
+)
+@click.option("--title", help="Title of the report.")
+@click.option("-q", "--quiet", is_flag=True, help="Print one line a model, and one for groups.")
+@click.pass_context
+def command(ctx: click.Context, /, **options: Any) -> None:
+    """Say whether predictions are calibrated, how far off they are, and where.
+
+    FILES are Parquet, CSV (also .csv.gz) or Feather; several files, a glob in quotes or a
+    folder of Parquet are read as one table. They may be larger than memory. Columns that are not
+    named are guessed where their names leave no doubt, and the output says so.
+
+    \b
+    Examples:
+      secant assess preds.parquet
+      secant assess preds.csv --y-true label --y-prob score --html report.html
+      secant assess 'day=*/*.parquet' --y-prob old --y-prob new --by segment
+      secant assess preds.parquet --alpha 0.01 --max-ecce-r 0.02 --quiet    # in a pipeline
+      secant assess preds.parquet --json - | jq .models
+
+    The gate is on when --alpha or --max-ecce-r is given. It is crossed only by what is beyond
+    chance AND beyond the tolerance; with --by, also by any group, after adjustment.
+
+    \b
+    Exit codes:
+      0  fine: assessed, and no gate crossed
+      1  the gate is crossed
+      2  bad input or usage
+    """
+    try:
+        _run(ctx, options)
+    except (SecantError, OSError) as error:
+        refuse(str(error))
+
+
+def _run(ctx: click.Context, options: dict[str, Any]) -> None:
+    from rich.console import Console  # noqa: PLC0415  (not for `secant --help`)
+
+    # stdout belongs to whoever reads the JSON.
+    on_stdout = options["json_to"] == Path("-")
+    console = Console(stderr=on_stdout, highlight=False, soft_wrap=False)
+    outcome, guesses = _assess(options)
+    if options["json_to"] is not None:
+        _write_json(outcome, options["json_to"])
+    if not on_stdout:
+        _show(console, outcome, guesses, quiet=options["quiet"])
+    written = [_plot(outcome, options["plot"]), _report(outcome, options)]
+    if not options["quiet"]:
+        for path in (*written, None if on_stdout else options["json_to"]):
+            if path is not None:
+                click.echo(f"Wrote {path}", err=on_stdout)
+    if outcome.crossed:
+        ctx.exit(_GATE_CROSSED)
+
+
+def _assess(options: dict[str, Any]) -> tuple[_Outcome, list[str]]:
+    """Call the library for every model."""
+    import secant  # noqa: PLC0415  (not for `secant --help`)
+    from secant._gate import Gate  # noqa: PLC0415
+    from secant.sources.files import column_kinds  # noqa: PLC0415
+
+    started, start = datetime.now(UTC).astimezone(), time.monotonic()
+    files = list(options["files"])
+    gate = None
+    if options["alpha"] is not None or options["max_ecce_r"] is not None:
+        gate = Gate(options["alpha"] or 0.05, options["max_ecce_r"] or 0.0)
+    weight, by = options["weight"], options["by"]
+    taken = {*by, weight} - {None}
+    y_true, y_prob, guesses = options["y_true"], options["y_prob"], list[str]()
+    if y_true is None or not y_prob:
+        y_true, y_prob, guesses = guess(column_kinds(files), y_true, y_prob, taken)
+    if len(set(y_prob)) < len(y_prob):
+        raise click.UsageError(f"--y-prob names a column twice: {', '.join(y_prob)}")
+    how = {
+        "data": files,
+        "sample_weight": weight,
+        "weight_kind": options["weight_kind"],
+        "pos_label": _label(options["pos_label"]),
+        "method": options["method"],
+        "confidence_level": options["confidence_level"],
+    }
+    models = {name: secant.assess(y_true, name, **how) for name in y_prob}
+    groups = {}
+    if by:
+        how["adjust"] = options["adjust"]
+        groups = {name: secant.assess_by(y_true, name, list(by), **how) for name in y_prob}
+    columns = _Columns(y_true, y_prob, weight, by)
+    elapsed = time.monotonic() - start
+    return _Outcome(tuple(files), columns, models, groups, gate, started, elapsed), guesses
+
+
+def _label(text: str | None) -> Any:
+    """Read the event as a number where it is one: a column of 1 and 2 has no '2'."""
+    if text is None:
+        return None
+    for read in (int, float):
+        try:
+            return read(text)
+        except ValueError:
+            pass
+    return text
+
+
+# Output -------------------------------------------------------------------------------------------
+
+
+def _show(console: Console, outcome: _Outcome, guesses: list[str], *, quiet: bool) -> None:
+    """Print what was found, then how it stands with the gate."""
+    from secant import _verdict  # noqa: PLC0415  (not for `secant --help`)
+    from secant.cli._terminal import show_groups, show_model  # noqa: PLC0415
+
+    def say(name: str, line: str) -> None:
+        several = len(outcome.models) > 1
+        console.print(f"{name}: {line}" if several else line, markup=False, soft_wrap=True)
+
+    if guesses and not quiet:
+        console.print(f"Guessed: {', '.join(guesses)}\n", style="dim", markup=False)
+    for name, result in outcome.models.items():
+        if quiet:
+            say(name, f"{_verdict.headline(result)}: {_verdict.brief(result)}")
+        else:
+            show_model(console, name if len(outcome.models) > 1 else None, result)
+            console.print()
+    for name, groups in outcome.groups.items():
+        if quiet:
+            say(name, _verdict.groups_headline(groups))
+        else:
+            show_groups(console, name if len(outcome.models) > 1 else None, groups)
+            console.print()
+    if outcome.gate is not None:
+        for name, result in outcome.models.items():
+            say(name, outcome.gate.words(result))
+        for name, groups in outcome.groups.items():
+            say(name, outcome.gate.group_words(groups))
+
+
+def _write_json(outcome: _Outcome, path: Path) -> None:
+    from secant._files import write_whole  # noqa: PLC0415  (as above)
+
+    text = json.dumps(outcome.to_dict(), indent=2, allow_nan=False, default=str) + "\n"
+    if path == Path("-"):
+        click.echo(text, nl=False)
+    else:
+        write_whole(path, text.encode())
+
+
+def _plot(outcome: _Outcome, path: Path | None) -> Path | None:
+    if path is None:
+        return None
+    from secant.plot._saving import save  # noqa: PLC0415  (matplotlib is an extra)
+
+    save(path, outcome.models)
+    return path
+
+
+def _report(outcome: _Outcome, options: dict[str, Any]) -> Path | None:
+    path: Path | None = options["html"]
+    if path is None:
+        return None
+    from secant import report  # noqa: PLC0415  (as above)
+
+    roles = {"outcome": outcome.columns.y_true, "forecast": ", ".join(outcome.columns.y_prob)}
+    if outcome.columns.weight is not None:
+        roles["weight"] = outcome.columns.weight
+    if outcome.columns.by:
+        roles["groups"] = ", ".join(outcome.columns.by)
+    about = report.Provenance(
+        files=outcome.files,
+        columns=roles,
+        command=shlex.join(["secant", *sys.argv[1:]]),
+        started=outcome.started,
+        elapsed=outcome.elapsed,
+    )
+    report.write(
+        path,
+        outcome.models if len(outcome.models) > 1 else next(iter(outcome.models.values())),
+        groups=next(iter(outcome.groups.values()), None),
+        title=options["title"],
+        provenance=about,
+    )
+    return path
+
+
+class _Refusal(click.ClickException):
+    exit_code = _BAD_INPUT
+
+
+def refuse(message: str) -> NoReturn:
+    """Stop with a message and the exit code of bad input."""
+    raise _Refusal(message)

@@ -1,0 +1,57 @@
+"""A picture as a file, written whole or not at all."""
+
+from __future__ import annotations
+
+from io import BytesIO
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from secant._files import write_whole
+from secant.errors import InputError, MissingExtraError
+from secant.plot.cumulative import CumulativeDisplay
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Mapping
+
+    from secant._calibration import Calibration
+
+__all__ = ["save"]
+
+_FORMATS = ("png", "svg", "pdf")
+_INCHES = (8.0, 5.0)
+_DOTS_PER_INCH = 160
+
+
+def save(path: str | os.PathLike[str], models: Mapping[str, Calibration]) -> None:
+    """Draw the graph of cumulative differences of one model or several, and write it to a file.
+
+    Parameters
+    ----------
+    path
+        Where to; its ending says which format.
+    models
+        The results by name; a single one needs no name and gets none.
+
+    Raises
+    ------
+    InputError
+        If the ending is not one of .png, .svg and .pdf.
+    MissingExtraError
+        If matplotlib is not installed.
+    """
+    ending = Path(path).suffix.lower().removeprefix(".")
+    if ending not in _FORMATS:
+        msg = f"a picture ends in .png, .svg or .pdf; got {str(path)!r}"
+        raise InputError(msg)
+    try:
+        from matplotlib.figure import Figure  # noqa: PLC0415  (imported only when drawing)
+    except ModuleNotFoundError as error:
+        msg = "drawing needs matplotlib, which is not installed: pip install 'secant[plot]'"
+        raise MissingExtraError(msg) from error
+    figure = Figure(figsize=_INCHES, layout="constrained")
+    results = next(iter(models.values())) if len(models) == 1 else models
+    CumulativeDisplay(results).plot(figure.add_subplot())
+    picture = BytesIO()
+    figure.savefig(picture, format=ending, dpi=_DOTS_PER_INCH)
+    write_whole(path, picture.getvalue())
