@@ -188,9 +188,25 @@ def command(ctx: click.Context, /, **options: Any) -> None:
       2  bad input or usage
     """
     try:
+        _check_outputs(options)
         _run(ctx, options)
     except (SecantError, OSError) as error:
         refuse(str(error))
+
+
+def _check_outputs(options: dict[str, Any]) -> None:
+    """Refuse before the work what could not be written after it."""
+    for name, path in (
+        ("--html", options["html"]),
+        ("--json", options["json_to"]),
+        ("--plot", options["plot"]),
+    ):
+        if path is not None and not path.absolute().parent.is_dir():
+            refuse(f"{name} {path}: there is no folder {path.parent}")
+    if options["plot"] is not None:
+        from secant.plot._saving import check_ending  # noqa: PLC0415  (not for `secant --help`)
+
+        check_ending(options["plot"])
 
 
 def _run(ctx: click.Context, options: dict[str, Any]) -> None:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from secant._calibration import Calibration
 
-__all__ = ["save"]
+__all__ = ["check_ending", "save"]
 
 _FORMATS = ("png", "svg", "pdf")
 _INCHES = (8.0, 5.0)
@@ -40,10 +40,7 @@ def save(path: str | os.PathLike[str], models: Mapping[str, Calibration]) -> Non
     MissingExtraError
         If matplotlib is not installed.
     """
-    ending = Path(path).suffix.lower().removeprefix(".")
-    if ending not in _FORMATS:
-        msg = f"a picture ends in .png, .svg or .pdf; got {str(path)!r}"
-        raise InputError(msg)
+    ending = check_ending(path)
     try:
         from matplotlib.figure import Figure  # noqa: PLC0415  (imported only when drawing)
     except ModuleNotFoundError as error:
@@ -55,3 +52,18 @@ def save(path: str | os.PathLike[str], models: Mapping[str, Calibration]) -> Non
     picture = BytesIO()
     figure.savefig(picture, format=ending, dpi=_DOTS_PER_INCH)
     write_whole(path, picture.getvalue())
+
+
+def check_ending(path: str | os.PathLike[str]) -> str:
+    """Return the format that a path asks for.
+
+    Raises
+    ------
+    InputError
+        If it is not one that can be drawn.
+    """
+    ending = Path(path).suffix.lower().removeprefix(".")
+    if ending not in _FORMATS:
+        msg = f"a picture ends in .png, .svg or .pdf; got {str(path)!r}"
+        raise InputError(msg)
+    return ending

@@ -1,0 +1,334 @@
+"""``secant assess``: from files to a verdict, a gate and files."""
+
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import secant
+from helpers import optional
+from secant import _verdict
+
+click = optional("click")
+optional("rich")
+pyarrow = optional("pyarrow")
+
+
+def run(*arguments, **options):
+    """Run the command line in this process."""
+    from click.testing import CliRunner
+
+    from secant.cli import cli
+
+    return CliRunner().invoke(cli, ["assess", *map(str, arguments)], **options)
+
+
+def table(n=4000, seed=0):
+    """Return predictions of two models in three groups, of which one is off."""
+    rng = np.random.default_rng(seed)
+    forecast = rng.uniform(0.05, 0.95, n)
+    segment = rng.choice(["north", "south", "[red]west"], n)
+    chance = np.where(segment == "south", forecast**1.6, forecast)
+    return {
+        "happened": (rng.random(n) < chance).astype(np.int8),
+        "forecast": forecast,
+        "better": np.clip(chance, 0, 1),
+        "segment": segment,
+        "days": rng.integers(1, 4, n),
+    }
+
+
+def write(path, columns):
+    import pyarrow.csv
+    import pyarrow.parquet
+
+    arrow = pyarrow.table(columns)
+    if path.suffix == ".csv":
+        pyarrow.csv.write_csv(arrow, path)
+    else:
+        pyarrow.parquet.write_table(arrow, path)
+    return path
+
+
+@pytest.fixture
+def columns():
+    return table()
+
+
+@pytest.fixture
+def file(tmp_path, columns):
+    return write(tmp_path / "preds.parquet", columns)
+
+
+NAMED = ("--y-true", "happened", "--y-prob", "forecast")
+
+
+# --- what is printed ------------------------------------------------------------------------------
+
+
+def test_the_three_answers(file, columns):
+    result = secant.assess(columns["happened"], columns["forecast"])
+    shown = run(file, *NAMED)
+    assert shown.exit_code == 0, shown.output
+    words = " ".join(shown.output.split())
+    assert _verdict.headline(result) in words
+    assert " ".join(_verdict.where(result).split()) in words
+    assert _verdict.averages(result) in words
+    for name in ("ECCE-R", "ECCE-MAD", "about 1.6", "95% limits", result.ecce_r.method):
+        assert name in words
+    assert "▁" in shown.output
+    assert "█" in shown.output
+
+
+def test_significant_intervals_are_shown(tmp_path):
+    rng = np.random.default_rng(0)
+    p = rng.random(6000)
+    off = np.where((p > 0.1) & (p < 0.4), 0.15, 0) - np.where((p > 0.6) & (p < 0.9), 0.15, 0)
+    columns = {"y": (rng.random(6000) < p + off).astype(int), "p": p}
+    result = secant.assess(columns["y"], columns["p"])
+    assert len(result.intervals) == 2
+    shown = run(write(tmp_path / "a.parquet", columns)).output
+    for each in result.intervals:
+        assert f"{each.low:.3f} to {each.high:.3f}" in shown
+        assert f"{each.n:,}" in shown
+
+
+def test_groups_are_sorted_counted_and_shown_literally(file, columns):
+    shown = run(file, *NAMED, "--by", "segment")
+    assert shown.exit_code == 0, shown.output
+    assert "1 of 3 groups is miscalibrated at 5% after Holm's correction." in shown.output
+    table_of_groups = shown.output[shown.output.index("1 of 3 groups") :]
+    assert "[red]west" in table_of_groups
+    assert table_of_groups.index("south") < table_of_groups.index("north")
+
+
+def test_quiet_is_a_line_a_model(file):
+    shown = run(file, *NAMED, "--y-prob", "better", "--by", "segment", "--quiet")
+    lines = shown.output.splitlines()
+    assert len(lines) == 4
+    assert lines[0].startswith("forecast: Miscalibrated: ECCE-R 0.0")
+    assert lines[1].startswith("better: No miscalibration found: ECCE-R 0.0")
+    assert lines[2].startswith("forecast: 1 of 3 groups")
+
+
+def test_names_with_markup_show_literally(tmp_path, columns):
+    columns["[bold]x[/bold]"] = columns.pop("forecast")
+    file = write(tmp_path / "a.parquet", columns)
+    arguments = ("--y-true", "happened", "--y-prob", "[bold]x[/bold]", "--y-prob", "better")
+    for more in ((), ("--quiet",), ("--alpha", "0.01")):
+        assert "[bold]x[/bold]: " in run(file, *arguments, *more).output
+
+
+# --- which columns --------------------------------------------------------------------------------
+
+
+def test_columns_are_guessed_where_there_is_no_doubt(tmp_path, columns):
+    named = {key: columns[key] for key in ("happened", "forecast", "segment")}
+    shown = run(write(tmp_path / "a.parquet", named))
+    assert shown.exit_code == 0, shown.output
+    assert "Guessed: --y-prob forecast, --y-true happened" in shown.output
+    only = {"outcome_2024": named["happened"], "model": named["forecast"]}
+    for suffix in ("parquet", "csv"):
+        shown = run(write(tmp_path / f"b.{suffix}", only))
+        assert "Guessed: --y-prob model, --y-true outcome_2024" in shown.output
+
+
+def test_doubt_is_an_error_that_lists_the_columns(file, tmp_path, columns):
+    shown = run(file, "--y-true", "happened")
+    # "forecast" is a name people use; "better" is not.
+    assert shown.exit_code == 0, shown.output
+    two = {"score": columns["forecast"], "probability": columns["better"], "y": columns["happened"]}
+    shown = run(write(tmp_path / "c.parquet", two))
+    assert shown.exit_code == 2
+    assert "say --y-prob COLUMN" in shown.output
+    assert "score, probability, y" in shown.output
+    three = {"p": columns["forecast"], "a": columns["happened"], "b": columns["happened"]}
+    shown = run(write(tmp_path / "d.parquet", three))
+    assert shown.exit_code == 2
+    assert "say --y-true COLUMN" in shown.output
+
+
+def test_several_files_weights_and_labels(tmp_path, columns):
+    columns["label"] = np.where(columns["happened"], "yes", "no")
+    half = {key: values[:2000] for key, values in columns.items()}
+    rest = {key: values[2000:] for key, values in columns.items()}
+    write(tmp_path / "1.parquet", half)
+    write(tmp_path / "2.parquet", rest)
+    arguments = ("--y-true", "label", "--y-prob", "forecast", "--pos-label", "yes")
+    weights = ("--weight", "days", "--weight-kind", "frequency")
+    expected = secant.assess(
+        columns["happened"], columns["forecast"],
+        sample_weight=columns["days"], weight_kind="frequency",
+    )  # fmt: skip
+    for files in ([tmp_path / "1.parquet", tmp_path / "2.parquet"], [tmp_path / "*.parquet"]):
+        shown = run(*files, *arguments, *weights, "--json", "-")
+        found = json.loads(shown.stdout)["models"]["forecast"]
+        assert found["n"] == expected.n
+        assert found["ecce_r"]["value"] == pytest.approx(expected.ecce_r.value, abs=1e-12)
+
+
+@pytest.mark.parametrize(("outcomes", "label"), [([1, 2, 2], "2"), (["1", "2", "2"], "2")])
+def test_a_label_is_read_as_the_column_has_it(tmp_path, outcomes, label):
+    file = write(tmp_path / "a.parquet", {"y": outcomes, "p": [0.2, 0.6, 0.7]})
+    shown = run(file, "--y-true", "y", "--y-prob", "p", "--pos-label", label, "--json", "-")
+    assert shown.exit_code == 0, shown.output
+    assert json.loads(shown.stdout)["models"]["p"]["base_rate"] == pytest.approx(2 / 3)
+
+
+# --- files ----------------------------------------------------------------------------------------
+
+
+def test_json_holds_every_number(file, columns, tmp_path):
+    out = tmp_path / "out.json"
+    shown = run(file, *NAMED, "--by", "segment", "--json", out, "--alpha", "0.01")
+    assert f"Wrote {out}" in shown.output.replace("\n", "")
+    found = json.loads(out.read_text())
+    result = secant.assess(columns["happened"], columns["forecast"])
+    assert found["models"]["forecast"] == json.loads(json.dumps(result.to_dict()))
+    assert found["files"] == [str(file)]
+    assert found["columns"] == {
+        "y_true": "happened", "y_prob": ["forecast"], "weight": None, "by": ["segment"],
+    }  # fmt: skip
+    assert {group["key"] for group in found["groups"]["forecast"]["groups"]} == set(
+        columns["segment"]
+    )
+    assert found["gate"] == {"alpha": 0.01, "max_ecce_r": 0.0, "crossed": True}
+    assert found["secant"] == secant.__version__
+
+
+def test_json_on_stdout_is_nothing_else(file):
+    shown = run(file, *NAMED, "--json", "-")
+    assert json.loads(shown.stdout)["models"]["forecast"]["n"] == 4000
+    assert shown.stderr == ""
+
+
+@pytest.mark.parametrize("ending", ["png", "svg", "pdf"])
+def test_plot(file, tmp_path, ending):
+    optional("matplotlib")
+    out = tmp_path / f"curve.{ending}"
+    shown = run(file, *NAMED, "--y-prob", "better", "--plot", out)
+    assert shown.exit_code == 0, shown.output
+    start = out.read_bytes()[:400]
+    assert {"png": b"\x89PNG", "svg": b"<svg", "pdf": b"%PDF"}[ending] in start
+
+
+def test_a_picture_of_no_known_format_is_refused(file, tmp_path):
+    shown = run(file, *NAMED, "--plot", tmp_path / "curve.doc")
+    assert shown.exit_code == 2
+    assert "a picture ends in .png, .svg or .pdf" in shown.output
+    assert list(tmp_path.iterdir()) == [file]
+
+
+def test_report(file, tmp_path):
+    out = tmp_path / "report.html"
+    shown = run(
+        file, *NAMED, "--y-prob", "better", "--by", "segment", "--html", out, "--title", "<b>"
+    )
+    assert shown.exit_code == 0, shown.output
+    page = out.read_text()
+    assert "&lt;b&gt;" in page
+    assert str(file) in page
+    assert "forecast" in page
+    assert "better" in page
+
+
+# --- the gate and exit codes ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("options", "code", "words"),
+    [
+        ((), 0, None),
+        (("--alpha", "0.01"), 1, "Gate crossed: ECCE-R"),
+        (("--max-ecce-r", "0.02"), 1, "Gate crossed: ECCE-R"),
+        (("--alpha", "0.01", "--max-ecce-r", "0.5"), 0, "Detectable, and within your tolerance"),
+        (
+            ("--alpha", "0.01", "--max-ecce-r", "0.02", "--y-prob", "better"),
+            1,
+            "better: Gate passed",
+        ),
+        (("--alpha", "1e-300"), 0, "Gate passed"),
+    ],
+)
+def test_the_gate(file, options, code, words):
+    for more in ((), ("--quiet",)):
+        shown = run(file, *NAMED, *options, *more)
+        assert shown.exit_code == code, shown.output
+        assert words is None or words in " ".join(shown.output.split())
+
+
+def test_a_group_alone_can_cross_the_gate(tmp_path):
+    rng = np.random.default_rng(4)
+    p = rng.random(20_000)
+    small = np.arange(20_000) < 600
+    y = rng.random(20_000) < np.where(small, np.clip(p + 0.15, 0, 1), p - 0.0045)
+    columns = {"y": y.astype(int), "p": p, "g": np.where(small, "small", "large")}
+    file = write(tmp_path / "a.parquet", columns)
+    gate = ("--alpha", "0.01", "--max-ecce-r", "0.05")
+    assert run(file, *gate).exit_code == 0
+    shown = run(file, "--by", "g", *gate)
+    assert shown.exit_code == 1
+    assert "Gate crossed by 1 of 2 groups: small" in " ".join(shown.output.split())
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ((), "Missing argument 'FILES...'"),
+        (("{file}", "--alpha", "2"), "--alpha"),
+        (("{file}", "--y-true", "hapened", "--y-prob", "forecast"), "did you mean 'happened'?"),
+        (("{file}", *NAMED, "--y-prob", "forecast"), "names a column twice"),
+        (("{file}", *NAMED, "--weight", "segment"), "segment"),
+        (("missing.parquet", *NAMED), "missing.parquet"),
+        (("{file}", "--y-true", "forecast", "--y-prob", "happened"), "forecast"),
+        (("{file}", *NAMED, "--pos-label", "9"), "pos_label=9"),
+        (("{file}", *NAMED, "--html", "nowhere/at/all/report.html"), "nowhere"),
+    ],
+)
+def test_bad_input_and_usage_exit_with_2(file, arguments, words):
+    shown = run(*(str(each).replace("{file}", str(file)) for each in arguments))
+    assert shown.exit_code == 2, shown.output
+    assert words in " ".join(shown.output.split())
+    assert "Traceback" not in shown.output
+
+
+def test_a_real_process_answers_with_its_exit_code(file):
+    command = [sys.executable, "-m", "secant", "assess", str(file), *NAMED, "--alpha", "0.01", "-q"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 1, done.stderr
+    assert "Gate crossed" in done.stdout
+    assert done.stderr == ""  # no progress bar where there is no terminal
+
+
+def test_help_has_examples_and_exit_codes():
+    shown = run("--help").output
+    for words in ("Examples:", "Exit codes:", "--max-ecce-r", "secant assess preds.parquet"):
+        assert words in shown
+
+
+def test_demo(tmp_path):
+    from click.testing import CliRunner
+
+    from secant.cli import cli
+
+    shown = CliRunner().invoke(cli, ["demo", "--out", str(tmp_path / "demo")])
+    assert shown.exit_code == 0, shown.output
+    made = {path.name for path in (tmp_path / "demo").iterdir()}
+    assert made == {"predictions.parquet", "stations.parquet", "report.html", "stations.html"}
+    assert "Over scores 0.292 to 1.000 predictions are too high by 2.51 points" in " ".join(
+        shown.output.split()
+    )
+    assert "1 of 3 groups is miscalibrated" in shown.output
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion(shell):
+    from click.testing import CliRunner
+
+    from secant.cli import cli
+
+    shown = CliRunner().invoke(cli, ["completion", shell])
+    assert shown.exit_code == 0
+    assert "_SECANT_COMPLETE" in shown.output
