@@ -17,6 +17,7 @@ if _TYPE_CHECKING:
     from secant._assessments import Assessments, Group
     from secant._calibration import Calibration
     from secant._cells import Bounds, Cells
+    from secant._classes import TopLabel, assess_classes, top_label
     from secant._compare_groups import Contrast, GroupComparison, compare_groups
     from secant._planning import detectable, predictions_needed
     from secant._results import ECE, Curve, Interval, Reliability, Statistic
@@ -45,9 +46,11 @@ __all__ = [
     "Scan",
     "SecantError",
     "Statistic",
+    "TopLabel",
     "__version__",
     "assess",
     "assess_by",
+    "assess_classes",
     "compare_groups",
     "detectable",
     "ecce_mad",
@@ -56,6 +59,7 @@ __all__ = [
     "null",
     "predictions_needed",
     "scan",
+    "top_label",
 ]
 
 # Where each name lives. A module is loaded when one of its names is first asked for.
@@ -65,6 +69,7 @@ _HOMES = {
     "_assessments": ("Assessments", "Group"),
     "_calibration": ("Calibration",),
     "_cells": ("Bounds", "Cells"),
+    "_classes": ("TopLabel", "assess_classes", "top_label"),
     "_compare_groups": ("Contrast", "GroupComparison", "compare_groups"),
     "_planning": ("detectable", "predictions_needed"),
     "_results": ("ECE", "Curve", "Interval", "Reliability", "Statistic"),

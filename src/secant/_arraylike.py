@@ -11,16 +11,36 @@ from secant.errors import InputError
 if TYPE_CHECKING:
     from secant._types import FloatArray
 
-__all__ = ["from_objects", "one_dimensional", "plain_value", "real_array", "shown", "wrong_type"]
+__all__ = [
+    "from_objects",
+    "one_dimensional",
+    "plain_value",
+    "real_array",
+    "real_matrix",
+    "shown",
+    "wrong_type",
+]
 
 
 def one_dimensional(argument: str, value: Any) -> np.ndarray[Any, Any]:
     """Turn anything array-like into a one-dimensional array, or say why not."""
+    array = _array(argument, value)
+    if array.ndim == 1:
+        return array
+    if array.ndim == 0:
+        msg = f"{argument} must be one-dimensional; got a single {type(value).__name__}"
+    else:
+        msg = f"{argument} must be one-dimensional; its shape is {array.shape}{_shape_hint(array)}"
+    raise InputError(msg)
+
+
+def _array(argument: str, value: Any) -> np.ndarray[Any, Any]:
+    """Turn anything array-like into an array, nothing of which is masked."""
     if isinstance(value, (str, bytes)):
         msg = f"{argument} must be an array of values; got the text {value!r}"
         raise InputError(msg)
     if isinstance(value, np.ma.MaskedArray) and np.ma.is_masked(value):
-        first = int(np.flatnonzero(np.ma.getmaskarray(value))[0])
+        first = ", ".join(str(place) for place in np.argwhere(np.ma.getmaskarray(value))[0])
         msg = f"{argument}[{first}] is masked; secant does not drop rows, leave them out yourself"
         raise InputError(msg)
     if isinstance(value, (list, tuple)):
@@ -32,17 +52,10 @@ def one_dimensional(argument: str, value: Any) -> np.ndarray[Any, Any]:
     if hasattr(value, "detach") and hasattr(value, "__array__"):
         value = value.detach()
     try:
-        array = np.asarray(value)
+        return np.asarray(value)
     except (TypeError, ValueError, RuntimeError) as error:
         msg = f"{argument} cannot be read as an array: {error}"
         raise InputError(msg) from error
-    if array.ndim == 1:
-        return array
-    if array.ndim == 0:
-        msg = f"{argument} must be one-dimensional; got a single {type(value).__name__}"
-    else:
-        msg = f"{argument} must be one-dimensional; its shape is {array.shape}{_shape_hint(array)}"
-    raise InputError(msg)
 
 
 def _shape_hint(array: np.ndarray[Any, Any]) -> str:
@@ -68,6 +81,21 @@ def real_array(
     if array.dtype.kind == "O":
         return from_objects(argument, array)
     raise wrong_type(argument, array, "real numbers")
+
+
+def real_matrix(argument: str, value: Any) -> np.ndarray[Any, Any]:
+    """Turn anything array-like into a two-dimensional array of doubles or floats."""
+    array = _array(argument, value)
+    if array.ndim != 2:
+        msg = f"{argument} must have a row a prediction and a column a class; "
+        raise InputError(msg + f"its shape is {array.shape}")
+    if array.dtype in {np.dtype(np.float32), np.dtype(np.float64)}:
+        return array
+    if array.dtype.kind in "fiub":
+        return array.astype(np.float64)
+    if array.dtype.kind == "O":
+        return np.stack([from_objects(f"{argument}[{i}]", row) for i, row in enumerate(array)])
+    raise wrong_type(argument, array.ravel(), "real numbers")
 
 
 def wrong_type(argument: str, array: np.ndarray[Any, Any], wanted: str) -> InputError:

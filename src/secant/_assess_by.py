@@ -114,6 +114,8 @@ def ranked(
     adjust: str,
     by: tuple[str, ...],
     empty: tuple[Any, ...] = (),
+    what: str = "group",
+    draws: int | None = None,
 ) -> Assessments:
     """Put groups in order, the smallest adjusted P-value first."""
     level = results[0].confidence_level
@@ -126,7 +128,7 @@ def ranked(
 
     order = sorted(range(len(results)), key=rank)
     rows = (_group(keys[i], results[i], float(adjusted[i]), 1 - level) for i in order)
-    return Assessments(tuple(rows), by, adjust, level, empty)
+    return Assessments(tuple(rows), by, adjust, level, empty, what, draws)
 
 
 def _group(key: Any, result: Calibration, adjusted: float, alpha: float) -> Group:

@@ -69,13 +69,18 @@ class Assessments(Mapping[Any, "Calibration"]):
     rows : tuple of Group
         The groups, smallest adjusted P-value first.
     by : tuple of str
-        What the groups are: names of columns, or ``"group"``.
+        What the groups are: names of columns, ``"group"``, ``"class"`` or ``"predicted class"``.
     adjust : {"holm", "benjamini-hochberg", "westfall-young"}
         How P-values were adjusted for the number of groups.
     confidence_level : float
         Level of all intervals; findings are at one minus it, after adjustment.
     empty : tuple
-        Keys of groups all of whose weights are zero: there is nothing to assess.
+        Keys of groups all of whose weights are zero, and of classes that were never predicted:
+        there is nothing to assess.
+    what : {"group", "class"}
+        What one of them is called.
+    draws : int or None
+        How many times all labels were drawn for Westfall and Young's adjustment.
     """
 
     rows: tuple[Group, ...]
@@ -83,6 +88,8 @@ class Assessments(Mapping[Any, "Calibration"]):
     adjust: str
     confidence_level: float
     empty: tuple[Any, ...] = ()
+    what: str = "group"
+    draws: int | None = None
 
     def __getitem__(self, key: Any) -> Calibration:
         return self._by_key[key]
@@ -122,6 +129,7 @@ class Assessments(Mapping[Any, "Calibration"]):
             "verdict": _verdict.groups_headline(self),
             "by": list(self.by),
             "adjust": self.adjust,
+            "draws": self.draws,
             "confidence_level": self.confidence_level,
             "groups": [row.to_dict() for row in self.rows],
             "empty": [plain_name(key) for key in self.empty],

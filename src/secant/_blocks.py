@@ -9,7 +9,7 @@ inside says which cells matter, the source cuts those finer, and nobody ever sor
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -33,6 +33,7 @@ __all__ = [
     "add_totals",
     "collapse",
     "concatenate",
+    "merge",
     "resolve",
     "resolve_all",
 ]
@@ -286,6 +287,13 @@ def concatenate(parts: list[Blocks]) -> Blocks:
     """Join disjoint blocks into one table in the order of scores."""
     merged: Blocks = _map(lambda *columns: np.concatenate(columns), *parts)
     return merged.select(np.argsort(merged.low, kind="stable"))
+
+
+def merge(blocks: Blocks, starts: IntArray) -> Blocks:
+    """Join neighbouring blocks: a new one begins at each of ``starts``, the first of which is 0."""
+    ends = np.append(starts[1:], len(blocks)) - 1
+    joined: Blocks = _map(lambda column: np.add.reduceat(column, starts), blocks)
+    return replace(joined, low=blocks.low[starts], high=blocks.high[ends])
 
 
 def collapse(

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from secant import _pvalues, null
-from secant._blocks import resolve_all
+from secant._blocks import merge, resolve_all
 from secant._calibration import Calibration
 from secant._ecce import could_hold_an_extreme, extremes
 from secant._inference import interval, normalize
@@ -14,12 +17,10 @@ from secant._results import Statistic
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    import numpy as np
-
     from secant._blocks import Blocks, Groups, Source, Totals
     from secant._types import BoolArray
 
-__all__ = ["calibrate", "calibrations"]
+__all__ = ["calibrate", "calibrations", "thinned"]
 
 # Variance (at most the expected events, or failures) below which limits are only approximate.
 _FEW_EVENTS = 10
@@ -103,6 +104,27 @@ def calibrate(
         _totals=totals,
         _extremes=found,
         _source=source,
+    )
+
+
+def thinned(result: Calibration, most: int) -> Calibration:
+    """Return a result that keeps about so many stretches of scores, to take less memory.
+
+    Nothing that it says changes: its source is asked again for what is no longer kept.
+    """
+    blocks, found = result._blocks, result._extremes  # noqa: SLF001  (made here)
+    if len(blocks) <= most:
+        return result
+    # The ties on both sides of an extreme stay, so that the scores there are exact.
+    beside = [end + step for end in (found.argmin, found.argmax) for step in (-1, 0, 1)]
+    even = np.linspace(0, len(blocks), most, endpoint=False).astype(np.int64)
+    starts = np.unique(np.concatenate([even, beside]))
+    starts = starts[(starts >= 0) & (starts < len(blocks))]
+    argmin, argmax = np.searchsorted(starts, [found.argmin, found.argmax]).tolist()
+    return replace(
+        result,
+        _blocks=merge(blocks, starts),
+        _extremes=replace(found, argmin=argmin, argmax=argmax),
     )
 
 

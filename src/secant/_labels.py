@@ -9,7 +9,7 @@ import numpy as np
 from secant._arraylike import from_objects, plain_value, wrong_type
 from secant.errors import InputError
 
-__all__ = ["binary"]
+__all__ = ["binary", "refuse_missing"]
 
 
 def binary(
@@ -68,9 +68,7 @@ def _looks_swapped(labels: np.ndarray[Any, Any], scores: np.ndarray[Any, Any]) -
 
 
 def _refuse_text_labels(labels: np.ndarray[Any, Any]) -> None:
-    missing = _first_missing(labels)
-    if missing is not None:
-        raise _missing_outcome(missing, labels[missing])
+    refuse_missing(labels)
     words = sorted({plain_value(word) for word in labels[:10_000]})
     words_shown = ", ".join(repr(word) for word in words[:3])
     msg = (
@@ -85,9 +83,7 @@ def _against_pos_label(labels: np.ndarray[Any, Any], pos_label: Any) -> np.ndarr
     if np.ndim(pos_label) or isinstance(pos_label, (set, frozenset, dict)):
         msg = f"pos_label must be one value; got {pos_label!r}"
         raise InputError(msg)
-    missing = _first_missing(labels)
-    if missing is not None:
-        raise _missing_outcome(missing, labels[missing])
+    refuse_missing(labels)
     text = {"U": str, "T": str, "S": bytes}.get(labels.dtype.kind)
     if text is not None and not isinstance(pos_label, text):
         _pos_label_absent(labels, pos_label)
@@ -108,6 +104,13 @@ def _against_pos_label(labels: np.ndarray[Any, Any], pos_label: Any) -> np.ndarr
             )
             raise InputError(msg)
     return positive
+
+
+def refuse_missing(labels: np.ndarray[Any, Any]) -> None:
+    """Refuse rows that have no outcome, naming the first."""
+    missing = _first_missing(labels)
+    if missing is not None:
+        raise _missing_outcome(missing, labels[missing])
 
 
 def _first_missing(labels: np.ndarray[Any, Any]) -> int | None:

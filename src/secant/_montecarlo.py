@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from secant._types import BoolArray, FloatArray, IntArray
 
-__all__ = ["Coins", "Estimate", "Model", "draw_rows", "draw_ties", "model_of_ties"]
+__all__ = ["Coins", "Estimate", "Model", "draw_rows", "draw_ties", "in_units", "model_of_ties"]
 
 # Numbers drawn at once: two megabytes.
 _CELLS = 1 << 18
@@ -136,7 +136,7 @@ def draw_rows(
     if (weight == weight[0]).all():
         n, n1 = np.diff(ends, prepend=-1), np.diff(np.cumsum(response)[ends], prepend=0)
         return draw_ties(score[ends], n, n1, rng=rng, draws=draws, enough=enough, progress=progress)
-    units = _in_units(weight)
+    units = in_units(weight)
     tie_weight = np.diff(np.cumsum(units)[ends], prepend=0.0)
     reached = running_sum(tie_weight * score[ends])
     x = np.cumsum(units * response)[ends] - reached
@@ -157,7 +157,7 @@ def model_of_ties(
     return Coins(np.repeat(score, n), None, (np.cumsum(n) - 1)[wanted], reached[wanted])
 
 
-def _in_units(weight: FloatArray) -> FloatArray:
+def in_units(weight: FloatArray) -> FloatArray:
     """Return weights as whole numbers whose sum is below 2^53, so that they add up exactly."""
     _, exponent = math.frexp(math.fsum(weight.tolist()))
     return np.rint(np.ldexp(weight, 52 - exponent))

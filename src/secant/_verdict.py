@@ -144,12 +144,15 @@ def groups_headline(result: Assessments) -> str:
     failing, groups = len(result.failing), len(result)
     level = f"at {100 * (1 - result.confidence_level):.3g}%"
     if groups == 1:
-        return f"The only group is {'' if failing else 'not found to be '}miscalibrated {level}."
+        negation = "" if failing else "not found to be "
+        return f"The only {result.what} is {negation}miscalibrated {level}."
     level += f" after {_ADJUSTMENTS[result.adjust]}"
+    if result.draws is not None:
+        level += f" ({result.draws:,} draws)"
     if not failing:
-        return f"None of {groups:,} groups is found to be miscalibrated {level}."
+        return f"None of {_count(result, groups)} is found to be miscalibrated {level}."
     verb = "is" if failing == 1 else "are"
-    return f"{failing:,} of {groups:,} groups {verb} miscalibrated {level}."
+    return f"{failing:,} of {_count(result, groups)} {verb} miscalibrated {level}."
 
 
 def groups_text(result: Assessments) -> str:
@@ -168,7 +171,7 @@ def groups_text(result: Assessments) -> str:
 
     lines = [*groups_words(result), "", *(line(row) for row in shown)]
     if len(rows) > _MOST_ROWS:
-        lines.append(f"... and {len(rows) - _MOST_ROWS:,} more groups")
+        lines.append(f"... and {_count(result, len(rows) - _MOST_ROWS, ' more')}")
     return "\n".join(lines)
 
 
@@ -183,7 +186,7 @@ def groups_html(result: Assessments) -> str:
     body = "".join(row(cells, "td") for cells in rows[:_MOST_ROWS])
     words = "<br>".join(escape(words) for words in groups_words(result))
     more = len(rows) - _MOST_ROWS
-    tail = f"<p>... and {more:,} more groups</p>" if more > 0 else ""
+    tail = f"<p>... and {_count(result, more, ' more')}</p>" if more > 0 else ""
     table = f"<table><thead>{row(header, 'th')}</thead><tbody>{body}</tbody></table>"
     return f"<div><p>{words}</p>{table}{tail}</div>"
 
@@ -192,13 +195,22 @@ def groups_words(result: Assessments) -> list[str]:
     """Return the answer for many groups in sentences."""
     words = [groups_headline(result)]
     if few := len(result.too_few):
-        words.append(f"{few:,} group{' is' if few == 1 else 's are'} too small to say anything.")
+        are = "is" if few == 1 else "are"
+        words.append(f"{_count(result, few)} {are} too small to say anything.")
     if empty := len(result.empty):
-        words.append(
-            f"{empty:,} group{' has' if empty == 1 else 's have'} no weight and "
-            f"{'is' if empty == 1 else 'are'} left out."
-        )
+        have, are = ("has", "is") if empty == 1 else ("have", "are")
+        which = _count(result, empty)
+        if result.what == "class":
+            words.append(f"{which} {'was' if empty == 1 else 'were'} never predicted.")
+        else:
+            words.append(f"{which} {have} no weight and {are} left out.")
     return words
+
+
+def _count(result: Assessments, number: int, more: str = "") -> str:
+    """Say how many groups, or classes."""
+    plural = {"class": "classes"}.get(result.what, f"{result.what}s")
+    return f"{number:,}{more} {result.what if number == 1 else plural}"
 
 
 def groups_table(result: Assessments) -> tuple[list[str], list[list[str]]]:

@@ -156,7 +156,7 @@ def test_outcomes_that_tie_with_the_observed_one_count():
 def test_weights_add_up_exactly(scale):
     """In any order, so that paths with the same successes are the same; and nearly unchanged."""
     weight = scale * np.where(rng(22).random(100_000) < 0.5, 0.1, 0.3)
-    units = _montecarlo._in_units(weight)
+    units = _montecarlo.in_units(weight)
     sums = np.cumsum(units)
     assert sums[-1] == np.cumsum(units[::-1])[-1] == sum(map(int, units)) < 2**53
     assert np.cumsum(weight)[-1] != np.cumsum(weight[::-1])[-1]  # what this is for

@@ -23,9 +23,11 @@ FROZEN = [
     "Scan",
     "SecantError",
     "Statistic",
+    "TopLabel",
     "__version__",
     "assess",
     "assess_by",
+    "assess_classes",
     "compare_groups",
     "detectable",
     "ecce_mad",
@@ -34,6 +36,7 @@ FROZEN = [
     "null",
     "predictions_needed",
     "scan",
+    "top_label",
 ]
 
 
