@@ -19,6 +19,7 @@ if _TYPE_CHECKING:
     from secant._cells import Bounds, Cells
     from secant._classes import TopLabel, assess_classes, top_label
     from secant._compare_groups import Contrast, GroupComparison, compare_groups
+    from secant._compare_models import ModelComparison, compare_models
     from secant._planning import detectable, predictions_needed
     from secant._results import ECE, Curve, Interval, Reliability, Statistic
     from secant._scan import Scan, scan
@@ -41,6 +42,7 @@ __all__ = [
     "InputError",
     "Interval",
     "MissingExtraError",
+    "ModelComparison",
     "Reliability",
     "ReliabilityDisplay",
     "Scan",
@@ -52,6 +54,7 @@ __all__ = [
     "assess_by",
     "assess_classes",
     "compare_groups",
+    "compare_models",
     "detectable",
     "ecce_mad",
     "ecce_r",
@@ -71,6 +74,7 @@ _HOMES = {
     "_cells": ("Bounds", "Cells"),
     "_classes": ("TopLabel", "assess_classes", "top_label"),
     "_compare_groups": ("Contrast", "GroupComparison", "compare_groups"),
+    "_compare_models": ("ModelComparison", "compare_models"),
     "_planning": ("detectable", "predictions_needed"),
     "_results": ("ECE", "Curve", "Interval", "Reliability", "Statistic"),
     "_scan": ("Scan", "scan"),

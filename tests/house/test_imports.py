@@ -24,7 +24,7 @@ LAYERS = (
     ("_state", "_plans", "_finite", "_montecarlo"),
     ("_cells", "_ecce", "_ece", "_joint", "_multiscale", "_pvalues", "sources"),
     ("_results", "_verdict", "_where", "_planning"),
-    ("_calibration", "_assessments", "_compare_groups"),
+    ("_calibration", "_assessments", "_compare_groups", "_compare_models"),
     ("_calibrate", "_data", "_gate"),
     ("_assess", "_assess_by", "_classes", "_scan"),
     ("plot", "report", "paper", "testing", "__init__"),
