@@ -111,8 +111,8 @@ def from_objects(argument: str, array: np.ndarray[Any, Any]) -> FloatArray:
         try:
             numbers[index] = _number(item)
         except (TypeError, ValueError, OverflowError) as error:
-            msg = f"{argument}[{index}] is {item!r}, not a number a double can hold"
-            raise InputError(msg) from error
+            complaint = ", not a number a double can hold"
+            raise InputError.of(argument, index, repr(item), complaint) from error
     return numbers
 
 

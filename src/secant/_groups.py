@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from secant._input import Observations
     from secant._types import IntArray
 
-__all__ = ["Apart", "grouped", "key_order", "plain_key", "split"]
+__all__ = ["Apart", "combined", "grouped", "key_order", "plain_key", "split"]
 
 
 class Apart:
@@ -74,16 +74,19 @@ def grouped(by: Any, rows: int) -> tuple[list[Any], IntArray]:
     """
     columns = by if isinstance(by, list) and by and not np.isscalar(by[0]) else [by]
     parts = [_factorized(_column(column, rows)) for column in columns]
-    keys, codes = parts[0]
-    if len(parts) == 1:
-        return keys, codes
-    combined = codes
+    return parts[0] if len(parts) == 1 else combined(parts)
+
+
+def combined(parts: Sequence[tuple[list[Any], IntArray]]) -> tuple[list[Any], IntArray]:
+    """Return the distinct tuples of keys of several columns, and the number of each row's tuple."""
+    _, codes = parts[0]
     for more, codes_of_more in parts[1:]:
         # Numbered again after each column, so that numbers stay below the number of rows.
-        _, combined = np.unique(combined * len(more) + codes_of_more, return_inverse=True)
-    first = np.zeros(int(combined.max()) + 1, np.int64)
-    first[combined[::-1]] = np.arange(rows)[::-1]
-    return [tuple(keys[codes[row]] for keys, codes in parts) for row in first], combined
+        _, codes = np.unique(codes * len(more) + codes_of_more, return_inverse=True)
+    rows = codes.shape[0]
+    first = np.zeros(int(codes.max()) + 1, np.int64)
+    first[codes[::-1]] = np.arange(rows)[::-1]
+    return [tuple(keys[column[row]] for keys, column in parts) for row in first], codes
 
 
 def split(seen: Observations, codes: IntArray, n_groups: int) -> list[Observations | None]:

@@ -16,22 +16,17 @@ import numpy as np
 from secant._arraylike import one_dimensional, real_array
 from secant._blocks import Forbidden
 from secant._labels import binary
+from secant._rules import NO_WEIGHT, check_weights, copies, forbidden_rows, score_range
 from secant.errors import InputError, SecantError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Generator
 
     from secant._types import FloatArray, IntArray
 
 __all__ = ["Chunk", "Observations", "check_choice", "check_level", "observations"]
 
 WeightKind = Literal["sampling", "frequency"]
-
-# Outside this range squares of weights leave the range of doubles; nobody means such weights.
-_LARGEST_WEIGHT = 1e100
-_SMALLEST_WEIGHT = 1e-100
-# Frequency weights are summed as doubles, which are exact for integers up to here.
-_LARGEST_COUNT = 2**53
 
 
 class Chunk(NamedTuple):
@@ -102,7 +97,7 @@ class Observations:
         """
         try:
             binary(self.labels, self.scores, None)
-            same = _check_scores(self.scores) == (self.lowest, self.highest)
+            same = score_range(self.scores) == (self.lowest, self.highest)
             if self.weights is not None:
                 _, n, zeros = _check_weights(self.weights, self.rows, self.weight_kind)
                 same &= (n, zeros) == (self.n, self.has_zero_weights)
@@ -117,7 +112,7 @@ class Observations:
         """Return about so many of the scores, from everywhere, in ascending order."""
         return np.sort(self.scores[:: -(-self.rows // size)].astype(np.float64) + 0.0)
 
-    def chunks(self, size: int) -> Iterator[Chunk]:
+    def chunks(self, size: int) -> Generator[Chunk]:
         """Walk over the rows in pieces small enough to stay in cache, skipping weight zero.
 
         The arrays handed out are views of the input or of a buffer that is used again for the
@@ -163,14 +158,14 @@ def observations(
     raw_labels = one_dimensional("y_true", y_true)
     _check_lengths(raw_labels, scores)
     labels = binary(raw_labels, scores, pos_label)
-    lowest, highest = _check_scores(scores)
+    lowest, highest = score_range(scores)
     if sample_weight is None:
         weights, n, zeros = None, scores.shape[0], False
     else:
         weights, n, zeros = _check_weights(sample_weight, scores.shape[0], kind)
     forbidden: tuple[int, ...] = ()
     if lowest == 0 or highest == 1:
-        forbidden = _forbidden_rows(labels, scores, weights)
+        forbidden = forbidden_rows(labels, scores, weights)
     return Observations(labels, scores, weights, kind, n, lowest, highest, forbidden, zeros)
 
 
@@ -213,49 +208,6 @@ def _check_lengths(labels: np.ndarray[Any, Any], scores: np.ndarray[Any, Any]) -
         raise InputError(msg)
 
 
-# Scores -------------------------------------------------------------------------------------------
-
-
-def _check_scores(scores: np.ndarray[Any, Any]) -> tuple[float, float]:
-    """Return the smallest and the largest score, both within [0, 1]."""
-    lowest, highest = float(scores.min()), float(scores.max())
-    if lowest >= 0 and highest <= 1:  # False for NaN, which min and max pass on
-        return lowest, highest
-    first = int(np.flatnonzero(~((scores >= 0) & (scores <= 1)))[0])
-    msg = f"y_prob[{first}] is {scores[first].item()!r}; "
-    if np.isnan(scores[first]):
-        msg += "a missing score cannot be assessed, and secant drops no rows"
-    else:
-        msg += f"a score must lie in [0, 1]{_scale_hint(lowest, highest)}"
-    raise InputError(msg)
-
-
-def _scale_hint(lowest: float, highest: float) -> str:
-    """Suggest what scores outside [0, 1] probably are."""
-    if lowest >= 0 and 1.5 < highest <= 100:
-        return " (these look like percentages: divide by 100)"
-    if lowest < -1e-3 and np.isfinite(lowest) and np.isfinite(highest):
-        return " (these look like logits: apply a sigmoid or softmax first)"
-    return ""
-
-
-def _forbidden_rows(
-    labels: np.ndarray[Any, Any], scores: np.ndarray[Any, Any], weights: np.ndarray[Any, Any] | None
-) -> tuple[int, ...]:
-    """Find the rows whose score says impossible of what happened."""
-    found: list[int] = []
-    size = 1 << 17
-    for start in range(0, scores.shape[0], size):
-        piece = slice(start, start + size)
-        certain = np.flatnonzero((scores[piece] == 0) | (scores[piece] == 1)) + start
-        if certain.size:
-            wrong = certain[labels[certain] != scores[certain]]
-            if weights is not None:
-                wrong = wrong[weights[wrong] > 0]
-            found.extend(wrong.tolist())
-    return tuple(found)
-
-
 # Weights ------------------------------------------------------------------------------------------
 
 
@@ -267,48 +219,10 @@ def _check_weights(
     if weights.shape[0] != rows:
         msg = f"sample_weight must have one value a row; it has {weights.shape[0]:,}, not {rows:,}"
         raise InputError(msg)
-    lowest, highest = float(weights.min()), float(weights.max())
-    if not (lowest >= 0 and highest <= _LARGEST_WEIGHT):
-        _refuse_weight(weights, ~((weights >= 0) & (weights <= _LARGEST_WEIGHT)))
+    lowest, highest = check_weights(weights)
     if highest == 0:
-        msg = "sample_weight is zero in every row; there is nothing to assess"
-        raise InputError(msg)
-    if lowest < _SMALLEST_WEIGHT:
-        tiny = (weights > 0) & (weights < _SMALLEST_WEIGHT)
-        if tiny.any():
-            _refuse_weight(weights, tiny)
+        raise InputError(NO_WEIGHT)
     if kind == "frequency":
-        return weights, _count_copies(weights), lowest == 0
+        return weights, copies(weights), lowest == 0
     n = int(np.count_nonzero(weights)) if lowest == 0 else rows
     return weights, n, lowest == 0
-
-
-def _refuse_weight(weights: np.ndarray[Any, Any], bad: np.ndarray[Any, Any]) -> None:
-    first = int(np.flatnonzero(bad)[0])
-    value = weights[first].item()
-    msg = f"sample_weight[{first}] is {value!r}; "
-    if 0 < value < np.inf:
-        msg += (
-            f"positive weights must lie between {_SMALLEST_WEIGHT:g} and {_LARGEST_WEIGHT:g}: "
-            "divide them by their mean, no result depends on their scale"
-        )
-    else:
-        msg += "a weight must be a finite number, zero or positive"
-    raise InputError(msg)
-
-
-def _count_copies(weights: np.ndarray[Any, Any]) -> int:
-    """Sum frequency weights, which must be whole numbers: they stand for copies of rows."""
-    fractional = weights != np.floor(weights)
-    if fractional.any():
-        first = int(np.flatnonzero(fractional)[0])
-        msg = (
-            f"sample_weight[{first}] is {weights[first].item()!r}; frequency weights count copies "
-            "of a row and must be whole numbers (weight_kind='sampling' takes any)"
-        )
-        raise InputError(msg)
-    total = float(weights.sum(dtype=np.float64))
-    if total > _LARGEST_COUNT:
-        msg = f"sample_weight sums to {total:.3g} copies of rows; at most 2**53 can be counted"
-        raise InputError(msg)
-    return int(total)

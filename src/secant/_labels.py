@@ -9,7 +9,7 @@ import numpy as np
 from secant._arraylike import from_objects, plain_value, wrong_type
 from secant.errors import InputError
 
-__all__ = ["binary", "refuse_missing"]
+__all__ = ["Outcomes", "binary", "refuse_missing"]
 
 
 def binary(
@@ -27,6 +27,34 @@ def binary(
     if labels.dtype.kind in "UST":
         _refuse_text_labels(labels)
     raise wrong_type("y_true", labels, "0 and 1")
+
+
+class Outcomes:
+    """Outcomes that come in batches, all of which must keep to one code."""
+
+    def __init__(self, pos_label: Any) -> None:
+        self._pos_label = pos_label
+        self._negative: Any = None  # what stands for "did not happen", once a batch has had it
+
+    def read(
+        self, labels: np.ndarray[Any, Any], scores: np.ndarray[Any, Any]
+    ) -> np.ndarray[Any, Any]:
+        """Return the labels of a batch as 0 and 1 (or False and True)."""
+        happened = binary(labels, scores, self._pos_label)
+        first = int(np.argmin(happened))
+        if happened[first]:  # a batch of nothing but events
+            return happened
+        negative = labels[first]
+        if self._negative is None:
+            self._negative = negative
+        elif negative != self._negative:
+            if self._pos_label is not None:
+                raise _third_value(first, negative, self._negative, self._pos_label)
+            complaint = (
+                f"; rows before it have {plain_value(self._negative)!r} for the same outcome"
+            )
+            raise InputError.of("y_true", first, repr(plain_value(negative)), complaint)
+        return happened
 
 
 def _label_objects(labels: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
@@ -51,15 +79,14 @@ def _zero_one(labels: np.ndarray[Any, Any], scores: np.ndarray[Any, Any]) -> np.
     value = labels[first].item()
     if value != value:  # noqa: PLR0124
         raise _missing_outcome(first, value)
-    msg = f"y_true[{first}] is {value!r}; "
     if _looks_swapped(labels, scores):
-        msg += (
-            "y_prob holds only 0 and 1 and y_true fractions: the two arguments look swapped, "
+        complaint = (
+            "; y_prob holds only 0 and 1 and y_true fractions: the two arguments look swapped, "
             "the outcomes come first"
         )
     else:
-        msg += "outcomes must be 0 and 1 (or -1 and 1, or any two values with pos_label)"
-    raise InputError(msg)
+        complaint = "; outcomes must be 0 and 1 (or -1 and 1, or any two values with pos_label)"
+    raise InputError.of("y_true", first, repr(value), complaint)
 
 
 def _looks_swapped(labels: np.ndarray[Any, Any], scores: np.ndarray[Any, Any]) -> bool:
@@ -98,11 +125,7 @@ def _against_pos_label(labels: np.ndarray[Any, Any], pos_label: Any) -> np.ndarr
             _pos_label_absent(labels, pos_label)
         if third.size:
             first = int(third[0])
-            msg = (
-                f"y_true[{first}] is {plain_value(labels[first])!r}; outcomes must take two "
-                f"values, and {plain_value(negative)!r} and pos_label={pos_label!r} are two already"
-            )
-            raise InputError(msg)
+            raise _third_value(first, labels[first], negative, pos_label)
     return positive
 
 
@@ -130,10 +153,16 @@ def _is_true(answer: Any) -> bool:
 
 
 def _missing_outcome(index: int, value: Any) -> InputError:
-    return InputError(
-        f"y_true[{index}] is {plain_value(value)!r}; a missing outcome cannot be assessed, "
-        "and secant drops no rows"
+    complaint = "; a missing outcome cannot be assessed, and secant drops no rows"
+    return InputError.of("y_true", index, repr(plain_value(value)), complaint)
+
+
+def _third_value(index: int, value: Any, negative: Any, pos_label: Any) -> InputError:
+    complaint = (
+        f"; outcomes must take two values, and {plain_value(negative)!r} and "
+        f"pos_label={pos_label!r} are two already"
     )
+    return InputError.of("y_true", index, repr(plain_value(value)), complaint)
 
 
 def _pos_label_absent(labels: np.ndarray[Any, Any], pos_label: Any) -> None:

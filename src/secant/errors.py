@@ -9,7 +9,18 @@
 
 from __future__ import annotations
 
-__all__ = ["InputError", "MissingExtraError", "SecantError"]
+from typing import NamedTuple
+
+__all__ = ["BadValue", "InputError", "MissingExtraError", "SecantError"]
+
+
+class BadValue(NamedTuple):
+    """One unusable value: the argument it came with, its place there, itself, what is wrong."""
+
+    argument: str
+    place: int
+    shown: str
+    complaint: str
 
 
 class SecantError(Exception):
@@ -17,7 +28,22 @@ class SecantError(Exception):
 
 
 class InputError(SecantError, ValueError):
-    """The input cannot be assessed; the message names the argument, the value and its place."""
+    """The input cannot be assessed; the message names the argument, the value and its place.
+
+    Attributes
+    ----------
+    value : BadValue or None
+        The value that cannot be used, where it is a single one.
+    """
+
+    value: BadValue | None = None
+
+    @classmethod
+    def of(cls, argument: str, place: int, shown: str, complaint: str) -> InputError:
+        """Return the error about one value."""
+        error = cls(f"{argument}[{place}] is {shown}{complaint}")
+        error.value = BadValue(argument, place, shown, complaint)
+        return error
 
 
 class MissingExtraError(SecantError, ImportError):

@@ -15,10 +15,10 @@ from helpers import PACKAGE
 # The layers, lowest first. A module (or subpackage) may import from its own layer and from those
 # below; imports form no circle. A new module is placed here, as low as it can be.
 LAYERS = (
-    ("errors", "_types", "_files", "_wording"),
+    ("errors", "_types", "_files", "_progress", "_wording"),
     (
         *("null", "_adjust", "_arraylike", "_binomial", "_labels", "_input", "_grid", "_blocks"),
-        *("_columns", "_groups", "_probs", "_stretches"),
+        *("_rules", "_batches", "_columns", "_groups", "_probs", "_stretches"),
     ),
     ("_sums", "_inference", "_chains", "_chains_numba", "_observed"),
     ("_state", "_plans", "_finite", "_montecarlo"),

@@ -7,6 +7,8 @@ every test of the suite. Where a library is missing the maker skips, by ``helper
 
 from __future__ import annotations
 
+import csv
+import gzip
 from typing import TYPE_CHECKING, Any
 
 from helpers import optional
@@ -76,10 +78,87 @@ def _lists(columns: Columns) -> dict[str, Any]:
     }
 
 
+# Files --------------------------------------------------------------------------------------------
+
+
+def _parquet(columns: Columns, folder: Path) -> Any:
+    table, path = arrow(columns), folder / "one.parquet"
+    optional("pyarrow.parquet").write_table(table, path, row_group_size=max(1, len(table) // 3))
+    return path
+
+
+def _parquet_folder(columns: Columns, folder: Path) -> Any:
+    """A folder for each segment, as Spark and Hive write them; else a folder of files."""
+    dataset = optional("pyarrow.dataset")
+    segment = arrow(columns).schema.field(NAMES["by"]) if NAMES["by"] in columns else None
+    dataset.write_dataset(
+        arrow(columns),
+        folder / "set",
+        format="parquet",
+        partitioning=None
+        if segment is None
+        else dataset.partitioning(optional("pyarrow").schema([segment]), flavor="hive"),
+    )
+    return str(folder / "set")
+
+
+def _parquet_glob(columns: Columns, folder: Path) -> Any:
+    """Three files, the last without rows."""
+    parquet, table = optional("pyarrow.parquet"), arrow(columns)
+    half = len(table) // 2
+    parts = [table.slice(0, half), table.slice(half), table.slice(0, 0)]
+    for number, part in enumerate(parts):
+        parquet.write_table(part, folder / f"part-{number}.parquet")
+    return str(folder / "part-*.parquet")
+
+
+def _feather(columns: Columns, folder: Path) -> Any:
+    table, path = arrow(columns), folder / "one.feather"
+    optional("pyarrow.feather").write_feather(table, path, chunksize=max(1, len(table) // 3))
+    return path
+
+
+def _arrow_stream(columns: Columns, folder: Path) -> Any:
+    table, path = arrow(columns), folder / "one.arrow"
+    with optional("pyarrow").ipc.new_stream(str(path), table.schema) as stream:
+        stream.write_table(table)
+    return [path]
+
+
+def _csv(columns: Columns, folder: Path) -> Any:
+    path = folder / "one.csv"
+    _write_csv(columns, path)
+    return str(path)
+
+
+def _csv_gz(columns: Columns, folder: Path) -> Any:
+    """Two gzipped files in a list."""
+    half = len(next(iter(columns.values()))) // 2
+    paths = [folder / "one.csv.gz", folder / "two.csv.gz"]
+    for path, rows in zip(paths, [slice(half), slice(half, None)], strict=True):
+        _write_csv({name: column[rows] for name, column in columns.items()}, path)
+    return paths
+
+
+def _write_csv(columns: Columns, path: Path) -> None:
+    opener = gzip.open if path.suffix == ".gz" else open
+    with opener(path, "wt", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(columns)
+        writer.writerows(zip(*(column.tolist() for column in columns.values()), strict=True))
+
+
 MAKERS: dict[str, Maker] = {
     "arrays": _arrays,
     "mapping": _mapping,
     "pandas": _pandas,
     "polars": _polars,
     "pyarrow": _pyarrow,
+    "parquet": _parquet,
+    "parquet folder": _parquet_folder,
+    "parquet glob": _parquet_glob,
+    "feather": _feather,
+    "arrow stream": _arrow_stream,
+    "csv": _csv,
+    "csv.gz": _csv_gz,
 }

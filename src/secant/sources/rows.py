@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import math
+from contextlib import closing
 from functools import cached_property
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from secant._blocks import Blocks, Totals, collapse, concatenate
-from secant._grid import DyadicGrid, NestedGrid, PointGrid, SampledGrid, Scratch, rank
+from secant._blocks import Blocks, Totals, collapse
+from secant._grid import DyadicGrid, SampledGrid
 from secant._input import Chunk
 from secant._sums import CellSums, row_totals
+from secant.sources._refining import Refinement, join, pick
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Generator
 
     from secant._blocks import Forbidden
     from secant._grid import BucketGrid
@@ -26,13 +28,13 @@ __all__ = ["RowSource", "Rows"]
 SORT_UP_TO = 1 << 16
 # Rows looked at together: a few arrays of this length stay in a processor's cache.
 CHUNK = 1 << 18
-# Rows of unresolved blocks that are collected and sorted, at least; more of many rows.
+# Rows of unresolved blocks that are collected and sorted, at least; more of many rows, but never
+# so many that memory would grow with them.
 COLLECT_UP_TO = 1 << 16
 COLLECT_SHARE = 1 / 64
+COLLECT_AT_MOST = 1 << 22
 CELLS_TO_REFINE = 1 << 16
 _SAMPLE = 1 << 14
-_NOBODY = -1
-_SEVERAL = -2
 
 
 class Rows(Protocol):
@@ -59,7 +61,7 @@ class Rows(Protocol):
         """The rows whose score rules out what happened; known after a first walk."""
         ...
 
-    def chunks(self, size: int) -> Iterator[Chunk]:
+    def chunks(self, size: int) -> Generator[Chunk]:
         """Walk over the rows of positive weight; a chunk is valid until the next one is taken."""
         ...
 
@@ -94,11 +96,14 @@ class RowSource:
             rows = self._all_rows()
             blocks = self._collapse(rows, moments=True)
             return blocks, self._totals(rows, blocks)
-        sums = CellSums(self._grid, sampling=self._observations.sampling, moments=moments)
-        for chunk in self._observations.chunks(CHUNK):
-            sums.add(chunk)
+        sums = self.cell_sums(moments=moments)
+        self._feed(sums)
         blocks = sums.blocks()
         return blocks, sums.totals(blocks)
+
+    def cell_sums(self, *, moments: bool = False) -> CellSums:
+        """Return empty sums over cells made for these rows."""
+        return CellSums(self._grid, sampling=self.sampling, moments=moments)
 
     def shuffled(self, rng: np.random.Generator) -> tuple[Blocks, Totals]:
         """Return one block a row, equal scores in random order, as the paper has it."""
@@ -110,17 +115,27 @@ class RowSource:
 
     def refine(self, blocks: Blocks) -> Blocks:
         """Cut blocks finer: into ties where that takes few rows, else into narrower cells."""
+        finer = self.refinement(blocks)
+        self._feed(finer)
+        return finer.blocks()
+
+    def refinement(self, blocks: Blocks) -> Refinement:
+        """Return what makes finer blocks of these when it is fed every row."""
         common, loose = self._common_scores(blocks)
-        budget = max(COLLECT_UP_TO, COLLECT_SHARE * self._observations.rows)
+        share = COLLECT_SHARE * self._observations.rows
+        budget = max(COLLECT_UP_TO, min(share, COLLECT_AT_MOST))
         lightest_first = np.argsort(loose, kind="stable")
         light = np.zeros(len(blocks), bool)
         light[lightest_first[np.cumsum(loose[lightest_first]) <= budget]] = True
-        parts = []
-        if light.any():
-            parts.append(self._ties(blocks.select(light), common[light]))
-        if not light.all():
-            parts.append(self._narrower(blocks.select(~light)))
-        return concatenate(parts)
+        return Refinement(
+            blocks,
+            light,
+            common,
+            CELLS_TO_REFINE,
+            self._grid,
+            sampling=self.sampling,
+            counted=self._observations.weight_kind == "frequency",
+        )
 
     def sorted_rows(self) -> Chunk:
         """Return every score, response and weight in the order of scores, then of weights.
@@ -130,7 +145,7 @@ class RowSource:
         """
         rows = self._all_rows()
         keys = (rows.scores,) if rows.weights is None else (rows.weights, rows.scores)
-        return _pick(rows, np.lexsort(keys))
+        return pick(rows, np.lexsort(keys))
 
     def recheck(self) -> None:
         """Raise SecantError if the arrays are seen to have changed since they were checked."""
@@ -151,52 +166,6 @@ class RowSource:
             return DyadicGrid(bits)
         return SampledGrid(seen.sample(1 << bits), seen.lowest, seen.highest, 1 << bits)
 
-    def _ties(self, blocks: Blocks, common: FloatArray) -> Blocks:
-        """Make one block of each distinct score, counting the common scores without sorting."""
-        moments = blocks.moments is not None
-        frequent = CellSums(
-            PointGrid(common[common >= 0]), sampling=self._observations.sampling, moments=moments
-        )
-        collected = []
-        for chunk, owner in self._rows_in(blocks):
-            is_common = chunk.scores == common[owner]
-            frequent.add(_pick(chunk, is_common))
-            collected.append(_pick(chunk, ~is_common))
-        parts = [frequent.blocks()]
-        if collected:
-            parts.append(self._collapse(_join(collected), moments=moments))
-        return concatenate(parts)
-
-    def _narrower(self, blocks: Blocks) -> Blocks:
-        """Cut blocks into cells, thousands each."""
-        each = max(4, CELLS_TO_REFINE // len(blocks))
-        grid = NestedGrid(blocks.low, blocks.high, 1 << (each.bit_length() - 1))
-        sums = CellSums(
-            grid, sampling=self._observations.sampling, moments=blocks.moments is not None
-        )
-        for chunk, _ in self._rows_in(blocks):
-            sums.add(chunk)
-        return sums.blocks()
-
-    def _rows_in(self, blocks: Blocks) -> Iterator[tuple[Chunk, IntArray]]:
-        """Walk over the rows inside some blocks, with the number of the block that holds each."""
-        grid = self._grid
-        owner_of_bucket = _owners(grid, blocks)
-        is_near = owner_of_bucket != _NOBODY  # a small table, quicker to look up in
-        scratch = Scratch()
-        for chunk in self._observations.chunks(CHUNK):
-            bucket = grid.bucket(chunk.scores, scratch)
-            near = np.flatnonzero(is_near.take(bucket, mode="clip"))
-            if not near.size:
-                continue
-            rows, owner = _pick(chunk, near), owner_of_bucket.take(bucket[near], mode="clip")
-            several = np.flatnonzero(owner == _SEVERAL)
-            owner[several] = np.maximum(rank(blocks.low, rows.scores[several]) - 1, 0)
-            inside = (rows.scores >= blocks.low[owner]) & (rows.scores <= blocks.high[owner])
-            if not inside.all():
-                rows, owner = _pick(rows, inside), owner[inside]
-            yield rows, owner
-
     def _common_scores(self, blocks: Blocks) -> tuple[FloatArray, FloatArray]:
         """Guess the commonest score of each block and how many rows have another one.
 
@@ -216,11 +185,15 @@ class RowSource:
         return common, loose
 
     def _all_rows(self) -> Chunk:
-        chunks = self._observations.chunks(self._observations.rows)
-        first = next(chunks)
-        if first.scores.shape[0] == self._observations.rows:
-            return first
-        return _join([_kept(first), *(_kept(rest) for rest in chunks)])
+        # Copies: how many chunks there are is known only when the last one has been taken.
+        with closing(self._observations.chunks(self._observations.rows)) as chunks:
+            return join([_kept(chunk) for chunk in chunks])
+
+    def _feed(self, taker: CellSums | Refinement) -> None:
+        # Closed at once if something fails: rows may come from a thread that reads ahead.
+        with closing(self._observations.chunks(CHUNK)) as chunks:
+            for chunk in chunks:
+                taker.add(chunk)
 
     def _collapse(
         self, rows: Chunk, *, moments: bool = False, order: IntArray | None = None
@@ -243,36 +216,7 @@ def _spread_out(sample: FloatArray) -> bool:
     return bool(heaviest * 128 <= variance.sum() and repeats * 50 <= sample.shape[0])
 
 
-def _owners(grid: BucketGrid, blocks: Blocks) -> IntArray:
-    """Tell for every bucket which block it meets, if any, or that it meets several."""
-    last = grid.n_buckets - 1
-    first, final = (
-        np.clip(grid.bucket(end, Scratch()), 0, last) for end in (blocks.low, blocks.high)
-    )
-    meets = np.cumsum(
-        np.bincount(first, minlength=last + 2) - np.bincount(final + 1, minlength=last + 2)
-    )[:-1]
-    owner = np.searchsorted(final, np.arange(last + 1))
-    owner[meets == 0] = _NOBODY
-    owner[meets > 1] = _SEVERAL
-    return owner
-
-
-def _pick(chunk: Chunk, index: IntArray | np.ndarray) -> Chunk:
-    scores, labels, weights = chunk
-    return Chunk(scores[index], labels[index], None if weights is None else weights[index])
-
-
 def _kept(chunk: Chunk) -> Chunk:
     """Copy a chunk, whose memory may be used again for the next one."""
     scores, labels, weights = chunk
     return Chunk(scores.copy(), labels.copy(), None if weights is None else weights.copy())
-
-
-def _join(chunks: list[Chunk]) -> Chunk:
-    scores, labels, weights = zip(*chunks, strict=True)
-    return Chunk(
-        np.concatenate(scores),
-        np.concatenate(labels),
-        None if weights[0] is None else np.concatenate(weights),
-    )

@@ -1,0 +1,109 @@
+"""What scores and weights must be like, whether they come in one array or in batches."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from secant.errors import InputError
+
+__all__ = ["NO_WEIGHT", "check_weights", "copies", "counted", "forbidden_rows", "score_range"]
+
+NO_WEIGHT = "sample_weight is zero in every row; there is nothing to assess"
+# Outside this range squares of weights leave the range of doubles; nobody means such weights.
+_LARGEST_WEIGHT = 1e100
+_SMALLEST_WEIGHT = 1e-100
+# Frequency weights are summed as doubles, which are exact for integers up to here.
+_LARGEST_COUNT = 2**53
+
+
+# Scores -------------------------------------------------------------------------------------------
+
+
+def score_range(scores: np.ndarray[Any, Any]) -> tuple[float, float]:
+    """Return the smallest and the largest score, both within [0, 1]."""
+    lowest, highest = float(scores.min()), float(scores.max())
+    if lowest >= 0 and highest <= 1:  # False for NaN, which min and max pass on
+        return lowest, highest
+    first = int(np.flatnonzero(~((scores >= 0) & (scores <= 1)))[0])
+    if np.isnan(scores[first]):
+        complaint = "; a missing score cannot be assessed, and secant drops no rows"
+    else:
+        complaint = f"; a score must lie in [0, 1]{_scale_hint(lowest, highest)}"
+    raise InputError.of("y_prob", first, repr(scores[first].item()), complaint)
+
+
+def _scale_hint(lowest: float, highest: float) -> str:
+    """Suggest what scores outside [0, 1] probably are."""
+    if lowest >= 0 and 1.5 < highest <= 100:
+        return " (these look like percentages: divide by 100)"
+    if lowest < -1e-3 and np.isfinite(lowest) and np.isfinite(highest):
+        return " (these look like logits: apply a sigmoid or softmax first)"
+    return ""
+
+
+def forbidden_rows(
+    labels: np.ndarray[Any, Any], scores: np.ndarray[Any, Any], weights: np.ndarray[Any, Any] | None
+) -> tuple[int, ...]:
+    """Find the rows whose score says impossible of what happened."""
+    found: list[int] = []
+    size = 1 << 17
+    for start in range(0, scores.shape[0], size):
+        piece = slice(start, start + size)
+        certain = np.flatnonzero((scores[piece] == 0) | (scores[piece] == 1)) + start
+        if certain.size:
+            wrong = certain[labels[certain] != scores[certain]]
+            if weights is not None:
+                wrong = wrong[weights[wrong] > 0]
+            found.extend(wrong.tolist())
+    return tuple(found)
+
+
+# Weights ------------------------------------------------------------------------------------------
+
+
+def check_weights(weights: np.ndarray[Any, Any]) -> tuple[float, float]:
+    """Return the smallest and the largest weight, all of them usable."""
+    lowest, highest = float(weights.min()), float(weights.max())
+    if not (lowest >= 0 and highest <= _LARGEST_WEIGHT):
+        _refuse_weight(weights, ~((weights >= 0) & (weights <= _LARGEST_WEIGHT)))
+    if lowest < _SMALLEST_WEIGHT:
+        tiny = (weights > 0) & (weights < _SMALLEST_WEIGHT)
+        if tiny.any():
+            _refuse_weight(weights, tiny)
+    return lowest, highest
+
+
+def _refuse_weight(weights: np.ndarray[Any, Any], bad: np.ndarray[Any, Any]) -> None:
+    first = int(np.flatnonzero(bad)[0])
+    value = weights[first].item()
+    if 0 < value < np.inf:
+        complaint = (
+            f"; positive weights must lie between {_SMALLEST_WEIGHT:g} and {_LARGEST_WEIGHT:g}: "
+            "divide them by their mean, no result depends on their scale"
+        )
+    else:
+        complaint = "; a weight must be a finite number, zero or positive"
+    raise InputError.of("sample_weight", first, repr(value), complaint)
+
+
+def copies(weights: np.ndarray[Any, Any]) -> int:
+    """Sum frequency weights, which must be whole numbers: they stand for copies of rows."""
+    fractional = weights != np.floor(weights)
+    if fractional.any():
+        first = int(np.flatnonzero(fractional)[0])
+        complaint = (
+            "; frequency weights count copies of a row and must be whole numbers "
+            "(weight_kind='sampling' takes any)"
+        )
+        raise InputError.of("sample_weight", first, repr(weights[first].item()), complaint)
+    return counted(float(weights.sum(dtype=np.float64)))
+
+
+def counted(total: float) -> int:
+    """Return the number of copies, unless it is too large to be exact."""
+    if total > _LARGEST_COUNT:
+        msg = f"sample_weight sums to {total:.3g} copies of rows; at most 2**53 can be counted"
+        raise InputError(msg)
+    return int(total)

@@ -1,0 +1,154 @@
+"""Files as a source: Parquet, CSV and Feather, streamed in batches with constant memory."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from secant._blocks import Forbidden
+from secant._grid import Scratch
+from secant._input import Chunk, check_choice
+from secant.errors import SecantError
+from secant.sources import rows as row_source
+from secant.sources._formats import CSV_BLOCK
+from secant.sources._table import FileTable
+from secant.sources._walking import Piece, Walk, gathered
+from secant.sources.rows import RowSource
+
+if TYPE_CHECKING:
+    from collections.abc import Generator
+
+    from secant._columns import Columns
+    from secant._types import FloatArray
+
+__all__ = ["FileRows", "as_chunk", "estimated_rows", "open_files", "usable"]
+
+# A gzipped table is about so much smaller than its text.
+_GZIP = 4
+
+
+def open_files(data: Any, columns: Columns) -> RowSource:
+    """Return the rows of files as a source of blocks.
+
+    Parameters
+    ----------
+    data
+        A path, a glob, a folder, or a list of them.
+    columns
+        The columns to read.
+
+    Raises
+    ------
+    InputError
+        If the files cannot be used; what their rows hold is checked when they are read.
+    MissingExtraError
+        If pyarrow is not installed.
+    """
+    check_choice("weight_kind", columns.weight_kind, ("sampling", "frequency"))
+    return RowSource(FileRows(FileTable(data, columns)))
+
+
+class FileRows:
+    """The observations of files, checked in every walk over them.
+
+    Before the first walk ``rows`` may be an estimate where the format does not tell, but one that
+    is right about whether rows are few or many.
+    """
+
+    def __init__(self, table: FileTable) -> None:
+        self._table = table
+        self._rows = table.rows
+        self._seen: Walk | None = None
+        self._scratch = Scratch()
+
+    @property
+    def rows(self) -> int:
+        """How many rows there are, those of weight zero included."""
+        if self._rows is None:
+            self._rows = estimated_rows(self._table)
+        return self._rows
+
+    @property
+    def lowest(self) -> float:
+        """A lower limit of the scores: the smallest of them once all have been seen."""
+        return 0.0 if self._seen is None else self._seen.checks.lowest
+
+    @property
+    def highest(self) -> float:
+        """An upper limit of the scores: the largest of them once all have been seen."""
+        return 1.0 if self._seen is None else self._seen.checks.highest
+
+    @property
+    def weight_kind(self) -> str:
+        """Whether weights correct for sampling or count copies."""
+        return self._table.columns.weight_kind
+
+    @property
+    def sampling(self) -> bool:
+        """Whether rows carry sampling weights."""
+        columns = self._table.columns
+        return columns.sample_weight is not None and columns.weight_kind == "sampling"
+
+    @property
+    def refused(self) -> Forbidden:
+        """The rows whose score rules out what happened, numbered through all files."""
+        return Forbidden(0, ()) if self._seen is None else self._seen.refused.found
+
+    def chunks(self, size: int) -> Generator[Chunk]:
+        """Walk over the rows of positive weight; a chunk is valid until the next one is taken."""
+        size = max(1, min(size, row_source.CHUNK))
+        walk = Walk(self._table, self.rows)
+        with closing(gathered(walk.pieces(size), size)) as pieces:
+            for piece in pieces:
+                yield as_chunk(piece, self._scratch)
+        if self._seen is None:
+            self._seen, self._rows = walk, walk.checks.rows
+        elif walk.checks.extent != self._seen.checks.extent:
+            msg = "the files were changed while they were assessed: assess them again"
+            raise SecantError(msg)
+
+    def sample(self, size: int) -> FloatArray:
+        """Return about so many of the scores, from everywhere, in ascending order."""
+        table = self._table
+        scores = [table.scores(part) for part in table.sample([table.columns.y_prob], size)]
+        return usable(np.concatenate(scores) if scores else np.empty(0))
+
+    def recheck(self) -> None:
+        """Raise SecantError if a file is seen to have changed since it was first looked at."""
+        self._table.recheck()
+
+
+def as_chunk(piece: Piece, scratch: Scratch) -> Chunk:
+    """Return the rows of positive weight in the types that sums are made from."""
+    scores, labels, weights, _ = piece
+    if weights is not None and not weights.all():
+        counted = weights > 0
+        scores, labels, weights = scores[counted], labels[counted], weights[counted]
+    whole = scratch.ints("labels", labels.shape[0])
+    np.copyto(whole, labels, casting="unsafe")
+    return Chunk(scores, whole, weights)
+
+
+def usable(scores: FloatArray) -> FloatArray:
+    """Return the scores in [0, 1], sorted; some score if there are none."""
+    inside = np.sort(scores[(scores >= 0) & (scores <= 1)])
+    return inside if inside.size else np.array([0.5])
+
+
+def estimated_rows(table: FileTable) -> int:
+    """Count the rows if they are few; estimate their number from the files' sizes if not."""
+    seen = block = 0
+    names = [table.columns.y_prob]
+    with closing(table.walk(names, CSV_BLOCK)) as stretches:
+        for stretch in stretches:
+            block = block or stretch.rows
+            seen += stretch.rows
+            if seen > row_source.SORT_UP_TO:
+                break
+        else:
+            return seen
+    is_small = table.parts[0].path.suffix.lower() == ".gz"
+    text = table.bytes * (_GZIP if is_small else 1)
+    return max(seen, round(text * block / CSV_BLOCK))
