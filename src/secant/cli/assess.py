@@ -233,7 +233,7 @@ def _assess(options: dict[str, Any]) -> tuple[_Outcome, list[str]]:
     """Call the library for every model."""
     import secant  # noqa: PLC0415  (not for `secant --help`)
     from secant._gate import Gate  # noqa: PLC0415
-    from secant.sources.files import column_kinds  # noqa: PLC0415
+    from secant.sources._looking import column_kinds  # noqa: PLC0415
 
     started, start = datetime.now(UTC).astimezone(), time.monotonic()
     files = list(options["files"])
@@ -242,16 +242,15 @@ def _assess(options: dict[str, Any]) -> tuple[_Outcome, list[str]]:
         gate = Gate(options["alpha"] or 0.05, options["max_ecce_r"] or 0.0)
     weight, by = options["weight"], options["by"]
     taken = {*by, weight} - {None}
-    y_true, y_prob, guesses = options["y_true"], options["y_prob"], list[str]()
-    if y_true is None or not y_prob:
-        y_true, y_prob, guesses = guess(column_kinds(files), y_true, y_prob, taken)
+    kinds = column_kinds(files)
+    y_true, y_prob, guesses = guess(kinds, options["y_true"], options["y_prob"], taken)
     if len(set(y_prob)) < len(y_prob):
         raise click.UsageError(f"--y-prob names a column twice: {', '.join(y_prob)}")
     how = {
         "data": files,
         "sample_weight": weight,
         "weight_kind": options["weight_kind"],
-        "pos_label": _label(options["pos_label"]),
+        "pos_label": _label(options["pos_label"], kinds.get(y_true)),
         "method": options["method"],
         "confidence_level": options["confidence_level"],
     }
@@ -265,16 +264,14 @@ def _assess(options: dict[str, Any]) -> tuple[_Outcome, list[str]]:
     return _Outcome(tuple(files), columns, models, groups, gate, started, elapsed), guesses
 
 
-def _label(text: str | None) -> Any:
-    """Read the event as a number where it is one: a column of 1 and 2 has no '2'."""
-    if text is None:
-        return None
-    for read in (int, float):
-        try:
-            return read(text)
-        except ValueError:
-            pass
-    return text
+def _label(text: str | None, kind: str | None) -> Any:
+    """Read the event as the column has it: a column of 1 and 2 has no '2'."""
+    if text is None or kind == "other":
+        return text
+    try:
+        return float(text)
+    except ValueError:
+        return text
 
 
 # Output -------------------------------------------------------------------------------------------
