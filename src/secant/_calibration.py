@@ -21,6 +21,7 @@ from secant.errors import InputError, SecantError
 
 if TYPE_CHECKING:
     import os
+    from collections.abc import Iterator, Sequence
 
     from secant._blocks import Blocks, Refine, Source, Totals
     from secant._ecce import Extremes
@@ -219,20 +220,7 @@ class Calibration:
         (0.225, 0.247)
         """
         binning = _ece.Binning(n_bins, strategy, norm, squared, weighting)
-        bins = self._bins(binning)
-        value, dropped = _ece.debiased(bins, binning)
-        return ECE(
-            value=_ece.error(bins, binning),
-            noise_floor=_ece.noise_floor(bins, binning),
-            debiased=value,
-            dropped_bins=dropped,
-            bins=self._reliability(bins, strategy, limits),
-            n_bins=int(n_bins),
-            strategy=strategy,
-            norm=norm,
-            squared=bool(squared),
-            weighting=weighting,
-        )
+        return next(self._eces([binning], limits))
 
     def reliability(
         self,
@@ -260,7 +248,8 @@ class Calibration:
         InputError
             As :meth:`ece`.
         """
-        return self._reliability(self._bins(_ece.Binning(n_bins, strategy)), strategy, limits)
+        bins = self._bins([_ece.Binning(n_bins, strategy)])[0]
+        return self._reliability(bins, strategy, limits)
 
     def plot(
         self, ax: Any = None, *, worst: bool = True, band: bool = False, **kwargs: Any
@@ -383,7 +372,8 @@ class Calibration:
             limits="clopper-pearson" if fixed_in_advance else "simultaneous",
         )
 
-    def _bins(self, binning: _ece.Binning) -> _ece.BinSums:
+    def _bins(self, binnings: Sequence[_ece.Binning]) -> list[_ece.BinSums]:
+        """Sort the predictions into several sets of bins, with as few looks at them as for one."""
         blocks, totals = self._blocks, self._totals
         if blocks.moments is None:
             if self._source is None:
@@ -394,7 +384,24 @@ class Calibration:
             if totals != self._totals:
                 msg = "the arrays were changed after they were assessed: assess them again"
                 raise SecantError(msg)
-        return _ece.binned(blocks, totals, binning, self._refine)
+        blocks = _ece.cut_at_edges(blocks, totals, binnings, self._refine)
+        return [_ece.binned(blocks, totals, binning, None) for binning in binnings]
+
+    def _eces(self, binnings: Sequence[_ece.Binning], limits: str) -> Iterator[ECE]:
+        for binning, bins in zip(binnings, self._bins(binnings), strict=True):
+            value, dropped = _ece.debiased(bins, binning)
+            yield ECE(
+                value=_ece.error(bins, binning),
+                noise_floor=_ece.noise_floor(bins, binning),
+                debiased=value,
+                dropped_bins=dropped,
+                bins=self._reliability(bins, binning.strategy, limits),
+                n_bins=int(binning.n_bins),
+                strategy=binning.strategy,
+                norm=binning.norm,
+                squared=bool(binning.squared),
+                weighting=binning.weighting,
+            )
 
     def _reliability(self, bins: _ece.BinSums, strategy: str, limits: str) -> Reliability:
         from secant._binomial import clopper_pearson, wilson  # noqa: PLC0415  (bins alone need it)

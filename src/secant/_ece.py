@@ -13,10 +13,12 @@ from secant._input import check_choice
 from secant.errors import InputError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
     from secant._blocks import Blocks, Refine, Totals
     from secant._types import BoolArray, FloatArray, IntArray, NumberArray
 
-__all__ = ["BinSums", "Binning", "binned", "debiased", "error", "noise_floor"]
+__all__ = ["BinSums", "Binning", "binned", "cut_at_edges", "debiased", "error", "noise_floor"]
 
 # Cumulative weights closer to a bin's edge than this share of the whole weight lie on it.
 _ON_THE_EDGE = 1e-12
@@ -118,6 +120,27 @@ class _Pieces(NamedTuple):
     share: FloatArray
 
 
+def cut_at_edges(
+    blocks: Blocks, totals: Totals, binnings: Sequence[Binning], refine: Refine | None
+) -> Blocks:
+    """Refine blocks until none lies across an edge, for several sets of bins in the same looks.
+
+    Raises
+    ------
+    InputError
+        If there are more quantile bins than observations.
+    """
+    across = [_across_edges(totals, binning) for binning in binnings]
+
+    def across_any(blocks: Blocks) -> BoolArray:
+        found = np.zeros(len(blocks), bool)
+        for each in across:
+            found |= each(blocks)
+        return found
+
+    return resolve(blocks, across_any, refine)
+
+
 def binned(blocks: Blocks, totals: Totals, binning: Binning, refine: Refine | None) -> BinSums:
     """Sort blocks into bins, refining those that lie across an edge.
 
@@ -126,15 +149,13 @@ def binned(blocks: Blocks, totals: Totals, binning: Binning, refine: Refine | No
     InputError
         If there are more quantile bins than observations.
     """
+    blocks = cut_at_edges(blocks, totals, [binning], refine)
     m = int(binning.n_bins)
     if binning.strategy == "uniform":
-        blocks, pieces, edges = _uniform(blocks, m, refine)
+        pieces, edges = _uniform(blocks, m)
         width = np.full(m, 1 / m)
     else:
-        if m > totals.n:
-            msg = f"n_bins={m:,} quantile bins need as many observations; there are {totals.n:,}"
-            raise InputError(msg)
-        blocks, pieces, edges = _quantile(blocks, totals, m, refine)
+        pieces, edges = _quantile(blocks, totals, m)
         width = np.diff(edges)
 
     def total(column: NumberArray, power: int = 1) -> FloatArray:
@@ -212,39 +233,54 @@ def debiased(bins: BinSums, binning: Binning) -> tuple[float | None, int]:
     return value, int(np.count_nonzero(bins.filled & ~several))
 
 
-def _uniform(blocks: Blocks, m: int, refine: Refine | None) -> tuple[Blocks, _Pieces, FloatArray]:
-    """Cut at equispaced edges; a score on an edge belongs to the bin below it."""
-    edges = np.arange(m + 1) / m
-
-    def bin_of(scores: FloatArray) -> IntArray:
-        return np.searchsorted(edges[1:-1], scores, side="left")
-
-    blocks = resolve(blocks, lambda b: bin_of(b.low) != bin_of(b.high), refine)
-    every = np.arange(len(blocks))
-    return blocks, _Pieces(every, bin_of(blocks.high), np.ones(len(blocks))), edges
-
-
-def _quantile(
-    blocks: Blocks, totals: Totals, m: int, refine: Refine | None
-) -> tuple[Blocks, _Pieces, FloatArray]:
-    """Cut so that bins hold floor(n / m) observations of average weight; the last the rest.
-
-    A tie that lies across a cut is shared in proportion.
-    """
-    weight = float(blocks.weight.sum())
-    cuts = np.arange(m + 1) * ((totals.n // m) * (weight / totals.n))
-    cuts[-1] = weight
-    tolerance = _ON_THE_EDGE * weight
+def _across_edges(totals: Totals, binning: Binning) -> Callable[[Blocks], BoolArray]:
+    """Return what tells which blocks lie across an edge."""
+    m = int(binning.n_bins)
+    if binning.strategy == "uniform":
+        return lambda blocks: _uniform_bin(blocks.low, m) != _uniform_bin(blocks.high, m)
+    if m > totals.n:
+        msg = f"n_bins={m:,} quantile bins need as many observations; there are {totals.n:,}"
+        raise InputError(msg)
 
     def holds_a_cut(blocks: Blocks) -> BoolArray:
+        cuts, tolerance = _quantile_cuts(blocks, totals, m)
         after = np.cumsum(blocks.weight)
         first = np.searchsorted(cuts, after - blocks.weight - tolerance, side="left")
         last = np.searchsorted(cuts, after + tolerance, side="right")
         return first < last
 
-    blocks = resolve(blocks, holds_a_cut, refine)
+    return holds_a_cut
+
+
+def _uniform_bin(scores: FloatArray, m: int) -> IntArray:
+    """Return the bins of scores; a score on an edge belongs to the bin below it."""
+    return np.searchsorted(np.arange(1, m) / m, scores, side="left")
+
+
+def _uniform(blocks: Blocks, m: int) -> tuple[_Pieces, FloatArray]:
+    """Cut at equispaced edges."""
+    every = np.arange(len(blocks))
+    pieces = _Pieces(every, _uniform_bin(blocks.high, m), np.ones(len(blocks)))
+    return pieces, np.arange(m + 1) / m
+
+
+def _quantile_cuts(blocks: Blocks, totals: Totals, m: int) -> tuple[FloatArray, float]:
+    """Return the cumulative weights to cut at, and how close to one counts as on it."""
+    weight = float(blocks.weight.sum())
+    cuts: FloatArray = np.arange(m + 1, dtype=np.float64)
+    cuts *= (totals.n // m) * (weight / totals.n)
+    cuts[-1] = weight
+    return cuts, _ON_THE_EDGE * weight
+
+
+def _quantile(blocks: Blocks, totals: Totals, m: int) -> tuple[_Pieces, FloatArray]:
+    """Cut so that bins hold floor(n / m) observations of average weight; the last the rest.
+
+    A tie that lies across a cut is shared in proportion.
+    """
+    cuts, tolerance = _quantile_cuts(blocks, totals, m)
     bounds = np.concatenate([[0.0], np.cumsum(blocks.weight)])
-    bounds[-1] = weight
+    bounds[-1] = cuts[-1]
     nearest = np.searchsorted((bounds[1:] + bounds[:-1]) / 2, cuts)
     on_edge = np.abs(bounds[nearest] - cuts) <= tolerance
     cuts = np.where(on_edge, bounds[nearest], cuts)
@@ -258,4 +294,4 @@ def _quantile(
         share = np.minimum(np.diff(marks) / np.diff(bounds)[block], 1.0)
     pieces = _Pieces(block, np.searchsorted(cuts, left, side="right") - 1, share)
     first = np.searchsorted(bounds, cuts[:-1], side="right") - 1
-    return blocks, pieces, np.append(blocks.low[first], 1.0)
+    return pieces, np.append(blocks.low[first], 1.0)

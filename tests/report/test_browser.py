@@ -38,7 +38,7 @@ def agrees(page, result) -> None:
         f"mean forecast {texts['forecast']}, happened {texts['happened']}, "
         f"miscalibration {texts['miscalibration']} ({limits})."
     )
-    assert said.replace("\N{MINUS SIGN}", "-") == str(truth)
+    assert said.replace("\N{MINUS SIGN}", "-").replace("+", "") == str(truth)
 
 
 def drag(page, start: float, stop: float, steps: int = 30) -> None:
@@ -80,6 +80,16 @@ def test_every_step_of_a_drag_is_read(visit, paper_page):
         )
         drag(page, 0.1, 0.8, steps=30)
         assert page.evaluate("window.reads") >= 29  # the first step may tell a click from a drag
+
+
+def test_a_pointer_passing_by_is_told_the_score(visit, paper, paper_page):
+    with visit(paper_page) as page:
+        box = page.locator("#area").bounding_box()
+        page.mouse.move(box["x"] + 0.25 * box["width"], box["y"] + 40)
+        assert page.locator("#hair").is_visible()
+        assert float(page.get_attribute("#hair", "data-score")) == pytest.approx(0.5, abs=2e-3)
+        page.mouse.move(5, 5)
+        assert not page.locator("#hair").is_visible()
 
 
 def test_a_click_changes_nothing(visit, paper_page):
@@ -178,8 +188,25 @@ def test_dots_stand_where_bins_are(visit, paper, paper_page):
         bins = paper.reliability(n_bins=15)
         drawn = [each.split() for each in page.get_attribute(".dots", "d").split("M")[1:]]
         x, y = np.array([[float(a), float(b.removesuffix("h0"))] for a, b in drawn]).T
-        assert x / 1000 == pytest.approx(bins.mean_score, abs=1e-4)
-        assert 1 - y / 1000 == pytest.approx(bins.mean_response, abs=1e-4)
+        low, high = (float(page.get_attribute(".square", f"data-{end}")) for end in ("low", "high"))
+        assert low + x / 1000 * (high - low) == pytest.approx(bins.mean_score, abs=1e-4)
+        assert high - y / 1000 * (high - low) == pytest.approx(bins.mean_response, abs=1e-4)
+
+
+def test_rare_events_start_with_bins_of_equal_count(visit, tmp_path):
+    rng = np.random.default_rng(1)
+    scores = rng.beta(1, 200, 20_000)
+    secant.assess(rng.random(20_000) < scores, scores).report(tmp_path / "rare.html")
+    with visit(tmp_path / "rare.html") as page:
+        assert page.is_checked("[value=quantile]")
+        assert page.get_attribute(".dots", "d").count("M") == 15
+
+
+def test_few_predictions_have_no_bins_of_equal_count(visit, tmp_path):
+    secant.assess([0, 1, 1], [0.2, 0.4, 0.6]).report(tmp_path / "few.html")
+    with visit(tmp_path / "few.html") as page:
+        assert page.is_disabled("[value=quantile]")
+        assert page.inner_text("dd.ece") == "0.533"
 
 
 def test_models_are_chosen_by_name(visit, models, full_page):

@@ -19,6 +19,8 @@ _GONE = (
     "them. Assess the predictions again to see this part."
 )
 _FIRST_SHOWN = 15
+# A bin of equal width with a larger share than this shows nothing of the scores in it.
+_CROWDED = 0.8
 
 
 def section(names: Sequence[str], numbers: Sequence[dict[str, Any]]) -> Markup:
@@ -34,17 +36,22 @@ def section(names: Sequence[str], numbers: Sequence[dict[str, Any]]) -> Markup:
             "perfect calibration it would still reach the noise floor. The ECCE has no bins.",
             class_="lead",
         ),
-        _controls() if some else None,
+        _controls(numbers) if some else None,
         tag("div", *blocks, class_="side-by-side"),
         id="bins",
-        data_strategy="uniform",
     )
 
 
-def _controls() -> Markup:
-    def choice(value: str, label: str) -> Markup:
-        box = tag("input", type="radio", name="strategy", value=value, checked=value == "uniform")
-        return tag("label", box, label)
+def _controls(numbers: Sequence[dict[str, Any]]) -> Markup:
+    """Return the slider and the choice of bins, which few predictions do not offer."""
+    binned = [each["bins"] for each in numbers if each["bins"]]
+    few = not all(each["quantile"] for each in binned)
+    crowded = not few and all(_crowded(each["uniform"]) for each in binned)
+
+    def choice(value: str, label: str, **state: bool) -> Markup:
+        return tag(
+            "label", tag("input", type="radio", name="strategy", value=value, **state), label
+        )
 
     return tag(
         "div",
@@ -57,11 +64,16 @@ def _controls() -> Markup:
         tag(
             "fieldset",
             tag("legend", "Bins of equal", class_="unseen"),
-            choice("uniform", "equal width"),
-            choice("quantile", "equal count"),
+            choice("uniform", "equal width", checked=not crowded),
+            choice("quantile", "equal count", checked=crowded, disabled=few),
         ),
         class_="controls",
     )
+
+
+def _crowded(rows: Sequence[dict[str, Any]]) -> bool:
+    """Tell whether nearly all scores share one bin of equal width."""
+    return any(max(row["weight"]) > _CROWDED for row in rows if row["n_bins"] == _FIRST_SHOWN)
 
 
 def _bins_of(number: int, numbers: dict[str, Any], head: Markup | None) -> Markup:
@@ -96,9 +108,12 @@ def _bins_of(number: int, numbers: dict[str, Any], head: Markup | None) -> Marku
 
 def _spread(numbers: dict[str, Any]) -> str:
     values = [row["ece"] for rows in numbers["bins"].values() for row in rows]
+    least, most = metric(min(values)), metric(max(values))
+    if least == most:
+        return f"These scores are so few that any bins give the same ECE, {least}."
     return (
-        f"The same predictions have an ECE from {metric(min(values))} to {metric(max(values))}, "
-        f"as one cuts the bins, and one ECCE-R: {metric(numbers['ecce_r']['value'])}."
+        f"The same predictions have an ECE from {least} to {most}, as one cuts the bins, and one "
+        f"ECCE-R: {metric(numbers['ecce_r']['value'])}."
     )
 
 

@@ -237,9 +237,7 @@ def _reliability_axis(bins: dict[str, list[dict[str, Any]]]) -> Axis:
         for value in each[column]
     ]
     near = axis(values)
-    if near.high - near.low > 0.5:
-        return Axis(0.0, 1.0)
-    return Axis(max(near.low, 0.0), min(near.high, 1.0))
+    return axis((0.0, 1.0), margin=0.03) if near.high - near.low > 0.5 else near
 
 
 def ece_by_bins(bins: dict[str, list[dict[str, Any]]], ecce_r: float) -> Markup:
@@ -274,7 +272,7 @@ def ece_by_bins(bins: dict[str, list[dict[str, Any]]], ecce_r: float) -> Markup:
                 *drawn,
             ),
             labels("left", ticks),
-            labels("bottom", [(_bins_axis(m), f"{m:,}") for m in (4, 16, 64, 256, 1024, 4096)]),
+            labels("bottom", [(_bins_axis(m), str(m)) for m in (4, 16, 64, 256, 1024, 4096)]),
             *written,
             tag("span", class_="here"),
             class_="area",

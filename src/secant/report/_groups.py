@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from secant import _verdict
 from secant.report import _charts, _numbers
 from secant.report._html import Markup, name, tag
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from secant._assessments import Assessments, Group
 
 __all__ = ["MOST_GROUPS", "numbers", "section"]
@@ -20,6 +22,17 @@ _POINTS = 20_000
 _POINTS_A_GROUP = 400
 # Rows that go to the printer.
 _PRINTED = 12
+# How the numbers of a row are set; on a phone there is no room for what is minor.
+_KINDS = (*["number minor"] * 5, "number")
+
+
+class _Column(NamedTuple):
+    """One column: its title and cells, and for a column to sort by the values behind it."""
+
+    title: str
+    cells: Sequence[object]
+    values: Sequence[Any] | None = None
+    kind: str | None = None
 
 
 def numbers(groups: Assessments) -> dict[str, Any]:
@@ -46,24 +59,22 @@ def _row_numbers(row: Group, most: int) -> dict[str, Any]:
 
 
 def section(groups: Assessments) -> Markup:
-    """Return the table."""
-    head, rows = _verdict.groups_table(groups)
-    shown = rows[:MOST_GROUPS]
-    # Where the full numbers stand in the table behind it: the names, then what is written.
-    columns = list(groups.table.values())
-    order = [*range(len(groups.by)), *(len(groups.by) + k for k in (0, 1, 2, 3, 4, 6))]
-    values = [columns[place] for place in order]
-    heads = [_head(text, place, place < len(order)) for place, text in enumerate(head)]
-    heads.insert(len(groups.by), tag("th", "curve", scope="col"))
-    body = [
-        _row(number, cells, [column[number] for column in values], groups.rows[number], groups)
-        for number, cells in enumerate(shown)
-    ]
+    """Return the table with what is said about it."""
+    columns = _columns(groups)
+    shown = groups.rows[:MOST_GROUPS]
+    head = tag("tr", *(_head(number, column) for number, column in enumerate(columns)))
+    body = [_row(number, row, columns) for number, row in enumerate(shown)]
+    table = tag("table", tag("thead", head), tag("tbody", *body, id="groups-rows"))
     return tag(
         "section",
         tag("h2", "Groups"),
-        tag("p", " ".join(_verdict.groups_words(groups)), class_="lead"),
-        _left_out(len(rows) - len(shown)),
+        tag(
+            "p",
+            " ".join(_verdict.groups_words(groups)),
+            tag("span", " Choose a row to lay its curve over the plot.", class_="screen"),
+            class_="lead",
+        ),
+        _left_out(len(groups) - len(shown)),
         tag(
             "div",
             tag(
@@ -74,50 +85,67 @@ def section(groups: Assessments) -> Markup:
             tag("span", id="search-count", role="status"),
             class_="controls",
         ),
-        tag(
-            "div",
-            tag("table", tag("thead", tag("tr", *heads)), tag("tbody", *body, id="groups-rows")),
-            class_="table",
-        ),
+        tag("div", table, class_="table"),
         _not_printed(len(shown)),
         id="groups",
     )
 
 
-def _head(text: str, place: int, sortable: bool) -> Markup:  # noqa: FBT001  (a column's property)
-    if not sortable:
-        return tag("th", text, scope="col")
-    button = tag("button", name(text), type="button", data_column=place)
-    return tag("th", button, scope="col", aria_sort="none")
+def _columns(groups: Assessments) -> list[_Column]:
+    """Return the columns of the printed table, and the curves."""
+    head, rows = _verdict.groups_table(groups)
+    texts = list(zip(*rows, strict=True))
+    several = len(groups.by) > 1
+    keys = [row.key if several else (row.key,) for row in groups.rows]
+    behind = [(*key, *_values(row)) for key, row in zip(keys, groups.rows, strict=True)]
+    kinds = [*[None] * len(groups.by), *_KINDS]
+    columns = [
+        _Column(*each) for each in zip(head, texts, zip(*behind, strict=True), kinds, strict=False)
+    ]
+    columns += [_Column(*each) for each in zip(head, texts, strict=True)][len(columns) :]
+    curves = [_charts.sparkline(r.calibration.curve, r.calibration.sigma) for r in groups.rows]
+    columns.insert(len(groups.by), _Column("curve", curves))
+    return columns
 
 
-def _row(
-    number: int, cells: list[str], values: list[Any], row: Group, groups: Assessments
-) -> Markup:
-    names = len(groups.by)
-    tds = []
-    for place, text in enumerate(cells):
-        value = values[place] if place < len(values) else None
-        if place == 0:
-            inside: object = tag("button", name(text), type="button", data_group=number)
-        else:
-            inside = name(text) if place < names else text
-        number_like = names <= place < len(values)
-        tds.append(
-            tag(
-                "td",
-                inside,
-                class_="number" if number_like else None,
-                data_value=value if value is not None else "",
-            )
-        )
-    result = row.calibration
-    tds.insert(names, tag("td", _charts.sparkline(result.curve, result.sigma)))
-    state = "none"
+def _values(row: Group) -> tuple[float, ...]:
+    """Return the numbers of a row with all their digits, in the order of the table."""
+    found = row.calibration
+    ecce = found.ecce_r
+    averages = found.mean_score, found.base_rate
+    return found.n, *averages, ecce.value, ecce.normalized, row.adjusted_pvalue
+
+
+def _head(number: int, column: _Column) -> Markup:
+    if column.values is None:
+        return tag("th", column.title, scope="col", class_=column.kind)
+    button = tag("button", name(column.title), type="button", data_column=number)
+    return tag("th", button, scope="col", aria_sort="none", class_=column.kind)
+
+
+def _row(number: int, row: Group, columns: Sequence[_Column]) -> Markup:
+    first, *others = (_cell(number, column) for column in columns)
+    opens = tag("button", name(str(columns[0].cells[number])), type="button", data_group=number)
+    first = tag("td", opens, data_value=_sortable(columns[0], number))
+    mood = None
     if row.status == "miscalibrated":
-        state = "high" if result.worst.miscalibration < 0 else "low"
+        mood = "high" if row.calibration.worst.miscalibration < 0 else "low"
     classes = "not-printed" if number >= _PRINTED else None
-    return tag("tr", *tds, class_=classes, data_mood=state)
+    return tag("tr", first, *others, class_=classes, data_mood=mood)
+
+
+def _cell(number: int, column: _Column) -> Markup:
+    inside = column.cells[number]
+    written = inside if isinstance(inside, Markup) else name(str(inside))
+    return tag("td", written, class_=column.kind, data_value=_sortable(column, number))
+
+
+def _sortable(column: _Column, number: int) -> Any:
+    """Return the value behind a cell; what is missing sorts last."""
+    if column.values is None:
+        return None
+    value = column.values[number]
+    return "" if value is None else value
 
 
 def _left_out(count: int) -> Markup | None:

@@ -10,6 +10,7 @@ import numpy as np
 from secant import _verdict
 from secant._blocks import resolve
 from secant._ecce import path, running_sum
+from secant._ece import Binning
 from secant._results import plain
 from secant.errors import InputError
 from secant.plot._thin import thin
@@ -19,10 +20,10 @@ if TYPE_CHECKING:
 
     from secant._blocks import Blocks
     from secant._calibration import Calibration
-    from secant._results import ECE, Interval
+    from secant._results import ECE, Interval, Reliability
     from secant._types import BoolArray, FloatArray
 
-__all__ = ["POSITIONS", "curve", "eces", "histogram", "model", "readable"]
+__all__ = ["POSITIONS", "curve", "histogram", "in_bins", "model", "readable"]
 
 POSITIONS = (
     4,
@@ -76,8 +77,7 @@ def model(result: Calibration, *, most: int, diagrams: int = POSITIONS[-1]) -> d
         "text": _verdict.text(result),
         "detectable": result.detectable,
         **readable(result, result.intervals, most=most),
-        "bins": eces(result, diagrams=diagrams),
-        "distribution": histogram(result),
+        **in_bins(result, diagrams=diagrams),
     }
 
 
@@ -150,21 +150,44 @@ def _ends(blocks: Blocks, each: Interval) -> tuple[int, int]:
     return int(first), int(last) + 1
 
 
-def eces(result: Calibration, *, diagrams: int) -> dict[str, list[dict[str, Any]]] | None:
-    """Return the ECE and its bins for every number of bins, or None where the rows are gone."""
-    if not _rows_at_hand(result):
-        return None
-    return {
-        strategy: [
-            _binned(result.ece(n_bins=m, strategy=strategy), diagrams)
-            for m in POSITIONS
-            if strategy == "uniform" or m <= result.n
-        ]
+def in_bins(result: Calibration, *, diagrams: int) -> dict[str, Any]:
+    """Return what takes bins: the ECE with its diagrams, and the distribution of scores.
+
+    All of it comes from the same few looks at the predictions. Where they are gone it is None.
+
+    Parameters
+    ----------
+    result : Calibration
+        The result.
+    diagrams : int
+        Most bins of a reliability diagram; the ECE is known for more.
+
+    Returns
+    -------
+    dict
+        ``bins``: for each strategy a row a number of bins; ``distribution``: see `histogram`.
+    """
+    wanted = [
+        Binning(m, strategy)
+        for strategy in STRATEGIES
+        for m in POSITIONS
+        if strategy == "uniform" or m <= result.n
+    ]
+    low, high, cells = _range_of_nearly_all(result)
+    try:
+        *found, fine = result._eces(  # noqa: SLF001  (many at once, in the same looks)
+            [*wanted, Binning(cells)], "clopper-pearson"
+        )
+    except InputError:  # an unpickled result of many predictions has left them behind
+        return {"bins": None, "distribution": None}
+    rows = {
+        strategy: [_row(each, diagrams) for each in found if each.strategy == strategy]
         for strategy in STRATEGIES
     }
+    return {"bins": rows, "distribution": histogram(fine.bins, low, high)}
 
 
-def _binned(ece: ECE, diagrams: int) -> dict[str, Any]:
+def _row(ece: ECE, diagrams: int) -> dict[str, Any]:
     numbers = {"n_bins": ece.n_bins, "ece": ece.value, "noise_floor": ece.noise_floor}
     if ece.n_bins > diagrams:
         return numbers
@@ -180,19 +203,31 @@ def _drawn(values: FloatArray, digits: int) -> list[float]:
     return [float(f"{value:.{digits}g}") for value in values.tolist()]
 
 
-def histogram(result: Calibration) -> dict[str, Any] | None:
-    """Return how scores are distributed, or None where the rows are gone.
-
-    Bars have a round width that suits the range of nearly all scores; what lies outside that range
-    is counted beside it.
-    """
-    if not _rows_at_hand(result):
-        return None
+def _range_of_nearly_all(result: Calibration) -> tuple[float, float, int]:
+    """Return the range of nearly all scores, and how many bars of its scale the unit takes."""
     whole = result.curve
     place = np.searchsorted(whole.fraction, _NEARLY_ALL).clip(1, len(whole.score) - 1)
     low, high = (float(score) for score in whole.score[place])
-    cells = _round_cells(_BARS / max(high - low, _BARS / _MOST_CELLS))
-    bins = result.reliability(n_bins=cells, strategy="uniform")
+    return low, high, _round_cells(_BARS / max(high - low, _BARS / _MOST_CELLS))
+
+
+def histogram(bins: Reliability, low: float, high: float) -> dict[str, Any]:
+    """Return how scores are distributed: bars from ``low`` to ``high``, and what lies outside.
+
+    Parameters
+    ----------
+    bins : Reliability
+        Bars of equal width over the unit interval.
+    low, high : float
+        The range to show; all of the unit interval where it is most of it.
+
+    Returns
+    -------
+    dict
+        Edges of the bars, the share of all weight in each and the share that is events; and the
+        shares ``below`` and ``above``.
+    """
+    cells = len(bins.weight)
     # A score on an edge belongs to the bar below it.
     start = max(0, math.ceil(low * cells - 1e-9) - 1)
     stop = min(cells, max(math.ceil(high * cells - 1e-9), start + 1))
@@ -213,11 +248,3 @@ def _round_cells(wanted: float) -> int:
     """Return a number of equal cells whose width is a round number, near the wanted one."""
     power = 10 ** math.floor(math.log10(wanted))
     return int(max(10, min((f * power for f in (1, 2, 5, 10)), key=lambda c: abs(c - wanted))))
-
-
-def _rows_at_hand(result: Calibration) -> bool:
-    try:
-        result.reliability(n_bins=1)
-    except InputError:  # an unpickled result of many predictions has left them behind
-        return False
-    return True

@@ -58,6 +58,7 @@ def _tool() -> Markup:
         handle("from", "Start of the range", class_="handle", inside=[tag("span", class_="knob")]),
         handle("to", "End of the range", class_="handle", inside=[tag("span", class_="knob")]),
         tag("span", id="caliper-text"),
+        tag("span", id="hair", hidden=True),
         id="tool",
         hidden=True,
     )
@@ -71,7 +72,13 @@ def _readout() -> Markup:
 
     return tag(
         "div",
-        tag("p", tag("strong", id="read-gap"), " ", tag("span", id="read-says"), id="read-line"),
+        tag("p", id="read-says"),
+        tag(
+            "div",
+            *(tag("i", class_=each) for each in ("nought", "span", "dot")),
+            id="whisker",
+            aria_hidden="true",
+        ),
         tag(
             "dl",
             cell("read-scores", "Scores"),

@@ -93,7 +93,7 @@ function compare(a, b) {
 
 function sortBy(heading) {
   const ascending = heading.parentElement.getAttribute("aria-sort") !== "ascending";
-  const cell = (row) => row.querySelectorAll("[data-value]")[heading.dataset.column].dataset.value;
+  const cell = (row) => row.children[heading.dataset.column].dataset.value;
   for (const th of document.querySelectorAll("#groups th[aria-sort]")) th.setAttribute("aria-sort", "none");
   heading.parentElement.setAttribute("aria-sort", ascending ? "ascending" : "descending");
   const rows = [...$("groups-rows").children];

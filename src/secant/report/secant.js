@@ -33,6 +33,7 @@ function writeScore(x) {
 }
 
 const points = (x) => minus(metric(100 * x));
+const signed = (x) => (x > 0 ? "+" : "") + points(x);
 const count = (n) => n.toLocaleString("en-GB");
 
 function percent(x) {
@@ -124,7 +125,7 @@ function secantTool() {
     parts.whole.setAttribute(
       "aria-valuetext", `scores ${writeScore(range.low)} to ${writeScore(range.high)}`);
     const text = $("caliper-text");
-    text.textContent = range.gap === 0 ? "even" : `${points(range.gap)} points, ${direction(range.gap)}`;
+    text.textContent = range.gap === 0 ? "even" : `${signed(range.gap)} points, ${direction(range.gap)}`;
     // Beside the range where that is narrower than its text, and never out of the plot.
     text.style.left = `clamp(5.2rem, ${50 * (left + right)}%, calc(100% - 5.2rem))`;
     for (const each of [$("tool"), $("secant-line"), $("readout")]) each.dataset.mood = mood(range);
@@ -143,11 +144,18 @@ function secantTool() {
         : `Predictions are ${direction(range.gap)} by ${points(Math.abs(range.gap))} points, ` +
           "which noise can do: the limits include 0.";
     $("read-says").textContent = says;
+    // The limits beside zero, to see whether they hold it.
+    const reach = 1.08 * Math.max(Math.abs(range.limits[0]), Math.abs(range.limits[1]), 1e-12);
+    const [low, gap, high] = [range.limits[0], range.gap, range.limits[1]].map((x) => 50 + (50 * x) / reach);
+    const [, span, dot] = $("whisker").children;
+    span.style.left = `${low}%`;
+    span.style.width = `${high - low}%`;
+    dot.style.left = `${gap}%`;
     $("read-scores").textContent = `${writeScore(range.low)} to ${writeScore(range.high)}`;
     $("read-n").textContent = count(range.n);
     $("read-forecast").textContent = percent(range.forecast);
     $("read-happened").textContent = percent(range.happened);
-    $("read-miscalibration").textContent = `${points(range.gap)} points`;
+    $("read-miscalibration").textContent = `${signed(range.gap)} points`;
     $("read-limits").textContent = `${points(range.limits[0])} to ${points(range.limits[1])}`;
     $("read-limits").previousSibling.textContent = `${level} limits`;
     for (const key of ["low", "high", "n", "forecast", "happened", "gap"]) {
@@ -192,6 +200,19 @@ function secantTool() {
     area.addEventListener(ending, () => { grabbed = null; });
   }
 
+  // A pointer that only passes by is told the score under it.
+
+  const hair = $("hair");
+  area.addEventListener("pointermove", (event) => {
+    const here = pointerFraction(event);
+    hair.hidden = grabbed !== null || event.pointerType === "touch" || here < 0 || here > 1;
+    if (hair.hidden) return;
+    const k = nearest(here);
+    hair.style.left = `${100 * fractionOf(k)}%`;
+    hair.dataset.score = writeScore(series.curve.score[k]);
+  });
+  area.addEventListener("pointerleave", () => { hair.hidden = true; });
+
   // The keyboard: arrows by a hundredth of the predictions, with Shift by one point of the curve.
 
   const STEPS = { ArrowLeft: -0.01, ArrowDown: -0.01, ArrowRight: 0.01, ArrowUp: 0.01,
@@ -234,10 +255,12 @@ function secantTool() {
     const buttons = ranges.map(([i, j], number) => {
       const button = document.createElement("button");
       const range = between(series, i, j);
+      const scores = `${writeScore(range.low)} to ${writeScore(range.high)}`;
       const what = number === found.length ? "All predictions"
-        : `${writeScore(range.low)} to ${writeScore(range.high)}`;
+        : series.intervals.length ? scores : `Largest deviation, ${scores}`;
       button.type = "button";
-      button.textContent = range.gap === 0 ? `${what}: even` : `${what}: ${points(range.gap)}, ${direction(range.gap)}`;
+      button.textContent = range.gap === 0 ? `${what}: even`
+        : `${what}: ${signed(range.gap)}, ${direction(range.gap)}`;
       button.dataset.from = i;
       button.dataset.to = j;
       button.dataset.mood = mood(range);
