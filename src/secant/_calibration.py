@@ -321,7 +321,9 @@ class Calibration:
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        return _verdict.html(self)
+        from secant.report import small_picture  # noqa: PLC0415  (pages stand above numbers)
+
+        return f"<div>{_verdict.html(self)}{small_picture(self)}</div>"
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_source": None}

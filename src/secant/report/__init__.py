@@ -12,13 +12,14 @@ from secant._calibration import Calibration
 from secant._files import write_whole
 from secant.errors import InputError
 from secant.plot._models import named
+from secant.report._notebook import small_picture
 from secant.report._provenance import Provenance
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Mapping, Sequence
 
-__all__ = ["Provenance", "render", "write"]
+__all__ = ["Provenance", "render", "small_picture", "write"]
 
 
 def write(

@@ -27,7 +27,7 @@ __all__ = [
     "cumulative",
     "distribution",
     "ece_by_bins",
-    "labels",
+    "height",
     "reliability",
     "sparkline",
     "view",
@@ -87,11 +87,7 @@ def view(
     The vertical axis has room for the curves of ``others`` too. ``wide`` and ``narrow`` are the
     scores written below on a screen and on a phone, ``steps`` marks at equal steps of the score.
     """
-    vertical = axis(
-        value
-        for each in (result, *others)
-        for value in (*_extent(each.curve), -2 * each.sigma, 2 * each.sigma)
-    )
+    vertical = height((result, *others))
     places = equal_steps(result.curve)[1] if steps else np.empty(0)
     return {
         "low": vertical.low,
@@ -101,6 +97,15 @@ def view(
         "narrow": _scores(result.curve, _NARROW),
         "steps": "".join(f"M{UNIT * place:.5g} 0v1" for place in places.tolist()) or "M0 0",
     }
+
+
+def height(results: Iterable[Calibration]) -> Axis:
+    """Return a vertical axis with room for curves and for the noise beside them."""
+    return axis(
+        value
+        for each in results
+        for value in (*_extent(each.curve), -2 * each.sigma, 2 * each.sigma)
+    )
 
 
 def cumulative(results: Sequence[Calibration], first: dict[str, Any], tool: Markup) -> Markup:

@@ -1,0 +1,60 @@
+"""The curve as a small picture for notebooks, which bring neither our styles nor our scripts."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from secant.plot._style import TOO_HIGH, TOO_LOW
+from secant.plot._thin import thin
+from secant.report._charts import height, line, picture
+from secant.report._html import Markup, tag
+from secant.report._scale import UNIT
+
+if TYPE_CHECKING:
+    from secant._calibration import Calibration
+
+__all__ = ["small_picture"]
+
+_COLUMNS = 300
+_BOX = "display:block;width:100%;max-width:36rem;height:9rem;margin-top:.6em"
+_SAYS = (
+    "Cumulative difference of what happened and what was forecast, in the order of scores: slope "
+    "is miscalibration, flat is good."
+)
+
+
+def small_picture(result: Calibration) -> Markup:
+    """Return the curve with the secant over its worst range, as an SVG that styles itself.
+
+    Parameters
+    ----------
+    result : Calibration
+        The result.
+
+    Returns
+    -------
+    Markup
+        The picture, in the colour of the text around it.
+    """
+    curve, vertical = result.curve, height([result])
+    kept = thin(curve.fraction, curve.difference, _COLUMNS)
+    across, up = UNIT * curve.fraction, vertical.up(curve.difference)
+    ends = np.sort([curve.difference.argmin(), curve.difference.argmax()])
+    color = TOO_HIGH if result.worst.miscalibration < 0 else TOO_LOW
+    zero = np.asarray([0.0, UNIT]), vertical.up(np.zeros(2))
+    noise = vertical.up(np.asarray([-2, 0, 2]) * result.sigma)
+
+    def stroke(color: str, width: float, **more: float) -> dict[str, Any]:
+        fixed = {"fill": "none", "vector_effect": "non-scaling-stroke"}
+        return {**fixed, "stroke": color, "stroke_width": width, **more}
+
+    return picture(
+        tag("title", _SAYS),
+        line(np.asarray([0.0, 25.0, 0.0]), noise, fill="currentColor", fill_opacity=0.25),
+        line(*zero, **stroke("currentColor", 1, stroke_opacity=0.3)),
+        line(across[kept], up[kept], **stroke("currentColor", 1.5)),
+        line(across[ends], up[ends], **stroke(color, 3)) if result.worst.n else None,
+        style=_BOX,
+    )
