@@ -50,8 +50,8 @@ _APART = 0.085
 
 def picture(*parts: object, **attributes: Any) -> Markup:
     """Return an SVG that fills its box, whatever its shape."""
-    attributes.setdefault("viewBox", f"0 0 {UNIT:g} {UNIT:g}")
-    return tag("svg", *parts, preserveAspectRatio="none", aria_hidden="true", **attributes)
+    usual = {"viewBox": f"0 0 {UNIT:g} {UNIT:g}", "aria_hidden": "true"}
+    return tag("svg", *parts, preserveAspectRatio="none", **{**usual, **attributes})
 
 
 def line(x: FloatArray, y: FloatArray, **attributes: Any) -> Markup:

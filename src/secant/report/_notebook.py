@@ -9,7 +9,7 @@ import numpy as np
 from secant.plot._style import TOO_HIGH, TOO_LOW
 from secant.plot._thin import thin
 from secant.report._charts import height, line, picture
-from secant.report._html import Markup, tag
+from secant.report._html import Markup
 from secant.report._scale import UNIT
 
 if TYPE_CHECKING:
@@ -51,10 +51,12 @@ def small_picture(result: Calibration) -> Markup:
         return {**fixed, "stroke": color, "stroke_width": width, **more}
 
     return picture(
-        tag("title", _SAYS),
         line(np.asarray([0.0, 25.0, 0.0]), noise, fill="currentColor", fill_opacity=0.25),
         line(*zero, **stroke("currentColor", 1, stroke_opacity=0.3)),
         line(across[kept], up[kept], **stroke("currentColor", 1.5)),
         line(across[ends], up[ends], **stroke(color, 3)) if result.worst.n else None,
         style=_BOX,
+        role="img",
+        aria_label=_SAYS,
+        aria_hidden=None,
     )
