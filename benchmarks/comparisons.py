@@ -15,7 +15,7 @@ import numpy as np
 import secant
 from secant import _multiscale, _scan, null
 from secant._input import observations
-from secant._stretches import stretches
+from secant._stretches import compared_rows, stretches
 
 SCORES = {
     "uniform": lambda rng, n: rng.random(n),
@@ -70,7 +70,7 @@ POPULATIONS = {
     "lognormal weights": (3000, population(SCORES["uniform"], weighted=True)),
     "ten values": (3000, population(SCORES["ten values"])),
     "rare, Beta(1, 50)": (3000, population(SCORES["rare, Beta(1, 50)"])),
-    "rarer, Beta(1, 500) (warned of)": (3000, population(lambda rng, n: rng.beta(1, 500, n))),
+    "rarer, Beta(1, 500)": (3000, population(lambda rng, n: rng.beta(1, 500, n))),
     "five values, members lack the highest": (20_000, without_the_highest),
 }
 
@@ -99,7 +99,7 @@ def groups(replicates):
             y = coins(rng, p + shift * member)
             result = secant.compare_groups(y, p, member)
             found.append(result.ecce_r.pvalue <= 0.05)
-            sums = stretches(p, y, member, None)
+            sums = stretches(compared_rows(p, y, member, None))
             truth = shift * (sums.members * sums.others / sums.everybody).sum() / member.sum()
             covered.append(result.ecce_r.ci[0] <= truth <= result.ecce_r.ci[1])
             shown.append(result.detectable > truth or found[-1])
@@ -194,7 +194,8 @@ def defective(rng, p, width, shift):
         return p - shift * (p - 0.5)
     start = rng.uniform(0, 1 - width)
     inside = (p >= start) & (p < start + width)
-    return np.clip(p + shift * inside * np.where(p < 0.5, 1, -1), 0, 1)
+    sign = 1 if start + width / 2 <= 0.5 else -1  # towards the middle, where there is room
+    return np.clip(p + sign * shift * inside, 0, 1)
 
 
 # --- two models -----------------------------------------------------------------------------------

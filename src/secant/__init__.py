@@ -18,8 +18,9 @@ if _TYPE_CHECKING:
     from secant._calibration import Calibration
     from secant._cells import Bounds, Cells
     from secant._classes import TopLabel, assess_classes, top_label
-    from secant._compare_groups import Contrast, GroupComparison, compare_groups
+    from secant._compare_groups import compare_groups
     from secant._compare_models import ModelComparison, compare_models
+    from secant._group_comparison import Contrast, GroupComparison
     from secant._planning import detectable, predictions_needed
     from secant._results import ECE, Curve, Interval, Reliability, Statistic
     from secant._scan import Scan, scan
@@ -73,8 +74,9 @@ _HOMES = {
     "_calibration": ("Calibration",),
     "_cells": ("Bounds", "Cells"),
     "_classes": ("TopLabel", "assess_classes", "top_label"),
-    "_compare_groups": ("Contrast", "GroupComparison", "compare_groups"),
+    "_compare_groups": ("compare_groups",),
     "_compare_models": ("ModelComparison", "compare_models"),
+    "_group_comparison": ("Contrast", "GroupComparison"),
     "_planning": ("detectable", "predictions_needed"),
     "_results": ("ECE", "Curve", "Interval", "Reliability", "Statistic"),
     "_scan": ("Scan", "scan"),

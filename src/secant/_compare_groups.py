@@ -3,32 +3,36 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from secant import null
 from secant._arraylike import one_dimensional, plain_value
+from secant._assess import generator
 from secant._blocks import Totals
 from secant._ecce import running_sum
-from secant._inference import detectable, half_width, interval, normalize
-from secant._input import check_level, observations
-from secant._results import Curve, Statistic, plain
-from secant._stretches import stretches
-from secant._wording import metric, percent, points, pvalue, score
+from secant._group_comparison import Contrast, GroupComparison
+from secant._inference import half_width, interval, normalize
+from secant._input import check_choice, check_level, observations
+from secant._results import Curve, Statistic
+from secant._stretches import compared_rows, stretches
+from secant._wording import metric
 from secant.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from secant._stretches import Stretches
+    from secant._stretches import Compared, Stretches
     from secant._types import BoolArray, FloatArray
 
-__all__ = ["Contrast", "GroupComparison", "compare_groups"]
+__all__ = ["compare_groups"]
 
 # Variance, in units of an average squared weight, below which the Brownian limit is only rough.
 _LITTLE_VARIANCE = 10
+# Draws of a Monte Carlo P-value; it stops when so many are at least as extreme.
+_DRAWS = 9999
+_ENOUGH = 100
 # Share of sigma from which unequal scores could be taken for a difference between the groups.
 _LARGE_MISMATCH = 0.5
 # Share of members compared with nobody else from which that is worth a word.
@@ -43,6 +47,8 @@ def compare_groups(
     sample_weight: Any = None,
     pos_label: Any = None,
     confidence_level: float = 0.95,
+    method: str = "auto",
+    rng: Any = None,
 ) -> GroupComparison:
     r"""Compare a subpopulation with the full population at equal scores.
 
@@ -65,6 +71,12 @@ def compare_groups(
         The value of ``y_true`` that counts as 1, as in scikit-learn.
     confidence_level : float
         Level of all intervals, and one minus the level of the printed answer's test.
+    method : {"auto", "asymptotic", "monte-carlo"}
+        How to compute P-values. ``"asymptotic"``: the limit of many members. ``"monte-carlo"``:
+        from responses exchanged within stretches, exact at any size. ``"auto"``: Monte Carlo where
+        few events, or few failures, leave the limit no ground, else asymptotic.
+    rng : int or numpy.random.Generator, optional
+        Randomness for Monte Carlo P-values, which are the same in every run without it.
 
     Returns
     -------
@@ -100,8 +112,10 @@ def compare_groups(
 
     where :math:`a_i` is the share of row i in the weight of the stretch and :math:`b_i` its share
     in the weight of the point's members, 0 for other rows. For a single member this is
-    :math:`(1 - 2 a_k + \sum a_i^2) / (1 - \sum a_i^2)`, which is 1 without weights. The P-values
-    are those of Brownian motion. Steps are independent since stretches do not overlap.
+    :math:`(1 - 2 a_k + \sum a_i^2) / (1 - \sum a_i^2)`, which is 1 without weights. Steps are
+    independent since stretches do not overlap, and asymptotic P-values are those of Brownian
+    motion. Monte Carlo P-values suppose no more than that: given how often the event happened
+    in a stretch, it is equally likely to have happened to any of its rows.
 
     Within a stretch scores are only nearly equal. ``mismatch`` says what that amounts to: the
     largest difference that the scores themselves would make, were they the true probabilities.
@@ -129,6 +143,8 @@ def compare_groups(
     'less often'
     """
     check_level(confidence_level)
+    check_choice("method", method, ("auto", "asymptotic", "monte-carlo"))
+    chosen = generator(rng)
     seen = observations(y_true, y_prob, sample_weight, pos_label=pos_label)
     is_member = _membership(member, seen.rows)
     scores, happened, weights = seen.scores.astype(np.float64), seen.labels == 1, seen.weights
@@ -140,190 +156,10 @@ def compare_groups(
     if not is_member.any():
         msg = "member is False in every row that counts; there is nobody to compare"
         raise InputError(msg)
-    sums = stretches(scores, happened, is_member, weights)
-    return _result(sums, int(is_member.sum()), len(scores), float(confidence_level))
-
-
-@dataclass(frozen=True, slots=True)
-class Contrast:
-    """A range of scores, and how much more often the event happens among members there.
-
-    Attributes
-    ----------
-    low, high : float
-        The smallest and the largest score of the members covered.
-    n : int
-        Members with such a score.
-    weight : float
-        Their share of the weight of all members.
-    member_rate, population_rate : float
-        How often the event happens among these members, and in everybody at their scores.
-    difference : float
-        ``member_rate - population_rate``.
-    ci : tuple of float
-        Limits for the true difference that hold for all ranges of scores at once, also for those
-        picked after looking.
-    """
-
-    low: float
-    high: float
-    n: int
-    weight: float
-    member_rate: float
-    population_rate: float
-    difference: float
-    ci: tuple[float, float]
-
-    @property
-    def direction(self) -> Literal["more often", "less often", "equally often"]:
-        """How often the event happens among members, compared with everybody."""
-        if self.difference > 0:
-            return "more often"
-        return "less often" if self.difference < 0 else "equally often"
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the numbers as plain JSON; what is not finite becomes None."""
-        numbers: dict[str, Any] = plain(self)
-        return {**numbers, "direction": self.direction}
-
-    def __str__(self) -> str:
-        if not self.n:
-            return "No range of scores shows any difference."
-        low, high = (points(limit) for limit in self.ci)
-        return (
-            f"Scores {score(self.low)} to {score(self.high)}, {_members(self.n)}: "
-            f"happened to {percent(self.member_rate)} of them and to "
-            f"{percent(self.population_rate)} of everybody at equal scores, "
-            f"difference {points(self.difference)} points ({low} to {high})."
-        )
-
-
-@dataclass(frozen=True, eq=False)
-class GroupComparison:
-    """A subpopulation against the full population at equal scores; print it to read the answer.
-
-    Attributes
-    ----------
-    n, n_members : int
-        Rows of positive weight, and members among them.
-    sigma : float
-        Standard deviation of the last cumulative difference if members are like everybody, the
-        unit of the normalised metrics.
-    ecce_r, ecce_mad : Statistic
-        Range and largest absolute value of the cumulative differences. Their P-values suppose that
-        the event is equally likely for members and everybody at equal scores.
-    member_rate, population_rate : float
-        How often the event happens among members, and in everybody at the members' scores.
-    worst : Contrast
-        The range of scores that attains ECCE-R.
-    curve : Curve
-        The cumulative differences at the distinct scores of members.
-    mismatch : float
-        ECCE-R if every row had its score as response: how much of ECCE-R may come from
-        comparing scores that are only nearly equal.
-    confidence_level : float
-        Level of all intervals; the printed answer tests at one minus it.
-    warnings : tuple of str
-        What to keep in mind when reading the numbers, a line each.
-    """
-
-    n: int
-    n_members: int
-    sigma: float
-    ecce_r: Statistic
-    ecce_mad: Statistic
-    member_rate: float
-    population_rate: float
-    worst: Contrast
-    curve: Curve
-    mismatch: float
-    confidence_level: float
-    warnings: tuple[str, ...]
-    _totals: Totals
-
-    @property
-    def detectable(self) -> float:
-        """The true ECCE-R that groups like these would show about 99 times in 100.
-
-        1 where nobody is compared with anybody else, so that nothing can show.
-        """
-        if not self._totals.ww:
-            return 1.0
-        effective = self._totals.weight**2 / self._totals.ww
-        return detectable(self.sigma, effective, self.confidence_level)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return every number but the curve as plain JSON; what is not finite becomes None."""
-        shown = ("n", "n_members", "sigma", "ecce_r", "ecce_mad", "member_rate", "population_rate")
-        return {
-            "verdict": self._headline(),
-            **{name: plain(getattr(self, name)) for name in shown},
-            "worst": self.worst.to_dict(),
-            "mismatch": self.mismatch,
-            "confidence_level": self.confidence_level,
-            "warnings": list(self.warnings),
-        }
-
-    def __str__(self) -> str:
-        found = self._found()
-        lines = [
-            f"{self._headline()}. {self._where() if found else self._would_have_shown()}",
-            *(
-                f"{name} {metric(value.value)} = {metric(value.normalized)} sigma, where equal "
-                f"rates give about {law.mean:.2g} "
-                f"(P {pvalue(value)}, {value.method})."
-                for name, value, law in (
-                    ("ECCE-R", self.ecce_r, null.range),
-                    ("ECCE-MAD", self.ecce_mad, null.mad),
-                )
-            ),
-            self._rates(),
-            *(f"Note: {warning}" for warning in self.warnings),
-        ]
-        return "\n".join(lines)
-
-    __repr__ = __str__
-
-    def _found(self) -> bool:
-        return self.ecce_r.pvalue <= (1 - self.confidence_level) * (1 + 1e-12)
-
-    def _headline(self) -> str:
-        if not self._found():
-            return "No difference found between members and everybody at equal scores"
-        return (
-            f"At equal scores the event happens {self.worst.direction} among members than in "
-            "everybody"
-        )
-
-    def _where(self) -> str:
-        worst = self.worst
-        sign = -1 if worst.difference < 0 else 1
-        limits = sorted(sign * limit for limit in worst.ci)
-        return (
-            f"Over scores {score(worst.low)} to {score(worst.high)} it happens "
-            f"{worst.direction} by {points(abs(worst.difference))} points "
-            f"({100 * self.confidence_level:g}% limits {points(limits[0])} to "
-            f"{points(limits[1])}, valid for all ranges at once; {_members(worst.n)})."
-        )
-
-    def _rates(self) -> str:
-        return (
-            f"{_members(self.n_members)} of {self.n:,}: happened to "
-            f"{percent(self.member_rate)} of members and to {percent(self.population_rate)} of "
-            "everybody at equal scores."
-        )
-
-    def _would_have_shown(self) -> str:
-        if self.n == self.n_members:
-            return "Everybody is a member, so there is nobody else to compare with."
-        if self.sigma == 0:
-            return "No member was compared with anybody to whom something else happened."
-        if self.detectable >= 1:
-            return f"{_members(self.n_members)} can show next to nothing."
-        return (
-            f"With {_members(self.n_members)} of {self.n:,} an ECCE-R of "
-            f"{metric(self.detectable)} or more would almost surely have shown."
-        )
+    if weights is not None and (weights == weights[0]).all():  # equal weights are no weights
+        weights = None
+    rows = compared_rows(scores, happened, is_member, weights)
+    return _result(rows, len(scores), float(confidence_level), method, chosen)
 
 
 def _membership(member: Any, rows: int) -> BoolArray:
@@ -348,32 +184,49 @@ def _is_yes_or_no(item: Any) -> bool:
     return isinstance(item, (int, float, np.number)) and bool(item in (0, 1))
 
 
-def _result(sums: Stretches, n_members: int, n: int, confidence_level: float) -> GroupComparison:
-    weight = float(sums.members.sum())
-    difference = np.concatenate([[0.0], running_sum(sums.gain) / weight])
-    variance = sums.variance
-    totals = Totals(
-        n=n_members,
-        weight=weight,
-        ww=math.fsum(sums.coefficients.tolist()),
-        wwv=math.fsum(variance.tolist()),
-        # So that sigma_hat is the larger of sigma and what the steps themselves show, whose
-        # squares have their variance plus their squared mean as expectation.
-        wwe=math.fsum((variance + sums.gain**2).tolist()),
-        largest=float(variance.max()),
-    )
+def _result(
+    rows: Compared,
+    n: int,
+    confidence_level: float,
+    method: str,
+    rng: np.random.Generator | None,
+) -> GroupComparison:
+    sums = stretches(rows)
+    totals = _totals(sums)
+    difference = np.concatenate([[0.0], running_sum(sums.gain) / totals.weight])
     score_gain = sums.members * sums.point - sums.members * (sums.scored / sums.everybody)
-    score_path = running_sum(score_gain) / weight
+    score_path = running_sum(score_gain) / totals.weight
     mismatch = float(score_path.max(initial=0.0) - score_path.min(initial=0.0))
     fraction = np.concatenate([[0.0], np.cumsum(sums.members)])
     largest, smallest = float(difference.max()), float(difference.min())
-    rate = float(sums.members1.sum()) / weight
+    values = largest - smallest, max(largest, -smallest)
+    if method == "auto":
+        little = totals.wwv * totals.n < _LITTLE_VARIANCE * float(sums.members_ww.sum())
+        method = "monte-carlo" if little else "asymptotic"
+    r, mad = (
+        Statistic(
+            value=value,
+            normalized=normalize(value, totals.sigma),
+            pvalue=10**log10,
+            log10_pvalue=log10,
+            method=how,
+            bracket=None,
+            ci=interval(value, law, totals, confidence_level),
+        )
+        for value, law, (log10, how) in zip(
+            values,
+            (null.range, null.mad),
+            _pvalues(rows, sums, values, totals.sigma, method=method, rng=rng),
+            strict=True,
+        )
+    )
+    rate = float(sums.members1.sum()) / totals.weight
     return GroupComparison(
         n=n,
-        n_members=n_members,
+        n_members=totals.n,
         sigma=totals.sigma,
-        ecce_r=_statistic(largest - smallest, null.range, totals, confidence_level),
-        ecce_mad=_statistic(max(largest, -smallest), null.mad, totals, confidence_level),
+        ecce_r=r,
+        ecce_mad=mad,
         member_rate=rate,
         population_rate=min(max(rate - float(difference[-1]), 0.0), 1.0),
         worst=_worst(sums, difference, totals, confidence_level),
@@ -384,25 +237,47 @@ def _result(sums: Stretches, n_members: int, n: int, confidence_level: float) ->
         ),
         mismatch=mismatch,
         confidence_level=confidence_level,
-        warnings=tuple(_warnings(sums, totals, mismatch)),
+        warnings=tuple(_warnings(sums, totals, mismatch, r.method)),
         _totals=totals,
     )
 
 
-def _statistic(
-    value: float, law: null.BrownianLaw, totals: Totals, confidence_level: float
-) -> Statistic:
-    # Where sigma is 0 no stretch holds two different responses, and the metric is exactly 0.
-    log10 = law.logsf(value / totals.sigma) / math.log(10) if totals.sigma > 0 else 0.0
-    return Statistic(
-        value=value,
-        normalized=normalize(value, totals.sigma),
-        pvalue=10**log10,
-        log10_pvalue=log10,
-        method="asymptotic",
-        bracket=None,
-        ci=interval(value, law, totals, confidence_level),
+def _totals(sums: Stretches) -> Totals:
+    variance = sums.variance
+    return Totals(
+        n=int(sums.n.sum()),
+        weight=float(sums.members.sum()),
+        ww=math.fsum(sums.coefficients.tolist()),
+        wwv=math.fsum(variance.tolist()),
+        # So that sigma_hat is the larger of sigma and what the steps themselves show, whose
+        # squares have their variance plus their squared mean as expectation.
+        wwe=math.fsum((variance + sums.gain**2).tolist()),
+        largest=float(variance.max()),
     )
+
+
+def _pvalues(
+    rows: Compared,
+    sums: Stretches,
+    values: tuple[float, float],
+    sigma: float,
+    *,
+    method: str,
+    rng: np.random.Generator | None,
+) -> list[tuple[float, str]]:
+    """Return the decimal logarithms of the P-values of ECCE-R and ECCE-MAD, and the method."""
+    if sigma == 0:  # no stretch holds two different responses, and both metrics are exactly 0
+        return [(0.0, "exact"), (0.0, "exact")]
+    if method == "asymptotic":
+        laws = zip(values, (null.range, null.mad), strict=True)
+        return [(law.logsf(value / sigma) / math.log(10), method) for value, law in laws]
+    from secant._exchange import exchanged  # noqa: PLC0415  (few comparisons need it)
+
+    rng = np.random.default_rng(0) if rng is None else rng  # the same draws in every run
+    return [
+        (math.log10(estimate.pvalue), f"Monte Carlo, {estimate.draws:,} draws")
+        for estimate in exchanged(rows, sums, rng=rng, draws=_DRAWS, enough=_ENOUGH)
+    ]
 
 
 def _worst(
@@ -430,10 +305,11 @@ def _worst(
     )
 
 
-def _warnings(sums: Stretches, totals: Totals, mismatch: float) -> Iterator[str]:
+def _warnings(sums: Stretches, totals: Totals, mismatch: float, method: str) -> Iterator[str]:
     """Say what to keep in mind when reading the numbers, a line each."""
     if 0 < totals.wwv * totals.n < _LITTLE_VARIANCE * float(sums.members_ww.sum()):
-        yield "Few events, or few failures, to compare: P-values and limits are approximate."
+        what = "P-values and limits" if method == "asymptotic" else "confidence limits"
+        yield f"Few events, or few failures, to compare: {what} are approximate."
     if mismatch > _LARGE_MISMATCH * totals.sigma:
         yield (
             f"Scores compared are not equal enough: their own differences amount to an ECCE-R of "
@@ -442,7 +318,3 @@ def _warnings(sums: Stretches, totals: Totals, mismatch: float) -> Iterator[str]
     alone = int(sums.n[sums.others == 0].sum())
     if _MANY_ALONE * totals.n < alone < totals.n:
         yield f"{alone:,} of the members had nobody else with a score near enough to compare with."
-
-
-def _members(n: int) -> str:
-    return f"{n:,} member{'' if n == 1 else 's'}"

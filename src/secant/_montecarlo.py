@@ -25,7 +25,16 @@ if TYPE_CHECKING:
 
     from secant._types import BoolArray, FloatArray, IntArray
 
-__all__ = ["Coins", "Estimate", "Model", "draw_rows", "draw_ties", "in_units", "model_of_ties"]
+__all__ = [
+    "Coins",
+    "Estimate",
+    "Model",
+    "count_exceedances",
+    "draw_rows",
+    "draw_ties",
+    "in_units",
+    "model_of_ties",
+]
 
 # Numbers drawn at once: two megabytes.
 _CELLS = 1 << 18
@@ -89,7 +98,8 @@ def draw_ties(
     reached = running_sum(n * score)
     x = np.cumsum(n1) - reached
     limits = thresholds(float(x.max()), float(x.min()), float(reached[-1]))
-    return _run(model_of_ties(score, n, reached), limits, rng, draws, enough, progress)
+    model = model_of_ties(score, n, reached)
+    return count_exceedances(model, limits, rng=rng, draws=draws, enough=enough, progress=progress)
 
 
 def draw_rows(
@@ -141,7 +151,8 @@ def draw_rows(
     reached = running_sum(tie_weight * score[ends])
     x = np.cumsum(units * response)[ends] - reached
     limits = thresholds(float(x.max()), float(x.min()), float(reached[-1]))
-    return _run(Coins(score, units, ends, reached), limits, rng, draws, enough, progress)
+    model = Coins(score, units, ends, reached)
+    return count_exceedances(model, limits, rng=rng, draws=draws, enough=enough, progress=progress)
 
 
 def model_of_ties(
@@ -282,15 +293,19 @@ def _extremes(model: Model, rng: np.random.Generator, draws: int) -> tuple[Float
     return highest, lowest
 
 
-def _run(  # noqa: PLR0917  # private, and both callers name these alike
+def count_exceedances(
     model: Model,
     limits: tuple[float, float],
+    *,
     rng: np.random.Generator,
     draws: int,
     enough: int | None,
-    progress: Callable[[int, int], object] | None,
+    progress: Callable[[int, int], object] | None = None,
 ) -> tuple[Estimate, Estimate]:
-    """Draw paths until there are enough, or ``draws``."""
+    """Draw paths until there are enough, or ``draws``; return the P-values of ECCE-R and ECCE-MAD.
+
+    ``limits`` are what the largest absolute value and the range must reach, in this order.
+    """
     mad, r = (_Tally(limit, enough) for limit in limits)
     made = 0
     while made < draws and not (mad.done and r.done):

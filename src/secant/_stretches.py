@@ -10,7 +10,23 @@ import numpy as np
 if TYPE_CHECKING:
     from secant._types import BoolArray, FloatArray, IntArray
 
-__all__ = ["Stretches", "stretches"]
+__all__ = ["Compared", "Stretches", "compared_rows", "stretches"]
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """The rows that are compared: members, and those whose scores are a member's or near it.
+
+    ``point`` are the distinct scores of members; ``stretch`` tells to which of them a row belongs.
+    ``weight`` is None when every row counts once.
+    """
+
+    point: FloatArray
+    stretch: IntArray
+    scores: FloatArray
+    happened: BoolArray
+    is_member: BoolArray
+    weight: FloatArray | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +61,13 @@ class Stretches:
         return self.members + self.others
 
     @property
+    def mixed(self) -> BoolArray:
+        """Whether both outcomes occur in a stretch, so that it can show a difference."""
+        happened, not_happened = self.members1 + self.others1, self.members0 + self.others0
+        mixed: BoolArray = (happened > 0) & (not_happened > 0) & (self.others > 0)
+        return mixed
+
+    @property
     def gain(self) -> FloatArray:
         """W_k (R_k - Rt_k), written so that it is exactly 0 where all responses are alike."""
         cross = self.members1 * self.others0 - self.members0 * self.others1
@@ -68,10 +91,10 @@ class Stretches:
         return response * self.coefficients
 
 
-def stretches(
+def compared_rows(
     scores: FloatArray, happened: BoolArray, is_member: BoolArray, weights: FloatArray | None
-) -> Stretches:
-    """Give each distinct score of members the rows to compare with, and add them up."""
+) -> Compared:
+    """Give each distinct score of members the rows to compare with."""
     point = np.unique(scores[is_member] + 0.0)  # not -0.0
     nearest = np.searchsorted(point[:-1] + np.diff(point) / 2, scores)
     # Between neighbouring doubles a midpoint is one of the two: put equal scores where they belong.
@@ -80,18 +103,27 @@ def stretches(
     nearest[equal] = above[equal]
     company = np.zeros(len(point), bool)
     company[nearest[equal & ~is_member]] = True
-    compared = equal | ~company[nearest]
+    used = equal | ~company[nearest]
+    weight = None if weights is None else weights[used].astype(np.float64)
+    return Compared(point, nearest[used], scores[used], happened[used], is_member[used], weight)
 
-    stretch, size = nearest[compared], len(point)
-    happened, is_member = happened[compared], is_member[compared]
-    weight = np.ones(len(stretch)) if weights is None else weights[compared].astype(np.float64)
 
-    def total(rows: BoolArray, values: FloatArray) -> FloatArray:
-        sums: FloatArray = np.bincount(stretch[rows], values[rows], size).astype(np.float64)
+def stretches(rows: Compared) -> Stretches:
+    """Add up the rows of each stretch."""
+    stretch, happened, is_member, size = (
+        rows.stretch,
+        rows.happened,
+        rows.is_member,
+        len(rows.point),
+    )
+    weight = np.ones(len(stretch)) if rows.weight is None else rows.weight
+
+    def total(chosen: BoolArray, values: FloatArray) -> FloatArray:
+        sums: FloatArray = np.bincount(stretch[chosen], values[chosen], size).astype(np.float64)
         return sums
 
     return Stretches(
-        point=point,
+        point=rows.point,
         n=np.bincount(stretch[is_member], minlength=size),
         members0=total(is_member & ~happened, weight),
         members1=total(is_member & happened, weight),
@@ -99,5 +131,5 @@ def stretches(
         others1=total(~is_member & happened, weight),
         members_ww=total(is_member, weight**2),
         others_ww=total(~is_member, weight**2),
-        scored=total(np.ones(len(stretch), bool), scores[compared] * weight),
+        scored=total(np.ones(len(stretch), bool), rows.scores * weight),
     )

@@ -1,5 +1,6 @@
 """A subpopulation against the full population: a loop as oracle, laws, and inputs at the edge."""
 
+import itertools
 import math
 
 import numpy as np
@@ -10,7 +11,7 @@ from hypothesis import strategies as st
 import secant
 from datasets import datasets
 from secant import null
-from secant._stretches import stretches
+from secant._stretches import compared_rows, stretches
 
 EXACT = {"rel": 0, "abs": 1e-12}
 
@@ -70,7 +71,7 @@ def test_the_variance_factor_is_one_for_single_members_without_weights(data):
     once[np.flatnonzero(member)[np.unique(p[member], return_index=True)[1]]] = True
     p, member = p[once], member[once]
     half = np.arange(len(p)) % 2 == 0
-    sums = stretches(p, half, member, None)
+    sums = stretches(compared_rows(p, half, member, None))
     rate = (sums.members1 + sums.others1) / sums.everybody
     expected = np.where(sums.others > 0, rate * (1 - rate), 0)
     assert sums.variance == pytest.approx(expected, **EXACT)
@@ -149,7 +150,9 @@ def test_laws_of_the_two_metrics_and_of_the_worst_range(data):
         low, high = statistic.ci
         assert 0 <= low <= statistic.value <= high <= 1
         if result.sigma > 0:
-            assert statistic.pvalue == pytest.approx(law.sf(statistic.value / result.sigma))
+            limit = compare(y, p, member, w, method="asymptotic")
+            limit = limit.ecce_r if law is null.range else limit.ecce_mad
+            assert limit.pvalue == pytest.approx(law.sf(statistic.value / result.sigma))
     worst = result.worst
     if worst.n:
         assert abs(worst.difference) * worst.weight == pytest.approx(r, **EXACT)
@@ -286,3 +289,77 @@ def test_size_is_not_above_nominal():
         member = rng.random(600) < 0.2 * p
         found += compare(rng.random(600) < p**2, p, member).ecce_r.pvalue <= 0.05
     assert found <= 23  # scipy.stats.binom.isf(1e-4, 200, 0.05)
+
+
+# P-values from exchanged responses ----------------------------------------------------------------
+
+
+def arrangements(y, member, stretch):
+    """Every way to deal the responses of each stretch out to its rows."""
+    rows = [np.flatnonzero(stretch == k) for k in np.unique(stretch)]
+    dealt = [set(itertools.permutations(y[place].tolist())) for place in rows]
+    for parts in itertools.product(*dealt):
+        outcome = np.empty(len(y), int)
+        for place, values in zip(rows, parts, strict=True):
+            outcome[place] = values
+        yield outcome
+
+
+@pytest.mark.parametrize("w", [None, [1.0, 2.0, 1.5, 0.5, 1.0, 3.0, 1.0, 0.7, 1.2, 0.9]])
+def test_exchanged_pvalues_are_the_enumerated_ones(w):
+    """Three stretches of ten rows; all arrangements are equally likely."""
+    p = np.array([0.1, 0.1, 0.1, 0.4, 0.4, 0.4, 0.4, 0.9, 0.9, 0.9])
+    member = np.array([1, 0, 0, 1, 1, 0, 0, 1, 0, 0], bool)
+    y = np.array([1, 0, 0, 1, 1, 0, 0, 1, 0, 1])
+    dealt = [
+        compare(outcome, p, member, w, method="asymptotic")
+        for outcome in arrangements(y, member, p)
+    ]
+    assert len(dealt) == 3 * 6 * 3
+    result = compare(y, p, member, w, method="monte-carlo")
+    for name in ("ecce_r", "ecce_mad"):
+        value = np.array([getattr(other, name).value for other in dealt])
+        found = getattr(result, name)
+        exact = np.mean(value >= found.value - 1e-9)
+        draws = int(found.method.split()[2].replace(",", ""))
+        # Early stopping makes p = h / l, whose relative error is about 1 / sqrt(h).
+        assert found.method.startswith("Monte Carlo")
+        error = 5 * max(exact / 10, math.sqrt(exact * (1 - exact) / draws)) + 2e-4
+        assert found.pvalue == pytest.approx(exact, abs=error)
+
+
+@given(with_members(most=60), st.integers(0, 2**32))
+def test_exchanged_pvalues_do_not_depend_on_row_order(data, seed):
+    y, p, member, w = data
+    order = np.random.default_rng(seed).permutation(len(p))
+    a = compare(y, p, member, w, method="monte-carlo")
+    b = compare(
+        y[order], p[order], member[order], None if w is None else w[order], method="monte-carlo"
+    )
+    assert a.ecce_r.pvalue == b.ecce_r.pvalue
+    assert a.ecce_mad.pvalue == b.ecce_mad.pvalue
+
+
+def test_auto_exchanges_where_events_are_few():
+    rng = np.random.default_rng(1)
+    p, member = rng.random(500), rng.random(500) < 0.3
+    often, seldom = (compare(rng.random(500) < c * p, p, member) for c in (1, 0.02))
+    assert often.ecce_r.method == "asymptotic"
+    assert seldom.ecce_r.method.startswith("Monte Carlo")
+    seeds = [compare(rng.random(500) < 0.02, p, member, rng=3, method="monte-carlo") for _ in "ab"]
+    assert {result.ecce_r.method[:11] for result in seeds} == {"Monte Carlo"}
+    with pytest.raises(secant.InputError, match="method must be one of"):
+        compare([0, 1], [0.1, 0.2], [1, 0], method="exact")
+    with pytest.raises(secant.InputError, match="rng must be"):
+        compare([0, 1], [0.1, 0.2], [1, 0], rng="x")
+
+
+def test_size_is_not_above_nominal_where_events_are_few():
+    """At most what 5% and 1% can be among 300 data sets, at 1 in 10,000 (binomial)."""
+    rng = np.random.default_rng(2)
+    pvalues = []
+    for _ in range(300):
+        p, member = rng.beta(1, 300, 2000), rng.random(2000) < 0.1
+        pvalues.append(compare(rng.random(2000) < p, p, member).ecce_r.pvalue)
+    assert np.sum(np.array(pvalues) <= 0.05) <= 31  # scipy.stats.binom.isf(1e-4, 300, 0.05)
+    assert np.sum(np.array(pvalues) <= 0.01) <= 11  # scipy.stats.binom.isf(1e-4, 300, 0.01)
