@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["show_groups", "show_model", "sparkline"]
 
 _BARS = "▁▂▃▄▅▆▇█"
-_WIDTH = 64
+_WIDTH = 72
 # Rows of a table of groups or ranges that fit a screen.
 _MOST_GROUPS = 20
 _MOST_RANGES = 5
@@ -41,7 +41,9 @@ def show_model(console: Console, name: str | None, result: Calibration) -> None:
     console.print(Text(_verdict.averages(result), style="dim"))
     console.print()
     console.print(_metrics(result))
-    console.print(Text("  cumulative difference  ", style="dim") + Text(sparkline(result)))
+    console.print()
+    console.print(Text("happened minus forecast, added up from the lowest score", style="dim"))
+    console.print(Text(sparkline(result, min(console.width, _WIDTH))))
     if len(result.intervals) > 1:
         console.print()
         console.print(_ranges(result))
@@ -85,7 +87,7 @@ def sparkline(result: Calibration, width: int = _WIDTH) -> str:
 
 def _metrics(result: Calibration) -> RenderableType:
     level = f"{100 * result.confidence_level:g}% limits"
-    table = _table(["", "value", "sigma", "if calibrated", "P", "method", level], left={0, 5})
+    table = _table(["", "value", "sigma", "expected", "P", "method", level], left={0, 5})
     laws: Mapping[str, tuple[Statistic, null.BrownianLaw]] = {
         "ECCE-R": (result.ecce_r, null.range),
         "ECCE-MAD": (result.ecce_mad, null.mad),
@@ -96,7 +98,7 @@ def _metrics(result: Calibration) -> RenderableType:
             name,
             _wording.metric(statistic.value),
             _wording.metric(statistic.normalized),
-            f"about {law.mean:.2g}",
+            f"{law.mean:.2g}",
             _wording.pvalue(statistic).removeprefix("= "),
             statistic.method,
             f"{low} to {high}",
@@ -105,7 +107,9 @@ def _metrics(result: Calibration) -> RenderableType:
 
 
 def _ranges(result: Calibration) -> RenderableType:
-    table = _table(["scores", "predictions", "forecast", "happened", "off by (points)"], left={0})
+    level = f"{100 * result.confidence_level:g}% limits"
+    header = ["scores", "count", "forecast", "happened", "points", level, ""]
+    table = _table(header, left={0, 6})
     for each in result.intervals[:_MOST_RANGES]:
         low, high = (_wording.points(limit) for limit in each.ci)
         table.add_row(
@@ -113,7 +117,9 @@ def _ranges(result: Calibration) -> RenderableType:
             f"{each.n:,}",
             _wording.percent(each.mean_score),
             _wording.percent(each.mean_response),
-            f"{_wording.points(each.miscalibration)} ({low} to {high}), {each.direction}",
+            _wording.points(each.miscalibration),
+            f"{low} to {high}",
+            each.direction,
         )
     more = len(result.intervals) - _MOST_RANGES
     if more > 0:
@@ -122,10 +128,9 @@ def _ranges(result: Calibration) -> RenderableType:
 
 
 def _table(header: list[str], left: set[int]) -> Table:
-    from rich import box  # noqa: PLC0415  (as above)
-    from rich.table import Table  # noqa: PLC0415
+    from rich.table import Table  # noqa: PLC0415  (as above)
 
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="dim")
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
     for place, name in enumerate(_texts(header)):
         table.add_column(name, justify="left" if place in left else "right")
     return table
