@@ -19,8 +19,8 @@ help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' Makefile | expand -t 22
 	@echo 'Variables: PYTHON=$(PYTHON)  WORKERS=$(WORKERS)  ARGS="extra arguments for pytest or the benchmarks"'
 
-demo: $(VENV)/.core ## assess the paper's synthetic predictions and print the verdict
-	@$(VENV)/bin/python examples/demo.py
+demo: $(VENV)/.demo ## assess two files of predictions, print the verdicts and write the reports
+	@$(VENV)/bin/secant demo --out out
 
 test: $(VENV)/.test ## run all tests and docstring examples; a missing library is a failure
 	SECANT_REQUIRE_ALL=1 SECANT_HYPOTHESIS=ci $(VENV)/bin/python -m pytest -n $(WORKERS) $(ARGS)
@@ -65,6 +65,11 @@ $(VENV)/.core: $(VENV)/.made pyproject.toml constraints.txt
 	@$(VENV)/bin/python -m pip install $(PIP_FLAGS) -c constraints.txt -e .
 	@touch $@
 
+$(VENV)/.demo: $(VENV)/.core
+	@echo "Installing the command and what reads files into $(VENV)"
+	@$(VENV)/bin/python -m pip install $(PIP_FLAGS) -c constraints.txt -e '.[cli,files]'
+	@touch $@
+
 # The reports are opened in a real browser; a Debian machine of one's own, or of CI, can install it.
 define need_chromium
 @command -v chromium >/dev/null || { test "$$(id -u)" = 0 && command -v apt-get >/dev/null \
@@ -76,12 +81,12 @@ endef
 $(VENV)/.test: $(VENV)/.core
 	$(need_chromium)
 	@echo "Installing the test tools, oracles and data frame libraries into $(VENV)"
-	@$(VENV)/bin/python -m pip install $(PIP_FLAGS) -c constraints.txt -e '.[cli,fast,plot,test,test-interop]'
+	@$(VENV)/bin/python -m pip install $(PIP_FLAGS) -c constraints.txt -e '.[all,test,test-interop]'
 	@touch $@
 
 $(VENV)/.lint: $(VENV)/.core
 	@echo "Installing ruff, mypy and the libraries whose types it reads into $(VENV)"
-	@$(VENV)/bin/python -m pip install $(PIP_FLAGS) -c constraints.txt -e '.[cli,fast,plot]' mypy ruff
+	@$(VENV)/bin/python -m pip install $(PIP_FLAGS) -c constraints.txt -e '.[all]' mypy ruff
 	@touch $@
 
 $(VENV)/.bench: $(VENV)/.core
