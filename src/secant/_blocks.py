@@ -154,6 +154,16 @@ class Totals:
         """
         return math.sqrt(max(self.wwe - self.wwv, self.wwv)) / self.weight
 
+    def agrees(self, other: Totals) -> bool:
+        """Tell whether these can be sums of the same observations, added up in another order."""
+        pairs = (
+            (self.weight, other.weight),
+            (self.ww, other.ww),
+            (self.wwv, other.wwv),
+            (self.wwe, other.wwe),
+        )
+        return self.n == other.n and all(math.isclose(a, b, rel_tol=1e-9) for a, b in pairs)
+
 
 def add_totals(parts: Iterable[Totals]) -> Totals:
     """Add up the totals of disjoint sets of observations."""

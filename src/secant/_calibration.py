@@ -383,8 +383,8 @@ class Calibration:
                 raise InputError(msg)
             self._source.recheck()
             blocks, totals = self._source.blocks(moments=True)
-            if totals != self._totals:
-                msg = "the arrays were changed after they were assessed: assess them again"
+            if not totals.agrees(self._totals):
+                msg = "the predictions were changed after they were assessed: assess them again"
                 raise SecantError(msg)
         blocks = _ece.cut_at_edges(blocks, totals, binnings, self._refine)
         return [_ece.binned(blocks, totals, binning, None) for binning in binnings]

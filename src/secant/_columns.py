@@ -24,6 +24,11 @@ class Columns(NamedTuple):
     pos_label: Any
 
     @property
+    def sampling(self) -> bool:
+        """Whether rows carry sampling weights."""
+        return self.sample_weight is not None and self.weight_kind == "sampling"
+
+    @property
     def roles(self) -> dict[str, str]:
         """What each column is wanted for, by the name of the argument; ``by`` may be several."""
         roles = {"y_true": self.y_true, "y_prob": self.y_prob}

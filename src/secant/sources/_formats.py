@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
 
-__all__ = ["CSV_BLOCK", "FORMATS", "Look", "arrow", "readable"]
+__all__ = ["CSV_BLOCK", "FORMATS", "Look", "arrow", "look", "readable"]
 
 CSV_BLOCK = 1 << 22
 _BUFFER = 1 << 20
@@ -44,6 +44,21 @@ def arrow() -> Any:
         msg = "reading files needs pyarrow: pip install 'secant[files]'"
         raise MissingExtraError(msg) from error
     return pa
+
+
+def look(path: Path, kind: str) -> Look:
+    """Return what a file says of itself.
+
+    Raises
+    ------
+    InputError
+        If it is empty or cannot be read.
+    """
+    with readable(path):
+        if not path.stat().st_size:
+            msg = f"{path} is empty: it holds not one byte"
+            raise InputError(msg)
+        return FORMATS[kind].look(path)
 
 
 @contextmanager

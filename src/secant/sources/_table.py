@@ -9,12 +9,12 @@ import numpy as np
 from secant._batches import Batch
 from secant.errors import InputError, SecantError
 from secant.sources._csv_errors import find_bad_field
-from secant.sources._formats import FORMATS, arrow, readable
+from secant.sources._formats import FORMATS, arrow, look, readable
 from secant.sources._paths import find, typed
 from secant.sources._values import group_codes, kind_of, nulls, numbers, outcomes, refusal
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterator, Sequence
+    from collections.abc import Container, Generator, Iterator, Sequence
     from pathlib import Path
 
     from secant._columns import Columns
@@ -102,7 +102,10 @@ class FileTable:
             If a file cannot be read.
         """
         first = 0
-        for part in self.parts if parts is None else parts:
+        for part in self.parts:
+            if parts is not None and part not in parts:
+                first += part.rows or 0
+                continue
             self._recheck(part)
             start = 0
             for rows, columns in self._batches(part, names, size):
@@ -165,6 +168,37 @@ class FileTable:
         rows = f"rows {stretch.start:,} to {stretch.start + stretch.rows - 1:,}"
         return InputError(f"{stretch.part.path}, {rows}: {error}{f' ({told})' if told else ''}")
 
+    def refused_whole(self, error: InputError) -> InputError:
+        """Return an error about all rows as one about files."""
+        more = f" and {len(self.parts) - 1:,} more" if len(self.parts) > 1 else ""
+        weight = self.columns.sample_weight
+        told = f" (sample_weight is column {weight!r})" if "sample_weight" in str(error) else ""
+        return InputError(f"{self.parts[0].path}{more}: {error}{told}")
+
+    def are_texts(self, names: Sequence[str]) -> list[bool]:
+        """Tell of columns whether they are text only because the format knows no types."""
+        part = self.parts[0]
+        return [part.kind == "csv" and name not in part.folder for name in names]
+
+    def parts_with(self, names: Sequence[str], wanted: Container[Any]) -> list[Part] | None:
+        """Return the files that can hold rows with these keys, if folders' names tell; else None.
+
+        Parameters
+        ----------
+        names
+            The columns that make up a key.
+        wanted
+            Keys, tuples where columns are several.
+        """
+        chosen = []
+        for part in self.parts:
+            if part.rows is None or any(name not in part.folder for name in names):
+                return None
+            key = tuple(part.folder[name] for name in names)
+            if (key if len(names) > 1 else key[0]) in wanted:
+                chosen.append(part)
+        return chosen
+
     def recheck(self) -> None:
         """Raise SecantError if a file is not the one that was seen first."""
         for part in self.parts:
@@ -176,29 +210,25 @@ class FileTable:
         path, kind, _ = found
         with readable(path):
             stamp = _stamp(path)
-        if not stamp[0]:
-            msg = f"{path} is empty: it holds not one byte"
-            raise InputError(msg)
-        with readable(path):
-            look = FORMATS[kind].look(path)
-        self.columns.check([*look.names, *folder], str(path))
-        twice = [name for name in self.columns.names if look.names.count(name) > 1]
+        seen = look(path, kind)
+        self.columns.check([*seen.names, *folder], str(path))
+        twice = [name for name in self.columns.names if seen.names.count(name) > 1]
         if twice:
             msg = f"{path} has several columns {twice[0]!r}"
             raise InputError(msg)
         folder = {
             name: value
             for name, value in folder.items()
-            if name in self.columns.names and name not in look.types
+            if name in self.columns.names and name not in seen.types
         }
-        types = self._types(kind, look, folder)
-        return Part(path, kind, look.rows, look.pieces, stamp, types, folder)
+        types = self._types(kind, seen, folder)
+        return Part(path, kind, seen.rows, seen.pieces, stamp, types, folder)
 
-    def _types(self, kind: str, look: Look, folder: dict[str, Any]) -> dict[str, Any]:
+    def _types(self, kind: str, seen: Look, folder: dict[str, Any]) -> dict[str, Any]:
         """Return the type of every column to read: those of a CSV are for us to choose."""
         pa, columns = arrow(), self.columns
         types = {
-            name: pa.scalar(folder[name]).type if name in folder else look.types[name]
+            name: pa.scalar(folder[name]).type if name in folder else seen.types[name]
             for name in columns.names
         }
         if kind == "csv":

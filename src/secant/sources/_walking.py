@@ -9,6 +9,7 @@ import numpy as np
 
 from secant._batches import Batch, Checks
 from secant._blocks import Forbidden
+from secant._input import Chunk
 from secant._progress import reporting
 from secant.errors import InputError
 from secant.sources._prefetch import prefetched
@@ -16,12 +17,13 @@ from secant.sources._prefetch import prefetched
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Sequence
 
+    from secant._grid import Scratch
     from secant._types import FloatArray, IntArray
     from secant.sources._table import FileTable, Part, Stretch
 
     Keys = tuple[list[Any], IntArray]
 
-__all__ = ["ForbiddenRows", "Piece", "Walk", "gathered"]
+__all__ = ["ForbiddenRows", "Piece", "Walk", "as_chunk", "gathered", "usable"]
 
 # So many forbidden rows are remembered by number; all are counted.
 _REMEMBERED = 1 << 16
@@ -73,7 +75,7 @@ class Walk:
         self,
         table: FileTable,
         total: int,
-        number_groups: Callable[[Keys], IntArray] | None = None,
+        number_groups: Callable[[list[Any], IntArray], IntArray] | None = None,
         parts: Sequence[Part] | None = None,
     ) -> None:
         self._table, self._total = table, total
@@ -116,7 +118,7 @@ class Walk:
             raise self._table.refused(stretch, error) from error
         groups = None
         if keys is not None and self._number_groups is not None:
-            groups = self._number_groups(keys)
+            groups = self._number_groups(*keys)
         if refused.size:
             self.refused.add(refused + stretch.first)
             if groups is not None:
@@ -130,10 +132,7 @@ class Walk:
         try:
             self.checks.finish(weighted=self._weighted)
         except InputError as error:
-            parts = self._table.parts
-            where = str(parts[0].path) if len(parts) == 1 else f"{len(parts):,} files"
-            told = f" (column {self._table.columns.sample_weight!r})" if self.checks.rows else ""
-            raise InputError(f"{where}: {error}{told}") from error
+            raise self._table.refused_whole(error) from error
 
 
 def gathered(pieces: Generator[Piece], size: int) -> Generator[Piece]:
@@ -157,3 +156,24 @@ def _joined(pieces: list[Piece]) -> Piece:
         return pieces[0]
     columns = zip(*pieces, strict=True)
     return Piece(*(None if c[0] is None else np.concatenate(c) for c in columns))  # type: ignore[arg-type]
+
+
+def as_chunk(piece: Piece, scratch: Scratch) -> tuple[Chunk, IntArray | None]:
+    """Return the rows of positive weight in the types that sums are made from, and their groups.
+
+    Labels lie in scratch memory.
+    """
+    scores, labels, weights, groups = piece
+    if weights is not None and not weights.all():
+        counted = weights > 0
+        scores, labels, weights = scores[counted], labels[counted], weights[counted]
+        groups = None if groups is None else groups[counted]
+    whole = scratch.ints("labels", labels.shape[0])
+    np.copyto(whole, labels, casting="unsafe")
+    return Chunk(scores, whole, weights), groups
+
+
+def usable(scores: FloatArray) -> FloatArray:
+    """Return the scores in [0, 1], sorted; some score if there are none."""
+    inside = np.sort(scores[(scores >= 0) & (scores <= 1)])
+    return inside if inside.size else np.array([0.5])

@@ -3,27 +3,32 @@
 from __future__ import annotations
 
 from contextlib import closing
+from io import BytesIO
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from secant._blocks import Forbidden
+from secant._files import write_whole
 from secant._grid import Scratch
 from secant._input import Chunk, check_choice
 from secant.errors import SecantError
 from secant.sources import rows as row_source
-from secant.sources._formats import CSV_BLOCK
+from secant.sources._file_groups import FileGroups
+from secant.sources._formats import CSV_BLOCK, arrow, look
+from secant.sources._paths import find
 from secant.sources._table import FileTable
-from secant.sources._walking import Piece, Walk, gathered
+from secant.sources._walking import Walk, as_chunk, gathered, usable
 from secant.sources.rows import RowSource
 
 if TYPE_CHECKING:
-    from collections.abc import Generator
+    import os
+    from collections.abc import Generator, Mapping
 
     from secant._columns import Columns
     from secant._types import FloatArray
 
-__all__ = ["FileRows", "as_chunk", "estimated_rows", "open_files", "usable"]
+__all__ = ["FileRows", "column_kinds", "open_file_groups", "open_files", "write_parquet"]
 
 # A gzipped table is about so much smaller than its text.
 _GZIP = 4
@@ -50,6 +55,67 @@ def open_files(data: Any, columns: Columns) -> RowSource:
     return RowSource(FileRows(FileTable(data, columns)))
 
 
+def open_file_groups(data: Any, columns: Columns) -> FileGroups:
+    """Return the rows of files in groups.
+
+    Parameters
+    ----------
+    data, columns
+        As in :func:`open_files`; ``columns.by`` says what to group by.
+
+    Raises
+    ------
+    InputError, MissingExtraError
+        As :func:`open_files`.
+    """
+    check_choice("weight_kind", columns.weight_kind, ("sampling", "frequency"))
+    return FileGroups(FileTable(data, columns))
+
+
+def column_kinds(data: Any) -> dict[str, str]:
+    """Return the columns of the first of some files, each ``"float"``, ``"whole"`` or ``"other"``.
+
+    Parameters
+    ----------
+    data
+        A path, a glob, a folder, or a list of them.
+
+    Raises
+    ------
+    InputError
+        If there is no file, or it cannot be read.
+    MissingExtraError
+        If pyarrow is not installed.
+    """
+    types = arrow().types
+    path, kind, _ = find(data)[0]
+
+    def of(column: Any) -> str:
+        if types.is_floating(column) or types.is_decimal(column):
+            return "float"
+        return "whole" if types.is_integer(column) or types.is_boolean(column) else "other"
+
+    return {name: of(column) for name, column in look(path, kind).types.items()}
+
+
+def write_parquet(
+    path: str | os.PathLike[str], columns: Mapping[str, np.ndarray[Any, Any]]
+) -> None:
+    """Write columns to a Parquet file, whole or not at all.
+
+    Raises
+    ------
+    MissingExtraError
+        If pyarrow is not installed.
+    """
+    table = arrow().table(dict(columns))
+    from pyarrow import parquet  # noqa: PLC0415  (an extra)
+
+    buffer = BytesIO()
+    parquet.write_table(table, buffer)
+    write_whole(path, buffer.getvalue())
+
+
 class FileRows:
     """The observations of files, checked in every walk over them.
 
@@ -67,7 +133,7 @@ class FileRows:
     def rows(self) -> int:
         """How many rows there are, those of weight zero included."""
         if self._rows is None:
-            self._rows = estimated_rows(self._table)
+            self._rows = _estimated_rows(self._table)
         return self._rows
 
     @property
@@ -88,8 +154,7 @@ class FileRows:
     @property
     def sampling(self) -> bool:
         """Whether rows carry sampling weights."""
-        columns = self._table.columns
-        return columns.sample_weight is not None and columns.weight_kind == "sampling"
+        return self._table.columns.sampling
 
     @property
     def refused(self) -> Forbidden:
@@ -102,7 +167,7 @@ class FileRows:
         walk = Walk(self._table, self.rows)
         with closing(gathered(walk.pieces(size), size)) as pieces:
             for piece in pieces:
-                yield as_chunk(piece, self._scratch)
+                yield as_chunk(piece, self._scratch)[0]
         if self._seen is None:
             self._seen, self._rows = walk, walk.checks.rows
         elif walk.checks.extent != self._seen.checks.extent:
@@ -120,24 +185,7 @@ class FileRows:
         self._table.recheck()
 
 
-def as_chunk(piece: Piece, scratch: Scratch) -> Chunk:
-    """Return the rows of positive weight in the types that sums are made from."""
-    scores, labels, weights, _ = piece
-    if weights is not None and not weights.all():
-        counted = weights > 0
-        scores, labels, weights = scores[counted], labels[counted], weights[counted]
-    whole = scratch.ints("labels", labels.shape[0])
-    np.copyto(whole, labels, casting="unsafe")
-    return Chunk(scores, whole, weights)
-
-
-def usable(scores: FloatArray) -> FloatArray:
-    """Return the scores in [0, 1], sorted; some score if there are none."""
-    inside = np.sort(scores[(scores >= 0) & (scores <= 1)])
-    return inside if inside.size else np.array([0.5])
-
-
-def estimated_rows(table: FileTable) -> int:
+def _estimated_rows(table: FileTable) -> int:
     """Count the rows if they are few; estimate their number from the files' sizes if not."""
     seen = block = 0
     names = [table.columns.y_prob]
