@@ -9,11 +9,11 @@ import numpy as np
 from secant.plot._style import TOO_HIGH, TOO_LOW
 from secant.plot._thin import thin
 from secant.report._charts import height, line, picture
-from secant.report._html import Markup
 from secant.report._scale import UNIT
 
 if TYPE_CHECKING:
     from secant._calibration import Calibration
+    from secant.report._html import Markup
 
 __all__ = ["small_picture"]
 
