@@ -282,6 +282,9 @@ def test_the_numbers_are_downloaded(visit, paper, paper_page, tmp_path):
 
 def test_definitions_show_on_hover_and_on_focus(visit, paper_page):
     with visit(paper_page) as page:
+        triangle = page.locator("#noise")
+        triangle.hover()
+        assert "scale of noise" in triangle.inner_text()
         word = page.locator("#metrics .term").first
         assert not word.locator("[role=tooltip]").is_visible()
         word.hover()
@@ -290,6 +293,17 @@ def test_definitions_show_on_hover_and_on_focus(visit, paper_page):
         assert not word.locator("[role=tooltip]").is_visible()
         word.focus()
         assert word.locator("[role=tooltip]").is_visible()
+
+
+@pytest.mark.parametrize("width", [390, 800, 1280])
+def test_definitions_stay_on_the_screen(visit, full_page, width):
+    with visit(full_page, viewport={"width": width, "height": 900}) as page:
+        words = page.locator(".term")
+        for number in range(words.count()):
+            words.nth(number).focus()
+            box = words.nth(number).locator("[role=tooltip]").bounding_box()
+            assert box["x"] >= 0, words.nth(number).inner_text()
+            assert box["x"] + box["width"] <= width, words.nth(number).inner_text()
 
 
 def test_dark_screens_get_dark_paper(visit, paper_page):
@@ -348,3 +362,49 @@ def test_without_predictions_it_says_so(visit, tmp_path):
         assert page.locator("#bins-slider").count() == 0
         drag(page, 0.2, 0.4)
         assert chosen(page)["n"] == pytest.approx(20_000, rel=0.02)
+
+
+def test_a_finger_drags_too(visit, paper, paper_page):
+    phone = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
+    with visit(paper_page, **phone) as page:
+        page.locator("#area").scroll_into_view_if_needed()
+        box = page.locator("#area").bounding_box()
+        touch = page.context.new_cdp_session(page)
+
+        def send(kind, share=None):
+            at = (
+                []
+                if share is None
+                else [{"x": box["x"] + share * box["width"], "y": box["y"] + 80}]
+            )
+            touch.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": at})
+
+        send("touchStart", 0.4)
+        for share in np.linspace(0.42, 0.7, 15):
+            send("touchMove", float(share))
+        send("touchEnd")
+        assert chosen(page)["n"] == pytest.approx(0.3 * paper.n, rel=0.03)
+        agrees(page, paper)
+
+
+def test_groups_of_two_columns_and_numbers(visit, tmp_path):
+    rng = np.random.default_rng(8)
+    data = {
+        "happened": rng.random(2000) < 0.5,
+        "forecast": rng.random(2000),
+        "year": rng.integers(2, 12, 2000),
+        "site": np.where(rng.random(2000) < 0.5, "a", HOSTILE),
+    }
+    groups = secant.assess_by("happened", "forecast", ["site", "year"], data=data)
+    groups.report(tmp_path / "groups.html")
+    with visit(tmp_path / "groups.html") as page:
+        page.locator("th button", has_text="year").click()
+        years = [
+            int(year) for year in page.locator("#groups-rows td:nth-child(2)").all_inner_texts()
+        ]
+        assert years == sorted(row.key[1] for row in groups.rows)
+        page.locator("#groups-rows tr").first.click()
+        assert page.inner_text("#series button").endswith(", 2")
+        assert page.evaluate("document.activeElement.id") == "whole"
+        opened = page.locator("#groups-rows [aria-pressed=true]")
+        agrees(page, groups[opened.inner_text(), 2])

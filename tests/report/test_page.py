@@ -357,3 +357,19 @@ def test_provenance_is_shown(tmp_path):
     for part in ("a.parquet", "and 2 more", "Column: outcome", "label", "1.2 s", "e.csv"):
         assert part in page
     assert f"secant {secant.__version__}" in page
+
+
+def test_keys_that_are_numbers():
+    keys = [1.5, 1.5, np.inf, np.inf, np.nan]
+    groups = secant.assess_by([0, 1, 0, 1, 1], [0.2, 0.7, 0.4, 0.5, 0.6], keys)
+    page = Outline(secant.report.render(groups=groups))
+    rows = json.loads(page.blocks["numbers"])["groups"]["rows"]
+    assert sorted(row["name"] for row in rows) == ["(missing)", "1.5", "inf"]
+    assert {row["name"]: row["key"] for row in rows} == {"1.5": 1.5, "inf": None, "(missing)": None}
+
+
+def test_weights_are_named(tmp_path):
+    rng = np.random.default_rng(9)
+    scores = rng.random(500)
+    result = secant.assess(rng.random(500) < scores, scores, sample_weight=rng.lognormal(size=500))
+    assert secant.report.render(result).count("share of weight") == 2

@@ -12,6 +12,8 @@ from secant.report._sections import caption
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from secant._calibration import Calibration
+
 __all__ = ["scores", "section"]
 
 _GONE = (
@@ -117,7 +119,9 @@ def _spread(numbers: dict[str, Any]) -> str:
     )
 
 
-def scores(names: Sequence[str], numbers: Sequence[dict[str, Any]]) -> Markup:
+def scores(
+    names: Sequence[str], numbers: Sequence[dict[str, Any]], results: Sequence[Calibration]
+) -> Markup:
     """Return how scores are distributed, for each model."""
     blocks = []
     for number, each in enumerate(numbers):
@@ -125,7 +129,8 @@ def scores(names: Sequence[str], numbers: Sequence[dict[str, Any]]) -> Markup:
         if each["distribution"] is None:
             blocks.append(tag("div", head, tag("p", _GONE, class_="gone")))
         else:
-            drawn = _charts.distribution(each["distribution"])
+            share = _charts.share_of([results[number]])
+            drawn = _charts.distribution(each["distribution"], share)
             outside = tag("figcaption", _outside(each["distribution"]))
             blocks.append(tag("div", head, tag("figure", drawn, outside)))
     return tag(

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from secant.plot._models import is_weighted
 from secant.plot._thin import thin
 from secant.plot._ticks import equal_fractions, equal_steps, stretches
 from secant.report._html import Markup, tag
@@ -29,6 +30,7 @@ __all__ = [
     "ece_by_bins",
     "height",
     "reliability",
+    "share_of",
     "sparkline",
     "view",
 ]
@@ -133,7 +135,7 @@ def cumulative(results: Sequence[Calibration], first: dict[str, Any], tool: Mark
     return tag(
         "div",
         tag("p", "Cumulative difference: happened \N{MINUS SIGN} forecast", class_="axis-name"),
-        tag("p", "share of predictions", class_="axis-name end"),
+        tag("p", share_of(results), class_="axis-name end"),
         tag(
             "div",
             labels("top", fractions),
@@ -151,6 +153,11 @@ def cumulative(results: Sequence[Calibration], first: dict[str, Any], tool: Mark
         class_="chart cumulative",
         id="plot",
     )
+
+
+def share_of(results: Sequence[Calibration]) -> str:
+    """Name what fractions are fractions of."""
+    return "share of weight" if any(map(is_weighted, results)) else "share of predictions"
 
 
 def _thinned(results: Sequence[Calibration]) -> Iterable[tuple[Calibration, Any, dict[str, Any]]]:
@@ -305,8 +312,8 @@ def _apart(ticks: list[Tick]) -> list[Tick]:
 # --- scores ---------------------------------------------------------------------------------------
 
 
-def distribution(numbers: dict[str, Any]) -> Markup:
-    """Return the distribution of scores, with the share of events in each bar."""
+def distribution(numbers: dict[str, Any], share: str) -> Markup:
+    """Return the distribution of scores, with the part of each bar that is events."""
     edges, weight = np.asarray(numbers["edges"]), np.asarray(numbers["weight"])
     across = Axis(float(edges[0]), float(edges[-1]))
     vertical = Axis(0.0, 1.06 * float(weight.max()))
@@ -319,7 +326,7 @@ def distribution(numbers: dict[str, Any]) -> Markup:
     ]
     return tag(
         "div",
-        tag("p", "share of predictions", class_="axis-name"),
+        tag("p", share, class_="axis-name"),
         tag(
             "div",
             picture(gridlines(ticks), *bars),

@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from secant import _verdict
+from secant._assessments import plain_name
+from secant._results import plain
 from secant.report import _charts, _numbers
 from secant.report._html import Markup, name, tag
 
@@ -44,16 +46,18 @@ def numbers(groups: Assessments) -> dict[str, Any]:
         "by": list(groups.by),
         "adjust": groups.adjust,
         "groups": len(groups),
-        "rows": [_row_numbers(row, most) for row in shown],
+        "rows": [_row_numbers(row, most, several=len(groups.by) > 1) for row in shown],
     }
 
 
-def _row_numbers(row: Group, most: int) -> dict[str, Any]:
+def _row_numbers(row: Group, most: int, *, several: bool) -> dict[str, Any]:
     # Without a second look at the data, which for many groups takes its time.
     found = [row.calibration.worst] if row.status == "miscalibrated" else []
+    parts = row.key if several else (row.key,)
     return {
         **row.to_dict(),
-        "name": _verdict.group_name(row.key),
+        "key": plain(plain_name(row.key)),  # JSON has no infinity
+        "name": ", ".join(_verdict.group_name(part) for part in parts),
         **_numbers.readable(row.calibration, found, most=most),
     }
 

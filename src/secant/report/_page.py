@@ -57,7 +57,7 @@ def render(
         _sections.verdicts(named, results, groups),
         _secant.section(drawn, (views["models"] or views["groups"])[0]),
         _bins.section(named, models) if models else None,
-        _bins.scores(named, models) if models else None,
+        _bins.scores(named, models, results) if models else None,
         None if groups is None else _groups.section(groups),
         _metrics.section(named, results, models) if models else None,
         _sections.provenance(about, rows, _methods(results, groups), version),

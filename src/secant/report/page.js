@@ -75,7 +75,8 @@ function offer(kind, number) {
   const offered = models.map((model, k) =>
     button(models.length > 1 ? model.name : "All", kind === "model" && k === number, () => open("model", k)));
   if (kind === "group") {
-    offered.push(button(`Group ${groups[number].name}`, true, () => $("groups").scrollIntoView()));
+    const back = () => document.querySelector(`[data-group="${number}"]`).focus();
+    offered.push(button(`Group ${groups[number].name}`, true, back));
   }
   $("series").replaceChildren(...(offered.length > 1 || kind === "group" ? offered : []));
 }
@@ -120,7 +121,8 @@ if (groups.length) {
     if (heading) sortBy(heading);
     if (row) {
       open("group", Number(row.querySelector("[data-group]").dataset.group));
-      $("secant").scrollIntoView({ behavior: "smooth" });
+      $("secant").scrollIntoView();
+      $("whole").focus({ preventScroll: true });
     }
   });
 }
@@ -182,6 +184,12 @@ if (binned.length) {
   }
   updateBins();
 }
+
+// Definitions: Escape takes one away ---------------------------------------------------------------
+
+document.addEventListener("keydown", (event) => {
+  if (event.key === "Escape" && document.activeElement.matches(".term")) document.activeElement.blur();
+});
 
 // Download ---------------------------------------------------------------------------------------
 
