@@ -23,7 +23,7 @@ demo: $(VENV)/.demo ## assess two files of predictions, print the verdicts and w
 	@$(VENV)/bin/secant demo --out out
 
 test: $(VENV)/.test ## run all tests and docstring examples; a missing library is a failure
-	SECANT_REQUIRE_ALL=1 SECANT_HYPOTHESIS=ci $(VENV)/bin/python -m pytest -n $(WORKERS) $(ARGS)
+	SECANT_REQUIRE_ALL=1 SECANT_HYPOTHESIS=ci $(VENV)/bin/python -m pytest -n $(WORKERS) --dist loadgroup $(ARGS)
 
 test-oldest: $(OLDEST)/.test ## run the tests with numpy alone, at its oldest supported version
 	@$(OLDEST)/bin/python -c 'import numpy, sys; print("numpy", numpy.__version__, "alone, Python", sys.version.split()[0])'
@@ -71,17 +71,19 @@ $(VENV)/.demo: $(VENV)/.core
 	@touch $@
 
 # The reports are opened in a real browser; a Debian machine of one's own, or of CI, can install it.
-define need_chromium
-@command -v chromium >/dev/null || { test "$$(id -u)" = 0 && command -v apt-get >/dev/null \
-  && echo "Installing chromium, to open reports in" && apt-get update -qq \
-  && DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends chromium >/dev/null; } \
-  || echo "The tests of the report need the program chromium: please install it."
+# Spark runs in Java. Use: $(call need_program,program,Debian package,purpose).
+define need_program
+@command -v $(1) >/dev/null || { test "$$(id -u)" = 0 && command -v apt-get >/dev/null \
+  && echo "Installing $(2), $(3)" && apt-get update -qq \
+  && DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends $(2) >/dev/null; } \
+  || echo "The tests need the program $(1), $(3): please install it."
 endef
 
 $(VENV)/.test: $(VENV)/.core
-	$(need_chromium)
-	@echo "Installing the test tools, oracles and data frame libraries into $(VENV)"
-	@$(VENV)/bin/python -m pip install $(PIP_FLAGS) -c constraints.txt -e '.[all,test,test-interop]'
+	$(call need_program,chromium,chromium,to open reports in)
+	$(call need_program,java,default-jre-headless,to run Spark)
+	@echo "Installing the test tools, oracles, data frame libraries and engines into $(VENV)"
+	@$(VENV)/bin/python -m pip install $(PIP_FLAGS) -c constraints.txt -e '.[all,test,test-interop,test-engines]'
 	@touch $@
 
 $(VENV)/.lint: $(VENV)/.core

@@ -8,12 +8,22 @@ import numpy as np
 
 from secant.errors import InputError
 
-__all__ = ["NO_WEIGHT", "check_weights", "copies", "counted", "forbidden_rows", "score_range"]
+__all__ = [
+    "LARGEST_WEIGHT",
+    "NO_WEIGHT",
+    "SMALLEST_WEIGHT",
+    "check_weights",
+    "copies",
+    "counted",
+    "forbidden_rows",
+    "scale_hint",
+    "score_range",
+]
 
 NO_WEIGHT = "sample_weight is zero in every row; there is nothing to assess"
 # Outside this range squares of weights leave the range of doubles; nobody means such weights.
-_LARGEST_WEIGHT = 1e100
-_SMALLEST_WEIGHT = 1e-100
+LARGEST_WEIGHT = 1e100
+SMALLEST_WEIGHT = 1e-100
 # Frequency weights are summed as doubles, which are exact for integers up to here.
 _LARGEST_COUNT = 2**53
 
@@ -30,11 +40,11 @@ def score_range(scores: np.ndarray[Any, Any]) -> tuple[float, float]:
     if np.isnan(scores[first]):
         complaint = "; a missing score cannot be assessed, and secant drops no rows"
     else:
-        complaint = f"; a score must lie in [0, 1]{_scale_hint(lowest, highest)}"
+        complaint = f"; a score must lie in [0, 1]{scale_hint(lowest, highest)}"
     raise InputError.of("y_prob", first, repr(scores[first].item()), complaint)
 
 
-def _scale_hint(lowest: float, highest: float) -> str:
+def scale_hint(lowest: float, highest: float) -> str:
     """Suggest what scores outside [0, 1] probably are."""
     if lowest >= 0 and 1.5 < highest <= 100:
         return " (these look like percentages: divide by 100)"
@@ -66,10 +76,10 @@ def forbidden_rows(
 def check_weights(weights: np.ndarray[Any, Any]) -> tuple[float, float]:
     """Return the smallest and the largest weight, all of them usable."""
     lowest, highest = float(weights.min()), float(weights.max())
-    if not (lowest >= 0 and highest <= _LARGEST_WEIGHT):
-        _refuse_weight(weights, ~((weights >= 0) & (weights <= _LARGEST_WEIGHT)))
-    if lowest < _SMALLEST_WEIGHT:
-        tiny = (weights > 0) & (weights < _SMALLEST_WEIGHT)
+    if not (lowest >= 0 and highest <= LARGEST_WEIGHT):
+        _refuse_weight(weights, ~((weights >= 0) & (weights <= LARGEST_WEIGHT)))
+    if lowest < SMALLEST_WEIGHT:
+        tiny = (weights > 0) & (weights < SMALLEST_WEIGHT)
         if tiny.any():
             _refuse_weight(weights, tiny)
     return lowest, highest
@@ -80,7 +90,7 @@ def _refuse_weight(weights: np.ndarray[Any, Any], bad: np.ndarray[Any, Any]) -> 
     value = weights[first].item()
     if 0 < value < np.inf:
         complaint = (
-            f"; positive weights must lie between {_SMALLEST_WEIGHT:g} and {_LARGEST_WEIGHT:g}: "
+            f"; positive weights must lie between {SMALLEST_WEIGHT:g} and {LARGEST_WEIGHT:g}: "
             "divide them by their mean, no result depends on their scale"
         )
     else:

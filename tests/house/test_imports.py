@@ -48,10 +48,15 @@ DOORS: frozenset[tuple[str, str]] = frozenset(
     }
 )
 
-# Libraries that a subpackage may import when it is loaded, each with its reason. No module that
-# `import secant` loads can be above it, so nothing of the library loads these.
+# Libraries that a module may import when it is loaded, each with its reason. Other modules import
+# such a module only inside a function, so nothing of the library loads these by itself.
 LIBRARIES = {
     "cli": {"click"},  # commands are made by its decorators; only __main__ stands above
+    # Questions to an engine are expressions of narwhals; _data opens engines when it is given one.
+    "sources.frames": {"narwhals"},
+    "sources._queries": {"narwhals"},
+    "sources._faults": {"narwhals"},
+    "sources._outcomes": {"narwhals"},
 }
 
 
@@ -108,6 +113,11 @@ def resolve(target: str, modules: set[str]) -> str:
     return ".".join(parts) or "__init__"
 
 
+def libraries(module: str) -> set[str]:
+    """Return the libraries that a module loads."""
+    return LIBRARIES.get(module.partition(".")[0], set()) | LIBRARIES.get(module, set())
+
+
 def breaches(package: Path) -> list[str]:
     """Say what is wrong with the imports of a package, one line for each breach."""
     files = {module_name(path, package): path for path in sorted(package.rglob("*.py"))}
@@ -123,13 +133,16 @@ def breaches(package: Path) -> list[str]:
             where = f"{path.relative_to(package)}:{item.line}"
             library = item.target.partition(".")[0]
             if library != "secant":
-                ours = {"numpy", *LIBRARIES.get(top, ())}
-                allowed = library in sys.stdlib_module_names or library in ours
+                ours = library in {"numpy"} | libraries(name)
+                allowed = library in sys.stdlib_module_names or ours
                 if not (allowed or item.deferred or item.typing_only):
                     wrong.append(f"{where}: imports {library} when secant is imported")
                 continue
             target = resolve(item.target, modules)
             target_top = target.partition(".")[0]
+            foreign = libraries(target) - libraries(name)
+            if foreign and not (item.deferred or item.typing_only):
+                wrong.append(f"{where}: {name} imports {target}, which loads {', '.join(foreign)}")
             door = (item.deferred or item.typing_only) and (top, target_top) in DOORS
             if RANK.get(target_top, -1) > RANK[top] and not door:
                 wrong.append(f"{where}: {name} imports {target}, which is above it")
@@ -163,6 +176,13 @@ def test_imports_point_one_way():
         ({"__main__.py": "def main():\n    import secant.cli", "cli.py": ""}, None),
         ({"_ecce.py": "import scipy.special"}, "imports scipy"),
         ({"paper/__init__.py": "import click"}, "imports click"),
+        ({"sources/frames.py": "import narwhals"}, None),
+        ({"sources/rows.py": "import narwhals"}, "imports narwhals"),
+        (
+            {"sources/frames.py": "", "_data.py": "def f():\n    from .sources.frames import g"},
+            None,
+        ),
+        ({"sources/frames.py": "", "_data.py": "from .sources.frames import g"}, "loads narwhals"),
         ({"cli/__init__.py": "import rich"}, "imports rich"),
         ({"_ecce.py": "try:\n    import numba\nexcept ImportError:\n    pass"}, "imports numba"),
         ({"_ecce.py": "class A:\n    import pandas"}, "imports pandas"),

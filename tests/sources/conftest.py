@@ -2,10 +2,15 @@
 
 import pytest
 
+import sparks
 from makers import MAKERS, arguments
 
+HOMES = [
+    pytest.param(name, marks=sparks.TOGETHER if name == "spark" else ()) for name in sorted(MAKERS)
+]
 
-@pytest.fixture(params=sorted(MAKERS))
+
+@pytest.fixture(params=HOMES)
 def source(request, tmp_path):
     """Return a function from columns to the arguments of ``assess`` or ``assess_by``."""
 
@@ -13,3 +18,9 @@ def source(request, tmp_path):
         return arguments(columns, MAKERS[request.param](columns, tmp_path))
 
     return make
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _no_spark_stays_behind():
+    yield
+    sparks.stop()

@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import csv
 import gzip
+import warnings
 from typing import TYPE_CHECKING, Any
 
+import sparks
 from helpers import optional
 
 if TYPE_CHECKING:
@@ -148,6 +150,39 @@ def _write_csv(columns: Columns, path: Path) -> None:
         writer.writerows(zip(*(column.tolist() for column in columns.values()), strict=True))
 
 
+# Engines ------------------------------------------------------------------------------------------
+
+
+def _duckdb(columns: Columns, folder: Path) -> Any:
+    optional("narwhals")
+    return optional("duckdb").from_arrow(arrow(columns))
+
+
+def _polars_lazy(columns: Columns, folder: Path) -> Any:
+    return _polars(columns, folder).lazy()
+
+
+def _dask(columns: Columns, folder: Path) -> Any:
+    optional("narwhals")
+    frame = optional("pandas").DataFrame(columns)
+    return optional("dask.dataframe").from_pandas(frame, npartitions=3)
+
+
+def _ibis(columns: Columns, folder: Path) -> Any:
+    optional("narwhals")
+    table, duckdb = arrow(columns), optional("duckdb")
+    connection = duckdb.connect()
+    connection.from_arrow(table).create("predictions")
+    with warnings.catch_warnings():  # Ibis asks DuckDB for a schema in a way that is deprecated
+        warnings.simplefilter("ignore", DeprecationWarning)
+        return optional("ibis").duckdb.from_connection(connection).table("predictions")
+
+
+def _spark(columns: Columns, folder: Path) -> Any:
+    optional("narwhals")
+    return sparks.session().createDataFrame(arrow(columns))
+
+
 MAKERS: dict[str, Maker] = {
     "arrays": _arrays,
     "mapping": _mapping,
@@ -161,4 +196,9 @@ MAKERS: dict[str, Maker] = {
     "arrow stream": _arrow_stream,
     "csv": _csv,
     "csv.gz": _csv_gz,
+    "duckdb": _duckdb,
+    "polars lazy": _polars_lazy,
+    "dask": _dask,
+    "ibis": _ibis,
+    "spark": _spark,
 }

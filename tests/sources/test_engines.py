@@ -1,0 +1,550 @@
+"""Tables of engines: what is asked of them, what comes back, what is refused and in which words."""
+
+import datetime as dt
+import math
+import pickle
+import re
+import sys
+from dataclasses import replace
+from decimal import Decimal
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import secant
+import sparks
+from datasets import datasets
+from helpers import optional
+from makers import MAKERS, arguments, arrow
+from secant import InputError, SecantError
+from secant._blocks import Blocks
+
+nw = optional("narwhals")
+
+from secant.sources import _queries, _runs, frames, rows  # noqa: E402  (they load narwhals)
+
+ENGINES = ["duckdb", "polars lazy", "dask", "ibis", "spark"]
+every_engine = pytest.mark.parametrize(
+    "engine",
+    [pytest.param(name, marks=sparks.TOGETHER if name == "spark" else ()) for name in ENGINES],
+)
+NAN, INF = float("nan"), float("inf")
+
+
+@pytest.fixture
+def passes(monkeypatch):
+    """Return a list that gets the number of rows brought back by each query."""
+    seen = []
+
+    def collect(frame, collect=_queries.collect):
+        answer = collect(frame)
+        seen.append(len(answer))
+        return answer
+
+    monkeypatch.setattr(_queries, "collect", collect)
+    return seen
+
+
+@pytest.fixture
+def few_rows_are_many(monkeypatch):
+    """Lower the limits from which scores are cut again, or named in several queries."""
+    monkeypatch.setattr(rows, "SORT_UP_TO", 64)
+    monkeypatch.setattr(frames, "FETCH_UP_TO", 100)
+    monkeypatch.setattr(frames, "CELLS_TO_REFINE", 64)
+    monkeypatch.setattr(frames, "RANGES_A_QUERY", 3)
+    monkeypatch.setattr(frames, "WHOLE_UP_TO", 16)
+    monkeypatch.setattr(_runs, "SPARE_ROWS", 4)
+
+
+def table(engine, folder, **columns):
+    """Put columns into an engine; lists with None become columns with nulls."""
+    return MAKERS[engine]({name: np.asarray(column) for name, column in columns.items()}, folder)
+
+
+def predictions(n, seed=0, power=1.02):
+    rng = np.random.default_rng(seed)
+    p = rng.random(n)
+    return {"happened": (rng.random(n) < p**power).astype(np.int64), "forecast": p}
+
+
+def numbers(result):
+    """Return every number of a result, by the path to it."""
+    found = {}
+
+    def walk(value, path):
+        if isinstance(value, dict):
+            for name, item in value.items():
+                walk(item, f"{path}.{name}")
+        elif isinstance(value, (int, float)) and not isinstance(value, bool):
+            found[path] = value
+
+    walk(result.to_dict(), "")
+    return found
+
+
+def assert_same(found, wanted):
+    found, wanted = numbers(found), numbers(wanted)
+    assert found.keys() == wanted.keys()
+    for name, value in wanted.items():
+        assert abs(found[name] - value) <= 1e-12 * max(1.0, abs(value)), name
+
+
+# What comes back ----------------------------------------------------------------------------------
+
+
+@every_engine
+def test_rows_stay_in_the_engine(engine, tmp_path, passes):
+    made = predictions(200_000)
+    found = secant.assess(**arguments(made, table(engine, tmp_path, **made)))
+    cells, ties = passes  # one group-by, then one more
+    assert cells < 1.2 * 2**frames.CELL_BITS
+    assert ties < 2000
+    assert_same(found, secant.assess(**arguments(made, None)))
+
+
+@every_engine
+def test_cells_of_all_groups_are_far_fewer_than_rows(engine, tmp_path, passes):
+    n = 200_000
+    made = predictions(n)
+    made["segment"] = np.random.default_rng(1).integers(0, 8, n)
+    data = table(engine, tmp_path, **made)
+    found = secant.assess_by(**arguments(made, data), method="asymptotic")
+    sizes, cells, ties = passes  # all groups together, three passes in all
+    assert sizes == 8
+    assert cells < n / 4
+    assert ties < n / 4
+    wanted = secant.assess_by(**arguments(made, None), method="asymptotic")
+    for key in wanted:
+        assert_same(found[key], wanted[key])
+
+
+def test_small_groups_beside_a_large_one(passes, tmp_path):
+    n = 150_000
+    made = predictions(n)
+    made["segment"] = np.where(np.arange(n) < 140_000, 0, np.arange(n) % 20)
+    found = secant.assess_by(**arguments(made, table("duckdb", tmp_path, **made)))
+    sizes, cells, ties = passes
+    assert sizes == 20
+    assert cells < n / 4
+    # The ties of the small groups, for their P-values, and a few of the large one.
+    assert 9_500 < ties < 12_000
+    wanted = secant.assess_by(**arguments(made, None))
+    for key in wanted:
+        assert_same(found[key], wanted[key])
+
+
+def test_what_was_seen_is_not_asked_for_again(passes, tmp_path):
+    made = predictions(200_000)
+    result = secant.assess(**arguments(made, table("polars lazy", tmp_path, **made)))
+    result.ece(n_bins=7)
+    before = len(passes)
+    result.ece(n_bins=7)
+    result.worst  # noqa: B018
+    assert len(passes) == before
+    result.between(0.1234, 0.5678)
+    assert len(passes) == before + 1
+
+
+def test_many_ranges_take_several_queries(passes, tmp_path):
+    made = predictions(400_000)
+    result = secant.assess(**arguments(made, table("duckdb", tmp_path, **made)))
+    del passes[:]
+    found = result.ece(n_bins=700).value
+    assert 1 < len(passes) <= 7
+    assert sum(passes) < 7000
+    assert abs(found - secant.assess(**arguments(made, None)).ece(n_bins=700).value) <= 1e-12
+
+
+# The same answers, however scores are spread ------------------------------------------------------
+
+SPREADS = {
+    "log-spread": lambda rng, n: rng.beta(0.02, 1, n),
+    "near one": lambda rng, n: 1 - rng.beta(0.05, 1, n),
+    "rare": lambda rng, n: rng.beta(1, 200, n),
+    "two clusters": lambda rng, n: rng.choice([0.2, 0.7], n) + 1e-9 * rng.random(n),
+    "next doubles": lambda rng, n: 0.5 + np.spacing(0.5) * rng.integers(0, 5, n),
+    "narrow": lambda rng, n: 0.5 + 1e-12 * rng.random(n),
+    "half tied": lambda rng, n: np.where(rng.random(n) < 0.5, 0.3, rng.random(n)),
+    "ends": lambda rng, n: rng.choice([0.0, 5e-324, 1e-300, 1e-16, 1 - 1e-16, 1.0, 0.5], n),
+}
+
+
+@pytest.mark.parametrize("spread", SPREADS)
+@pytest.mark.parametrize("engine", ["duckdb", "polars lazy"])
+def test_scores_that_crowd(engine, spread, tmp_path):
+    rng = np.random.default_rng(2)
+    p = SPREADS[spread](rng, 100_000)
+    made = {"happened": (rng.random(len(p)) < p).astype(np.int64), "forecast": p}
+    found = secant.assess(**arguments(made, table(engine, tmp_path, **made)))
+    assert_same(found, secant.assess(**arguments(made, None)))
+
+
+@pytest.mark.parametrize("spread", SPREADS)
+@pytest.mark.parametrize("engine", ["duckdb", "polars lazy"])
+def test_cells_cut_again_and_again(engine, spread, tmp_path, few_rows_are_many, monkeypatch):
+    cut_again_and_again(engine, SPREADS[spread], tmp_path, monkeypatch)
+
+
+@every_engine
+def test_cells_cut_again_by_every_engine(engine, tmp_path, few_rows_are_many, monkeypatch):
+    cut_again_and_again(engine, SPREADS["log-spread"], tmp_path, monkeypatch)
+
+
+def cut_again_and_again(engine, spread, tmp_path, monkeypatch):
+    rng = np.random.default_rng(3)
+    p = spread(rng, 4000)
+    made = {"happened": (rng.random(len(p)) < p).astype(np.int64), "forecast": p}
+    found = secant.assess(**arguments(made, table(engine, tmp_path, **made)))
+    binned = found.ece(n_bins=31).value
+    monkeypatch.undo()
+    wanted = secant.assess(**arguments(made, None))
+    assert_same(found, wanted)
+    assert abs(binned - wanted.ece(n_bins=31).value) <= 1e-12
+
+
+@given(data=datasets(), kind=st.sampled_from(["sampling", "frequency"]))
+@settings(max_examples=25)
+def test_any_data(data, kind):
+    y, p, w = data
+    made = {"happened": y, "forecast": p.astype(np.float64)}
+    if w is not None:
+        made["weight"] = np.ceil(w) if kind == "frequency" else w
+    options = {"weight_kind": kind, "method": "asymptotic"}
+    found = secant.assess(**arguments(made, MAKERS["polars lazy"](made, None)), **options)
+    assert_same(found, secant.assess(**arguments(made, None), **options))
+
+
+def test_equal_weights_do_not_drift(tmp_path):
+    n = 1_000_000
+    rng = np.random.default_rng(4)
+    p = np.where(rng.random(n) < 0.9, 0.3, rng.random(n))
+    made = {
+        "happened": (rng.random(n) < p).astype(np.int64),
+        "forecast": p,
+        "weight": np.full(n, 0.1),
+    }
+    found = secant.assess(**arguments(made, table("duckdb", tmp_path, **made)))
+    assert_same(found, secant.assess(**arguments(made, None)))
+    assert found.ecce_r.value == pytest.approx(secant.ecce_r(made["happened"], p), rel=1e-12)
+
+
+@every_engine
+def test_minus_zero_is_zero(engine, tmp_path):
+    made = {"happened": [0, 0, 1, 1, 0], "forecast": [0.0, -0.0, -0.0, 0.5, 1e-300]}
+    found = secant.assess("happened", "forecast", data=table(engine, tmp_path, **made))
+    assert found.n_forbidden == 1
+    assert_same(found, secant.assess(made["happened"], made["forecast"]))
+
+
+# Cutting ------------------------------------------------------------------------------------------
+
+SCORES = st.lists(st.floats(0, 1) | st.floats(0, 1e-6) | st.floats(1 - 1e-6, 1), min_size=2)
+
+
+@given(scores=SCORES, bits=st.integers(1, 16))
+def test_cells_are_consecutive_stretches(scores, bits):
+    polars = optional("polars")
+    ordered = nw.from_native(polars.DataFrame({"score": sorted(scores)}))
+    anchor = ordered.select(anchor=_queries.grid(bits))["anchor"].to_numpy()
+    assert (np.diff(anchor) >= 0).all()
+    distance = ordered["score"].to_numpy() - anchor
+    assert (np.abs(distance) <= 2.0**-bits).all()
+
+
+@given(scores=SCORES, dropped=st.integers(2, 51))
+def test_rounding_keeps_the_order(scores, dropped):
+    value = np.sort(np.array(scores))
+    kept = _queries.rounded(value, dropped)
+    assert (np.diff(kept) >= 0).all()
+    assert (np.abs(kept - value) <= value * 2.0 ** (dropped - 53)).all()
+
+
+def ties(*scores):
+    """Return a block for each score, of one observation."""
+    score = np.array(scores) + 0.0
+    one, none = np.ones(len(score), np.int64), np.zeros(len(score), np.int64)
+    return Blocks(score, score, one, none, one, none, score, np.zeros(len(score)))
+
+
+@given(ends=st.tuples(st.floats(0, 1), st.floats(0, 1)), cells=st.integers(1, 100))
+def test_cutting_makes_progress(ends, cells):
+    low, high = sorted(ends)
+    if low == high:
+        return
+    cell = replace(ties(low), high=np.array([high]) + 0.0)
+    dropped = _runs.bits_to_drop(cell, cells)
+    assert dropped == 0 or _queries.rounded(low, dropped) < _queries.rounded(high, dropped)
+
+
+@given(st.lists(st.booleans(), min_size=1, max_size=60).filter(any), st.integers(0, 10))
+def test_ranges_hold_what_is_wanted(wanted, spare):
+    known = ties(*np.arange(len(wanted)) / 64)
+    chosen = known.select(np.array(wanted))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_runs, "SPARE_ROWS", spare)
+        low, high, held = _runs.runs(chosen, known)
+    inside = [bool(((low <= s) & (s <= high)).any()) for s in known.low]
+    assert all(got for got, want in zip(inside, wanted, strict=True) if want)
+    assert sum(inside) == held <= sum(wanted) + max(sum(wanted), spare)
+    assert (low[1:] > high[:-1]).all()
+
+
+# Types of columns ---------------------------------------------------------------------------------
+
+
+def test_decimals(tmp_path):
+    duckdb = optional("duckdb")
+    made = predictions(500)
+    made["forecast"] = made["forecast"].round(3)
+    decimals = [Decimal(str(p)) for p in made["forecast"].tolist()]
+    data = duckdb.from_arrow(arrow({**made, "forecast": np.array(decimals, object)}))
+    assert "DECIMAL" in str(data.types)
+    assert_same(
+        secant.assess("happened", "forecast", data=data), secant.assess(**arguments(made, None))
+    )
+
+
+@pytest.mark.parametrize("backend", ["numpy_nullable", "pyarrow"])
+def test_nullable_columns_of_dask(backend):
+    made = predictions(500)
+    frame = optional("pandas").DataFrame(made).convert_dtypes(dtype_backend=backend)
+    data = optional("dask.dataframe").from_pandas(frame, npartitions=2)
+    wanted = secant.assess(**arguments(made, None))
+    assert_same(secant.assess("happened", "forecast", data=data), wanted)
+    frame.loc[3, "forecast"] = None
+    data = optional("dask.dataframe").from_pandas(frame, npartitions=2)
+    with pytest.raises(InputError, match=r"'forecast' .* holds 1 value that"):
+        secant.assess("happened", "forecast", data=data)
+
+
+@every_engine
+@pytest.mark.parametrize("pos_label", [1, 3, 7])
+def test_any_two_numbers_with_pos_label(engine, pos_label, tmp_path):
+    made = predictions(300)
+    happened = np.where(made["happened"] == 1, pos_label, 5)
+    data = table(engine, tmp_path, happened=happened, forecast=made["forecast"])
+    found = secant.assess("happened", "forecast", data=data, pos_label=pos_label)
+    assert_same(found, secant.assess(**arguments(made, None)))
+
+
+@pytest.mark.parametrize("pos_label", [True, False, 0])
+def test_truth_values_with_pos_label(pos_label, tmp_path):
+    made = predictions(300)
+    made["happened"] = made["happened"] == 1
+    data = table("duckdb", tmp_path, **made)
+    found = secant.assess("happened", "forecast", data=data, pos_label=pos_label)
+    assert_same(found, secant.assess(**arguments(made, None), pos_label=pos_label))
+
+
+@every_engine
+def test_an_event_that_never_happened(engine, tmp_path):
+    data = table(engine, tmp_path, happened=np.array(["no"] * 3, object), forecast=[0.1, 0.2, 0.3])
+    found = secant.assess("happened", "forecast", data=data, pos_label="yes")
+    assert found.base_rate == 0
+
+
+KEYS = {
+    "floats": np.array([0.5, 0.1, NAN]),
+    "truth values": np.array([True, False, True]),
+    "dates": np.array([dt.date(2024, 1, 31), dt.date(2023, 5, 1), None], object),
+    "times": np.array(["2024-01-31T12:00", "2023-05-01T00:00", "NaT"], "datetime64[us]"),
+    "texts": np.array(["", "a'b\"c", None], object),
+}
+
+
+@every_engine
+@pytest.mark.parametrize("kind", KEYS)
+def test_keys_of_every_type(engine, kind, tmp_path, monkeypatch):
+    monkeypatch.setattr(frames, "WHOLE_UP_TO", 16)
+    monkeypatch.setattr(_runs, "SPARE_ROWS", 4)
+    made = predictions(600)
+    made["segment"] = KEYS[kind][np.random.default_rng(5).integers(0, 3, 600)]
+    if (engine, kind) == ("dask", "dates"):  # which Dask itself turns into texts
+        made["segment"] = made["segment"].astype("datetime64[us]")
+    found = secant.assess_by(**arguments(made, table(engine, tmp_path, **made)))
+    wanted = secant.assess_by(**arguments(made, None))
+    # Spark's times know their time zone, which is UTC in these tests.
+    results = {str(key).removesuffix("+00:00"): result for key, result in found.items()}
+    assert sorted(results) == sorted(map(str, wanted))
+    for key in wanted:
+        assert_same(results[str(key)], wanted[key])
+
+
+@pytest.mark.parametrize("engine", ["polars lazy", "dask"])
+def test_categories(engine, tmp_path):
+    made = predictions(300)
+    made["segment"] = np.array(["a", "b", None], object)[np.arange(300) % 3]
+    data = table(engine, tmp_path, **made)
+    if engine == "dask":
+        data = data.astype({"segment": "category"})
+    else:
+        data = data.cast({"segment": optional("polars").Categorical})
+    wanted = secant.assess_by(**arguments(made, None))
+    found = secant.assess_by("happened", "forecast", "segment", data=data)
+    assert sorted(map(str, found)) == ["None", "a", "b"]
+    for key in wanted:
+        assert_same(found[key], wanted[key])
+
+
+@every_engine
+def test_groups_by_several_columns(engine, tmp_path, monkeypatch):
+    monkeypatch.setattr(frames, "WHOLE_UP_TO", 16)
+    made = predictions(900)
+    rng = np.random.default_rng(6)
+    made["a"] = np.array(["x", "y", None], object)[rng.integers(0, 3, 900)]
+    made["b"] = rng.integers(0, 2, 900)
+    data = table(engine, tmp_path, **made)
+    found = secant.assess_by("happened", "forecast", ["a", "b"], data=data)
+    wanted = secant.assess_by(made["happened"], made["forecast"], [made["a"], made["b"]])
+    assert found.by == ("a", "b")
+    assert set(found) == set(wanted)
+    assert (None, 1) in found
+    for key in wanted:
+        assert_same(found[key], wanted[key])
+
+
+# What is refused ----------------------------------------------------------------------------------
+
+GOOD = {"y": [0.0, 1.0, 1.0, 0.0], "p": [0.2, 0.4, 0.6, 0.8], "w": [1.0, 2.0, 3.0, 0.0]}
+REFUSED = {
+    "no score": (
+        {"p": [0.2, None, None, 0.4]},
+        r"column 'p' \(y_prob\) holds 2 values that are mi",
+    ),
+    "NaN score": ({"p": [0.2, NAN, 0.3, 0.4]}, r"column 'p' \(y_prob\) holds 1 value that are mi"),
+    "above one": (
+        {"p": [0.2, 1.2, 0.3, 1.1]},
+        r"'p' \(y_prob\) .* 2 values outside .*such as 1\.2$",
+    ),
+    "below zero": ({"p": [0.2, -1e-7, 0.3, 1]}, r"1 value outside \[0, 1\], such as -1e-07$"),
+    "infinite": ({"p": [0.2, INF, 0.3, 1]}, r"1 value outside \[0, 1\], such as inf$"),
+    "percentages": ({"p": [20.0, 40.0, 55.5, 1.0]}, r"3 values .* 55\.5 .*divide by 100"),
+    "logits": ({"p": [-2.5, 1.5, 0.1, 0.2]}, r"2 values .*logits"),
+    "no label": ({"y": [0.0, None, 1.0, 0.0]}, r"column 'y' \(y_true\) holds 1 value that"),
+    "third label": ({"y": [0.0, 1.0, 2.0, 0.0]}, r"column 'y' \(y_true\) .* such as 2\.0$"),
+    "two codes": ({"y": [0.0, 1.0, -1.0, 0.0]}, r"column 'y' \(y_true\) holds both -1 and 0"),
+    "swapped": (
+        {"y": GOOD["p"], "p": GOOD["y"]},
+        r"column 'y' \(y_true\) .* such as 0\.8; y_true and y_prob look swapped",
+    ),
+    "no weight": ({"w": [1.0, None, 1.0, 1.0]}, r"column 'w' \(sample_weight\) holds 1 value that"),
+    "negative weight": ({"w": [1.0, -2.0, 1.0, 1.0]}, r"'w' \(sample_weight\) .* such as -2\.0$"),
+    "infinite weight": ({"w": [1.0, INF, 1.0, 1.0]}, r"not finite.* such as inf$"),
+    "tiny weight": ({"w": [1.0, 1e-120, 1.0, 1.0]}, r"divide them by their mean.* such as 1e-120$"),
+    "huge weight": ({"w": [1.0, 1e120, 1.0, 1.0]}, r"divide them by their mean.* such as 1e\+120$"),
+    "no weight at all": ({"w": [0.0] * 4}, r"column 'w' \(sample_weight\) is zero in every row"),
+}
+
+
+@every_engine
+@pytest.mark.parametrize("case", REFUSED)
+def test_rows_that_cannot_be_used(engine, case, tmp_path):
+    changes, message = REFUSED[case]
+    columns = {name: np.array(column, object) for name, column in {**GOOD, **changes}.items()}
+    if engine == "dask":  # pandas has no null among doubles
+        columns = {name: column.astype(float) for name, column in columns.items()}
+    data = table(engine, tmp_path, **columns)
+    with pytest.raises(InputError, match=message):
+        secant.assess("y", "p", data=data, sample_weight="w")
+
+
+@every_engine
+def test_counts_of_copies_are_whole(engine, tmp_path):
+    data = table(engine, tmp_path, **{**GOOD, "w": [1.0, 2.5, 1.0, 1.0]})
+    secant.assess("y", "p", data=data, sample_weight="w")
+    with pytest.raises(InputError, match=r"'w' .* 1 value that are not whole .* such as 2\.5$"):
+        secant.assess("y", "p", data=data, sample_weight="w", weight_kind="frequency")
+
+
+def test_too_many_copies_to_count(tmp_path):
+    data = table("duckdb", tmp_path, **{**GOOD, "w": [1.0, 2.0**53, 2.0, 1.0]})
+    with pytest.raises(InputError, match=r"2\*\*53"):
+        secant.assess("y", "p", data=data, sample_weight="w", weight_kind="frequency")
+
+
+@every_engine
+def test_words_need_to_be_told_apart(engine, tmp_path):
+    words = np.array(["no", "yes", "maybe", "no"], object)
+    data = table(engine, tmp_path, y=words, p=GOOD["p"])
+    with pytest.raises(InputError, match=r"'y' .* holds 'maybe', 'no', 'yes'; say .*label='yes'"):
+        secant.assess("y", "p", data=data)
+    with pytest.raises(InputError, match=r"two values, pos_label='yes' and one other"):
+        secant.assess("y", "p", data=data, pos_label="yes")
+    with pytest.raises(InputError, match=r"pos_label='ja' does not occur in column 'y'"):
+        secant.assess("y", "p", data=data, pos_label="ja")
+    with pytest.raises(InputError, match=r"pos_label=1 does not occur in column 'y'"):
+        secant.assess("y", "p", data=data, pos_label=1)
+
+
+@every_engine
+def test_missing_words(engine, tmp_path):
+    words = np.array(["no", None, None, "yes"], object)
+    data = table(engine, tmp_path, y=words, p=GOOD["p"])
+    with pytest.raises(InputError, match=r"column 'y' \(y_true\) holds 2 missing outcomes"):
+        secant.assess("y", "p", data=data, pos_label="yes")
+
+
+@every_engine
+def test_columns_that_are_not_there_or_not_numbers(engine, tmp_path):
+    data = table(
+        engine, tmp_path, label=[0, 1], score=[0.1, 0.2], name=np.array(["a", "b"], object)
+    )
+    with pytest.raises(InputError, match=r"no column 'Scores', .* did you mean 'score'\?"):
+        secant.assess("label", "Scores", data=data)
+    with pytest.raises(
+        InputError, match=r"column 'name' \(y_prob\) must hold real numbers; .* text"
+    ):
+        secant.assess("label", "name", data=data)
+    with pytest.raises(InputError, match=r"column 'name' \(sample_weight\) must hold real numbers"):
+        secant.assess("label", "score", data=data, sample_weight="name")
+
+
+def test_lists_cannot_name_groups():
+    polars = optional("polars")
+    data = polars.LazyFrame({"y": [0, 1], "p": [0.1, 0.2], "g": [[1], [2]]})
+    with pytest.raises(InputError, match=r"column 'g' \(by\) .* cannot name groups"):
+        secant.assess_by("y", "p", "g", data=data)
+
+
+@every_engine
+def test_an_empty_table(engine, tmp_path):
+    data = table(engine, tmp_path, y=np.zeros(0, np.int64), p=np.zeros(0))
+    with pytest.raises(InputError, match="no rows"):
+        secant.assess("y", "p", data=data)
+
+
+def test_random_ties_need_rows(tmp_path):
+    with pytest.raises(InputError, match="an engine keeps its rows"):
+        secant.assess("y", "p", data=table("duckdb", tmp_path, **GOOD), ties="random", rng=0)
+
+
+# Tables that change, results that travel ----------------------------------------------------------
+
+
+def test_a_table_that_changes_is_noticed():
+    connection = optional("duckdb").connect()
+    made = predictions(200_000)
+    connection.from_arrow(arrow(made)).create("predictions")
+    result = secant.assess("happened", "forecast", data=connection.table("predictions"))
+    connection.execute("update predictions set happened = 1 - happened")
+    with pytest.raises(SecantError, match="changed"):
+        result.between(0.31234, 0.74321)
+    connection.execute("delete from predictions")
+    with pytest.raises(SecantError, match="changed"):
+        result.between(0.21234, 0.84321)
+
+
+def test_a_result_travels_without_its_table(tmp_path):
+    made = predictions(200_000)
+    result = secant.assess(**arguments(made, table("duckdb", tmp_path, **made)))
+    copy = pickle.loads(pickle.dumps(result))  # noqa: S301  (our own)
+    assert copy.to_dict() == result.to_dict()
+    assert math.isclose(copy.ece().value, result.ece().value, rel_tol=1e-3)
+
+
+def test_without_narwhals_the_extra_is_named(monkeypatch):
+    monkeypatch.setitem(sys.modules, "narwhals", None)
+    with pytest.raises(secant.MissingExtraError, match=re.escape("secant[frames]")):
+        secant.assess("y", "p", data=object())
