@@ -30,7 +30,7 @@ def find_bad_field(path: Path, types: Mapping[str, Any], roles: Mapping[str, str
     arguments = {name: argument for argument, name in roles.items()}
     as_text = dict.fromkeys(reads, pa.string())
     start = 0
-    for batch in Csv().batches(path, list(reads), _ROWS, as_text):
+    for batch in Csv().batches(path, list(reads), _ROWS, as_text, threads=False):
         columns = [batch.column(name).to_pylist() for name in reads]
         for row, fields in enumerate(zip(*columns, strict=True)):
             for name, field in zip(reads, fields, strict=True):

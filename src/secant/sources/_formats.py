@@ -68,6 +68,7 @@ def readable(path: Path) -> Iterator[None]:
         yield
     except (arrow().ArrowException, OSError, EOFError) as error:
         first_line = (str(error).splitlines() or [type(error).__name__])[0]
+        first_line = first_line.replace("Row #", "line ")
         msg = f"{path} cannot be read: {first_line}"
         raise InputError(msg) from error
 
@@ -178,7 +179,7 @@ class Csv:
 
     def look(self, path: Path) -> Look:
         """Read the names, and guess types from the first rows."""
-        with self._open(path, None, {}) as reader:
+        with self._open(path, None, {}, threads=False) as reader:
             return _look(reader.schema, None, 1)
 
     def batches(
@@ -188,14 +189,23 @@ class Csv:
         size: int,
         types: Mapping[str, Any],
         piece: int | None = None,  # noqa: ARG002  (there is only one)
+        *,
+        threads: bool = True,
     ) -> Iterator[Any]:
-        """Read columns in batches of at most ``size`` rows."""
-        with self._open(path, names, types) as reader:
+        """Read columns in batches of at most ``size`` rows; one thread knows lines by number."""
+        with self._open(path, names, types, threads=threads) as reader:
             for batch in reader:
                 yield from (batch.slice(i, size) for i in range(0, batch.num_rows, size))
 
     @contextmanager
-    def _open(self, path: Path, names: list[str] | None, types: Mapping[str, Any]) -> Iterator[Any]:
+    def _open(
+        self,
+        path: Path,
+        names: list[str] | None,
+        types: Mapping[str, Any],
+        *,
+        threads: bool = True,
+    ) -> Iterator[Any]:
         from pyarrow import csv  # noqa: PLC0415  (an extra)
 
         gzipped = path.name.lower().endswith(".gz")
@@ -203,7 +213,7 @@ class Csv:
         with arrow().input_stream(str(path), compression="gzip" if gzipped else None) as stream:
             yield csv.open_csv(
                 stream,
-                read_options=csv.ReadOptions(block_size=CSV_BLOCK),
+                read_options=csv.ReadOptions(block_size=CSV_BLOCK, use_threads=threads),
                 parse_options=csv.ParseOptions(delimiter=separator),
                 # Only an empty field is missing: NA is a word, and may be the name of a group.
                 convert_options=csv.ConvertOptions(

@@ -1,0 +1,598 @@
+"""Files of every kind, whole and broken: what is read, and what is said of what cannot be."""
+
+import datetime as dt
+import decimal
+import gzip
+import os
+import sys
+import threading
+import tracemalloc
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import secant
+from helpers import optional
+from makers import arguments
+from secant._progress import showing
+from secant.sources import _file_groups, rows
+from secant.sources._prefetch import THREAD
+from secant.sources.files import column_kinds, write_parquet
+
+pa = optional("pyarrow")
+csv = optional("pyarrow.csv")
+feather = optional("pyarrow.feather")
+parquet = optional("pyarrow.parquet")
+
+N = 1000
+rng = np.random.default_rng(0)
+P = rng.random(N)
+Y = (rng.random(N) < P).astype(np.int64)
+NAMES = {"y_true": "y", "y_prob": "p"}
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    """Work in an empty folder, and leave no thread behind."""
+    monkeypatch.chdir(tmp_path)
+    yield tmp_path
+    assert not [thread for thread in threading.enumerate() if thread.name == THREAD]
+
+
+def write(name, **columns):
+    """Write a file of the format its name says; y and p unless given."""
+    table = pa.table({"y": Y, "p": P} | columns)
+    if name.endswith(".parquet"):
+        parquet.write_table(table, name)
+    elif name.endswith(".csv"):
+        csv.write_csv(table, name)
+    else:
+        feather.write_feather(table, name)
+    return name
+
+
+def refusal(data, error=secant.InputError, **options):
+    with pytest.raises(error) as caught:
+        secant.assess(**NAMES | options, data=data)
+    return str(caught.value)
+
+
+def cut(name, share=0.5):
+    """Leave only the first part of a file."""
+    path = Path(name)
+    path.write_bytes(path.read_bytes()[: int(share * path.stat().st_size)])
+
+
+# Types --------------------------------------------------------------------------------------------
+
+OUTCOMES = {
+    "bool": Y.astype(bool),
+    "int8": pa.array(Y, pa.int8()),
+    "uint64": pa.array(Y, pa.uint64()),
+    "float32": Y.astype(np.float32),
+    "decimal": pa.array([decimal.Decimal(int(y)) for y in Y]),
+    "category": pa.array(Y).dictionary_encode(),
+    "minus one": 2 * Y - 1,
+}
+SCORES = {
+    "float16": P.astype(np.float16),
+    "float32": P.astype(np.float32),
+    "whole": Y,
+    "bool": Y.astype(bool),
+    "category": pa.array(np.round(P, 2)).dictionary_encode(),
+    "decimal": pa.array([decimal.Decimal(f"{p:.6f}") for p in P]),
+}
+
+
+@pytest.mark.parametrize("kind", OUTCOMES)
+def test_outcomes(kind):
+    found = secant.assess(**NAMES, data=write("a.parquet", y=OUTCOMES[kind]))
+    assert found.ecce_r.value == secant.assess(Y, P).ecce_r.value
+
+
+@pytest.mark.parametrize("kind", SCORES)
+def test_scores(kind):
+    scores = SCORES[kind]
+    plain = scores if isinstance(scores, np.ndarray) else np.array(scores.to_pylist(), np.float64)
+    found = secant.assess(**NAMES, data=write("a.parquet", p=scores))
+    assert found.ecce_r.value == pytest.approx(secant.assess(Y, plain).ecce_r.value, abs=1e-14)
+
+
+@pytest.mark.parametrize("kind", ["text", "category", "large", "with an unused word"])
+def test_words(kind):
+    words = pa.array(["yes" if y else "no" for y in Y])
+    if kind == "large":
+        words = words.cast(pa.large_string())
+    elif kind == "category":
+        words = words.dictionary_encode()
+    elif kind == "with an unused word":
+        words = pa.DictionaryArray.from_arrays(Y, ["no", "yes", "maybe"])
+    found = secant.assess(**NAMES, pos_label="yes", data=write("a.parquet", y=words))
+    assert found.ecce_r.value == secant.assess(Y, P).ecce_r.value
+
+
+def test_whole_numbers_before_fractions_in_a_csv(folder):
+    lines = ["y,p", *["1,1", "0,0"] * 300_000, "1,0.5"]
+    (folder / "a.csv").write_text("\n".join(lines))
+    assert secant.assess(**NAMES, data="a.csv").n == 600_001
+
+
+def test_tabs(folder):
+    (folder / "a.tsv").write_text("y\tp\n1\t0.5\n0\t0.25\n")
+    assert secant.assess(**NAMES, data="a.tsv").n == 2
+
+
+@pytest.mark.parametrize("kind", ["date", "timestamp", "decimal", "float", "bool", "category"])
+def test_groups_of_every_type(kind):
+    code = np.arange(N) % 3
+    values = {
+        "date": [dt.date(2026, 1, 1 + c) for c in code],
+        "timestamp": pa.array(np.datetime64("2026-01-01", "ns") + code.astype("m8[D]")),
+        "decimal": [decimal.Decimal(int(c)) for c in code],
+        "float": code / 2,
+        "bool": code > 0,
+        "category": pa.DictionaryArray.from_arrays(code, ["a", "b", "c", "unused"]),
+    }[kind]
+    found = secant.assess_by("y", "p", "g", data=write("a.parquet", g=values))
+    wanted = secant.assess_by(Y, P, np.array(pa.array(values).to_pylist(), object))
+    assert sorted(r.calibration.n for r in found.rows) == sorted(
+        r.calibration.n for r in wanted.rows
+    )
+    if kind not in {"date", "timestamp"}:
+        assert set(found) == set(wanted)
+    else:
+        assert {key.day for key in found} == {1, 2, 3}
+
+
+@pytest.mark.parametrize(
+    ("fields", "keys"),
+    [
+        (["1", "2", ""], {1, 2, None}),
+        (["01", "2", "3"], {"01", "2", "3"}),
+        (["0.5", "-1.25", "2"], {0.5, -1.25, 2.0}),
+        (["0.5", "0.50", "1"], {"0.5", "0.50", "1"}),
+        (["True", "False", "True"], {True, False}),
+        (["NA", "nan", "1e3"], {"NA", "nan", "1e3"}),
+    ],
+)
+def test_groups_of_a_csv(folder, fields, keys):
+    lines = "".join(f"{i % 2},0.5,{fields[i % 3]}\n" for i in range(30))
+    (folder / "a.csv").write_text("y,p,g\n" + lines)
+    found = secant.assess_by("y", "p", "g", data="a.csv")
+    assert set(found) == keys
+    assert {type(key) for key in found} == {type(key) for key in keys}
+
+
+def test_several_columns_of_groups():
+    a, b = np.arange(N) % 2, np.array(["x", "y", None], object)[np.arange(N) % 3]
+    found = secant.assess_by("y", "p", ["a", "b"], data=write("a.feather", a=a, b=b.tolist()))
+    wanted = secant.assess_by(Y, P, [a, b])
+    assert set(found) == set(wanted)
+    assert {key: found[key].ecce_r.value for key in found} == {
+        key: wanted[key].ecce_r.value for key in wanted
+    }
+
+
+# Folders ------------------------------------------------------------------------------------------
+
+
+def partitioned(folder):
+    """Write year=2025 and year=2026, outcome=0 and outcome=1 below each, and a null year."""
+    for year in ("2025", "2026", "__HIVE_DEFAULT_PARTITION__"):
+        for outcome in (0, 1):
+            place = folder / "set" / f"year={year}" / f"outcome={outcome}"
+            place.mkdir(parents=True)
+            chosen = (outcome == Y) & (P < 0.9 if year == "2025" else P >= 0)
+            parquet.write_table(pa.table({"p": P[chosen]}), place / "part-0.parquet")
+    (folder / "set" / "_SUCCESS").write_text("")
+    (folder / "set" / ".part.crc").write_text("x")
+    return "set"
+
+
+def test_folders_name_columns(folder):
+    found = secant.assess("outcome", "p", data=partitioned(folder))
+    y, p = (np.concatenate([column[P < 0.9], column, column]) for column in (Y, P))
+    assert found.ecce_r.value == pytest.approx(secant.assess(y, p).ecce_r.value, abs=1e-14)
+
+
+@pytest.mark.parametrize("few", [True, False])
+def test_folders_name_groups(folder, monkeypatch, few):
+    if not few:
+        monkeypatch.setattr(rows, "SORT_UP_TO", 10)
+    found = secant.assess_by("outcome", "p", "year", data=partitioned(folder))
+    assert {key: found[key].n for key in found} == {2025: (P < 0.9).sum(), 2026: N, None: N}
+    wanted = secant.assess(Y, P)
+    assert found[2026].ecce_r.value == pytest.approx(wanted.ecce_r.value, abs=1e-14)
+    assert found[2026].between(0.2, 0.4).n == wanted.between(0.2, 0.4).n
+
+
+def test_later_questions_to_a_group_read_its_own_files(folder, monkeypatch):
+    monkeypatch.setattr(rows, "SORT_UP_TO", 10)
+    data = partitioned(folder)
+    found = secant.assess_by("outcome", "p", "year", method="asymptotic", data=data)
+    other = folder / "set" / "year=2025" / "outcome=1" / "part-0.parquet"
+    os.utime(other, ns=(1, 1))
+    with pytest.raises(secant.SecantError, match=r"year=2025.*was changed"):
+        found[2025].between(0.123, 0.456)
+    walked = []
+    kept = _file_groups.FileGroups.walk
+    monkeypatch.setattr(
+        _file_groups.FileGroups,
+        "walk",
+        lambda self, groups: walked.append(kept(self, groups)) or walked[-1],
+    )
+    source = found[2026]._source
+    source.refine(source.blocks()[0])
+    assert all("year=2026" in str(part.path) for walk in walked for part in walk._parts)
+    assert len(walked) == 2
+
+
+def test_many_small_files(folder):
+    for i in range(40):
+        write_parquet(folder / f"{i:02}.parquet", {"y": Y[i::40], "p": P[i::40]})
+    found = secant.assess(**NAMES, data=[str(folder / f"{i}*.parquet") for i in range(4)])
+    assert found.ecce_r.value == pytest.approx(secant.assess(Y, P).ecce_r.value, abs=1e-14)
+
+
+def test_rows_are_numbered_through_all_files():
+    write("a.parquet")
+    p = P.copy()
+    p[5], p[7] = 0.0, 1.0
+    write("b.parquet", p=p, y=np.where(np.arange(N) == 5, 1, np.where(np.arange(N) == 7, 0, Y)))
+    found = secant.assess(**NAMES, data=["a.parquet", "b.parquet"])
+    assert found.forbidden == (N + 5, N + 7)
+    assert found.n_forbidden == 2
+    by = secant.assess_by("y", "p", "y", data=["a.parquet", "b.parquet"])
+    assert by[1].forbidden == (N + 5,)
+    assert by[0].forbidden == (N + 7,)
+
+
+# What cannot be read ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["a.parquet", "a.feather"])
+def test_a_truncated_file_is_named(name):
+    write(name)
+    cut(name)
+    assert refusal(name).startswith(f"{name} cannot be read: ")
+
+
+def test_a_corrupt_page_is_noticed(folder):
+    content = bytearray((folder / write("a.parquet")).read_bytes())
+    content[200:4000] = bytes(3800)
+    (folder / "a.parquet").write_bytes(content)
+    assert refusal("a.parquet").startswith("a.parquet cannot be read: ")
+
+
+def test_truncated_and_pretended_gzip(folder):
+    content = gzip.compress((folder / write("a.csv")).read_bytes())
+    (folder / "a.csv.gz").write_bytes(content[: len(content) // 2])
+    assert refusal("a.csv.gz") == "a.csv.gz cannot be read: Truncated compressed stream"
+    (folder / "b.csv.gz").write_text("y,p\n1,0.5\n")
+    assert refusal("b.csv.gz").startswith("b.csv.gz cannot be read: ")
+
+
+@pytest.mark.parametrize("name", ["a.parquet", "a.feather", "a.csv", "a.csv.gz"])
+def test_no_bytes(folder, name):
+    (folder / name).touch()
+    assert refusal(name) == f"{name} is empty: it holds not one byte"
+
+
+@pytest.mark.parametrize("name", ["a.parquet", "a.feather", "a.csv"])
+@pytest.mark.parametrize("by", [None, "y"])
+def test_no_rows(name, by):
+    write(name, y=Y[:0], p=P[:0])
+    call = secant.assess if by is None else lambda *a, **k: secant.assess_by(*a, by, **k)
+    with pytest.raises(secant.InputError, match=f"^{name}: there are no rows; there is nothing"):
+        call("y", "p", data=name)
+
+
+def test_nothing_found(folder):
+    (folder / "empty").mkdir()
+    (folder / "a.txt").write_text("y,p\n")
+    write("a.parquet")
+    write("a.csv")
+    assert refusal("b.parquet") == "data names 'b.parquet', and there is no such file or folder"
+    assert refusal("*.pq") == "no file matches '*.pq'"
+    assert refusal("empty") == "the folder empty holds no files to read"
+    assert refusal("a.txt").startswith("a.txt is of no format that secant knows by its name; ")
+    assert refusal(["a.csv", "a.parquet"]).startswith("data has files of several formats, a.csv")
+    assert refusal(["a.csv", "a.c*"]).startswith("a.csv is named more than once in data")
+
+
+@pytest.mark.parametrize("name", ["a.parquet", "a.feather", "a.csv"])
+def test_a_missing_column(name):
+    write(name, forecast=P)
+    told = refusal(name, y_prob="forcast")
+    assert told == f"{name} has no column 'forcast', which y_prob names; did you mean 'forecast'?"
+
+
+def test_a_column_missing_in_one_of_several_files():
+    write("a.parquet", w=P)
+    write("b.parquet")
+    told = refusal(["a.parquet", "b.parquet"], sample_weight="w")
+    assert told == "b.parquet has no column 'w', which sample_weight names; it has 'y', 'p'"
+
+
+def test_a_column_twice(folder):
+    (folder / "a.csv").write_text("y,p,p\n1,0.5,0.5\n")
+    assert refusal("a.csv") == "a.csv has several columns 'p'"
+
+
+WRONG = {
+    "text": (pa.array([str(p) for p in P]), "text (string)"),
+    "dates": ([dt.date(2026, 1, 1)] * N, "dates (date32[day])"),
+    "lists": (pa.array([[p] for p in P]), "list<item: double>"),
+    "bytes": (pa.array([b"x"] * N), "binary"),
+}
+
+
+@pytest.mark.parametrize("kind", WRONG)
+def test_a_column_of_the_wrong_type(kind):
+    column, named = WRONG[kind]
+    told = refusal(write("a.feather", p=column))
+    assert told == f"a.feather: y_prob must hold real numbers; column 'p' holds {named}"
+
+
+def test_lists_name_no_groups():
+    with pytest.raises(secant.InputError, match="column 'g', which by names, holds list<"):
+        secant.assess_by("y", "p", "g", data=write("a.feather", g=pa.array([[1]] * N)))
+
+
+def test_files_that_disagree():
+    files = [write("a.parquet"), write("b.parquet", y=Y.astype(float)), "c.parquet"]
+    write("c.parquet", y=pa.array(["yes" if y else "no" for y in Y]))
+    told = refusal(files, pos_label=1)
+    assert told == ("column 'y' holds text (string) in c.parquet, but numbers (int64) in a.parquet")
+    assert secant.assess(**NAMES, data=files[:2]).n == 2 * N
+
+
+# What cannot be used ------------------------------------------------------------------------------
+
+
+def without(column, *places):
+    return pa.array(np.asarray(column), mask=np.isin(np.arange(N), places))
+
+
+@pytest.mark.parametrize("name", ["a.parquet", "a.feather", "a.csv"])
+@pytest.mark.parametrize(("argument", "what"), [("p", "score"), ("y", "outcome"), ("w", "weight")])
+def test_nulls_are_counted_and_the_first_is_named(name, argument, what, monkeypatch):
+    monkeypatch.setattr(rows, "CHUNK", 100)
+    columns = {"y": Y, "p": P, "w": P + 1}
+    write(name, **columns | {argument: without(columns[argument], 205, 207, 999)})
+    write("b" + name, **columns)
+    told = refusal(["b" + name, name], sample_weight="w")
+    role = {"p": "y_prob", "y": "y_true", "w": "sample_weight"}[argument]
+    assert told == (
+        f"{name}, row 205, column {argument!r}: {role} is null; a missing {what} cannot be "
+        "assessed, and secant drops no rows (3 are null in all)"
+    )
+
+
+def test_null_words_and_null_categories():
+    words = pa.array(["yes" if y else "no" for y in Y])
+    told = refusal(write("a.parquet", y=without(words, 3)), pos_label="yes")
+    assert "row 3, column 'y': y_true is null" in told
+    category = pa.DictionaryArray.from_arrays(Y, [0, None])
+    place = int(np.argmax(Y))
+    told = refusal(write("a.feather", y=category))
+    assert f"row {place}, column 'y': y_true is null" in told
+    assert f"({Y.sum():,} are null in all)" in told
+
+
+@pytest.mark.parametrize("bad", [np.nan, -0.25, 1.5, np.inf])
+def test_a_bad_score_is_placed(bad, monkeypatch):
+    monkeypatch.setattr(rows, "CHUNK", 100)
+    p = P.copy()
+    p[517] = bad
+    told = refusal([write("a.parquet"), write("b.parquet", p=p)])
+    assert told.startswith(f"b.parquet, row 517, column 'p': y_prob is {bad!r}; ")
+
+
+@pytest.mark.parametrize(("kind", "bad"), [("sampling", -1.0), ("frequency", 0.5)])
+def test_a_bad_weight_is_placed(kind, bad):
+    w = np.ones(N)
+    w[517] = bad
+    told = refusal(write("a.parquet", w=w), sample_weight="w", weight_kind=kind)
+    assert told.startswith(f"a.parquet, row 517, column 'w': sample_weight is {bad!r}; ")
+
+
+def test_weights_of_zero(monkeypatch):
+    monkeypatch.setattr(rows, "CHUNK", 100)
+    w = (np.arange(N) > 950) * 1.0  # most batches have no weight at all
+    found = secant.assess(**NAMES, sample_weight="w", data=write("a.parquet", w=w))
+    assert found.n == 49
+    told = refusal(write("a.parquet", w=0 * w), sample_weight="w")
+    assert told == (
+        "a.parquet: sample_weight is zero in every row; there is nothing to assess "
+        "(sample_weight is column 'w')"
+    )
+
+
+@pytest.mark.parametrize("codes", [("0", "-1"), ("-1", "0")])
+def test_two_codes_of_outcomes_in_two_batches(codes, monkeypatch):
+    monkeypatch.setattr(rows, "CHUNK", 100)
+    y = {"0": Y, "-1": 2 * Y - 1}
+    first, second = codes
+    mixed = np.concatenate([y[first][:500], np.ones(200, np.int64), y[second][700:]])
+    place = 700 + int(np.argmin(Y[700:]))
+    told = refusal(write("a.parquet", y=mixed))
+    assert told == (
+        f"a.parquet, row {place}, column 'y': y_true is {second}; "
+        f"rows before it have {first} for the same outcome"
+    )
+
+
+@pytest.mark.parametrize("y", [np.ones(N, int), np.zeros(N, int), -np.ones(N, int)])
+def test_outcomes_that_never_change(y):
+    assert secant.assess(**NAMES, data=write("a.parquet", y=y)).base_rate == float(y[0] == 1)
+
+
+def test_words_in_batches(monkeypatch):
+    monkeypatch.setattr(rows, "CHUNK", 100)
+    words = np.where(Y == 1, "yes", "no").astype(object)
+    words[:300] = "no"  # batches without an event are all right
+    found = secant.assess(**NAMES, pos_label="yes", data=write("a.parquet", y=words.tolist()))
+    assert found.base_rate == (words == "yes").mean()
+    words[640] = "maybe"
+    told = refusal(write("a.parquet", y=words.tolist()), pos_label="yes")
+    assert told == (
+        "a.parquet, row 640, column 'y': y_true is 'maybe'; outcomes must take two values, and "
+        "'no' and pos_label='yes' are two already"
+    )
+    told = refusal("a.parquet")
+    assert told.startswith("a.parquet, rows 0 to 99: y_true holds text ('no'); say which word")
+
+
+def test_a_third_word_in_another_batch(monkeypatch):
+    monkeypatch.setattr(rows, "CHUNK", 100)
+    words = np.where(np.arange(N) < 500, "no", "never").astype(object)
+    told = refusal(write("a.parquet", y=words.tolist()), pos_label="yes")
+    assert told.startswith("a.parquet, row 500, column 'y': y_true is 'never'; outcomes must")
+
+
+@pytest.mark.parametrize(
+    ("field", "complaint"),
+    [
+        ("abc", "y_prob is 'abc', not a number"),
+        ("1_0", "y_prob is '1_0', not a number"),
+        ("NA", "y_prob is 'NA'; a missing value cannot be assessed, and secant drops no rows"),
+        ("nan", "y_prob is nan; a missing score cannot be assessed, and secant drops no rows"),
+        ("", "y_prob is null; a missing score cannot be assessed, and secant drops no rows (1 is"),
+    ],
+)
+def test_a_bad_field_of_a_csv(folder, field, complaint):
+    (folder / "a.csv").write_text(f"y,p\n1,0.5\n0,0.5\n1,{field}\n0,0.1\n")
+    assert refusal("a.csv").startswith(f"a.csv, row 2, column 'p': {complaint}")
+
+
+def test_a_ragged_csv_and_one_without_commas(folder):
+    (folder / "a.csv").write_text("y,p\n1,0.5\n0\n")
+    assert "a.csv cannot be read: CSV parse error: line 3: Expected 2 columns" in refusal("a.csv")
+    (folder / "a.csv").write_text("y;p\n1;0.5\n")
+    assert refusal("a.csv") == "a.csv has no column 'y', which y_true names; it has 'y;p'"
+
+
+# Changes, interruption, memory --------------------------------------------------------------------
+
+
+@pytest.fixture
+def few_rows_are_many(monkeypatch):
+    monkeypatch.setattr(rows, "SORT_UP_TO", 64)
+    monkeypatch.setattr(rows, "CHUNK", 100)
+
+
+def test_a_file_that_changes_is_noticed(few_rows_are_many):
+    found = secant.assess(**NAMES, method="asymptotic", data=write("a.parquet"))
+    write("a.parquet", p=P / 2)
+    with pytest.raises(secant.SecantError, match=r"a\.parquet was changed"):
+        found.between(0.123, 0.456)
+    with pytest.raises(secant.SecantError, match=r"a\.parquet was changed"):
+        found.ece()
+    Path("a.parquet").unlink()
+    with pytest.raises(secant.SecantError, match=r"a\.parquet was changed"):
+        found.ece()
+
+
+@pytest.mark.parametrize("by", [None, "y"])
+def test_interruption_leaves_nothing_behind(by, few_rows_are_many, monkeypatch):
+    write("a.parquet")
+    taken = []
+
+    def interrupted(self, chunk):
+        taken.append(chunk)
+        if len(taken) == 3:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr("secant._sums.CellSums.add", interrupted)
+    call = secant.assess if by is None else lambda *a, **k: secant.assess_by(*a, by, **k)
+    with pytest.raises(KeyboardInterrupt) as caught:
+        call("y", "p", data="a.parquet")
+    # Although the traceback is still held, as an interactive session would hold it.
+    assert caught.tb is not None
+    assert not [thread for thread in threading.enumerate() if thread.name == THREAD]
+    assert list(Path().iterdir()) == [Path("a.parquet")]
+
+
+def test_groups_take_turns(monkeypatch, few_rows_are_many):
+    monkeypatch.setattr(_file_groups, "COLLECT", 150)
+    g = np.where(np.arange(N) < 600, 0, np.arange(N) % 9)
+    found = secant.assess_by("y", "p", "g", data=write("a.parquet", g=g))
+    monkeypatch.undo()
+    wanted = secant.assess_by(Y, P, g)
+    assert list(found) == list(wanted)
+    for key in wanted:
+        assert found[key].ecce_r.value == pytest.approx(wanted[key].ecce_r.value, abs=1e-14)
+
+
+def test_a_new_group_is_a_change(monkeypatch, few_rows_are_many):
+    g = np.arange(N) % 2
+    write("a.parquet", g=g)
+    learn = _file_groups.KeyBook.close
+
+    def close(self, is_text):
+        write("a.parquet", g=g + 1)
+        os.utime("a.parquet", ns=(1, seen.st_mtime_ns))
+        return learn(self, is_text)
+
+    seen = Path("a.parquet").stat()
+    monkeypatch.setattr(_file_groups.KeyBook, "close", close)
+    with pytest.raises(secant.SecantError, match="2 is a new group"):
+        secant.assess_by("y", "p", "g", data="a.parquet")
+
+
+@pytest.mark.parametrize("name", ["a.parquet", "a.feather"])
+def test_memory_does_not_grow_with_rows(name):
+    def peak(n):
+        p = np.random.default_rng(1).random(n)
+        write(name, p=p, y=(p > 0.4).astype(np.int8))
+        del p
+        arrow = pa.total_allocated_bytes()
+        tracemalloc.start()
+        try:
+            secant.assess(**NAMES, data=name)
+            return tracemalloc.get_traced_memory()[1], pa.total_allocated_bytes() - arrow
+        finally:
+            tracemalloc.stop()
+
+    (small, _), (large, left) = peak(1_000_000), peak(4_000_000)
+    assert left == 0
+    assert large < small * 1.5
+
+
+# Helpers of the command line ----------------------------------------------------------------------
+
+
+def test_column_kinds():
+    write("a.parquet", d=[dt.date(2026, 1, 1)] * N, b=Y == 1)
+    kinds = {"y": "whole", "p": "float", "d": "other", "b": "whole"}
+    assert column_kinds(["a.parquet"]) == kinds
+    write("a.csv")
+    assert column_kinds("a.csv") == {"y": "whole", "p": "float"}
+
+
+def test_without_pyarrow(monkeypatch):
+    write("a.parquet")
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    with pytest.raises(secant.MissingExtraError, match=r"pip install 'secant\[files\]'"):
+        secant.assess(**NAMES, data="a.parquet")
+
+
+def test_random_ties_and_drawn_pvalues_from_files(few_rows_are_many):
+    made = {"happened": Y, "forecast": np.round(P, 1)}
+    names = {"y_true": "happened", "y_prob": "forecast", "data": "a.parquet"}
+    write_parquet("a.parquet", made)
+    for options in ({"ties": "random"}, {"method": "monte-carlo"}):
+        found = secant.assess(**names, **options, rng=3)
+        wanted = secant.assess(**arguments(made, None), **options, rng=3)
+        assert found.ecce_r.value == pytest.approx(wanted.ecce_r.value, abs=1e-14)
+        assert found.ecce_r.pvalue == wanted.ecce_r.pvalue
+
+
+def test_progress_is_told_in_rows(few_rows_are_many):
+    told = []
+    with showing(lambda done, total: told.append((done, total))):
+        secant.assess(**NAMES, method="asymptotic", data=write("a.parquet"))
+    assert told[:10] == [(100 * (i + 1), N) for i in range(10)]
+    assert len(told) % 10 == 0  # whole walks
