@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 from secant._wording import metric, percent
 from secant.report import _charts
+from secant.report._definitions import DEFINITIONS
 from secant.report._html import Markup, join, tag
-from secant.report._sections import caption
+from secant.report._sections import caption, term
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -84,7 +85,7 @@ def _bins_of(number: int, numbers: dict[str, Any], head: Markup | None) -> Marku
     diagram = _charts.reliability(numbers["bins"])
     ecce_r = numbers["ecce_r"]["value"]
 
-    def cell(label: str, text: str, class_: str) -> Markup:
+    def cell(label: object, text: str, class_: str) -> Markup:
         return tag("div", tag("dt", label), tag("dd", text, class_=class_), class_=f"of-{class_}")
 
     return tag(
@@ -92,8 +93,8 @@ def _bins_of(number: int, numbers: dict[str, Any], head: Markup | None) -> Marku
         head,
         tag(
             "dl",
-            cell("ECE", "", "ece"),
-            cell("noise floor", "", "noise_floor"),
+            cell(term("ECE", DEFINITIONS["ECE"]), "", "ece"),
+            cell(term("noise floor", DEFINITIONS["noise floor"]), "", "noise_floor"),
             cell("ECCE-R, whatever the bins", metric(ecce_r), "ecce"),
             class_="moving",
         ),

@@ -47,6 +47,11 @@ DEFINITIONS = {
     ),
     "ECE, 15 equal widths": _ECE.format("width"),
     "ECE, 15 equal counts": _ECE.format("count"),
+    "ECE": (
+        "The mean absolute difference between forecast and outcome over the bins, each counted "
+        "by its share of the predictions."
+    ),
+    "noise floor": "The ECE that perfect calibration would give on average, in these bins.",
     "Forbidden outcomes": (
         "Events that came after a forecast of exactly 0, or failed to come after one of exactly 1."
     ),

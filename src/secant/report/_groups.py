@@ -89,7 +89,7 @@ def section(groups: Assessments) -> Markup:
             tag("span", id="search-count", role="status"),
             class_="controls",
         ),
-        tag("div", table, class_="table"),
+        tag("div", table, class_="table", tabindex=0, role="region", aria_label="Groups"),
         _not_printed(len(shown)),
         id="groups",
     )

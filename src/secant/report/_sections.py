@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 from secant import _verdict, null
@@ -30,7 +31,7 @@ def term(text: str, says: str, **attributes: Any) -> Markup:
 
 def header(title: str, rows: int | None, about: Provenance) -> Markup:
     """Return title, files, number of predictions and date."""
-    facts: list[object] = [name(file) for file in about.files[:3]]
+    facts: list[object] = [name(PurePath(file).name) for file in about.files[:3]]
     if len(about.files) > 3:
         facts.append(f"and {len(about.files) - 3:,} more")
     if rows is not None:
