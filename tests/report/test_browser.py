@@ -9,6 +9,7 @@ import pytest
 import secant
 import secant.report
 from helpers import HOSTILE
+from secant import _wording
 
 
 def chosen(page) -> dict:
@@ -70,6 +71,36 @@ def test_dragging_reads_what_the_library_says(visit, paper, paper_page, start, s
         agrees(page, paper)
         share = chosen(page)["n"] / paper.n
         assert share == pytest.approx(abs(min(stop, 1) - start), abs=0.01)
+
+
+def test_numbers_are_written_as_the_library_writes_them(visit, paper_page):
+    rng = np.random.default_rng(4)
+    exact_ties = [k / 64 for k in range(65)] + [0.0625, 0.00125, 0.0005, 0.0015, 0.02125]
+    edges = [
+        0.0,
+        1.0,
+        1e-3,
+        9.995e-4,
+        0.9995,
+        0.99949,
+        0.99951,
+        1 - 1e-9,
+        1 - 1e-16,
+        1e-5,
+        9.996e-6,
+    ]
+    spread = [*(10 ** rng.uniform(-8, 0, 2000)).tolist(), *rng.random(2000).tolist()]
+    values = [*exact_ties, *edges, *spread]
+    with visit(paper_page) as page:
+
+        def written(function, numbers):
+            return page.evaluate(f"values => values.map({function})", numbers)
+
+        assert written("writeScore", values) == [_wording.score(value) for value in values]
+        assert written("percent", values) == [_wording.percent(value) for value in values]
+        both = values + [-value for value in values[1:]]
+        points = [text.replace("\N{MINUS SIGN}", "-") for text in written("points", both)]
+        assert points == [_wording.points(value) for value in both]
 
 
 def test_every_step_of_a_drag_is_read(visit, paper_page):
