@@ -1,0 +1,29 @@
+"""Assess predictions on a Dask cluster; the rows stay there.
+
+    python examples/dask_cluster.py tcp://HOST:8786 predictions/
+
+Needs ``dask[dataframe,distributed]`` and ``pip install 'secant[frames]'``. The folder must be
+readable from every worker.
+"""
+
+from __future__ import annotations
+
+import sys
+
+import dask.dataframe
+
+import secant
+
+
+def assess(folder: str) -> secant.Calibration:
+    """Assess a folder of Parquet files with the columns ``happened`` and ``forecast``."""
+    table = dask.dataframe.read_parquet(folder)
+    return secant.assess("happened", "forecast", data=table)
+
+
+if __name__ == "__main__":
+    from distributed import Client
+
+    scheduler, folder = sys.argv[1:]
+    with Client(scheduler):  # what is computed in here is computed there
+        print(assess(folder))
