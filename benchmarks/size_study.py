@@ -7,7 +7,7 @@ A test at level a must reject at most a share a of calibrated predictions. For e
 and n the scores are drawn once and the outcomes again and again. Given the scores a P-value is a
 function of the statistic that does not increase, so the outcomes need not be assessed one by one:
 the smallest statistic that ``secant.assess`` rejects is found by bisection among the simulated
-ones, calling ``secant.assess`` on their outcomes, and everything at least as large is rejected. That
+ones, calling it on their outcomes, and everything at least as large is rejected. That
 this is so is checked by calling it on both sides of each such value and on random outcomes.
 
 The study fails if any rejection rate of ``method="auto"`` is above its level by more than chance
