@@ -65,7 +65,9 @@ class Outcomes:
         found = {name: np.empty(self.reps) for name in STATISTICS}
         for batch, start in enumerate(range(0, self.reps, self._batch)):
             rows = slice(start, min(start + self._batch, self.reps))
-            path = np.cumsum(self._labels(batch), axis=1, dtype=np.float64)[:, self._ends]
+            path = np.cumsum(self._labels(batch), axis=1, dtype=np.float64)
+            if self._ends.size < path.shape[1]:
+                path = path[:, self._ends]
             path -= expected
             high, low = path.max(axis=1, initial=0), path.min(axis=1, initial=0)
             found["ecce_r"][rows] = (high - low)[: rows.stop - start]
