@@ -158,8 +158,10 @@ def coverage_table(tasks, cells, held, reps, resamples):
     yield f"\n| scenario | n | true ECCE-R | {' | '.join(MEASURES)} | bootstrap |"
     yield "|---|--:|--:|" + "--:|" * (len(MEASURES) + 1)
     for (scenario, n, _), (truth, counts), count in zip(tasks, cells, held, strict=True):
-        numbers = " | ".join(percent(counts[name], reps) for name in MEASURES)
-        yield (f"| {scenario} | {n:,} | {truth.r:.4f} | {numbers} | {percent(count, resamples)} |")
+        numbers = " | ".join(percent(counts[name], reps, 1) for name in MEASURES)
+        yield (
+            f"| {scenario} | {n:,} | {truth.r:.4f} | {numbers} | {percent(count, resamples, 0)} |"
+        )
 
 
 def verdict(tasks, cells, reps):
@@ -205,7 +207,7 @@ def main():
     print("| defect | n | ECCE-R | in its place | scan | either, doubled |")
     print("|---|--:|--:|--:|--:|--:|")
     for (width, size, n, _), counts in zip(defects, powers, strict=True):
-        numbers = " | ".join(percent(count, few) for count in counts)
+        numbers = " | ".join(percent(count, few, 0) for count in counts)
         print(f"| {100 * size:g} points over {100 * width:g}% of scores | {n:,} | {numbers} |")
     return 0 if good else 1
 

@@ -158,25 +158,30 @@ def log_tail(count, reps, level):
     return float(np.logaddexp.reduce(terms))
 
 
-def percent(count, reps):
-    return f"{100 * count / reps:.3g}"
+def percent(count, reps, digits=2):
+    return f"{100 * count / reps:.{digits}f}"
+
+
+def digits(level):
+    return 2 if level >= 0.01 else 3
 
 
 def tables(cells, reps):
     """Yield the tables of both statistics, a row a family and n."""
+    shown = [f"{100 * level:g}%" for level in LEVELS]
+    header = [*(f"auto {x}" for x in shown), *(f"limit {x}" for x in shown)]
     for name in STATISTICS:
-        yield f"\n**{NAMES[name]}**: share rejected, in %\n"
-        shown = [f"{100 * level:g}%" for level in LEVELS]
-        yield (
-            "| scores | n | "
-            + " | ".join([*(f"auto {x}" for x in shown), *(f"limit {x}" for x in shown)])
-            + " | how |"
-        )
-        yield "|---|--:|" + "--:|" * (2 * len(LEVELS)) + "---|"
-        for family, n, rows, _, _, methods in cells:
-            counts = [row for row in rows if row[0] == name]
-            numbers = [percent(row[place], reps) for place in (2, 3) for row in counts]
-            yield f"| {family} | {n:,} | " + " | ".join(numbers) + f" | {', '.join(methods)} |"
+        yield f"\n**{NAMES[name]}**, share rejected in %\n"
+        yield f"| scores | n | {' | '.join(header)} |"
+        yield "|---|--:|" + "--:|" * len(header)
+        for family, n, rows, *_ in cells:
+            numbers = [
+                percent(row[place], reps, digits(row[1]))
+                for place in (2, 3)
+                for row in rows
+                if row[0] == name
+            ]
+            yield f"| {family} | {n:,} | {' | '.join(numbers)} |"
 
 
 def verdict(cells, reps):
@@ -186,13 +191,15 @@ def verdict(cells, reps):
     worst = min(tests)
     broken, checks = sum(cell[4] for cell in cells), sum(cell[3] for cell in cells)
     good = worst[0] >= bar and not broken
+    rate = percent(worst[5], reps, digits(worst[4]))
     words = (
         f"{'PASS' if good else 'FAIL'}: {len(tests)} rates from {reps:,} repetitions each. The "
-        f"furthest above its level is {percent(worst[5], reps)}% at {100 * worst[4]:g}% "
+        f"furthest above its level is {rate}% at {100 * worst[4]:g}% "
         f"({NAMES[worst[3]]}, {worst[1]}, n = {worst[2]:,}; one-sided P = "
         f"{math.exp(worst[0]):.2g}, the bar for all together is {math.exp(bar):.2g}). Checked with "
         "secant.assess one by one: "
-        f"{checks:,} outcomes, {broken} disagree."
+        f"{checks:,} outcomes, {broken} disagree. P-values were "
+        f"{' or '.join(sorted({method for cell in cells for method in cell[5]}))}."
     )
     return words, good
 
@@ -211,14 +218,15 @@ def study_peers(task):
     return family, n, counts
 
 
-def peer_tables(cells, reps):
-    for name in cells[0][2]:
-        yield f"\n**{name}**: share rejected, in % ({reps:,} repetitions)\n"
-        yield "| scores | n | " + " | ".join(f"{100 * level:g}%" for level in LEVELS) + " |"
-        yield "|---|--:|" + "--:|" * len(LEVELS)
-        for family, n, counts in cells:
-            numbers = " | ".join(percent(count, reps) for count in counts[name])
-            yield f"| {family} | {n:,} | {numbers} |"
+def peer_table(cells, reps):
+    """Yield one table of all peers, at two levels."""
+    chosen = [LEVELS.index(level) for level in (0.05, 0.001)]
+    header = [f"{name}, {100 * LEVELS[i]:g}%" for name in cells[0][2] for i in chosen]
+    yield f"| scores | n | {' | '.join(header)} |"
+    yield "|---|--:|" + "--:|" * len(header)
+    for family, n, counts in cells:
+        numbers = [percent(peer[i], reps) for peer in counts.values() for i in chosen]
+        yield f"| {family} | {n:,} | {' | '.join(numbers)} |"
 
 
 def draw(cells, reps, path):
@@ -228,7 +236,7 @@ def draw(cells, reps, path):
     mpl.use("Agg")
     import matplotlib.pyplot as plt
 
-    figure, axes = plt.subplots(2, 2, figsize=(9, 6.4), sharex=True, sharey="row")
+    figure, axes = plt.subplots(2, 2, figsize=(9, 6.4), sharex=True, sharey=True)
     for row, level in zip(axes, (0.05, 0.001), strict=True):
         error = 1.96 * math.sqrt(level * (1 - level) / reps) / level
         for ax, place, title in zip(
@@ -243,13 +251,17 @@ def draw(cells, reps, path):
                     for cell in own
                 ]
                 ax.plot([cell[1] for cell in own], ratio, marker="o", ms=3.5, lw=1.2, label=family)
-            ax.set_xscale("log")
+            ax.set(xscale="log", yscale="log")
+            ax.xaxis.set_major_formatter("{x:,.0f}")
+            ax.yaxis.set_major_formatter("{x:g}")
+            ax.set_yticks([0.2, 0.5, 1, 2, 5, 10, 20], minor=False)
+            ax.yaxis.set_minor_formatter("")
             ax.set_title(f"{title}, at {100 * level:g}%", fontsize=10)
             ax.spines[["top", "right"]].set_visible(False)
         row[0].set_ylabel("rejected / level")
     for ax in axes[1]:
         ax.set_xlabel("n")
-    axes[0, 0].legend(fontsize=8, frameon=False)
+    axes[0, 1].legend(fontsize=8, frameon=False)
     figure.suptitle(
         "ECCE-R: calibrated predictions that are rejected, relative to the level", fontsize=11
     )
@@ -275,7 +287,7 @@ def main():
         done = dict(zip(order, pool.map(study, order), strict=True))
     cells = [done[task] for task in tasks]
     if options.peers:
-        print("\n".join(peer_tables(cells, reps)))
+        print("\n".join(peer_table(cells, reps)))
         return 0
     print("\n".join(tables(cells, reps)))
     words, good = verdict(cells, reps)
