@@ -252,7 +252,10 @@ def draw(cells, reps, path):
                 ]
                 ax.plot([cell[1] for cell in own], ratio, marker="o", ms=3.5, lw=1.2, label=family)
             ax.set(xscale="log", yscale="log")
+            ax.set_xticks([cell[1] for cell in cells if cell[0] == cells[0][0]], minor=False)
             ax.xaxis.set_major_formatter("{x:,.0f}")
+            ax.xaxis.set_minor_formatter("")
+            ax.tick_params(axis="x", which="minor", length=0)
             ax.yaxis.set_major_formatter("{x:g}")
             ax.set_yticks([0.2, 0.5, 1, 2, 5, 10, 20], minor=False)
             ax.yaxis.set_minor_formatter("")
