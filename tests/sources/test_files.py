@@ -164,6 +164,12 @@ def test_groups_of_a_csv(folder, fields, keys):
     assert {type(key) for key in found} == {type(key) for key in keys}
 
 
+@pytest.mark.parametrize("name", ["a.csv", "a.parquet", "a.feather"])
+def test_groups_by_outcome(name):
+    found = secant.assess_by("y", "p", "y", data=write(name))
+    assert {key: found[key].n for key in found} == {0: N - Y.sum(), 1: Y.sum()}
+
+
 def test_several_columns_of_groups():
     a, b = np.arange(N) % 2, np.array(["x", "y", None], object)[np.arange(N) % 3]
     found = secant.assess_by("y", "p", ["a", "b"], data=write("a.feather", a=a, b=b.tolist()))

@@ -10,6 +10,7 @@ import numpy as np
 
 from secant._blocks import Forbidden
 from secant._grid import Scratch
+from secant._progress import reporting
 from secant._rules import NO_WEIGHT
 from secant.errors import InputError, SecantError
 from secant.sources import rows as row_source
@@ -61,9 +62,9 @@ class FileGroups:
         self.empty: tuple[Any, ...] = ()
         self._table = table
         self._book = KeyBook()
-        with closing(prefetched(_keys(table))) as found:
+        with reporting("Finding groups") as report, closing(prefetched(_keys(table))) as found:
             for keys, codes in found:
-                self._book.learn(keys, codes)
+                report(self._book.learn(keys, codes), table.rows or 0)
         self._every, self._counts = self._book.close(table.are_texts(self.by))
         self.keys = self._every
         self._with_weight = np.arange(len(self.keys))

@@ -133,7 +133,9 @@ class Feather:
         """Read the file's own description."""
         with self._open(path, None) as (reader, is_file):
             if is_file:
-                return _look(reader.schema, reader.count_rows(), reader.num_record_batches)
+                # Old versions of pyarrow count by reading, which we do anyway.
+                rows = reader.count_rows() if hasattr(reader, "count_rows") else None
+                return _look(reader.schema, rows, reader.num_record_batches)
             return _look(reader.schema, None, 1)
 
     def batches(

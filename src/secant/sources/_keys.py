@@ -26,14 +26,15 @@ class KeyBook:
         self._number = np.empty(0, np.int64)
         self._counts = np.zeros(0, np.int64)
 
-    def learn(self, keys: Sequence[Any], codes: IntArray) -> None:
-        """Take in the keys of some rows; row i has ``keys[codes[i]]``."""
+    def learn(self, keys: Sequence[Any], codes: IntArray) -> int:
+        """Take in the keys of some rows, ``keys[codes[i]]`` being row i's; count rows so far."""
         for key in keys:
             self._code.setdefault(key, len(self._code))
         grown = np.zeros(len(self._code), np.int64)
         grown[: len(self._counts)] = self._counts
         np.add.at(grown, self._codes(keys), np.bincount(codes, minlength=len(keys)))
         self._counts = grown
+        return int(grown.sum())
 
     def close(self, is_text: Sequence[bool]) -> tuple[list[Any], IntArray]:
         """Return every key and its number of rows, in the order of keys, and number them so.

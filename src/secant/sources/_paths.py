@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import glob
 import os
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import unquote
@@ -48,9 +49,9 @@ def find(data: Any) -> list[Found]:
     """
     items = data if isinstance(data, (list, tuple)) else [data]
     paths = [path for item in items for path in _expanded(os.fsdecode(item))]
-    twice = {path for path in paths if paths.count(path) > 1} if len(items) > 1 else set()
-    if twice:
-        msg = f"{min(twice)} is named more than once in data; its rows would count twice"
+    path, times = Counter(paths).most_common(1)[0]
+    if times > 1:
+        msg = f"{path} is named more than once in data; its rows would count twice"
         raise InputError(msg)
     found = [Found(path, _kind(path), _partition(path)) for path in paths]
     first = found[0]

@@ -102,8 +102,9 @@ class FileTable:
             If a file cannot be read.
         """
         first = 0
+        chosen = None if parts is None else {part.path for part in parts}
         for part in self.parts:
-            if parts is not None and part not in parts:
+            if chosen is not None and part.path not in chosen:
                 first += part.rows or 0
                 continue
             self._recheck(part)
@@ -178,7 +179,10 @@ class FileTable:
     def are_texts(self, names: Sequence[str]) -> list[bool]:
         """Tell of columns whether they are text only because the format knows no types."""
         part = self.parts[0]
-        return [part.kind == "csv" and name not in part.folder for name in names]
+        return [
+            part.kind == "csv" and name not in part.folder and kind_of(part.types[name]) == "text"
+            for name in names
+        ]
 
     def parts_with(self, names: Sequence[str], wanted: Container[Any]) -> list[Part] | None:
         """Return the files that can hold rows with these keys, if folders' names tell; else None.

@@ -1,0 +1,122 @@
+"""Measure files against pyarrow reading the same columns once: time, memory, growth with rows.
+
+    python benchmarks/files.py             # 1e7 and 1e8 rows; needs 2 GB of memory, 1 GB of disk
+    python benchmarks/files.py --quick     # 1e6 and 1e7 rows
+
+A Parquet file of outcomes (int8) and scores (float64) is written in pieces to a temporary folder,
+measured, and removed. Times are the best of several runs in one process, the file being in the
+system's cache. Memory is the peak of a fresh process that assesses the file and does nothing else.
+"""
+
+from __future__ import annotations
+
+import argparse
+import platform
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+from pyarrow import parquet
+from run import best
+
+import secant
+
+PIECE = 1_000_000
+COLUMNS = ["happened", "forecast"]
+SCORES = {
+    "uniform": lambda rng, n: rng.random(n),
+    "rare events, Beta(1, 200)": lambda rng, n: rng.beta(1, 200, n),
+    "ties, a grid of .01": lambda rng, n: np.round(rng.random(n), 2),
+}
+# Run by itself: what the system saw of the process at its largest.
+MEMORY = """
+import sys
+import secant
+import pyarrow.parquet
+def peak():
+    with open("/proc/self/status") as status:
+        return next(int(line.split()[1]) for line in status if line.startswith("VmHWM"))
+before = peak()
+secant.assess("happened", "forecast", data=sys.argv[1])
+print(before, peak())
+"""
+
+
+def write(path, n, scores):
+    """Write the file piece by piece, a row group each."""
+    rng = np.random.default_rng(0)
+    schema = pa.schema({"happened": pa.int8(), "forecast": pa.float64()})
+    with parquet.ParquetWriter(path, schema) as writer:
+        for start in range(0, n, PIECE):
+            p = scores(rng, min(PIECE, n - start))
+            y = (rng.random(len(p)) < p).astype(np.int8)
+            writer.write_table(pa.table({"happened": y, "forecast": p}, schema))
+
+
+def read(path):
+    """Read both columns into memory."""
+    parquet.read_table(path, columns=COLUMNS)
+
+
+def stream(path):
+    """Read both columns batch by batch and look at none."""
+    with parquet.ParquetFile(path, pre_buffer=False, buffer_size=1 << 20) as file:
+        for _ in file.iter_batches(batch_size=1 << 18, columns=COLUMNS):
+            pass
+
+
+def assess(path):
+    return secant.assess("happened", "forecast", data=path)
+
+
+def memory(path):
+    """Return the peak of a fresh process in MB, before the assessment and after it."""
+    if not Path("/proc/self/status").exists():
+        return float("nan"), float("nan")
+    command = [sys.executable, "-c", MEMORY, str(path)]
+    run = subprocess.run(command, capture_output=True, text=True, check=True)
+    return tuple(int(kilobytes) / 1000 for kilobytes in run.stdout.split())
+
+
+def measure(folder, n, name, runs):
+    """Print one row of the table, and return the time."""
+    path = folder / "predictions.parquet"
+    write(path, n, SCORES[name])
+    ours = best(lambda: assess(path), runs)
+    whole, streamed = best(lambda: read(path), runs), best(lambda: stream(path), runs)
+    before, peak = memory(path)
+    megabytes = path.stat().st_size / 1e6
+    path.unlink()
+    print(
+        f"| {n:.0e} | {name} | {megabytes:.0f} | {ours:.2f} s | {whole:.2f} s | {streamed:.2f} s | "
+        f"{ours / whole:.2f} | {peak:.0f} ({before:.0f}) |",
+        flush=True,
+    )
+    return ours
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--quick", action="store_true", help="a tenth of the rows")
+    n = 10**6 if parser.parse_args().quick else 10**7
+    print(
+        f"Python {platform.python_version()}, numpy {np.__version__}, pyarrow {pa.__version__}.\n"
+    )
+    print(
+        "| rows | scores | file, MB | secant | pyarrow, into memory | pyarrow, streamed "
+        "| ratio to the first | peak MB (of which imports) |"
+    )
+    print("| --- | --- | --- | --- | --- | --- | --- | --- |")
+    with tempfile.TemporaryDirectory() as folder:
+        small = measure(Path(folder), n, "uniform", 5)
+        for name in ("rare events, Beta(1, 200)", "ties, a grid of .01"):
+            measure(Path(folder), n, name, 5)
+        large = measure(Path(folder), 10 * n, "uniform", 3)
+    print(f"\nGrowth from {n:.0e} to {10 * n:.0e} rows: {large / small:.1f} times the time.")
+
+
+if __name__ == "__main__":
+    main()
