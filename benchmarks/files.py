@@ -2,6 +2,7 @@
 
     python benchmarks/files.py             # 1e7 and 1e8 rows; needs 2 GB of memory, 1 GB of disk
     python benchmarks/files.py --quick     # 1e6 and 1e7 rows
+    python benchmarks/files.py --write     # also keep the table in docs/scale.md
 
 A Parquet file of outcomes (int8) and scores (float64) is written in pieces to a temporary folder,
 measured, and removed. Times are the best of several runs in one process, the file being in the
@@ -11,6 +12,7 @@ system's cache. Memory is the peak of a fresh process that assesses the file and
 from __future__ import annotations
 
 import argparse
+import os
 import platform
 import subprocess
 import sys
@@ -24,6 +26,11 @@ from run import best
 
 import secant
 
+DOCUMENT = Path(__file__).parents[1] / "docs" / "scale.md"
+HEAD = (
+    "| rows | scores | file | secant | pyarrow, into memory | pyarrow, streamed | ratio | peak |",
+    "| --- | --- | --- | --- | --- | --- | --- | --- |",
+)
 PIECE = 1_000_000
 COLUMNS = ["happened", "forecast"]
 SCORES = {
@@ -82,7 +89,7 @@ def memory(path):
 
 
 def measure(folder, n, name, runs):
-    """Print one row of the table, and return the time."""
+    """Return one row of the table, and the time."""
     path = folder / "predictions.parquet"
     write(path, n, SCORES[name])
     ours = best(lambda: assess(path), runs)
@@ -90,32 +97,42 @@ def measure(folder, n, name, runs):
     before, peak = memory(path)
     megabytes = path.stat().st_size / 1e6
     path.unlink()
-    print(
-        f"| {n:.0e} | {name} | {megabytes:.0f} | {ours:.2f} s | {whole:.2f} s | {streamed:.2f} s | "
-        f"{ours / whole:.2f} | {peak:.0f} ({before:.0f}) |",
-        flush=True,
+    power = len(str(n)) - 1
+    row = (
+        f"| 1e{power} | {name} | {megabytes:.0f} MB | {ours:.2f} s | {whole:.2f} s | "
+        f"{streamed:.2f} s | {ours / whole:.2f} | {peak:.0f} MB ({before:.0f}) |"
     )
-    return ours
+    print(row, flush=True)
+    return row, ours
+
+
+def keep(text):
+    """Put the table between the marks in the document."""
+    start, end = "<!-- files -->\n", "<!-- end of files -->"
+    document = DOCUMENT.read_text(encoding="utf-8")
+    before, rest = document.split(start)
+    DOCUMENT.write_text(before + start + text + end + rest.split(end)[1], encoding="utf-8")
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="a tenth of the rows")
-    n = 10**6 if parser.parse_args().quick else 10**7
-    print(
-        f"Python {platform.python_version()}, numpy {np.__version__}, pyarrow {pa.__version__}.\n"
-    )
-    print(
-        "| rows | scores | file, MB | secant | pyarrow, into memory | pyarrow, streamed "
-        "| ratio to the first | peak MB (of which imports) |"
-    )
-    print("| --- | --- | --- | --- | --- | --- | --- | --- |")
+    parser.add_argument("--write", action="store_true", help="keep the table in docs/scale.md")
+    options = parser.parse_args()
+    n = 10**6 if options.quick else 10**7
+    versions = f"numpy {np.__version__}, pyarrow {pa.__version__}, {os.cpu_count()} processors"
+    lines = [f"Python {platform.python_version()}, {versions}.", "", *HEAD]
+    print("\n".join(lines), flush=True)
     with tempfile.TemporaryDirectory() as folder:
-        small = measure(Path(folder), n, "uniform", 5)
-        for name in ("rare events, Beta(1, 200)", "ties, a grid of .01"):
-            measure(Path(folder), n, name, 5)
-        large = measure(Path(folder), 10 * n, "uniform", 3)
-    print(f"\nGrowth from {n:.0e} to {10 * n:.0e} rows: {large / small:.1f} times the time.")
+        for name in SCORES:
+            row, _ = measure(Path(folder), n, name, 5)
+            lines.append(row)
+        _, small = measure(Path(folder), n, "uniform", 5)  # again, beside the large one
+        row, large = measure(Path(folder), 10 * n, "uniform", 3)
+    growth = f"Ten times the rows take {large / small:.1f} times the time."
+    print(f"\n{growth}")
+    if options.write:
+        keep("\n".join([*lines, row, "", growth, ""]))
 
 
 if __name__ == "__main__":
