@@ -233,7 +233,7 @@ def _assess(options: dict[str, Any]) -> tuple[_Outcome, list[str]]:
     """Call the library for every model."""
     import secant  # noqa: PLC0415  (not for `secant --help`)
     from secant._gate import Gate  # noqa: PLC0415
-    from secant.sources._looking import column_kinds  # noqa: PLC0415
+    from secant.sources.files import column_kinds  # noqa: PLC0415
 
     started, start = datetime.now(UTC).astimezone(), time.monotonic()
     files = list(options["files"])

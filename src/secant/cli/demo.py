@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -56,10 +55,11 @@ def _write(out: Path) -> tuple[Path, Path]:
     import numpy as np  # noqa: PLC0415  (not for `secant --help`)
 
     from secant.paper import synthetic  # noqa: PLC0415
+    from secant.sources.files import write_parquet  # noqa: PLC0415
 
     out.mkdir(parents=True, exist_ok=True)
     predictions, stations = out / "predictions.parquet", out / "stations.parquet"
-    _write_parquet(
+    write_parquet(
         predictions,
         {
             "happened": synthetic.responses(_N, "square rooted")[0].astype(np.int8),
@@ -71,7 +71,7 @@ def _write(out: Path) -> tuple[Path, Path]:
     chance = rng.beta(0.8, 1.6, station.shape[0])
     odds = chance / (1 - chance)
     sure = np.where(station == "Hill", odds**1.5, odds)
-    _write_parquet(
+    write_parquet(
         stations,
         {
             "rained": (rng.random(station.shape[0]) < chance).astype(np.int8),
@@ -80,15 +80,3 @@ def _write(out: Path) -> tuple[Path, Path]:
         },
     )
     return predictions, stations
-
-
-def _write_parquet(path: Path, columns: dict[str, Any]) -> None:
-    from secant._files import write_whole  # noqa: PLC0415  (as above)
-    from secant.sources._formats import arrow  # noqa: PLC0415
-
-    pa = arrow()
-    import pyarrow.parquet as pq  # noqa: PLC0415  (arrow() says what to install where it is not)
-
-    sink = pa.BufferOutputStream()
-    pq.write_table(pa.table(columns), sink)
-    write_whole(path, sink.getvalue().to_pybytes())
