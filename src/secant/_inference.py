@@ -59,20 +59,24 @@ def detectable(sigma: float, n: float, confidence_level: float, z: float = _NORM
 def least_log_pvalue(blocks: Blocks) -> float:
     """Return the logarithm of the smallest P-value of ECCE-R that any outcome could have had.
 
-    No range can be off by more than all predictions together when nothing happened, or everything:
-    those two outcomes are the most extreme, and their probability is the smallest P-value.
+    No range can be off by more than all predictions together when nothing happens, or everything:
+    those two outcomes are the most extreme. Perfect calibration gives them the chances computed
+    here, and none at all to one that contradicts a score of 0 or 1.
     """
-    random = (blocks.low > 0) & (blocks.high < 1)
-    if not random.any():
-        return 0.0
-    ties = blocks.select(random)
+    certain = (blocks.high <= 0) | (blocks.low >= 1)
+    ties = blocks.select(~certain)
     nothing, everything = ties.scored.sum(), (ties.weight - ties.scored).sum()
+    of_certain = blocks.select(certain)
+    ones, zeros = of_certain.scored.sum(), (of_certain.weight - of_certain.scored).sum()
+    most = max(nothing, everything)
+    if max(nothing + ones, everything + zeros) > most:
+        return -math.inf
     # The middle of an open block will do: many observations have tiny probabilities.
     score = (ties.low + ties.high) / 2
     chances = []
-    if nothing >= everything:
+    if nothing >= most:
         chances.append(float((ties.n * np.log1p(-score)).sum()))
-    if everything >= nothing:
+    if everything >= most:
         chances.append(float((ties.n * np.log(score)).sum()))
     return float(np.logaddexp.reduce(chances))
 

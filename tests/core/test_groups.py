@@ -213,12 +213,21 @@ def test_groups_too_small_are_marked_not_dropped():
 
 @given(st.lists(st.sampled_from([0.0, 0.05, 0.3, 0.5, 0.7, 0.9, 1.0]), min_size=1, max_size=8))
 def test_the_smallest_pvalue_that_could_have_been(scores):
-    """Over every outcome that can happen, by enumeration."""
-    possible = itertools.product(*[{0: [0], 1: [1]}.get(s, [0, 1]) for s in scores])
-    results = [secant.assess(y, scores, method="exact") for y in possible]
+    """Over every outcome, also those that contradict a score of 0 or 1, by enumeration."""
+    outcomes = itertools.product([0, 1], repeat=len(scores))
+    results = [secant.assess(y, scores, method="exact") for y in outcomes]
     least = min(result.ecce_r.pvalue for result in results)
     shown = math.exp(least_log_pvalue(results[0]._blocks))
     assert shown == pytest.approx(least, rel=1e-9)
+
+
+def test_certain_predictions_that_came_true_are_not_too_few():
+    """One event to the contrary would have refuted them all."""
+    y, p = [0, 0, 1, 1], [0.0, 0.0, 1.0, 0.3]
+    result = secant.assess_by(y, p, ["certain", "certain", "certain", "one"])
+    assert [(row.key, row.status) for row in result.rows] == [
+        ("one", "too few"), ("certain", "none found"),
+    ]  # fmt: skip
 
 
 def test_the_printed_table_reads_well():
