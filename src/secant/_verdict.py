@@ -9,7 +9,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from secant import null
-from secant._wording import metric, percent, plain_pvalue, points, predictions, pvalue, score
+from secant._wording import (
+    adjusted_pvalue,
+    metric,
+    percent,
+    points,
+    predictions,
+    pvalue,
+    score,
+)
 
 if TYPE_CHECKING:
     from secant._assessments import Assessments, Group
@@ -234,7 +242,7 @@ def _group_cells(row: Group, names: int) -> list[str]:
         percent(result.base_rate),
         metric(result.ecce_r.value),
         metric(result.ecce_r.normalized),
-        plain_pvalue(row.adjusted_pvalue),
+        adjusted_pvalue(row.adjusted_pvalue, result.ecce_r),
         verdict,
     ]
 

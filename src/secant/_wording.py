@@ -8,7 +8,16 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from secant._results import Statistic
 
-__all__ = ["metric", "percent", "plain_pvalue", "points", "predictions", "pvalue", "score"]
+__all__ = [
+    "adjusted_pvalue",
+    "metric",
+    "percent",
+    "plain_pvalue",
+    "points",
+    "predictions",
+    "pvalue",
+    "score",
+]
 
 
 def metric(value: float) -> str:
@@ -45,11 +54,25 @@ def pvalue(statistic: Statistic) -> str:
         return f"= {plain_pvalue(statistic.pvalue)}"
     if math.isinf(statistic.log10_pvalue):
         return "= 0"
-    if statistic.bracket is not None and statistic.bracket[0] == 0:  # known to be below, no more
+    if _only_bounded(statistic):
         return f"< 1e{math.ceil(statistic.log10_pvalue)}"
     exponent = math.floor(statistic.log10_pvalue)
     mantissa = f"{10 ** (statistic.log10_pvalue - exponent):.1f}"
     return f"= 1.0e{exponent + 1}" if mantissa == "10.0" else f"= {mantissa}e{exponent}"
+
+
+def adjusted_pvalue(value: float, statistic: Statistic) -> str:
+    """Write what became of the P-value of a statistic when it was adjusted for other tests."""
+    # A multiple of "below 1e-300" is no more than an upper limit either.
+    if _only_bounded(statistic) and 1e-300 < value < 1e-200:
+        return f"< 1e{math.ceil(math.log10(value))}"
+    return plain_pvalue(value)
+
+
+def _only_bounded(statistic: Statistic) -> bool:
+    """Tell whether a P-value is known to be below what is given for it, and no more."""
+    too_small = statistic.pvalue <= 1e-300
+    return too_small and statistic.bracket is not None and statistic.bracket[0] == 0
 
 
 def plain_pvalue(value: float) -> str:

@@ -243,6 +243,17 @@ def test_the_printed_table_reads_well():
     assert max(map(len, lines)) < 120
 
 
+def test_what_is_only_known_to_be_below_is_written_so():
+    """Certified P-values end at 1e-300: twice that is a limit too, not a value."""
+    y, p, group = [1] * 4000, [0.4, 0.6] * 2000, ["a"] * 2000 + ["b"] * 2000
+    result = secant.assess_by(y, p, group)
+    assert [row.calibration.ecce_r.pvalue for row in result.rows] == [1e-300] * 2
+    assert [row.adjusted_pvalue for row in result.rows] == [2e-300] * 2
+    assert str(result).count("  < 1e-299  too low") == 2
+    asymptotic = secant.assess_by(y, p, group, method="asymptotic")
+    assert str(asymptotic).count("  < 1e-300  too low") == 2
+
+
 def test_a_long_table_says_how_many_more():
     result = secant.assess_by([0, 1] * 50, [0.5] * 100, np.repeat(np.arange(50), 2))
     assert str(result).splitlines()[-1] == "... and 20 more groups"
