@@ -133,8 +133,9 @@ class Calibration:
             Limits of the scores.
         fixed_in_advance : bool
             Whether the limits were chosen before looking at the outcomes, and no others are. Then
-            the confidence limits are narrower: Clopper and Pearson's for how often the event
-            happens, minus the mean score. They hold for one such range at a time.
+            the confidence limits are Clopper and Pearson's for how often the event happens, minus
+            the mean score. They hold for one such range at a time and are narrower, unless scores
+            within it differ much: that one near 0 or 1 leaves little to chance they do not know.
 
         Returns
         -------

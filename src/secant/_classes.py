@@ -149,7 +149,9 @@ def assess_classes(
         How P-values are adjusted for the number of classes. Holm's is the default for
         ``"top-label"``, whose classes share no rows. Westfall and Young's is the default
         for ``"one-vs-rest"``: all labels are drawn again and again, which takes account of the
-        rows that classes share and finds more than Holm's.
+        rows that classes share and finds more than Holm's where there are few classes. Benjamini
+        and Hochberg's promise is for classes that share no rows; it is unproven for
+        ``"one-vs-rest"``.
     sample_weight : array-like of shape (n,), optional
         Weights, zero or positive; a row of weight zero is left out.
     weight_kind : {"sampling", "frequency"}
@@ -186,7 +188,7 @@ def assess_classes(
     -----
     Rows are never grouped by the class that came TRUE. That selects on the outcome: among the rows
     that are cats every prediction "cat" is right, whatever confidence it had, and every other is
-    wrong. Perfectly calibrated models are rejected in most such tests.
+    wrong. Perfectly calibrated models are rejected in a large share of such tests.
 
     Westfall and Young's adjustment is a step-down test on the largest statistic. The
     statistic of a class is :math:`V h(R / V)`, where :math:`R` is its ECCE-R times n, :math:`V` its

@@ -71,12 +71,13 @@ def compare_models(
     of them is therefore biased in a way that depends on the unknown truth. Resampling rows does not
     repair it: percentile limits of 95% missed the truth in up to 96% of simulated data sets, and
     limits corrected for bias in up to 60%. The limits here rest on inequalities instead. With
-    :math:`N` the noise of a model's cumulative differences (what is observed less the truth) and
-    :math:`I^*` the range of scores that attains its true metric R,
+    :math:`N` the noise of a model's cumulative differences (what is observed less the truth),
+    :math:`I^*` the range of scores that attains its true metric R and :math:`\pm` the sign of what
+    is wrong there,
 
-    .. math:: -|N(I^*)| \le \widehat{R} - R \le \max N - \min N,
+    .. math:: \pm N(I^*) \le \widehat{R} - R \le \max N - \min N,
 
-    where the left side is the noise of one fixed range, and so normal. Hence the difference
+    where the left side is the noise of one fixed range, and so about normal. Hence the difference
     observed is at most
 
     .. math:: q \, \hat\sigma_A + z \, \hat\sigma_B

@@ -254,8 +254,9 @@ class Scan:
     def _advice(self) -> str:
         if not self.n_ranges:
             return ""
+        ranges = f"{self.n_ranges:,} range{'' if self.n_ranges == 1 else 's'} of scores"
         return (
-            f"{predictions(self.n)}, {self.n_ranges:,} ranges of scores. This test stands beside "
+            f"{predictions(self.n)}, {ranges}. This test stands beside "
             "ECCE: if you use both, take twice the smaller P-value."
         )
 

@@ -221,6 +221,20 @@ def test_the_smallest_pvalue_that_could_have_been(scores):
     assert shown == pytest.approx(least, rel=1e-9)
 
 
+@pytest.mark.parametrize("weights", [(1, 1, 9), (9, 1, 1), (2, 3, 4)])
+def test_the_smallest_pvalue_that_weighted_rows_could_have_had(weights):
+    """By enumeration: the chance of the outcome whose weighted ECCE-R is largest."""
+    scores = 0.2, 0.4, 0.7
+    chance = {}
+    for y in itertools.product([0, 1], repeat=3):
+        r = secant.assess(y, scores, sample_weight=weights, method="asymptotic").ecce_r.value
+        chance[y] = r, math.prod(s if e else 1 - s for e, s in zip(y, scores, strict=True))
+    most = max(r for r, _ in chance.values())
+    least = sum(p for r, p in chance.values() if r == pytest.approx(most))
+    shown = least_log_pvalue(secant.assess(y, scores, sample_weight=weights)._blocks)
+    assert math.exp(shown) == pytest.approx(least, rel=1e-9)
+
+
 def test_certain_predictions_that_came_true_are_not_too_few():
     """One event to the contrary would have refuted them all."""
     y, p = [0, 0, 1, 1], [0.0, 0.0, 1.0, 0.3]

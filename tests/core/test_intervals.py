@@ -1,6 +1,7 @@
 """Where predictions are off: the intervals, those fixed in advance, and planning."""
 
 import math
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -58,6 +59,20 @@ def test_intervals_are_those_of_the_recursion(monkeypatch, cells, level):
     assert [(each.low, each.high) for each in result.intervals] == expected
 
 
+@pytest.mark.parametrize("seed", range(6))
+def test_ranges_side_by_side_are_found_to_the_row_and_in_order(seed):
+    """Defects that adjoin and change sign, larger towards the middle: each takes all its rows."""
+    rng = np.random.default_rng(seed)
+    p = rng.uniform(0.3, 0.7, 6000)
+    off = np.array([0.12, -0.2, 0.3, -0.25, 0.16])[((p - 0.3) / 0.08).astype(int)]
+    y = (rng.random(6000) < p + off).astype(int)
+    result = secant.assess(y, p, method="asymptotic")
+    sigma_hat = max(result.sigma, math.sqrt(((y - p) ** 2).sum()) / len(p))
+    expected = brute_force(y, p, null.range.isf(0.05) * sigma_hat)
+    assert len(expected) >= 5
+    assert [(each.low, each.high) for each in result.intervals] == expected
+
+
 def test_intervals_are_disjoint_and_described_as_any_range_is():
     y, p = stepped()
     result = secant.assess(y, p)
@@ -95,6 +110,22 @@ def test_no_intervals_without_a_finding():
     assert result.ecce_r.pvalue > 0.05
     assert result.intervals == ()
     assert result.to_dict()["intervals"] == []
+
+
+def test_intervals_wait_for_the_pvalue():
+    """The limits alone would show some: a P-value above the level forbids them."""
+    y, p = stepped()
+    result = secant.assess(y, p, method="asymptotic")
+    chance = replace(result, ecce_r=replace(result.ecce_r, pvalue=0.051))
+    assert len(result.intervals) >= 2
+    assert chance.intervals == ()
+
+
+def test_limits_of_a_verdict_may_include_zero_and_then_no_range_is_named():
+    result = secant.assess([1] * 6, [0.5] * 6)  # P = 2/64
+    assert str(result).startswith("Miscalibrated.")
+    assert result.worst.ci[0] < 0
+    assert result.intervals == ()
 
 
 def test_intervals_survive_the_loss_of_the_rows(monkeypatch):
@@ -142,6 +173,15 @@ def test_fixed_in_advance_is_clopper_and_pearson():
     assert simultaneous.miscalibration == each.miscalibration
 
 
+def test_fixed_in_advance_is_not_narrower_where_scores_are_sure_and_differ():
+    """Of scores near 0 and 1 Clopper and Pearson only see that half of the events happened."""
+    rng = np.random.default_rng(0)
+    p = np.where(rng.random(2000) < 0.5, 0.02, 0.98)
+    result = secant.assess(rng.random(2000) < p, p, method="asymptotic")
+    one, all_at_once = result.between(0, 1, fixed_in_advance=True), result.between(0, 1)
+    assert one.ci[0] < all_at_once.ci[0] < all_at_once.ci[1] < one.ci[1]
+
+
 def test_fixed_in_advance_counts_copies_and_refuses_sampling_weights():
     y, p, w = [0, 1, 1, 0], [0.2, 0.3, 0.6, 0.7], [3, 1, 2, 4]
     copies = secant.assess(y, p, sample_weight=w, weight_kind="frequency")
@@ -164,6 +204,24 @@ def test_planning_both_ways_agrees(n, score, power):
         needed = secant.predictions_needed(shown, **options)
         assert needed == pytest.approx(n, abs=1, rel=1e-9)
     assert secant.detectable(4 * n, **options) < shown
+
+
+@given(st.floats(0.002, 1), st.floats(0.001, 0.999))
+def test_no_fewer_predictions_would_do(ecce_r, score):
+    needed = secant.predictions_needed(ecce_r, scores=score)
+    assert secant.detectable(needed, scores=score) <= ecce_r * (1 + 1e-9)
+    if needed > 1:
+        assert secant.detectable(needed - 1, scores=score) > ecce_r * (1 - 1e-9)
+
+
+def test_rows_of_hardly_any_weight_show_nothing():
+    rng = np.random.default_rng(1)
+    p = rng.random(500)
+    y = rng.random(500) < p
+    weight = np.where(np.arange(500) < 100, 1.0, 1e-9)
+    weighted = secant.assess(y, p, sample_weight=weight, method="asymptotic")
+    alone = secant.assess(y[:100], p[:100], method="asymptotic")
+    assert weighted.detectable == pytest.approx(alone.detectable, rel=1e-6)
 
 
 def test_what_a_result_says_is_detectable_is_what_planning_says():

@@ -357,3 +357,7 @@ def test_results_are_plain_json():
     assert numbers["verdict"] == "No range of scores stands out"
     assert numbers["critical"] is None
     assert numbers["worst"]["direction"] in {"too high", "too low", "even"}
+
+
+def test_one_range_is_no_ranges():
+    assert "1 prediction, 1 range of scores. This" in str(secant.scan([1], [0.3]))
