@@ -132,7 +132,7 @@ def ranked(
 
 
 def _group(key: Any, result: Calibration, adjusted: float, alpha: float) -> Group:
-    slack = 1 + 1e-12  # 1 - 0.95 is a little more than 0.05
+    slack = 1 + 1e-12  # 1 - 0.9 is a little less than 0.1
     if adjusted <= alpha * slack:
         return Group(key, result, adjusted, "miscalibrated")
     too_few = least_log_pvalue(result._blocks) > np.log(alpha * slack)  # noqa: SLF001

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import secant
 from helpers import optional
-from secant import InputError, _calibrate, _classes
+from secant import InputError, _calibrate, _classes, _joint
 from secant._joint import _bennett, westfall_young
 
 NAMES = ["cat", "dog", "eel"]
@@ -225,6 +225,18 @@ def test_the_result_says_how_many_draws():
     assert result.to_dict()["draws"] == 299
     assert calls[-1] == (299, 299)
     assert secant.assess_classes(y, p, kind="one-vs-rest", adjust="holm").draws is None
+
+
+def test_holms_adjustment_only_counts_below_what_draws_can_tell(monkeypatch):
+    """Else the smaller of two adjustments would be taken, which keeps the promise of neither."""
+    drawn = _joint.Joint(np.array([1, 2, 2]) / 100, 99)
+    monkeypatch.setattr(_joint, "westfall_young", lambda *_, **__: drawn)
+    seen = _classes.class_predictions([0, 1, 2], np.full((3, 3), 1 / 3), None)
+    rows = _classes.observations([1, 0, 0], [0.5] * 3)
+    raw = np.array([1e-9, 1e-9, 0.03])
+    adjusted, draws = _classes._jointly(seen, rows, raw, draws=99, rng=None, progress=None)
+    assert adjusted == pytest.approx([3e-9, 0.02, 0.03])
+    assert draws == 99
 
 
 def test_no_adjusted_pvalue_is_below_the_class_alone_and_tiny_ones_are_holms():

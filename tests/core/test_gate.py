@@ -42,6 +42,14 @@ def test_both_limits_must_be_crossed(n, shift, alpha, max_ecce_r, fails):
         assert passed.ecce_r.value == result.ecce_r.value
 
 
+def test_at_a_limit_chance_is_ruled_out_and_the_deviation_tolerated():
+    result = secant.assess([1], [0.25])  # ECCE-R 0.75, P = 0.25
+    assert Gate(0.3, 0.74).crossed(result, pvalue=0.3)
+    assert Gate(0.3, 0.74).crossed(result, pvalue=0.1 + 0.2)  # a rounding error above
+    assert not Gate(0.3, 0.74).crossed(result, pvalue=0.3 + 1e-9)
+    assert not Gate(0.3, 0.75).crossed(result)
+
+
 def test_the_message_says_how_far_off_and_where():
     y, p = predictions(5000, 0.08)
     with pytest.raises(AssertionError) as caught:

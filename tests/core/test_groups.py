@@ -4,6 +4,7 @@ import datetime as dt
 import itertools
 import json
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from hypothesis import strategies as st
 import secant
 from helpers import optional
 from secant._adjust import benjamini_hochberg, holm
+from secant._assess_by import ranked
 from secant._groups import grouped, key_order, plain_key
 from secant._inference import least_log_pvalue
 from secant.sources import rows as row_source
@@ -233,6 +235,25 @@ def test_the_smallest_pvalue_that_weighted_rows_could_have_had(weights):
     least = sum(p for r, p in chance.values() if r == pytest.approx(most))
     shown = least_log_pvalue(secant.assess(y, scores, sample_weight=weights)._blocks)
     assert math.exp(shown) == pytest.approx(least, rel=1e-9)
+
+
+def test_a_pvalue_at_the_level_is_a_finding():
+    """1 - 0.9 is a little less than 0.1."""
+    result = secant.assess([0, 1], [0.4, 0.6], confidence_level=0.9)
+    for adjusted, found in ((0.1, True), (0.1 + 1e-9, False)):
+        groups = ranked(["a"], [result], np.array([adjusted]), adjust="holm", by=("group",))
+        assert bool(groups.failing) is found
+        alone = replace(result, ecce_r=replace(result.ecce_r, pvalue=adjusted))
+        assert str(alone).startswith("Miscalibrated.") is found
+
+
+def test_too_few_are_those_who_could_not_have_shown_anything_alone():
+    """Five coins that all fall alike have P = 1/32, four 1/16; other groups do not count."""
+    p = 0.5 + 1e-9 * np.arange(1, 10)  # nothing happening is a little more extreme
+    result = secant.assess_by([0, 1, 0, 1, 0, 1, 0, 1, 0], p, ["five"] * 5 + ["four"] * 4)
+    assert {row.key: row.status for row in result.rows} == {
+        "five": "none found", "four": "too few",
+    }  # fmt: skip
 
 
 def test_certain_predictions_that_came_true_are_not_too_few():
