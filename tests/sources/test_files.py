@@ -563,7 +563,7 @@ def test_memory_does_not_grow_with_rows(name):
             tracemalloc.stop()
 
     (small, _), (large, left) = peak(1_000_000), peak(4_000_000)
-    assert left == 0
+    assert left <= 0  # below: what another test had left behind was given back meanwhile
     assert large < small * 1.5
 
 
