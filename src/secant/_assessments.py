@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -187,9 +188,11 @@ class Assessments(Mapping[Any, "Calibration"]):
 
 
 def plain_name(key: Any) -> Any:
-    """Return a group's key as JSON knows it: dates and the like become text."""
+    """Return a group's key as JSON knows it: dates, infinity and the like become text."""
     if isinstance(key, tuple):
         return [plain_name(part) for part in key]
+    if isinstance(key, float) and not math.isfinite(key):
+        return str(key)
     return key if key is None or isinstance(key, (bool, int, float, str)) else str(key)
 
 

@@ -17,6 +17,7 @@ from secant._wording import (
     predictions,
     pvalue,
     score,
+    visible,
 )
 
 if TYPE_CHECKING:
@@ -43,8 +44,13 @@ __all__ = [
 
 
 def headline(result: Calibration) -> str:
-    """Return the answer in two or three words."""
-    return "Miscalibrated" if found(result) else "No miscalibration found"
+    """Return the answer in a few words."""
+    if found(result):
+        return "Miscalibrated"
+    if many := result.n_forbidden:  # the data refute some scores, whatever the P-value
+        outcomes = "an impossible outcome" if many == 1 else f"{many:,} impossible outcomes"
+        return f"No miscalibration found beyond {outcomes}"
+    return "No miscalibration found"
 
 
 def text(result: Calibration) -> str:
@@ -221,20 +227,23 @@ def _count(result: Assessments, number: int, more: str = "") -> str:
     return f"{number:,}{more} {result.what if number == 1 else plural}"
 
 
-def groups_table(result: Assessments) -> tuple[list[str], list[list[str]]]:
-    """Return the header and a row of texts for each group, worst first."""
-    header = [*result.by, "predictions", "forecast", "happened", "ECCE-R", "sigma", "adjusted P"]
-    return [*header, "verdict"], [_group_cells(row, len(result.by)) for row in result.rows]
+def groups_table(result: Assessments, *, ranges: bool = True) -> tuple[list[str], list[list[str]]]:
+    """Return the header and a row of texts for each group, worst first.
+
+    Without ``ranges`` the verdicts do not say over which scores.
+    """
+    header = [*map(visible, result.by), "predictions", "forecast", "happened", "ECCE-R", "sigma"]
+    rows = [_group_cells(row, len(result.by), ranges=ranges) for row in result.rows]
+    return [*header, "adjusted P", "verdict"], rows
 
 
-def _group_cells(row: Group, names: int) -> list[str]:
+def _group_cells(row: Group, names: int, *, ranges: bool) -> list[str]:
     result, worst = row.calibration, row.calibration.worst
     verdict: str = row.status
     if row.status == "miscalibrated":
-        verdict = (
-            f"{worst.direction} by {points(abs(worst.miscalibration))} points "
-            f"over {score(worst.low)} to {score(worst.high)}"
-        )
+        verdict = f"{worst.direction} by {points(abs(worst.miscalibration))} points"
+        if ranges:
+            verdict += f" over {score(worst.low)} to {score(worst.high)}"
     return [
         *(group_name(part) for part in (row.key if names > 1 else (row.key,))),
         f"{result.n:,}",
@@ -249,4 +258,4 @@ def _group_cells(row: Group, names: int) -> list[str]:
 
 def group_name(key: Any) -> str:
     """Return a group's key as a reader sees it."""
-    return "(missing)" if key is None else str(key)
+    return "(missing)" if key is None else visible(str(key)) or "(empty)"

@@ -17,7 +17,11 @@ __all__ = [
     "predictions",
     "pvalue",
     "score",
+    "visible",
 ]
+
+# Certified limits of a P-value with a smaller ratio than this read as one number.
+_CLOSE = 1.1
 
 
 def metric(value: float) -> str:
@@ -49,9 +53,17 @@ def predictions(n: int) -> str:
 
 
 def pvalue(statistic: Statistic) -> str:
-    """Write a P-value with its sign of equality, also one too small for a double."""
+    """Write a P-value with its sign of equality, also one too small for a double.
+
+    One known only between limits is the upper of them, which is all that a decision needs; where
+    the lower is far from it, both are written.
+    """
     if statistic.pvalue > 1e-300:
-        return f"= {plain_pvalue(statistic.pvalue)}"
+        high = plain_pvalue(statistic.pvalue)
+        if statistic.bracket is None or statistic.pvalue <= _CLOSE * statistic.bracket[0]:
+            return f"= {high}"
+        low = plain_pvalue(statistic.bracket[0]) if statistic.bracket[0] > 0 else "0"
+        return f"= {low} to {high}"
     if math.isinf(statistic.log10_pvalue):
         return "= 0"
     if _only_bounded(statistic):
@@ -81,3 +93,17 @@ def plain_pvalue(value: float) -> str:
         # Around the usual levels a second digit would hide on which side it lies.
         return f"{value:.{3 if 0.005 <= value < 0.1 else 2}g}"
     return f"{value:.1e}" if value > 1e-300 else "< 1e-300"
+
+
+def visible(name: str) -> str:
+    r"""Write a name from data in one line: what would move or colour the output is spelt out.
+
+    Examples
+    --------
+    >>> visible("two\nlines, \x1b[31mred")
+    'two\\nlines, \\x1b[31mred'
+    """
+    return "".join(
+        each.encode("unicode_escape").decode() if each < " " or "\x7f" <= each < "\xa0" else each
+        for each in name
+    )

@@ -1,6 +1,7 @@
 """``secant assess``: from files to a verdict, a gate and files."""
 
 import json
+import os
 import subprocess
 import sys
 
@@ -9,7 +10,7 @@ import pytest
 
 import secant
 from helpers import optional
-from secant import _verdict
+from secant import _verdict, _wording
 
 click = optional("click")
 optional("rich")
@@ -76,7 +77,7 @@ def test_the_three_answers(file, columns):
     assert _verdict.headline(result) in words
     assert " ".join(_verdict.where(result).split()) in words
     assert _verdict.averages(result) in words
-    for name in ("ECCE-R", "ECCE-MAD", "expected", "95% limits", result.ecce_r.method):
+    for name in ("ECCE-R", "ECCE-MAD", "if calibrated", "95% limits", result.ecce_r.method):
         assert name in words
     assert "▁" in shown.output
     assert "█" in shown.output
@@ -169,7 +170,16 @@ def test_several_files_weights_and_labels(tmp_path, columns):
         assert found["ecce_r"]["value"] == pytest.approx(expected.ecce_r.value, abs=1e-12)
 
 
-@pytest.mark.parametrize(("outcomes", "label"), [([1, 2, 2], "2"), (["1", "2", "2"], "2")])
+@pytest.mark.parametrize(
+    ("outcomes", "label"),
+    [
+        ([1, 2, 2], "2"),
+        (["1", "2", "2"], "2"),
+        ([False, True, True], "True"),
+        ([False, True, True], "true"),
+        ([True, False, False], "false"),
+    ],
+)
 def test_a_label_is_read_as_the_column_has_it(tmp_path, outcomes, label):
     file = write(tmp_path / "a.parquet", {"y": outcomes, "p": [0.2, 0.6, 0.7]})
     shown = run(file, "--y-true", "y", "--y-prob", "p", "--pos-label", label, "--json", "-")
@@ -194,7 +204,14 @@ def test_json_holds_every_number(file, columns, tmp_path):
     assert {group["key"] for group in found["groups"]["forecast"]["groups"]} == set(
         columns["segment"]
     )
-    assert found["gate"] == {"alpha": 0.01, "max_ecce_r": 0.0, "crossed": True}
+    assert found["settings"] == {
+        "pos_label": None, "weight_kind": "sampling", "method": "auto", "confidence_level": 0.95,
+        "adjust": "holm",
+    }  # fmt: skip
+    assert found["gate"] == {
+        "alpha": 0.01, "max_ecce_r": 0.0, "crossed": True, "models": ["forecast"],
+        "groups": {"forecast": ["south"]},
+    }  # fmt: skip
     assert found["secant"] == secant.__version__
 
 
@@ -232,6 +249,131 @@ def test_report(file, tmp_path):
     assert str(file) in page
     assert "forecast" in page
     assert "better" in page
+
+
+@pytest.mark.parametrize("option", ["--html", "--json", "--plot"])
+def test_an_output_never_replaces_an_input(tmp_path, columns, option):
+    # A picture's name must end in .png, and a file of predictions may be linked from there.
+    file = write(tmp_path / "preds.parquet", columns)
+    before, link = file.read_bytes(), tmp_path / "link.png"
+    link.symlink_to(file)
+    for out in (file, link) if option != "--plot" else (link,):
+        shown = run(file, *NAMED, option, out)
+        assert shown.exit_code == 2, shown.output
+        assert "would be overwritten" in " ".join(shown.output.split())
+        assert file.read_bytes() == before
+
+
+def test_outputs_that_cannot_be_are_refused_before_the_work(file, tmp_path):
+    same = tmp_path / "same"
+    shown = run(file, *NAMED, "--html", same, "--json", same)
+    assert shown.exit_code == 2
+    assert "--html writes there already" in shown.output
+    assert not same.exists()
+    for name in ("", "."):
+        assert run(file, *NAMED, "--html", name).exit_code == 2
+    shown = run(file, *NAMED, "--html", "-")
+    assert shown.exit_code == 2
+    assert "only --json can be printed" in shown.output
+
+
+def test_what_is_no_file_is_written_to_and_not_replaced(file, tmp_path):
+    # As /dev/stdout and /dev/null are; a test had better not try it with those.
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    with os.fdopen(os.open(pipe, os.O_RDWR), "rb", buffering=0) as reader:
+        assert run(file, *NAMED, "--json", pipe).exit_code == 0
+        assert json.loads(reader.read(1 << 16))["models"]["forecast"]["n"] == 4000
+    assert pipe.is_fifo()
+
+
+def test_a_link_stays_a_link(file, tmp_path):
+    out, link = tmp_path / "out.json", tmp_path / "latest.json"
+    link.symlink_to(out)
+    assert run(file, *NAMED, "--json", link).exit_code == 0
+    assert link.is_symlink()
+    assert json.loads(out.read_text())["files"] == [str(file)]
+
+
+def test_infinite_groups_are_json(tmp_path):
+    columns = {"y": [0, 1, 0, 1], "p": [0.2, 0.6, 0.7, 0.9], "g": [1.5, np.inf, -np.inf, 1.5]}
+    file = write(tmp_path / "a.parquet", columns)
+    shown = run(file, "--y-true", "y", "--y-prob", "p", "--by", "g", "--json", "-")
+    assert shown.exit_code == 0, shown.output
+    groups = json.loads(shown.stdout)["groups"]["p"]["groups"]
+    assert {str(group["key"]) for group in groups} == {"1.5", "inf", "-inf"}
+
+
+# --- terminals of all kinds -----------------------------------------------------------------------
+
+
+def process(*arguments, **options):
+    command = [sys.executable, "-m", "secant", "assess", *map(str, arguments)]
+    return subprocess.run(command, check=False, capture_output=True, **options)
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "cp1252", "utf-8"])
+def test_any_encoding_will_do(tmp_path, columns, encoding):
+    columns["segment"] = np.where(columns["segment"] == "south", "Süd \u2192 \u0416", "x")
+    file = write(tmp_path / "a.parquet", columns)
+    env = {**os.environ, "PYTHONIOENCODING": encoding, "PYTHONUTF8": "0"}
+    done = process(file, *NAMED, "--by", "segment", env=env)
+    assert done.returncode == 0, done.stderr
+    shown = done.stdout.decode(encoding)
+    whole = encoding == "utf-8"
+    assert ("▁" in shown) is whole
+    assert ("Süd \u2192 \u0416" if whole else "\\u2192 \\u0416") in shown
+
+
+def test_a_reader_who_leaves_costs_neither_report_nor_exit_code(file, tmp_path):
+    report = tmp_path / "report.html"
+    command = [sys.executable, "-m", "secant", "assess", file, *NAMED, "--html", report]
+    for gate, code in (((), 0), (("--alpha", "0.01"), 1)):
+        reading, writing = os.pipe()
+        os.close(reading)
+        with os.fdopen(writing, "wb") as gone:
+            done = subprocess.run(
+                [*command, *gate], check=False, stdout=gone, stderr=subprocess.PIPE
+            )
+        assert done.returncode == code, done.stderr
+        assert done.stderr == b""
+        assert report.exists()
+        report.unlink()
+
+
+@pytest.mark.parametrize("width", [40, 60, 80, 100, 140])
+def test_no_line_is_longer_than_the_terminal_and_no_number_is_cut(file, columns, width):
+    shown = run(file, *NAMED, "--by", "segment", env={"COLUMNS": str(width)}).output
+    assert max(map(len, shown.splitlines())) <= width
+    assert "…" not in shown
+    result = secant.assess(columns["happened"], columns["forecast"])
+    if width >= 60:
+        for number in (result.ecce_r.value, result.ecce_mad.value, *result.ecce_r.ci):
+            assert _wording.metric(number) in shown
+        for each in secant.assess_by(
+            columns["happened"], columns["forecast"], columns["segment"]
+        ).rows:
+            assert _wording.metric(each.calibration.ecce_r.value) in shown
+
+
+def test_names_cannot_steer_the_terminal(tmp_path, columns):
+    columns["seg\x1b[2Jment"] = np.where(columns["segment"] == "south", "\x1b]0;title\x07", "a\nb")
+    columns["fore\x1bcast"] = columns["forecast"]
+    file = write(tmp_path / "a.parquet", columns)
+    arguments = (*NAMED, "--y-prob", "fore\x1bcast", "--by", "seg\x1b[2Jment", "--alpha", "0.01")
+    for more in ((), ("--quiet",)):
+        shown = run(file, *arguments, *more).output
+        assert "\x1b" not in shown
+        assert "\x07" not in shown
+        assert "fore\\x1bcast: " in shown
+        assert "\\x1b]0;title\\x07" in shown
+
+
+def test_a_group_without_a_name_is_told_from_a_missing_one(tmp_path, columns):
+    columns["segment"] = pyarrow.array(["", None] * 2000)
+    shown = run(write(tmp_path / "a.parquet", columns), *NAMED, "--by", "segment").output
+    assert "(empty)" in shown
+    assert "(missing)" in shown
 
 
 # --- the gate and exit codes ----------------------------------------------------------------------
@@ -284,6 +426,7 @@ def test_a_group_alone_can_cross_the_gate(tmp_path):
         (("missing.parquet", *NAMED), "missing.parquet"),
         (("{file}", "--y-true", "forecast", "--y-prob", "happened"), "forecast"),
         (("{file}", *NAMED, "--pos-label", "9"), "pos_label=9"),
+        (("{file}", *NAMED, "--by", "happened"), "is the column of outcomes"),
         (("{file}", *NAMED, "--html", "nowhere/at/all/report.html"), "nowhere"),
     ],
 )
@@ -300,6 +443,17 @@ def test_a_real_process_answers_with_its_exit_code(file):
     assert done.returncode == 1, done.stderr
     assert "Gate crossed" in done.stdout
     assert done.stderr == ""  # no progress bar where there is no terminal
+
+
+@pytest.mark.parametrize(("error", "code"), [(KeyboardInterrupt, 130), (ZeroDivisionError, 3)])
+def test_only_the_gate_exits_with_1(file, monkeypatch, error, code):
+    def fail(*_, **__):
+        raise error
+
+    monkeypatch.setattr(secant, "assess", fail)
+    shown = run(file, *NAMED)
+    assert shown.exit_code == code
+    assert ("Interrupted." if code == 130 else "ZeroDivisionError") in shown.stderr
 
 
 def test_help_has_examples_and_exit_codes():

@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 import secant
 from helpers import optional
 from secant import InputError, SecantError, null
+from secant._results import Statistic
 from secant._wording import pvalue
 from secant.paper import synthetic
 from secant.sources import rows as row_source
@@ -330,6 +331,16 @@ def test_words_when_nothing_is_found():
     assert not re.search(r"\b(is|are|well|perfectly) calibrated", text)
 
 
+def test_a_p_value_between_wide_limits_is_a_range():
+    def written(*bracket):
+        return pvalue(Statistic(0.1, 1, bracket[1], 0, "certified", bracket, (0, 1)))
+
+    assert written(0.7213, 1.0) == "= 0.72 to 1"
+    assert written(0.0481, 0.0534) == "= 0.0481 to 0.0534"
+    assert written(3.04e-168, 3.28e-168) == "= 3.3e-168"
+    assert written(0.0, 0.31) == "= 0 to 0.31"
+
+
 def case(y, p, **options):
     return np.array(y), np.array(p, float), {"method": "asymptotic", **options}
 
@@ -367,7 +378,9 @@ def test_words_of_special_cases(data, says):
     y, p, options = data
     result = secant.assess(y, p, **options)
     assert re.search(says, str(result), re.MULTILINE)
-    assert re.match(r"(Miscalibrated|No miscalibration found)\. \S", str(result))
+    beyond = {0: "", 1: " beyond an impossible outcome", 2: " beyond 2 impossible outcomes"}
+    headline = f"No miscalibration found{beyond[result.n_forbidden]}"
+    assert re.match(rf"(Miscalibrated|{headline})\. \S", str(result))
     assert STATISTICS.search(str(result))
     notes = re.findall(r"^Note: (.*)$", str(result), re.MULTILINE)
     assert tuple(notes) == result.warnings

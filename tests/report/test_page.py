@@ -366,7 +366,11 @@ def test_keys_that_are_numbers():
     page = Outline(secant.report.render(groups=groups))
     rows = json.loads(page.blocks["numbers"])["groups"]["rows"]
     assert sorted(row["name"] for row in rows) == ["(missing)", "1.5", "inf"]
-    assert {row["name"]: row["key"] for row in rows} == {"1.5": 1.5, "inf": None, "(missing)": None}
+    assert {row["name"]: row["key"] for row in rows} == {
+        "1.5": 1.5,
+        "inf": "inf",
+        "(missing)": None,
+    }
 
 
 def test_weights_are_named(tmp_path):

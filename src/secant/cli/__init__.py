@@ -6,6 +6,10 @@ imports click when it is loaded, and nothing in secant loads this package but ``
 
 from __future__ import annotations
 
+import sys
+import traceback
+from typing import Any
+
 import click
 
 import secant
@@ -14,7 +18,30 @@ from secant.cli import assess, completion, demo, imagenet, paper
 __all__ = ["cli"]
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+_DEFECT = 3
+_INTERRUPTED = 130
+
+
+class _Commands(click.Group):
+    """Commands whose exit code 1 means a crossed gate, and nothing else."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            click.echo("Interrupted.", err=True)
+            sys.exit(_INTERRUPTED)
+        except (click.ClickException, click.Abort, click.exceptions.Exit, BrokenPipeError):
+            raise
+        except Exception:  # noqa: BLE001  (a defect of ours, which Python would report with a 1)
+            traceback.print_exc()
+            sys.exit(_DEFECT)
+
+
+@click.group(
+    cls=_Commands,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
 @click.version_option(secant.__version__, "-V", "--version", message="%(prog)s %(version)s")
 def cli() -> None:
     """Measure the calibration of probabilistic predictions.

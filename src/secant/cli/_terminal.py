@@ -2,51 +2,66 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import os
+import sys
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
 from secant import _verdict, _wording, null
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
-    from rich.console import Console, RenderableType
+    from rich.console import Console
     from rich.table import Table
 
     from secant._assessments import Assessments
     from secant._calibration import Calibration
     from secant._results import Statistic
 
-__all__ = ["show_groups", "show_model", "sparkline"]
+__all__ = ["show_groups", "show_model", "sparkline", "terminal"]
 
 _BARS = "▁▂▃▄▅▆▇█"
+# The same for an encoding that has no such characters.
+_PLAIN_BARS = "_.,-~=*#"
 _WIDTH = 72
+# Columns of a log or a pipe, which has no width of its own.
+_WIDTH_OF_FILES = 120
 # Rows of a table of groups or ranges that fit a screen.
 _MOST_GROUPS = 20
 _MOST_RANGES = 5
 
 
+def terminal() -> Console:
+    """Return where to print: as wide as the terminal, or as ``COLUMNS`` says."""
+    from rich.console import Console  # noqa: PLC0415  (not for `secant --help`)
+
+    told = os.environ.get("COLUMNS", "").isdecimal()
+    wide = told or (sys.stdout is not None and sys.stdout.isatty())
+    return Console(highlight=False, soft_wrap=False, width=None if wide else _WIDTH_OF_FILES)
+
+
 def show_model(console: Console, name: str | None, result: Calibration) -> None:
     """Print the verdict on one model."""
-    from rich.text import Text  # noqa: PLC0415  (not for `secant --help`)
+    from rich.text import Text  # noqa: PLC0415  (as above)
 
-    found = _verdict.found(result)
     words = Text()
     if name is not None:
-        words.append(f"{name}: ", style="bold")
-    words.append(f"{_verdict.headline(result)}. ", style="bold red" if found else "bold green")
+        words.append(f"{_wording.visible(name)}: ", style="bold")
+    words.append(f"{_verdict.headline(result)}. ", style=f"bold {_color(result)}")
     words.append(_verdict.where(result))
     console.print(words)
     console.print(Text(_verdict.averages(result), style="dim"))
     console.print()
-    console.print(_metrics(result))
+    console.print(_metrics(console, result))
     console.print()
     console.print(Text("happened minus forecast, added up from the lowest score", style="dim"))
-    console.print(Text(sparkline(result, min(console.width, _WIDTH))))
+    bars = _BARS if _can_write(console.encoding, _BARS) else _PLAIN_BARS
+    console.print(Text(sparkline(result, min(console.width, _WIDTH), bars)))
     if len(result.intervals) > 1:
         console.print()
-        console.print(_ranges(result))
+        console.print(_ranges(console, result))
     for warning in result.warnings:
         console.print(Text(f"Note: {warning}", style="yellow"))
 
@@ -55,46 +70,59 @@ def show_groups(console: Console, name: str | None, groups: Assessments) -> None
     """Print the verdict on groups, and the table, smallest adjusted P-value first."""
     from rich.text import Text  # noqa: PLC0415  (as above)
 
-    headline, *more = _verdict.groups_words(groups)
+    headline, *others = _verdict.groups_words(groups)
     if name is not None:
-        headline = f"{name}: {headline}"
+        headline = f"{_wording.visible(name)}: {headline}"
     console.print(Text(headline, style="bold red" if groups.failing else "bold green"))
-    for line in more:
+    for line in others:
         console.print(Text(line))
-    header, rows = _verdict.groups_table(groups)
-    names = len(groups.by)
-    table = _table(header, left={*range(names), len(header) - 1})
-    for cells in rows[:_MOST_GROUPS]:
-        table.add_row(*_texts(cells))
     console.print()
-    console.print(table)
-    if len(rows) > _MOST_GROUPS:
-        console.print(
-            f"... and {len(rows) - _MOST_GROUPS:,} more groups; --json and --html show all"
-        )
+    console.print(_groups(console, groups))
+    if len(groups) > _MOST_GROUPS:
+        more = len(groups) - _MOST_GROUPS
+        console.print(f"... and {more:,} more groups; --json and --html show all")
 
 
-def sparkline(result: Calibration, width: int = _WIDTH) -> str:
+def sparkline(result: Calibration, width: int = _WIDTH, bars: str = _BARS) -> str:
     """Return the graph of cumulative differences in one line, from the lowest score upward."""
     curve = result.curve
     at = np.interp(np.linspace(0, 1, width), curve.fraction, curve.difference)
     low, high = min(float(at.min()), 0.0), max(float(at.max()), 0.0)
     if high == low:
-        return _BARS[0] * width
-    steps = np.round((at - low) / (high - low) * (len(_BARS) - 1)).astype(int)
-    return "".join(_BARS[step] for step in steps)
+        return bars[0] * width
+    steps = np.round((at - low) / (high - low) * (len(bars) - 1)).astype(int)
+    return "".join(bars[step] for step in steps)
 
 
-def _metrics(result: Calibration) -> RenderableType:
+def _color(result: Calibration) -> str:
+    if _verdict.found(result):
+        return "red"
+    return "yellow" if result.n_forbidden else "green"
+
+
+def _can_write(encoding: str, text: str) -> bool:
+    try:
+        text.encode(encoding)
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+# Tables -------------------------------------------------------------------------------------------
+
+
+def _metrics(console: Console, result: Calibration) -> Table:
+    """Return the two metrics, one a line; one a column where lines are short."""
     level = f"{100 * result.confidence_level:g}% limits"
-    table = _table(["", "value", "sigma", "expected", "P", "method", level], left={0, 5})
+    header = ["", "value", "sigma", "if calibrated", "P", "method", level]
     laws: Mapping[str, tuple[Statistic, null.BrownianLaw]] = {
         "ECCE-R": (result.ecce_r, null.range),
         "ECCE-MAD": (result.ecce_mad, null.mad),
     }
+    rows = []
     for name, (statistic, law) in laws.items():
         low, high = (_wording.metric(limit) for limit in statistic.ci)
-        table.add_row(
+        cells = [
             name,
             _wording.metric(statistic.value),
             _wording.metric(statistic.normalized),
@@ -102,17 +130,24 @@ def _metrics(result: Calibration) -> RenderableType:
             _wording.pvalue(statistic).removeprefix("= "),
             statistic.method,
             f"{low} to {high}",
-        )
-    return table
+        ]
+        rows.append(cells)
+    turned = [list(cells) for cells in zip(header, *rows, strict=True)]
+    return _fitting(
+        console,
+        lambda: _table(header, rows, left={0, 5}),
+        lambda: _table(turned[0], turned[1:], left={0}),
+    )
 
 
-def _ranges(result: Calibration) -> RenderableType:
+def _ranges(console: Console, result: Calibration) -> Table:
+    """Return the ranges that are off; where lines are short, without the averages."""
     level = f"{100 * result.confidence_level:g}% limits"
     header = ["scores", "count", "forecast", "happened", "points", level, ""]
-    table = _table(header, left={0, 6})
+    rows = []
     for each in result.intervals[:_MOST_RANGES]:
         low, high = (_wording.points(limit) for limit in each.ci)
-        table.add_row(
+        cells = [
             f"{_wording.score(each.low)} to {_wording.score(each.high)}",
             f"{each.n:,}",
             _wording.percent(each.mean_score),
@@ -120,24 +155,68 @@ def _ranges(result: Calibration) -> RenderableType:
             _wording.points(each.miscalibration),
             f"{low} to {high}",
             each.direction,
-        )
+        ]
+        rows.append(cells)
+    table = _fitting(
+        console,
+        lambda: _table(header, rows, left={0, 6}),
+        lambda: _table(*_without({2, 3}, header, rows), left={0, 4}),
+    )
     more = len(result.intervals) - _MOST_RANGES
     if more > 0:
         table.caption = f"... and {more} more ranges"
     return table
 
 
-def _table(header: list[str], left: set[int]) -> Table:
-    from rich.table import Table  # noqa: PLC0415  (as above)
+def _groups(console: Console, groups: Assessments) -> Table:
+    """Return the groups; the shorter the lines the less is said of each."""
+    names = len(groups.by)
+    forecast, happened, sigma = names + 1, names + 2, names + 4
 
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
-    for place, name in enumerate(_texts(header)):
-        table.add_column(name, justify="left" if place in left else "right")
+    def table(*left_out: int, ranges: bool = False) -> Table:
+        header, rows = _verdict.groups_table(groups, ranges=ranges)
+        header, rows = _without(set(left_out), header, rows[:_MOST_GROUPS])
+        return _table(header, rows, left={*range(names), len(header) - 1})
+
+    return _fitting(
+        console,
+        lambda: table(ranges=True),
+        table,
+        lambda: table(sigma),
+        lambda: table(sigma, forecast, happened),
+    )
+
+
+def _fitting(console: Console, *tables: Callable[[], Table]) -> Table:
+    """Return the first table whose lines need not be broken, or the last."""
+    endless = console.options.update(max_width=1 << 16)
+    for make in tables:
+        table = make()
+        if console.measure(table, options=endless).maximum <= console.width:
+            return table
     return table
 
 
-def _texts(cells: list[str]) -> list[RenderableType]:
-    """Return cells as plain text: rich would read markup in a name from the data."""
-    from rich.text import Text  # noqa: PLC0415  (as above)
+def _without(
+    places: set[int], header: list[str], rows: list[list[str]]
+) -> tuple[list[str], list[list[str]]]:
+    header, *rows = (
+        [cell for place, cell in enumerate(cells) if place not in places]
+        for cells in (header, *rows)
+    )
+    return header, rows
 
-    return [Text(cell) for cell in cells]
+
+def _table(header: list[str], rows: list[list[str]], left: set[int]) -> Table:
+    from rich.table import Table  # noqa: PLC0415  (as above)
+    from rich.text import Text  # noqa: PLC0415
+
+    # As plain text: rich would read markup in a name from the data.
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
+    for place, name in enumerate(header):
+        # Folded, since a number that is cut off is another number.
+        justify: Literal["left", "right"] = "left" if place in left else "right"
+        table.add_column(Text(name), justify=justify, overflow="fold")
+    for cells in rows:
+        table.add_row(*map(Text, cells))
+    return table

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import click
 
 from secant.cli._guess import guess
+from secant.cli._outputs import STDOUT, emit, unusable
 from secant.errors import SecantError
 
 if TYPE_CHECKING:
@@ -53,6 +54,7 @@ class _Outcome:
 
     files: tuple[str, ...]
     columns: _Columns
+    settings: dict[str, Any]
     models: dict[str, Calibration]
     groups: dict[str, Assessments]
     gate: Gate | None
@@ -70,11 +72,13 @@ class _Outcome:
 
     def to_dict(self) -> dict[str, Any]:
         import secant  # noqa: PLC0415  (for its version)
+        from secant._assessments import plain_name  # noqa: PLC0415
 
         found: dict[str, Any] = {
             "secant": secant.__version__,
             "files": list(self.files),
             "columns": self.columns.to_dict(),
+            "settings": self.settings,
             "started": self.started.isoformat(),
             "elapsed": self.elapsed,
             "models": {name: result.to_dict() for name, result in self.models.items()},
@@ -86,7 +90,13 @@ class _Outcome:
                 "alpha": self.gate.alpha,
                 "max_ecce_r": self.gate.max_ecce_r,
                 "crossed": self.crossed,
+                "models": [name for name, each in self.models.items() if self.gate.crossed(each)],
             }
+            if self.groups:
+                found["gate"]["groups"] = {
+                    name: [plain_name(key) for key in self.gate.crossing(groups)]
+                    for name, groups in self.groups.items()
+                }
         return found
 
 
@@ -186,45 +196,46 @@ def command(ctx: click.Context, /, **options: Any) -> None:
       0  fine: assessed, and no gate crossed
       1  the gate is crossed
       2  bad input or usage
+      3  a defect of secant itself
+    130  interrupted
     """
     try:
-        _check_outputs(options)
+        _check(options)
         _run(ctx, options)
     except (SecantError, OSError) as error:
         refuse(str(error))
 
 
-def _check_outputs(options: dict[str, Any]) -> None:
-    """Refuse before the work what could not be written after it."""
-    for name, path in (
-        ("--html", options["html"]),
-        ("--json", options["json_to"]),
-        ("--plot", options["plot"]),
-    ):
-        if path is not None and not path.absolute().parent.is_dir():
-            refuse(f"{name} {path}: there is no folder {path.parent}")
+def _check(options: dict[str, Any]) -> None:
+    """Refuse before the work what could not be done after it."""
+    from secant.sources._paths import find  # noqa: PLC0415  (not for `secant --help`)
+
+    if options["html"] == STDOUT:
+        raise click.UsageError("--html -: a report is a file; only --json can be printed")
+    outputs = {"--html": options["html"], "--json": options["json_to"], "--plot": options["plot"]}
+    inputs = [found.path for found in find(list(options["files"]))]
+    if wrong := unusable(outputs, inputs):
+        refuse(wrong)
     if options["plot"] is not None:
-        from secant.plot._saving import check_ending  # noqa: PLC0415  (not for `secant --help`)
+        from secant.plot._saving import check_ending  # noqa: PLC0415  (as above)
 
         check_ending(options["plot"])
 
 
 def _run(ctx: click.Context, options: dict[str, Any]) -> None:
-    from rich.console import Console  # noqa: PLC0415  (not for `secant --help`)
-
-    # stdout belongs to whoever reads the JSON.
-    on_stdout = options["json_to"] == Path("-")
-    console = Console(stderr=on_stdout, highlight=False, soft_wrap=False)
+    json_to = options["json_to"]
     outcome, guesses = _assess(options)
-    if options["json_to"] is not None:
-        _write_json(outcome, options["json_to"])
-    if not on_stdout:
-        _show(console, outcome, guesses, quiet=options["quiet"])
-    written = [_plot(outcome, options["plot"]), _report(outcome, options)]
+    # Files first: whoever reads what is printed may leave before its end.
+    written = [_plot(outcome, options["plot"]), _report(outcome, options), _json(outcome, json_to)]
+    if json_to == STDOUT:
+        emit(_json_text(outcome))
+    else:
+        emit(_printed(outcome, guesses, quiet=options["quiet"]))
     if not options["quiet"]:
-        for path in (*written, None if on_stdout else options["json_to"]):
+        for path in written:
             if path is not None:
-                click.echo(f"Wrote {path}", err=on_stdout)
+                # stdout belongs to whoever reads the JSON.
+                emit(f"Wrote {path}\n", err=json_to == STDOUT)
     if outcome.crossed:
         ctx.exit(_GATE_CROSSED)
 
@@ -244,30 +255,37 @@ def _assess(options: dict[str, Any]) -> tuple[_Outcome, list[str]]:
     taken = {*by, weight} - {None}
     kinds = column_kinds(files)
     y_true, y_prob, guesses = guess(kinds, options["y_true"], options["y_prob"], taken)
+    if y_true in by:
+        raise click.UsageError(
+            f"--by {y_true} is the column of outcomes. Among rows chosen by what happened even "
+            "perfect forecasts look wrong."
+        )
     if len(set(y_prob)) < len(y_prob):
         raise click.UsageError(f"--y-prob names a column twice: {', '.join(y_prob)}")
-    how = {
-        "data": files,
-        "sample_weight": weight,
-        "weight_kind": options["weight_kind"],
+    settings = {
         "pos_label": _label(options["pos_label"], kinds.get(y_true)),
+        "weight_kind": options["weight_kind"],
         "method": options["method"],
         "confidence_level": options["confidence_level"],
     }
+    how = {"data": files, "sample_weight": weight, **settings}
     models = {name: secant.assess(y_true, name, **how) for name in y_prob}
     groups = {}
     if by:
-        how["adjust"] = options["adjust"]
+        settings["adjust"] = how["adjust"] = options["adjust"]
         groups = {name: secant.assess_by(y_true, name, list(by), **how) for name in y_prob}
     columns = _Columns(y_true, y_prob, weight, by)
     elapsed = time.monotonic() - start
-    return _Outcome(tuple(files), columns, models, groups, gate, started, elapsed), guesses
+    outcome = _Outcome(tuple(files), columns, settings, models, groups, gate, started, elapsed)
+    return outcome, guesses
 
 
 def _label(text: str | None, kind: str | None) -> Any:
-    """Read the event as the column has it: a column of 1 and 2 has no '2'."""
+    """Read the event as the column has it: numbers have no '2', and truths no 'true'."""
     if text is None or kind == "other":
         return text
+    if text.casefold() in {"true", "false"}:
+        return text.casefold() == "true"
     try:
         return float(text)
     except ValueError:
@@ -277,17 +295,29 @@ def _label(text: str | None, kind: str | None) -> Any:
 # Output -------------------------------------------------------------------------------------------
 
 
+def _printed(outcome: _Outcome, guesses: list[str], *, quiet: bool) -> str:
+    """Return what is to be printed, with the colours and the width of where it goes."""
+    from secant.cli._terminal import terminal  # noqa: PLC0415  (not for `secant --help`)
+
+    console = terminal()
+    with console.capture() as captured:
+        _show(console, outcome, guesses, quiet=quiet)
+    return captured.get()
+
+
 def _show(console: Console, outcome: _Outcome, guesses: list[str], *, quiet: bool) -> None:
     """Print what was found, then how it stands with the gate."""
-    from secant import _verdict  # noqa: PLC0415  (not for `secant --help`)
+    from secant import _verdict  # noqa: PLC0415  (as above)
+    from secant._wording import visible  # noqa: PLC0415
     from secant.cli._terminal import show_groups, show_model  # noqa: PLC0415
 
     def say(name: str, line: str) -> None:
         several = len(outcome.models) > 1
-        console.print(f"{name}: {line}" if several else line, markup=False, soft_wrap=True)
+        shown = f"{visible(name)}: {line}" if several else line
+        console.print(shown, markup=False, soft_wrap=True)
 
     if guesses and not quiet:
-        console.print(f"Guessed: {', '.join(guesses)}\n", style="dim", markup=False)
+        console.print(f"Guessed: {visible(', '.join(guesses))}\n", style="dim", markup=False)
     for name, result in outcome.models.items():
         if quiet:
             say(name, f"{_verdict.headline(result)}: {_verdict.brief(result)}")
@@ -307,14 +337,17 @@ def _show(console: Console, outcome: _Outcome, guesses: list[str], *, quiet: boo
             say(name, outcome.gate.group_words(groups))
 
 
-def _write_json(outcome: _Outcome, path: Path) -> None:
+def _json_text(outcome: _Outcome) -> str:
+    return json.dumps(outcome.to_dict(), indent=2, allow_nan=False, default=str) + "\n"
+
+
+def _json(outcome: _Outcome, path: Path | None) -> Path | None:
+    if path is None or path == STDOUT:
+        return None
     from secant._files import write_whole  # noqa: PLC0415  (as above)
 
-    text = json.dumps(outcome.to_dict(), indent=2, allow_nan=False, default=str) + "\n"
-    if path == Path("-"):
-        click.echo(text, nl=False)
-    else:
-        write_whole(path, text.encode())
+    write_whole(path, _json_text(outcome).encode())
+    return path
 
 
 def _plot(outcome: _Outcome, path: Path | None) -> Path | None:

@@ -5,8 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from secant import _verdict
-from secant._assessments import plain_name
-from secant._results import plain
 from secant.report import _charts, _numbers
 from secant.report._html import Markup, name, tag
 
@@ -56,7 +54,6 @@ def _row_numbers(row: Group, most: int, *, several: bool) -> dict[str, Any]:
     parts = row.key if several else (row.key,)
     return {
         **row.to_dict(),
-        "key": plain(plain_name(row.key)),  # JSON has no infinity
         "name": ", ".join(_verdict.group_name(part) for part in parts),
         **_numbers.readable(row.calibration, found, most=most),
     }
