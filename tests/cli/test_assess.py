@@ -247,8 +247,11 @@ def test_report(file, tmp_path):
     page = out.read_text()
     assert "&lt;b&gt;" in page
     assert str(file) in page
-    assert "forecast" in page
+    assert "<h2>Groups of <bdi>forecast</bdi></h2>" in page
     assert "better" in page
+    assert "<dt>Gate</dt>" not in page
+    assert run(file, *NAMED, "--alpha", "0.01", "--html", out).exit_code == 1
+    assert "<dt>Gate</dt><dd>Gate crossed: ECCE-R" in out.read_text()
 
 
 @pytest.mark.parametrize("option", ["--html", "--json", "--plot"])

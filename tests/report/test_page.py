@@ -378,3 +378,25 @@ def test_weights_are_named(tmp_path):
     scores = rng.random(500)
     result = secant.assess(rng.random(500) < scores, scores, sample_weight=rng.lognormal(size=500))
     assert secant.report.render(result).count("share of weight") == 2
+
+
+def test_the_page_says_whose_groups_it_shows():
+    happened, scores = [0, 1, 0, 1, 1], [0.2, 0.7, 0.4, 0.5, 0.6]
+    groups = secant.assess_by(happened, scores, ["a", "a", "b", "b", "b"])
+    models = {each: secant.assess(happened, scores) for each in ("old", "<i>new")}
+    page = secant.report.render(models, groups=groups, groups_of="<i>new")
+    assert "<h2>Groups of <bdi>&lt;i&gt;new</bdi></h2>" in page
+    assert json.loads(Outline(page).blocks["numbers"])["groups"]["model"] == "<i>new"
+    assert "<h2>Groups</h2>" in secant.report.render(models["old"], groups=groups)
+
+
+def test_the_gate_is_part_of_where_it_comes_from():
+    about = secant.report.Provenance(gate=["Gate crossed: <b>."])
+    page = secant.report.render(secant.assess([0, 1], [0.2, 0.7]), provenance=about)
+    assert "<dt>Gate</dt><dd>Gate crossed: &lt;b&gt;.</dd>" in page
+
+
+def test_what_is_detectable_is_possible():
+    few = secant.report.render(secant.assess([1], [0.3]))
+    row = re.search(r"Detectable ECCE-R.*?</tr>", few)[0]
+    assert ">none</td>" in row

@@ -330,11 +330,20 @@ def _show(console: Console, outcome: _Outcome, guesses: list[str], *, quiet: boo
         else:
             show_groups(console, name if len(outcome.models) > 1 else None, groups)
             console.print()
-    if outcome.gate is not None:
-        for name, result in outcome.models.items():
-            say(name, outcome.gate.words(result))
-        for name, groups in outcome.groups.items():
-            say(name, outcome.gate.group_words(groups))
+    for line in _gate_words(outcome):
+        console.print(line, markup=False, soft_wrap=True)
+
+
+def _gate_words(outcome: _Outcome) -> list[str]:
+    """Say how each model stands with the gate, then its groups."""
+    from secant._wording import visible  # noqa: PLC0415  (as above)
+
+    if outcome.gate is None:
+        return []
+    said = [(name, outcome.gate.words(result)) for name, result in outcome.models.items()]
+    said += [(name, outcome.gate.group_words(groups)) for name, groups in outcome.groups.items()]
+    several = len(outcome.models) > 1
+    return [f"{visible(name)}: {words}" if several else words for name, words in said]
 
 
 def _json_text(outcome: _Outcome) -> str:
@@ -376,11 +385,14 @@ def _report(outcome: _Outcome, options: dict[str, Any]) -> Path | None:
         command=shlex.join(["secant", *sys.argv[1:]]),
         started=outcome.started,
         elapsed=outcome.elapsed,
+        gate=_gate_words(outcome),
     )
+    first, several = outcome.columns.y_prob[0], len(outcome.models) > 1
     report.write(
         path,
-        outcome.models if len(outcome.models) > 1 else next(iter(outcome.models.values())),
-        groups=next(iter(outcome.groups.values()), None),
+        outcome.models if several else outcome.models[first],
+        groups=outcome.groups.get(first),
+        groups_of=first if several and outcome.groups else None,
         title=options["title"],
         provenance=about,
     )

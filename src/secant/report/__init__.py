@@ -27,6 +27,7 @@ def write(
     results: Calibration | Sequence[Calibration] | Mapping[str, Calibration] | None = None,
     *,
     groups: Any = None,
+    groups_of: str | None = None,
     title: str | None = None,
     provenance: Provenance | None = None,
 ) -> None:
@@ -40,6 +41,8 @@ def write(
         What to report; several models stand side by side. None where there are only groups.
     groups : Assessments, optional
         Groups, for a table from which their curves can be laid over the plot.
+    groups_of : str, optional
+        Whose groups they are, where there are several models.
     title : str, optional
         Title of the page.
     provenance : Provenance, optional
@@ -56,7 +59,7 @@ def write(
     >>> result = secant.assess([0, 0, 1, 1], [0.1, 0.4, 0.5, 0.9])
     >>> secant.report.write("report.html", result, title="Four forecasts")  # doctest: +SKIP
     """
-    page = render(results, groups=groups, title=title, provenance=provenance)
+    page = render(results, groups=groups, groups_of=groups_of, title=title, provenance=provenance)
     # A text from data may hold half of a surrogate pair, which UTF-8 cannot write.
     write_whole(path, page.encode("utf-8", "xmlcharrefreplace"))
 
@@ -65,6 +68,7 @@ def render(
     results: Calibration | Sequence[Calibration] | Mapping[str, Calibration] | None = None,
     *,
     groups: Any = None,
+    groups_of: str | None = None,
     title: str | None = None,
     provenance: Provenance | None = None,
 ) -> str:
@@ -72,7 +76,7 @@ def render(
 
     Parameters
     ----------
-    results, groups, title, provenance
+    results, groups, groups_of, title, provenance
         As in :func:`write`.
 
     Returns
@@ -97,6 +101,7 @@ def render(
         names,
         found,
         groups,
+        groups_of=groups_of,
         title="Calibration report" if title is None else str(title),
         about=Provenance() if provenance is None else provenance,
         version=__version__,

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from secant import _verdict
 from secant.report import _charts, _numbers
-from secant.report._html import Markup, name, tag
+from secant.report._html import Markup, join, name, tag
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -59,7 +59,7 @@ def _row_numbers(row: Group, most: int, *, several: bool) -> dict[str, Any]:
     }
 
 
-def section(groups: Assessments) -> Markup:
+def section(groups: Assessments, whose: str | None) -> Markup:
     """Return the table with what is said about it."""
     columns = _columns(groups)
     shown = groups.rows[:MOST_GROUPS]
@@ -68,7 +68,7 @@ def section(groups: Assessments) -> Markup:
     table = tag("table", tag("thead", head), tag("tbody", *body, id="groups-rows"))
     return tag(
         "section",
-        tag("h2", "Groups"),
+        tag("h2", "Groups", None if whose is None else join(" of ", name(whose))),
         tag(
             "p",
             " ".join(_verdict.groups_words(groups)),

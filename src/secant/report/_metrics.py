@@ -58,7 +58,8 @@ def _column(result: Calibration, numbers: dict[str, Any]) -> dict[str, str]:
         **_statistic("ECCE-R", result.ecce_r),
         **_statistic("ECCE-MAD", result.ecce_mad),
         "Sigma": metric(result.sigma),
-        "Detectable ECCE-R": metric(result.detectable),
+        # No ECCE-R exceeds 1.
+        "Detectable ECCE-R": metric(result.detectable) if result.detectable < 1 else "none",
         **_eces(numbers["bins"] or {}),
         **({"Forbidden outcomes": f"{result.n_forbidden:,}"} if result.n_forbidden else {}),
     }

@@ -33,6 +33,7 @@ def render(
     results: Sequence[Calibration],
     groups: Assessments | None,
     *,
+    groups_of: str | None,
     title: str,
     about: Provenance,
     version: str,
@@ -49,16 +50,16 @@ def render(
         "title": title,
         "provenance": about.to_dict(),
         "models": [{"name": each, **model} for each, model in zip(named, models, strict=True)],
-        "groups": None if groups is None else _groups.numbers(groups),
+        "groups": None if groups is None else {"model": groups_of, **_groups.numbers(groups)},
     }
     rows = _count(results, groups)
     body = join(
         _sections.header(title, rows, about),
-        _sections.verdicts(named, results, groups),
+        _sections.verdicts(named, results, groups, groups_of),
         _secant.section(drawn, (views["models"] or views["groups"])[0]),
         _bins.section(named, models) if models else None,
         _bins.scores(named, models, results) if models else None,
-        None if groups is None else _groups.section(groups),
+        None if groups is None else _groups.section(groups, groups_of),
         _metrics.section(named, results, models) if models else None,
         _sections.provenance(about, rows, _methods(results, groups), version),
         tag("footer", f"Made with secant {version}."),

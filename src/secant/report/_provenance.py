@@ -30,6 +30,8 @@ class Provenance:
         When the assessment began; now unless given.
     elapsed : float, optional
         How many seconds it took.
+    gate : sequence of str
+        How the results stand with a gate, in sentences.
     """
 
     files: Sequence[str] = ()
@@ -37,6 +39,7 @@ class Provenance:
     command: str | None = None
     started: datetime = field(default_factory=lambda: datetime.now(UTC).astimezone())
     elapsed: float | None = None
+    gate: Sequence[str] = ()
 
     @property
     def date(self) -> str:
@@ -53,6 +56,8 @@ class Provenance:
             yield "Rows", predictions(rows)
         if methods:
             yield "P-values", ", ".join(methods)
+        for words in self.gate:
+            yield "Gate", words
         if self.command is not None:
             yield "Command", self.command
         yield "Made", self.started.isoformat(sep=" ", timespec="seconds")
@@ -67,4 +72,5 @@ class Provenance:
             "command": self.command,
             "started": self.started.isoformat(),
             "elapsed": self.elapsed,
+            "gate": list(self.gate),
         }

@@ -45,7 +45,10 @@ def header(title: str, rows: int | None, about: Provenance) -> Markup:
 
 
 def verdicts(
-    names: Sequence[str], results: Sequence[Calibration], groups: Assessments | None
+    names: Sequence[str],
+    results: Sequence[Calibration],
+    groups: Assessments | None,
+    groups_of: str | None,
 ) -> Markup:
     """Return the verdicts of all models side by side, and that of the groups."""
     cards = [
@@ -53,8 +56,9 @@ def verdicts(
     ]
     words = None
     if groups is not None:
+        whose = None if groups_of is None else join(name(groups_of), ": ")
         link = tag("a", _verdict.groups_headline(groups), href="#groups")
-        words = tag("p", link, class_="verdict groups-verdict")
+        words = tag("p", whose, link, class_="verdict groups-verdict")
     return tag("section", tag("div", *cards, class_="verdicts"), words, aria_label="Verdict")
 
 
