@@ -269,15 +269,26 @@ def test_groups_are_sorted_searched_and_opened(visit, groups, full_page):
         page.fill("#search", "OUTH")
         assert names_shown(page) == ["south"]
         assert page.inner_text("#search-count") == "1 of 5 shown"
+        page.fill("#search", "0.")  # every row has such a number, and no group such a name
+        assert all("0." in row.text_content() for row in page.locator("#groups-rows tr").all())
+        verdicts = page.locator("#groups-rows tr:not([hidden]) td:last-child").all_inner_texts()
+        assert all("0." in verdict for verdict in verdicts)
+        assert len(verdicts) < 5
         page.fill("#search", "")
         assert len(names_shown(page)) == 5
+        assert not page.locator("#read-alone").is_visible()
         page.locator("[data-group]", has_text="north").click()
+        assert "Among 5 groups some are off by chance" in page.inner_text("#read-alone")
+        assert f"P is {_wording.plain_pvalue(groups.rows[0].adjusted_pvalue)}: too" in (
+            page.inner_text("#read-alone")
+        )
         agrees(page, groups["north"])
         assert page.locator("#group-curve").is_visible()
         drag(page, 0.2, 0.7)
         agrees(page, groups["north"])
         page.locator("#series button", has_text="other").click()
         assert not page.locator("#group-curve").is_visible()
+        assert not page.locator("#read-alone").is_visible()
 
 
 def test_hostile_names_are_text(visit, full_page):

@@ -88,6 +88,7 @@ def _readout() -> Markup:
             cell("read-miscalibration", "Miscalibration"),
             cell("read-limits", "Limits"),
         ),
+        tag("p", id="read-alone"),
         tag("p", id="said", class_="unseen", aria_live="polite"),
         class_="readout",
         id="readout",

@@ -58,8 +58,17 @@ function open(kind, number) {
   document.querySelectorAll("[data-group]").forEach((each) => {
     each.setAttribute("aria-pressed", isGroup && Number(each.dataset.group) === number);
   });
+  $("read-alone").textContent = isGroup && numbers.groups.groups > 1 ? alone(number) : "";
   offer(kind, number);
   read(series, (isGroup ? views.groups : views.models)[number]);
+}
+
+/** Say that the limits of one group know nothing of the others. */
+function alone(number) {
+  const row = document.querySelector(`[data-group="${number}"]`).closest("tr");
+  const [adjusted, verdict] = [...row.children].slice(-2).map((cell) => cell.textContent);
+  return "These limits are for this group alone, as if it were the only one. Among " +
+    `${count(numbers.groups.groups)} groups some are off by chance; adjusted for that, P is ${adjusted}: ${verdict}.`;
 }
 
 /** Offer the models, and the open group, as buttons above the plot. */
@@ -106,7 +115,9 @@ function search() {
   const wanted = $("search").value.trim().toLowerCase();
   let shown = 0;
   for (const row of $("groups-rows").children) {
-    const hit = row.textContent.toLowerCase().includes(wanted);
+    // Names and verdicts; digits of the numbers between them would match by accident.
+    const { name } = groups[row.querySelector("[data-group]").dataset.group];
+    const hit = `${name} ${row.lastElementChild.textContent}`.toLowerCase().includes(wanted);
     row.toggleAttribute("hidden", !hit);
     shown += hit;
   }
