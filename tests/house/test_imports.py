@@ -56,6 +56,7 @@ LIBRARIES = {
     "sources.frames": {"narwhals"},
     "sources._queries": {"narwhals"},
     "sources._faults": {"narwhals"},
+    "sources._filters": {"narwhals"},
     "sources._outcomes": {"narwhals"},
 }
 

@@ -23,7 +23,7 @@ from secant._blocks import Blocks
 
 nw = optional("narwhals")
 
-from secant.sources import _queries, _runs, frames, rows  # noqa: E402  (they load narwhals)
+from secant.sources import _filters, _queries, _runs, frames, rows  # noqa: E402  (they load narwhals)
 
 ENGINES = ["duckdb", "polars lazy", "dask", "ibis", "spark"]
 every_engine = pytest.mark.parametrize(
@@ -53,8 +53,9 @@ def few_rows_are_many(monkeypatch):
     monkeypatch.setattr(rows, "SORT_UP_TO", 64)
     monkeypatch.setattr(frames, "FETCH_UP_TO", 100)
     monkeypatch.setattr(frames, "CELLS_TO_REFINE", 64)
-    monkeypatch.setattr(frames, "RANGES_A_QUERY", 3)
-    monkeypatch.setattr(frames, "WHOLE_UP_TO", 16)
+    monkeypatch.setattr(_filters, "RANGES_A_QUERY", 3)
+    monkeypatch.setattr(_filters, "LISTED_A_QUERY", 40)
+    monkeypatch.setattr(_filters, "WHOLE_UP_TO", 16)
     monkeypatch.setattr(_runs, "SPARE_ROWS", 4)
 
 
@@ -147,12 +148,12 @@ def test_what_was_seen_is_not_asked_for_again(passes, tmp_path):
     assert len(passes) == before + 1
 
 
-def test_many_ranges_take_several_queries(passes, tmp_path):
+def test_many_ranges_are_one_query(passes, tmp_path):
     made = predictions(400_000)
     result = secant.assess(**arguments(made, table("duckdb", tmp_path, **made)))
     del passes[:]
     found = result.ece(n_bins=700).value
-    assert 1 < len(passes) <= 7
+    assert len(passes) == 1
     assert sum(passes) < 7000
     assert abs(found - secant.assess(**arguments(made, None)).ece(n_bins=700).value) <= 1e-12
 
@@ -291,6 +292,20 @@ def test_ranges_hold_what_is_wanted(wanted, spare):
     assert (low[1:] > high[:-1]).all()
 
 
+@given(st.lists(st.tuples(st.floats(0, 1), st.floats(0, 1e-3)), min_size=1, max_size=9))
+def test_lists_hold_what_is_wanted(pairs):
+    low = np.unique([low for low, _ in pairs]) + 0.0
+    high = np.minimum(low + [width for _, width in pairs][: len(low)], np.append(low[1:], 1.0))
+    known = replace(ties(*low), high=high)
+    wanted = known.select(slice(None, None, 2))
+    bits = _runs.listed_bits([wanted])
+    cells, held = _runs.listed(wanted, known, bits)
+    for ends in (wanted.low, wanted.high, (wanted.low + wanted.high) / 2):
+        assert np.isin(np.floor(ends * 2.0**bits), cells).all()
+    assert len(cells) <= 2 * len(wanted)
+    assert held >= wanted.n.sum()
+
+
 # Types of columns ---------------------------------------------------------------------------------
 
 
@@ -354,17 +369,36 @@ KEYS = {
 }
 
 
+@pytest.fixture(params=["ranges", "lists"])
+def asked(request, monkeypatch):
+    """Let rows be named in ranges of scores, or in lists of cells, and see that they are."""
+    monkeypatch.setattr(_filters, "WHOLE_UP_TO", 16)
+    monkeypatch.setattr(_filters, "RANGES_A_QUERY", {"ranges": 1000, "lists": 0}[request.param])
+    monkeypatch.setattr(_runs, "SPARE_ROWS", 4)
+    calls = []
+    name = {"ranges": "_in_ranges", "lists": "_in_lists"}[request.param]
+    function = getattr(_filters, name)
+
+    def spy(*arguments):
+        calls.append(name)
+        return function(*arguments)
+
+    monkeypatch.setattr(_filters, name, spy)
+    yield
+    assert calls
+
+
 @every_engine
 @pytest.mark.parametrize("kind", KEYS)
-def test_keys_of_every_type(engine, kind, tmp_path, monkeypatch):
-    monkeypatch.setattr(frames, "WHOLE_UP_TO", 16)
-    monkeypatch.setattr(_runs, "SPARE_ROWS", 4)
-    made = predictions(600)
-    made["segment"] = KEYS[kind][np.random.default_rng(5).integers(0, 3, 600)]
+def test_keys_of_every_type(engine, kind, tmp_path, asked):
+    n = 3000
+    made = predictions(n, power=1.2)
+    made["segment"] = KEYS[kind][np.random.default_rng(5).integers(0, 3, n)]
     if (engine, kind) == ("dask", "dates"):  # which Dask itself turns into texts
         made["segment"] = made["segment"].astype("datetime64[us]")
-    found = secant.assess_by(**arguments(made, table(engine, tmp_path, **made)))
-    wanted = secant.assess_by(**arguments(made, None))
+    options = {"method": "asymptotic"}
+    found = secant.assess_by(**arguments(made, table(engine, tmp_path, **made)), **options)
+    wanted = secant.assess_by(**arguments(made, None), **options)
     # Spark's times know their time zone, which is UTC in these tests.
     results = {str(key).removesuffix("+00:00"): result for key, result in found.items()}
     assert sorted(results) == sorted(map(str, wanted))
@@ -389,15 +423,16 @@ def test_categories(engine, tmp_path):
 
 
 @every_engine
-def test_groups_by_several_columns(engine, tmp_path, monkeypatch):
-    monkeypatch.setattr(frames, "WHOLE_UP_TO", 16)
-    made = predictions(900)
+def test_groups_by_several_columns(engine, tmp_path, asked):
+    n = 6000
+    made = predictions(n, power=1.2)
     rng = np.random.default_rng(6)
-    made["a"] = np.array(["x", "y", None], object)[rng.integers(0, 3, 900)]
-    made["b"] = rng.integers(0, 2, 900)
-    data = table(engine, tmp_path, **made)
-    found = secant.assess_by("happened", "forecast", ["a", "b"], data=data)
-    wanted = secant.assess_by(made["happened"], made["forecast"], [made["a"], made["b"]])
+    made["a"] = np.array(["x", "y", None], object)[rng.integers(0, 3, n)]
+    made["b"] = rng.integers(0, 2, n)
+    data, options = table(engine, tmp_path, **made), {"method": "asymptotic"}
+    found = secant.assess_by("happened", "forecast", ["a", "b"], data=data, **options)
+    by = [made["a"], made["b"]]
+    wanted = secant.assess_by(made["happened"], made["forecast"], by, **options)
     assert found.by == ("a", "b")
     assert set(found) == set(wanted)
     assert (None, 1) in found

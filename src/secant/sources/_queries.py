@@ -123,6 +123,7 @@ class Table:
         if columns.sample_weight is not None:
             wanted["weight"] = _number(schema, "sample_weight", columns.sample_weight)
         self.by = [f"by{i}" for i in range(len(columns.by))]
+        self._names: dict[tuple[Any, ...], str] = {}
         for ours, theirs in zip(self.by, columns.by, strict=True):
             wanted[ours] = _key(schema, theirs)
         # -0.0 and 0.0 are one score, which no engine is asked to know.
@@ -135,9 +136,12 @@ class Table:
         return self.weight_kind == "sampling"
 
     def sizes(self) -> dict[tuple[Any, ...], int]:
-        """Count the rows of every group."""
-        counted = collect(self._rows.group_by(self.by).agg(nw.len().alias("rows")))
-        return dict(zip(self._keys(counted), counted["rows"].to_list(), strict=True))
+        """Count the rows of every group, and learn how the engine writes their keys."""
+        named = self._rows.select(*self.by, name=self._name()).group_by(*self.by, "name")
+        counted = collect(named.agg(nw.len().alias("rows")))
+        keys = self._keys(counted)
+        self._names = dict(zip(keys, counted["name"].to_list(), strict=True))
+        return dict(zip(keys, counted["rows"].to_list(), strict=True))
 
     def sums(
         self, anchor: nw.Expr, within: Sequence[nw.Expr] = (), where: nw.Expr | None = None
@@ -213,6 +217,31 @@ class Table:
         column = nw.col(self.by[0])
         listed = ~column.is_null() & column.is_in(named)
         return listed if len(named) == len(keys) else column.is_null() | listed
+
+    def in_cells(self, wanted: Sequence[tuple[tuple[Any, ...], float]], bits: int) -> nw.Expr:
+        """Tell whether a row is in one of many cells, each of one group, 2^-bits wide.
+
+        Groups and cells are written as one text, because engines find a text in a list of thousands
+        at once. What is written alike may be found too.
+        """
+        cell = (SCORE * 2.0**bits).floor()
+        if not self.by:
+            return cell.is_in([number for _, number in wanted])
+        texts = [f"{self._names[key]}:{number:.0f}" for key, number in wanted]
+        number = cell.cast(nw.Int64).cast(nw.String)
+        return nw.concat_str(self._name(), number, separator=":").is_in(texts)
+
+    def _name(self) -> nw.Expr:
+        """Write a group's key as a text."""
+        return nw.concat_str(
+            *(
+                nw.when(nw.col(name).is_null())
+                .then(nw.lit("null"))
+                .otherwise(nw.col(name).cast(nw.String))
+                for name in self.by
+            ),
+            separator=",",
+        )
 
     def _terms(self) -> dict[str, nw.Expr]:
         """Return what is summed in every cell."""

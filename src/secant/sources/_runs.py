@@ -10,10 +10,12 @@ if TYPE_CHECKING:
     from secant._blocks import Blocks
     from secant._types import BoolArray, FloatArray, IntArray
 
-__all__ = ["bits_to_drop", "lie_within", "runs"]
+__all__ = ["bits_to_drop", "lie_within", "listed", "listed_bits", "runs"]
 
 # Ranges are joined over gaps that hold so few rows, or as many as are wanted anyway.
 SPARE_ROWS = 1 << 12
+# Cells of lists are counted in doubles, exactly.
+_BITS = 52
 # Rounding must leave two bits of a double's 53, and cannot drop a single one.
 _MOST_DROPPED = 51
 _LEAST_DROPPED = 2
@@ -47,6 +49,35 @@ def runs(wanted: Blocks, known: Blocks) -> tuple[FloatArray, FloatArray, int]:
     low = wanted.low[np.concatenate([[True], apart])]
     high = wanted.high[np.concatenate([apart, [True]])]
     return low, high, rows + int(gaps[joined].sum())
+
+
+def listed_bits(wanted: list[Blocks]) -> int:
+    """Return the finest cells, 2^-bits wide, of which these blocks meet about one each."""
+    low = np.concatenate([blocks.low for blocks in wanted])
+    high = np.concatenate([blocks.high for blocks in wanted])
+    bits = _BITS
+    while (_cell(high, bits) - _cell(low, bits) + 1).sum() > 2 * len(low):
+        bits -= 1
+    return bits
+
+
+def listed(wanted: Blocks, known: Blocks, bits: int) -> tuple[FloatArray, int]:
+    """Return the numbers of the cells, 2^-bits wide, that blocks meet, and the rows in them.
+
+    Blocks that those cells meet in part are counted whole.
+    """
+    first, last = _cell(wanted.low, bits), _cell(wanted.high, bits)
+    sizes = (last - first + 1).astype(np.int64)
+    begins = np.cumsum(sizes) - sizes
+    cells = np.unique(np.repeat(first - begins, sizes) + np.arange(sizes.sum()))
+    met = np.searchsorted(cells, _cell(known.low, bits)) < np.searchsorted(
+        cells, _cell(known.high, bits), side="right"
+    )
+    return cells, int(known.n[met].sum())
+
+
+def _cell(scores: FloatArray, bits: int) -> FloatArray:
+    return np.floor(scores * 2.0**bits)
 
 
 def bits_to_drop(blocks: Blocks, cells: int) -> int:

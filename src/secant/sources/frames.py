@@ -19,11 +19,12 @@ from secant.errors import InputError, SecantError
 from secant.sources import rows
 from secant.sources._cellsums import blocks_of, totals_of
 from secant.sources._faults import WEIGHTLESS
-from secant.sources._queries import SCORE, Answer, Table, any_of, grid, rounded
-from secant.sources._runs import bits_to_drop, lie_within, runs
+from secant.sources._filters import conditions, members
+from secant.sources._queries import SCORE, Answer, Table, grid, rounded
+from secant.sources._runs import bits_to_drop, lie_within
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from secant._columns import Columns
     from secant._types import FloatArray, IntArray
@@ -37,12 +38,8 @@ __all__ = ["open_engine", "open_engine_groups"]
 CELL_BITS = 16
 ROWS_A_CELL = 8
 # Distinct scores are fetched for so many rows at once; of more, first the sums of so many cells.
-FETCH_UP_TO = 1 << 20
-CELLS_TO_REFINE = 1 << 18
-# Ranges of scores named in one query: engines take seconds to understand hundreds.
-RANGES_A_QUERY = 100
-# Groups of so few rows are fetched whole, which spares naming ranges.
-WHOLE_UP_TO = 1 << 12
+FETCH_UP_TO = 1 << 21
+CELLS_TO_REFINE = 1 << 20
 
 
 def open_engine(frame: nw.LazyFrame[Any], columns: Columns) -> EngineSource:
@@ -142,7 +139,7 @@ class EngineGroups:
         small = {key: size for key, size in sizes.items() if key not in large}
         if not large or not small:
             return grid(_bits(large or small))
-        is_large = self._members(list(large), list(small))
+        is_large = members(self._table, list(large), list(small))
         return nw.when(is_large).then(grid(_bits(large))).otherwise(grid(_bits(small)))
 
     def _finer_grid(self, unseen: Mapping[int, Blocks]) -> nw.Expr:
@@ -157,7 +154,8 @@ class EngineGroups:
         if len(large) == len(unseen):
             return rounded(SCORE, dropped)
         small = [number for number in unseen if number not in set(large)]
-        is_large = self._members(*([self._keys[i] for i in numbers] for numbers in (large, small)))
+        keys = ([self._keys[i] for i in numbers] for numbers in (large, small))
+        is_large = members(self._table, *keys)
         return nw.when(is_large).then(rounded(SCORE, dropped)).otherwise(SCORE)
 
     # Looking again --------------------------------------------------------------------------------
@@ -171,7 +169,7 @@ class EngineGroups:
     def _look_again(self, unseen: Mapping[int, Blocks]) -> None:
         anchor = self._finer_grid(unseen)
         parts: dict[int, list[Blocks]] = {number: [] for number in unseen}
-        for where in self._conditions(unseen):
+        for where in conditions(self._table, self._keys, self._known, unseen):
             answer = self._table.sums(anchor, [] if anchor is SCORE else self._grids, where)
             for key, sums in _apart(answer).items():
                 number = self._numbers.get(key, -1)
@@ -188,48 +186,6 @@ class EngineGroups:
             )
         if anchor is not SCORE:
             self._grids.append(anchor)
-
-    def _conditions(self, unseen: Mapping[int, Blocks]) -> Iterator[nw.Expr | None]:
-        """Say which rows to look at, in as few queries as engines can be asked."""
-        whole: list[int] = []
-        ranges: list[tuple[int, nw.Expr]] = []
-        for number, blocks in unseen.items():
-            low, high, held = runs(blocks, self._known[number])
-            size = int(self._known[number].n.sum())
-            if size <= WHOLE_UP_TO or 2 * held > size:
-                whole.append(number)
-            else:
-                ends = zip(low.tolist(), high.tolist(), strict=True)
-                ranges += [(number, SCORE.is_between(*end)) for end in ends]
-        if len(whole) == len(self._keys):
-            yield None
-            return
-        queries = [
-            ranges[start : start + RANGES_A_QUERY]
-            for start in range(0, len(ranges), RANGES_A_QUERY)
-        ] or [[]]
-        for number, query in enumerate(queries):
-            yield any_of([*self._whole([] if number else whole), *self._in_ranges(query)])
-
-    def _whole(self, numbers: list[int]) -> list[nw.Expr]:
-        """Tell whether a row is in one of some groups, if there are any."""
-        if not numbers:
-            return []
-        others = set(range(len(self._keys))) - set(numbers)
-        return [self._members([self._keys[i] for i in numbers], [self._keys[i] for i in others])]
-
-    def _in_ranges(self, ranges: list[tuple[int, nw.Expr]]) -> Iterator[nw.Expr]:
-        """Tell whether a row is in one of some ranges, each of one group."""
-        for number in dict.fromkeys(number for number, _ in ranges):
-            inside = any_of(condition for owner, condition in ranges if owner == number)
-            key = self._keys[number]
-            yield self._table.member(key) & inside if key else inside
-
-    def _members(self, these: list[Key], others: list[Key]) -> nw.Expr:
-        """Tell these groups from others, by whichever list is shorter."""
-        if len(others) < len(these):
-            return ~self._table.members(others) if others else nw.lit(value=True)
-        return self._table.members(these)
 
 
 class EngineSource:
