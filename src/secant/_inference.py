@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 __all__ = ["critical", "detectable", "half_width", "interval", "least_log_pvalue", "normalize"]
 
+# Relative error within which two sums are the same.
+_GUARD = 1e-12
 # The value below which a standard normal variable stays 99 times in 100.
 _NORMAL_99 = 2.3263478740408408
 
@@ -68,8 +70,8 @@ def least_log_pvalue(blocks: Blocks) -> float:
     nothing, everything = ties.scored.sum(), (ties.weight - ties.scored).sum()
     of_certain = blocks.select(certain)
     ones, zeros = of_certain.scored.sum(), (of_certain.weight - of_certain.scored).sum()
-    most = max(nothing, everything)
-    if max(nothing + ones, everything + zeros) > most:
+    most = max(nothing, everything) * (1 - _GUARD)  # sums that differ by rounding are equal
+    if max(nothing + ones, everything + zeros) * (1 - _GUARD) > max(nothing, everything):
         return -math.inf
     # The middle of an open block will do: many observations have tiny probabilities.
     score = (ties.low + ties.high) / 2

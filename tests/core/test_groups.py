@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 import secant
@@ -214,6 +214,7 @@ def test_groups_too_small_are_marked_not_dropped():
 
 
 @given(st.lists(st.sampled_from([0.0, 0.05, 0.3, 0.5, 0.7, 0.9, 1.0]), min_size=1, max_size=8))
+@example([0.05, 0.05, 0.3, 0.7, 0.9, 1.0])  # two sums that are equal but for rounding
 def test_the_smallest_pvalue_that_could_have_been(scores):
     """Over every outcome, also those that contradict a score of 0 or 1, by enumeration."""
     outcomes = itertools.product([0, 1], repeat=len(scores))
