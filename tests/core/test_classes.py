@@ -381,7 +381,7 @@ def test_a_class_that_cannot_vary():
 
 
 def test_bennetts_function_has_no_seam_and_no_cancellation():
-    u = np.array([0.0, 1e-9, 1e-4, 0.0099999, 0.0100001, 0.5, 30.0])
+    u = np.array([0.0, 1e-9, 1e-4, 0.0099999, 0.0100001, 0.1, 0.4, 0.5, 30.0])
     mpmath = optional("mpmath")
     with mpmath.workdps(50):
         expected = [float((1 + mpmath.mpf(x)) * mpmath.log(1 + mpmath.mpf(x)) - x) for x in u]

@@ -128,9 +128,10 @@ def test_predicting_the_opposite_mirrors_everything(data):
     """With 1 - p for the opposite outcome; scores halfway between members have to choose a side."""
     y, p, member, w = data
     p = 1 - (1 - p.astype(float))
-    points = np.unique(p[member])
+    counted = member if w is None else member & (w > 0)  # a member of no weight is no point
+    points = np.unique(p[counted])
     halfway = np.isclose(p[:, None], (points[:-1] + points[1:])[None, :] / 2, rtol=0, atol=1e-15)
-    keep = member | ~halfway.any(axis=1)
+    keep = counted | ~halfway.any(axis=1)
     y, p, member = y[keep], p[keep], member[keep]
     w = None if w is None else w[keep]
     a, b = compare(y, p, member, w), compare(1 - y, 1 - p, member, w)
@@ -159,6 +160,25 @@ def test_laws_of_the_two_metrics_and_of_the_worst_range(data):
         counts = member & (p >= worst.low) & (p <= worst.high) & (True if w is None else w > 0)
         assert worst.n == counts.sum()
         assert worst.ci[0] <= worst.difference <= worst.ci[1]
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_limits_are_those_of_the_steps_themselves(weighted):
+    """Sigma hat is what the squared steps amount to, where that is more than sigma."""
+    rng = np.random.default_rng(0)
+    p, member = rng.random(800), rng.random(800) < 0.3
+    y = rng.random(800) < np.where(member & (p > 0.5), 0.2 * p, p)
+    result = compare(y, p, member, rng.lognormal(size=800) if weighted else None)
+    steps = np.diff(result.curve.difference)
+    sigma_hat = math.sqrt((steps**2).sum())
+    assert sigma_hat > result.sigma
+    half = null.range.isf(0.05) * sigma_hat
+    r, worst = result.ecce_r, result.worst
+    assert r.ci == pytest.approx((max(r.value - half, 0), r.value + half))
+    assert worst.weight < 0.8
+    assert worst.ci == pytest.approx(
+        (max(worst.difference - half / worst.weight, -1), worst.difference + half / worst.weight)
+    )
 
 
 def test_everybody_a_member():

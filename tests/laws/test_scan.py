@@ -359,5 +359,32 @@ def test_results_are_plain_json():
     assert numbers["worst"]["direction"] in {"too high", "too low", "even"}
 
 
+@pytest.mark.parametrize("level", [0.5, 0.9, 0.95])
+def test_the_critical_value_is_what_a_finding_exceeds(level):
+    """With 1,000 - 1 draws P is at most 1 - level when fewer than that share of them exceed it."""
+    rng = np.random.default_rng(4)
+    p = rng.random(400)
+    results = [secant.scan(rng.random(400) < p, p, confidence_level=level) for _ in range(30)]
+    for result in results:
+        assert result.found == (result.statistic > result.critical)
+    ties = _scan._ties(observations(np.zeros(400), p))
+    drawn = _multiscale.null_draws(ties, _multiscale.ranges(ties), draws=999, rng=None)
+    (critical,) = {result.critical for result in results}
+    assert np.count_nonzero(drawn >= critical) >= round(1000 * (1 - level))
+    assert np.count_nonzero(drawn > critical) < round(1000 * (1 - level))
+
+
+def test_no_range_that_could_be_the_largest_is_passed_over():
+    """Where no event happened the likelihood ratio is more than the standardised sum."""
+    rng = np.random.default_rng(0)
+    p = rng.beta(1, 30, 2000)
+    ties = _scan._ties(observations(np.zeros(2000), p))
+    family = _multiscale.ranges(ties)
+    (path,) = ties.model(family.at).paths(rng, 200)
+    sums = family.sums(path)
+    every = [family.judged(row, np.arange(len(family))).max() for row in sums]
+    assert family.largest(sums) == pytest.approx(every, rel=1e-12)
+
+
 def test_one_range_is_no_ranges():
     assert "1 prediction, 1 range of scores. This" in str(secant.scan([1], [0.3]))
