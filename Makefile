@@ -23,7 +23,7 @@ demo: $(VENV)/.demo ## assess two files of predictions, print the verdicts and w
 	@$(VENV)/bin/secant demo --out out
 
 test: $(VENV)/.test ## run all tests and docstring examples; a missing library is a failure
-	SECANT_REQUIRE_ALL=1 SECANT_HYPOTHESIS=ci $(VENV)/bin/python -m pytest -n $(WORKERS) --dist loadgroup $(ARGS)
+	SECANT_REQUIRE_ALL=1 SECANT_HYPOTHESIS=ci $(VENV)/bin/python -m pytest -n $(WORKERS) $(ARGS)
 
 test-oldest: $(OLDEST)/.test ## run the tests with numpy alone, at its oldest supported version
 	@$(OLDEST)/bin/python -c 'import numpy, sys; print("numpy", numpy.__version__, "alone, Python", sys.version.split()[0])'

@@ -18,6 +18,18 @@ settings.register_profile("thorough", max_examples=5000, **_NO_CLOCK)
 settings.load_profile(os.environ.get("SECANT_HYPOTHESIS", "dev"))
 
 
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config, log):
+    """Give all tests of Spark to one process, so that one session serves them; spread the rest."""
+    from xdist.scheduler import LoadScopeScheduling
+
+    class SparkTogether(LoadScopeScheduling):
+        def _split_scope(self, nodeid):
+            return "spark" if "spark" in nodeid else nodeid
+
+    return SparkTogether(config, log)
+
+
 @pytest.fixture(scope="session")
 def shared_data():
     """Return the folder of real predictions, or skip the test where it is not there."""

@@ -5,12 +5,8 @@ import pytest
 import sparks
 from makers import MAKERS, arguments
 
-HOMES = [
-    pytest.param(name, marks=sparks.TOGETHER if name == "spark" else ()) for name in sorted(MAKERS)
-]
 
-
-@pytest.fixture(params=HOMES)
+@pytest.fixture(params=sorted(MAKERS))
 def source(request, tmp_path):
     """Return a function from columns to the arguments of ``assess`` or ``assess_by``."""
 

@@ -5,12 +5,7 @@ from __future__ import annotations
 import functools
 from typing import Any
 
-import pytest
-
 from helpers import optional
-
-# Where tests run in several processes, those that need Spark share one, and so the session.
-TOGETHER = pytest.mark.xdist_group("spark")
 
 # Tests are many small queries: no compilation, no partitions, no pages to look at.
 SETTINGS = {

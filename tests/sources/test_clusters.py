@@ -15,7 +15,6 @@ import numpy as np
 import pytest
 
 import secant
-import sparks
 from helpers import PACKAGE, ROOT, optional
 from makers import arrow
 
@@ -116,7 +115,6 @@ def spark_cluster(folder):
         yield address, workers
 
 
-@sparks.TOGETHER
 def test_spark_loses_a_worker(predictions, tmp_path):
     folder, columns = predictions
     with spark_cluster(tmp_path) as (master, workers), (tmp_path / "driver.log").open("w") as log:

@@ -14,7 +14,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import secant
-import sparks
 from datasets import datasets
 from helpers import optional
 from makers import MAKERS, arguments, arrow
@@ -26,10 +25,7 @@ nw = optional("narwhals")
 from secant.sources import _filters, _queries, _runs, frames, rows  # noqa: E402  (they load narwhals)
 
 ENGINES = ["duckdb", "polars lazy", "dask", "ibis", "spark"]
-every_engine = pytest.mark.parametrize(
-    "engine",
-    [pytest.param(name, marks=sparks.TOGETHER if name == "spark" else ()) for name in ENGINES],
-)
+every_engine = pytest.mark.parametrize("engine", ENGINES)
 NAN, INF = float("nan"), float("inf")
 
 
