@@ -75,6 +75,11 @@ class Checks:
             refused = forbidden_rows(labels, scores, weights)
         return labels, np.array(refused, np.int64)
 
+    def again(self, batch: Batch) -> np.ndarray[Any, Any]:
+        """Return the labels of a batch that has been checked before, as 0 and 1."""
+        self.rows += batch.scores.shape[0]
+        return self._labels(batch)
+
     def finish(self, *, weighted: bool) -> None:
         """Check what only all batches together can tell."""
         if not self.rows:

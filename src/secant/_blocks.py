@@ -39,6 +39,10 @@ __all__ = [
 ]
 
 
+# Variance, in units of an average squared weight: at most the expected events, or failures.
+_FEW_EVENTS = 10
+
+
 @dataclass(frozen=True)
 class Moments:
     """What the noise of a binned metric needs to know of each block (v = s(1 - s)).
@@ -145,6 +149,11 @@ class Totals:
     def sigma(self) -> float:
         """Standard deviation of the last cumulative difference under perfect calibration."""
         return math.sqrt(self.wwv) / self.weight
+
+    @property
+    def few_events(self) -> bool:
+        """Whether so few events, or failures, are expected that the Brownian limit is far off."""
+        return 0 < self.wwv * self.n < _FEW_EVENTS * self.ww
 
     @property
     def sigma_hat(self) -> float:
@@ -341,7 +350,7 @@ def collapse(
     def total(column: Any) -> Any:
         return column if starts is None else np.add.reduceat(column, starts)
 
-    happened = labels[order]
+    happened = labels[order].astype(np.int64, copy=False)
     score = ordered if starts is None else ordered[starts]
     if weights is None:
         n, n1 = total(np.ones_like(happened)), total(happened)

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
 __all__ = ["calibrate", "calibrations", "thinned"]
 
-# Variance (at most the expected events, or failures) below which limits are only approximate.
-_FEW_EVENTS = 10
 # Distinct scores below which the path is too coarse for the Brownian limit.
 _FEW_SCORES = 50
 
@@ -149,7 +147,7 @@ def _warnings(source: Source, blocks: Blocks, totals: Totals, method: str) -> It
     events, others = int(blocks.n1.sum()), int(blocks.n0.sum())
     if not events or not others:
         yield f"The event {'never' if not events else 'always'} happened; check the outcomes."
-    if 0 < totals.wwv * totals.n < _FEW_EVENTS * totals.ww:
+    if totals.few_events:
         yield "Few events were expected, or few failures: confidence limits are approximate."
     if method != "asymptotic":
         return

@@ -22,7 +22,7 @@ from secant.errors import InputError, SecantError
 if TYPE_CHECKING:
     from collections.abc import Generator
 
-    from secant._types import FloatArray, IntArray
+    from secant._types import FloatArray
 
 __all__ = ["Chunk", "Observations", "check_choice", "check_level", "observations"]
 
@@ -30,10 +30,10 @@ WeightKind = Literal["sampling", "frequency"]
 
 
 class Chunk(NamedTuple):
-    """Some consecutive rows: contiguous float64 scores, 0/1 integers, float64 weights."""
+    """Some consecutive rows: contiguous float64 scores, 0/1 or booleans, float64 weights."""
 
     scores: FloatArray
-    labels: IntArray
+    labels: np.ndarray[Any, Any]
     weights: FloatArray | None
 
 
@@ -121,11 +121,14 @@ class Observations:
         size = min(size, self.rows)
         score_buffer = np.empty(size)
         label_buffer = np.empty(size, np.int64)
+        whole = np.can_cast(self.labels.dtype, np.int64)  # can be added as they are
         weight_buffer = np.empty(size)
         for start in range(0, self.rows, size):
             piece = slice(start, start + size)
             scores = _native(self.scores[piece], score_buffer)
-            labels = _native(self.labels[piece], label_buffer)
+            labels = self.labels[piece]
+            if not whole:
+                labels = _native(labels, label_buffer)
             if self.weights is None:
                 yield Chunk(scores, labels, None)
                 continue

@@ -353,8 +353,6 @@ class _StepDown:
         if self._enough is not None:
             enough = self._last > 0
             pvalues[enough] = self._enough / self._last[enough]
-            if self.done:  # without enough, drawn on, they would end below the first
-                pvalues[~enough] = 0.0
         adjusted = np.empty_like(pvalues)
         adjusted[self._order] = np.maximum.accumulate(pvalues)
         return Joint(adjusted, int(self._last[0]) if self.done else self._draws)

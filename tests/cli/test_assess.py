@@ -195,7 +195,8 @@ def test_json_holds_every_number(file, columns, tmp_path):
     shown = run(file, *NAMED, "--by", "segment", "--json", out, "--alpha", "0.01")
     assert f"Wrote {out}" in shown.output.replace("\n", "")
     found = json.loads(out.read_text())
-    result = secant.assess(columns["happened"], columns["forecast"])
+    # Verdict and gate speak at the same level.
+    result = secant.assess(columns["happened"], columns["forecast"], confidence_level=0.99)
     assert found["models"]["forecast"] == json.loads(json.dumps(result.to_dict()))
     assert found["files"] == [str(file)]
     assert found["columns"] == {
@@ -205,7 +206,7 @@ def test_json_holds_every_number(file, columns, tmp_path):
         columns["segment"]
     )
     assert found["settings"] == {
-        "pos_label": None, "weight_kind": "sampling", "method": "auto", "confidence_level": 0.95,
+        "pos_label": None, "weight_kind": "sampling", "method": "auto", "confidence_level": 0.99,
         "adjust": "holm",
     }  # fmt: skip
     assert found["gate"] == {

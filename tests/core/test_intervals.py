@@ -268,3 +268,25 @@ def test_the_detectable_is_detected(n, score):
 def test_planning_refuses(call, words):
     with pytest.raises(secant.InputError, match=words):
         call()
+
+
+# --- few events -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("n", "b", "factor"), [(20, 1000, 20), (50, 200, 10), (100, 500, 5)])
+def test_limits_hold_where_few_events_are_expected(n, b, factor):
+    """Events far more frequent than forecast, and still too rare to show in most samples."""
+    rng = np.random.default_rng(n)
+    p = np.sort(rng.beta(1, b, n))
+    chance = np.minimum(factor * p, 1)
+    truth = np.concatenate([[0], np.cumsum(chance - p)]) / n
+    draws = 1000
+    held = 0
+    for _ in range(draws):
+        result = secant.assess(rng.random(n) < chance, p, method="asymptotic")
+        low, high = result.ecce_r.ci
+        path = result.curve.difference
+        half = result._half_width(1.0)
+        everywhere = np.ptp(path - truth) <= half
+        held += (low <= np.ptp(truth) <= high) and everywhere
+    assert held >= draws * 0.95 - 3 * math.sqrt(draws * 0.95 * 0.05)

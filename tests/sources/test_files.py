@@ -364,7 +364,7 @@ def without(column, *places):
 @pytest.mark.parametrize("name", ["a.parquet", "a.feather", "a.csv"])
 @pytest.mark.parametrize(("argument", "what"), [("p", "score"), ("y", "outcome"), ("w", "weight")])
 def test_nulls_are_counted_and_the_first_is_named(name, argument, what, monkeypatch):
-    monkeypatch.setattr(rows, "CHUNK", 100)
+    monkeypatch.setattr(rows, "CHUNK", 25)
     columns = {"y": Y, "p": P, "w": P + 1}
     write(name, **columns | {argument: without(columns[argument], 205, 207, 999)})
     write("b" + name, **columns)
@@ -389,7 +389,7 @@ def test_null_words_and_null_categories():
 
 @pytest.mark.parametrize("bad", [np.nan, -0.25, 1.5, np.inf])
 def test_a_bad_score_is_placed(bad, monkeypatch):
-    monkeypatch.setattr(rows, "CHUNK", 100)
+    monkeypatch.setattr(rows, "CHUNK", 25)
     p = P.copy()
     p[517] = bad
     told = refusal([write("a.parquet"), write("b.parquet", p=p)])
@@ -405,7 +405,7 @@ def test_a_bad_weight_is_placed(kind, bad):
 
 
 def test_weights_of_zero(monkeypatch):
-    monkeypatch.setattr(rows, "CHUNK", 100)
+    monkeypatch.setattr(rows, "CHUNK", 25)
     w = (np.arange(N) > 950) * 1.0  # most batches have no weight at all
     found = secant.assess(**NAMES, sample_weight="w", data=write("a.parquet", w=w))
     assert found.n == 49
@@ -418,7 +418,7 @@ def test_weights_of_zero(monkeypatch):
 
 @pytest.mark.parametrize("codes", [("0", "-1"), ("-1", "0")])
 def test_two_codes_of_outcomes_in_two_batches(codes, monkeypatch):
-    monkeypatch.setattr(rows, "CHUNK", 100)
+    monkeypatch.setattr(rows, "CHUNK", 25)  # so that 100 rows are read at once
     y = {"0": Y, "-1": 2 * Y - 1}
     first, second = codes
     mixed = np.concatenate([y[first][:500], np.ones(200, np.int64), y[second][700:]])
@@ -436,7 +436,7 @@ def test_outcomes_that_never_change(y):
 
 
 def test_words_in_batches(monkeypatch):
-    monkeypatch.setattr(rows, "CHUNK", 100)
+    monkeypatch.setattr(rows, "CHUNK", 25)
     words = np.where(Y == 1, "yes", "no").astype(object)
     words[:300] = "no"  # batches without an event are all right
     found = secant.assess(**NAMES, pos_label="yes", data=write("a.parquet", y=words.tolist()))
@@ -452,7 +452,7 @@ def test_words_in_batches(monkeypatch):
 
 
 def test_a_third_word_in_another_batch(monkeypatch):
-    monkeypatch.setattr(rows, "CHUNK", 100)
+    monkeypatch.setattr(rows, "CHUNK", 25)
     words = np.where(np.arange(N) < 500, "no", "never").astype(object)
     told = refusal(write("a.parquet", y=words.tolist()), pos_label="yes")
     assert told.startswith("a.parquet, row 500, column 'y': y_true is 'never'; outcomes must")
@@ -486,7 +486,7 @@ def test_a_ragged_csv_and_one_without_commas(folder):
 @pytest.fixture
 def few_rows_are_many(monkeypatch):
     monkeypatch.setattr(rows, "SORT_UP_TO", 64)
-    monkeypatch.setattr(rows, "CHUNK", 100)
+    monkeypatch.setattr(rows, "CHUNK", 25)
 
 
 def test_a_file_that_changes_is_noticed(few_rows_are_many):

@@ -134,8 +134,7 @@ class _Outcome:
 @click.option(
     "--confidence-level",
     type=click.FloatRange(0, 1, min_open=True, max_open=True),
-    default=0.95,
-    show_default=True,
+    show_default="0.95, or one minus --alpha",
     metavar="LEVEL",
     help="Level of all limits; the verdict tests at one minus it.",
 )
@@ -266,7 +265,7 @@ def _assess(options: dict[str, Any]) -> tuple[_Outcome, list[str]]:
         "pos_label": _label(options["pos_label"], kinds.get(y_true)),
         "weight_kind": options["weight_kind"],
         "method": options["method"],
-        "confidence_level": options["confidence_level"],
+        "confidence_level": _level(options),
     }
     how = {"data": files, "sample_weight": weight, **settings}
     models = {name: secant.assess(y_true, name, **how) for name in y_prob}
@@ -278,6 +277,14 @@ def _assess(options: dict[str, Any]) -> tuple[_Outcome, list[str]]:
     elapsed = time.monotonic() - start
     outcome = _Outcome(tuple(files), columns, settings, models, groups, gate, started, elapsed)
     return outcome, guesses
+
+
+def _level(options: dict[str, Any]) -> float:
+    """Return the level asked for; unless one is, verdict and gate speak at the same."""
+    level: float | None = options["confidence_level"]
+    if level is None:
+        level = 0.95 if options["alpha"] is None else min(1 - options["alpha"], 1 - 1e-12)
+    return level
 
 
 def _label(text: str | None, kind: str | None) -> Any:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from secant._blocks import Forbidden
-from secant._grid import Scratch
 from secant._progress import reporting
 from secant._rules import NO_WEIGHT
 from secant.errors import InputError, SecantError
@@ -137,11 +136,10 @@ class FileGroups:
         """Walk over the rows of some groups, in chunks sorted by group; the groups come along."""
         wanted = np.zeros(len(self._every), bool)
         wanted[list(groups)] = True
-        scratch = Scratch()
         size = size or _CHUNKS * row_source.CHUNK
         with closing(gathered(walk.pieces(min(size, row_source.CHUNK)), size)) as pieces:
             for piece in pieces:
-                chunk, owner = as_chunk(piece, scratch)
+                chunk, owner = as_chunk(piece)
                 assert owner is not None  # noqa: S101
                 ours = np.flatnonzero(wanted[owner])
                 if ours.size < owner.size:

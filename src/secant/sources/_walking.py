@@ -17,7 +17,6 @@ from secant.sources._prefetch import prefetched
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Sequence
 
-    from secant._grid import Scratch
     from secant._types import FloatArray, IntArray
     from secant.sources._table import FileTable, Part, Stretch
 
@@ -69,6 +68,9 @@ class Walk:
         Gives the groups of rows numbers; None where rows have no groups.
     parts
         The files to walk over, if not all.
+    again
+        Whether an earlier walk has checked every row: the files have not changed since then, or
+        the walk says so, and most checks are spared.
     """
 
     def __init__(
@@ -77,8 +79,10 @@ class Walk:
         total: int,
         number_groups: Callable[[list[Any], IntArray], IntArray] | None = None,
         parts: Sequence[Part] | None = None,
+        *,
+        again: bool = False,
     ) -> None:
-        self._table, self._total = table, total
+        self._table, self._total, self._again = table, total, again
         self._number_groups, self._parts = number_groups, parts
         columns = table.columns
         self.checks = Checks(weight_kind=columns.weight_kind, pos_label=columns.pos_label)
@@ -97,23 +101,34 @@ class Walk:
         files = len(self._table.parts if self._parts is None else self._parts)
         doing = "Reading" if files == 1 else f"Reading {files:,} files"
         with reporting(doing) as report, closing(prefetched(self._read(size))) as read:
-            for stretch, batch, keys in read:
-                yield self._checked(stretch, batch, keys)
-                report(stretch.first + stretch.rows, self._total)
-        if self._parts is None:
+            for done, piece in read:
+                yield piece
+                report(done, self._total)
+        if self._parts is None and not self._again:
             self._finish()
 
-    def _read(self, size: int) -> Generator[tuple[Stretch, Batch, Keys | None]]:
-        """Read what a walk needs; this runs in a thread of its own."""
+    def _read(self, size: int) -> Generator[tuple[int, Piece]]:
+        """Read and check what a walk needs; this runs in a thread of its own.
+
+        Checking here and not where rows are added up keeps both threads equally busy.
+        """
         table = self._table
         grouped = self._number_groups is not None
         columns = table.columns if grouped else table.columns._replace(by=())
         for stretch in table.walk(columns.names, size, self._parts):
-            yield stretch, table.batch(stretch), table.keys(stretch) if grouped else None
+            keys = table.keys(stretch) if grouped else None
+            yield (
+                stretch.first + stretch.rows,
+                self._checked(stretch, table.batch(stretch), keys),
+            )
 
     def _checked(self, stretch: Stretch, batch: Batch, keys: Keys | None) -> Piece:
+        nothing = np.zeros(0, np.int64)
         try:
-            labels, refused = self.checks.batch(batch)
+            if self._again:
+                labels, refused = self.checks.again(batch), nothing
+            else:
+                labels, refused = self.checks.batch(batch)
         except InputError as error:
             raise self._table.refused(stretch, error) from error
         groups = None
@@ -158,19 +173,16 @@ def _joined(pieces: list[Piece]) -> Piece:
     return Piece(*(None if c[0] is None else np.concatenate(c) for c in columns))  # type: ignore[arg-type]
 
 
-def as_chunk(piece: Piece, scratch: Scratch) -> tuple[Chunk, IntArray | None]:
-    """Return the rows of positive weight in the types that sums are made from, and their groups.
-
-    Labels lie in scratch memory.
-    """
+def as_chunk(piece: Piece) -> tuple[Chunk, IntArray | None]:
+    """Return the rows of positive weight, and their groups."""
     scores, labels, weights, groups = piece
     if weights is not None and not weights.all():
         counted = weights > 0
         scores, labels, weights = scores[counted], labels[counted], weights[counted]
         groups = None if groups is None else groups[counted]
-    whole = scratch.ints("labels", labels.shape[0])
-    np.copyto(whole, labels, casting="unsafe")
-    return Chunk(scores, whole, weights), groups
+    if not np.can_cast(labels.dtype, np.int64):
+        labels = labels.astype(np.int64)
+    return Chunk(scores, labels, weights), groups
 
 
 def usable(scores: FloatArray) -> FloatArray:

@@ -10,13 +10,13 @@ import numpy as np
 
 from secant._blocks import Forbidden
 from secant._files import write_whole
-from secant._grid import Scratch
 from secant._input import Chunk, check_choice
 from secant.errors import SecantError
 from secant.sources import rows as row_source
 from secant.sources._file_groups import FileGroups
 from secant.sources._formats import CSV_BLOCK, arrow, look
 from secant.sources._paths import find
+from secant.sources._refining import pick
 from secant.sources._table import FileTable
 from secant.sources._walking import Walk, as_chunk, gathered, usable
 from secant.sources.rows import RowSource
@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 
 __all__ = ["FileRows", "column_kinds", "open_file_groups", "open_files", "write_parquet"]
 
+# Chunks read at once: the thread that reads must ask for Python's lock a few times for each.
+_READ = 4
 # A gzipped table is about so much smaller than its text.
 _GZIP = 4
 
@@ -127,7 +129,6 @@ class FileRows:
         self._table = table
         self._rows = table.rows
         self._seen: Walk | None = None
-        self._scratch = Scratch()
 
     @property
     def rows(self) -> int:
@@ -164,13 +165,15 @@ class FileRows:
     def chunks(self, size: int) -> Generator[Chunk]:
         """Walk over the rows of positive weight; a chunk is valid until the next one is taken."""
         size = max(1, min(size, row_source.CHUNK))
-        walk = Walk(self._table, self.rows)
-        with closing(gathered(walk.pieces(size), size)) as pieces:
+        walk = Walk(self._table, self.rows, again=self._seen is not None)
+        with closing(gathered(walk.pieces(_READ * size), size)) as pieces:
             for piece in pieces:
-                yield as_chunk(piece, self._scratch)[0]
+                chunk, _ = as_chunk(piece)
+                rows = chunk.scores.shape[0]
+                yield from (pick(chunk, slice(i, i + size)) for i in range(0, rows, size))
         if self._seen is None:
             self._seen, self._rows = walk, walk.checks.rows
-        elif walk.checks.extent != self._seen.checks.extent:
+        elif walk.checks.rows != self._seen.checks.rows:
             msg = "the files were changed while they were assessed: assess them again"
             raise SecantError(msg)
 
