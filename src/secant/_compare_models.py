@@ -9,7 +9,7 @@ import numpy as np
 
 from secant import null
 from secant._ecce import extremes
-from secant._inference import half_width
+from secant._inference import half_width, spread
 from secant._input import check_level, observations
 from secant._results import plain
 from secant._wording import metric, predictions
@@ -227,6 +227,6 @@ def _noise_of_one(totals: Totals, level: float) -> float:
     """Return what the noise of one range of scores exceeds with half the error probability."""
     from statistics import NormalDist  # noqa: PLC0415  (loads more than all of this)
 
-    if totals.sigma_hat > 0:
-        return NormalDist().inv_cdf((1 + level) / 2) * totals.sigma_hat
+    if (sigma := spread(totals)) > 0:
+        return NormalDist().inv_cdf((1 + level) / 2) * sigma
     return half_width(null.range, totals, (1 + level) / 2)  # nothing was seen to vary

@@ -13,7 +13,15 @@ from secant import null
 if TYPE_CHECKING:
     from secant._blocks import Blocks, Totals
 
-__all__ = ["critical", "detectable", "half_width", "interval", "least_log_pvalue", "normalize"]
+__all__ = [
+    "critical",
+    "detectable",
+    "half_width",
+    "interval",
+    "least_log_pvalue",
+    "normalize",
+    "spread",
+]
 
 # Events that may have been missed where few are expected. With none added, limits of 95% held the
 # truth in as little as 37% of samples there; with one in 94%, with two in 97%.
@@ -31,16 +39,25 @@ def normalize(value: float, sigma: float) -> float:
     return value / sigma if sigma > 0 else math.inf
 
 
+def spread(totals: Totals) -> float:
+    """Return the standard deviation of the last cumulative difference, whatever the truth is.
+
+    Where few events are expected, those that are in truth more frequent may not have shown at all:
+    the variance of two more is added. It is 0 where every score is 0 or 1 and right.
+    """
+    sigma = totals.sigma_hat
+    if totals.few_events:
+        sigma = math.hypot(sigma, math.sqrt(_UNSEEN * totals.ww / totals.n) / totals.weight)
+    return sigma
+
+
 def half_width(law: null.BrownianLaw, totals: Totals, confidence_level: float) -> float:
     """Return the half-width of the confidence interval of a metric.
 
     Where every score is 0 or 1 and right, nothing was seen to vary; Hoeffding's inequality bounds
-    what may have been missed. Where few events are expected, those that are in truth more frequent
-    may not have shown at all: the variance of two more is added.
+    what may have been missed.
     """
-    if (sigma := totals.sigma_hat) > 0:
-        if totals.few_events:
-            sigma = math.hypot(sigma, math.sqrt(_UNSEEN * totals.ww / totals.n) / totals.weight)
+    if (sigma := spread(totals)) > 0:
         return critical(law, 1 - confidence_level) * sigma
     return math.sqrt(2 * math.log(2 / (1 - confidence_level)) * totals.ww) / totals.weight
 
