@@ -6,6 +6,10 @@ import os
 NEEDED = {
     "matplotlib": ["secant/plot/cumulative.py", "secant/plot/reliability.py"],
     "click": ["secant/cli"],
+    "narwhals": [
+        f"secant/sources/{name}.py"
+        for name in ("_faults", "_filters", "_outcomes", "_queries", "frames")
+    ],
 }
 
 collect_ignore: list[str] = []

@@ -75,7 +75,7 @@ def _write(out: Path) -> tuple[Path, Path]:
         stations,
         {
             "rained": (rng.random(station.shape[0]) < chance).astype(np.int8),
-            "forecast": np.round(sure / (1 + sure), 3),
+            "forecast": np.clip(np.round(sure / (1 + sure), 3), 0.001, 0.999),
             "station": station,
         },
     )
