@@ -229,11 +229,11 @@ def main():
     header = ["ten million rows", "time", "in the engine", "passes", "rows that came back"]
     header += ["bytes", "times secant on arrays", "times reading"]
     engines = markdown(header, rows)
-    cells = int(rows[0][4].split(" + ")[0].replace(",", ""))
-    shuffled_line = shuffled / tasks / cells
-    returned_line = float(rows[0][5].removesuffix(" MB")) * 1e6 / cells
+    came_back = [int(count.replace(",", "")) for count in rows[0][4].split(" + ")]
+    shuffled_line = shuffled / tasks / came_back[0]
+    returned_line = float(rows[0][5].removesuffix(" MB")) * 1e6 / sum(came_back)
     print(engines)
-    print(f"\nSpark's first pass shuffled {shuffled / 1e6:.1f} MB from {tasks} tasks, ")
+    print(f"\nSpark's first pass shuffled {shuffled / 1e6:.1f} MB from {tasks} tasks,")
     print(f"{shuffled_line:.0f} bytes a cell and task; {returned_line:.0f} came back for each.\n")
     header = ["rows", "passes", "rows that come back, by pass"]
     header += ["sent by a task, in a pass, at most", "through the driver, in all"]

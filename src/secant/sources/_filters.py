@@ -22,7 +22,7 @@ __all__ = ["conditions", "members"]
 # Ranges of scores named in one query: engines take seconds to understand hundreds.
 RANGES_A_QUERY = 64
 # More of them are written as a list of cells, so many in one query.
-LISTED_A_QUERY = 1 << 12
+LISTED_A_QUERY = 1 << 13
 # Groups of so few rows are fetched whole, which spares naming ranges.
 WHOLE_UP_TO = 1 << 12
 # A list of cells may bring so many times the rows wanted.
