@@ -143,6 +143,7 @@ def _csv_gz(columns: Columns, folder: Path) -> Any:
 
 
 def _write_csv(columns: Columns, path: Path) -> None:
+    optional("pyarrow")  # which reads it
     opener = gzip.open if path.suffix == ".gz" else open
     with opener(path, "wt", newline="") as file:
         writer = csv.writer(file)
