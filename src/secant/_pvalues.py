@@ -8,7 +8,7 @@ Brownian limit is good where the variance is large, and random draws decide wher
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -176,13 +176,21 @@ def _monte_carlo(
     blocks: Blocks, source: Source, rng: np.random.Generator, draws: int, *, equal: bool
 ) -> tuple[PValue, PValue]:
     from secant._montecarlo import draw_rows, draw_ties  # noqa: PLC0415  (as above)
+    from secant._progress import reporting  # noqa: PLC0415
 
-    if equal:
-        estimates = draw_ties(blocks.low, blocks.n, blocks.n1, rng=rng, draws=draws, enough=_ENOUGH)
-    else:
-        scores, labels, weights = source.sorted_rows()
-        assert weights is not None  # noqa: S101
-        estimates = draw_rows(scores, weights, labels, rng=rng, draws=draws, enough=_ENOUGH)
+    with reporting("Drawing outcomes") as progress:
+        drawing: dict[str, Any] = {
+            "rng": rng,
+            "draws": draws,
+            "enough": _ENOUGH,
+            "progress": progress,
+        }
+        if equal:
+            estimates = draw_ties(blocks.low, blocks.n, blocks.n1, **drawing)
+        else:
+            scores, labels, weights = source.sorted_rows()
+            assert weights is not None  # noqa: S101
+            estimates = draw_rows(scores, weights, labels, **drawing)
     r, mad = estimates
     return _drawn(r), _drawn(mad)
 
