@@ -67,8 +67,9 @@ def test_metrics_equal_sorting(data):
         result = secant.assess(y, p, sample_weight=weights)
         found = result.ecce_r.value, result.ecce_mad.value, result.sigma
         assert found == pytest.approx(by_sorting(y, p, weights), **EXACT)
-        assert secant.ecce_r(y, p, sample_weight=weights) == result.ecce_r.value
-        assert secant.ecce_mad(y, p, sample_weight=weights) == result.ecce_mad.value
+        # A P-value may need finer blocks than the metric alone: the same sum, in another order.
+        alone = [f(y, p, sample_weight=weights) for f in (secant.ecce_r, secant.ecce_mad)]
+        assert alone == pytest.approx(found[:2], rel=0, abs=1e-15)
 
 
 def test_the_order_of_rows_does_not_matter(data):
