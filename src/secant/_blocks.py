@@ -304,8 +304,10 @@ def _same_sums(old: Blocks, new: Blocks) -> bool:
 
 def concatenate(parts: list[Blocks]) -> Blocks:
     """Join disjoint blocks into one table in the order of scores."""
-    merged: Blocks = _map(lambda *columns: np.concatenate(columns), *parts)
-    return merged.select(np.argsort(merged.low, kind="stable"))
+    order = np.argsort(np.concatenate([part.low for part in parts]), kind="stable")
+    # Column by column: tables may be large, and this holds no second copy of them.
+    merged: Blocks = _map(lambda *columns: np.concatenate(columns)[order], *parts)
+    return merged
 
 
 def merge(blocks: Blocks, starts: IntArray) -> Blocks:

@@ -16,7 +16,7 @@ import secant
 from helpers import optional
 from makers import arguments
 from secant._progress import showing
-from secant.sources import _file_groups, rows
+from secant.sources import _file_groups, _formats, rows
 from secant.sources._prefetch import THREAD
 from secant.sources.files import column_kinds, write_parquet
 
@@ -32,10 +32,12 @@ Y = (rng.random(N) < P).astype(np.int64)
 NAMES = {"y_true": "y", "y_prob": "p"}
 
 
-@pytest.fixture(autouse=True)
-def folder(tmp_path, monkeypatch):
-    """Work in an empty folder, and leave no thread behind."""
+@pytest.fixture(autouse=True, params=["read here", "read ahead"])
+def folder(request, tmp_path, monkeypatch):
+    """Work in an empty folder, and leave no thread behind; once as if every file were large."""
     monkeypatch.chdir(tmp_path)
+    if request.param == "read ahead":
+        monkeypatch.setattr(_formats, "_LARGE", 1)
     yield tmp_path
     assert not [thread for thread in threading.enumerate() if thread.name == THREAD]
 
@@ -448,7 +450,7 @@ def test_words_in_batches(monkeypatch):
         "'no' and pos_label='yes' are two already"
     )
     told = refusal("a.parquet")
-    assert told.startswith("a.parquet, rows 0 to 99: y_true holds text ('no'); say which word")
+    assert told.startswith("a.parquet, rows 0 to 24: y_true holds text ('no'); say which word")
 
 
 def test_a_third_word_in_another_batch(monkeypatch):
@@ -596,9 +598,18 @@ def test_random_ties_and_drawn_pvalues_from_files(few_rows_are_many):
         assert found.ecce_r.pvalue == wanted.ecce_r.pvalue
 
 
+@pytest.mark.parametrize("name", ["a.b", ".", "a b", "p[0]", "<img src=x>", "ünï", "y.p", "'", '"'])
+def test_names_of_columns_are_plain_text(name, few_rows_are_many):
+    columns = {"y": Y, name: P, "other": P / 2, "a": [{"b": 0.5}] * N}
+    parquet.write_table(pa.table(columns), "a.parquet")
+    found = secant.assess("y", name, data="a.parquet")
+    assert found.mean_score == pytest.approx(P.mean(), abs=1e-14)
+    assert found.n == N
+
+
 def test_progress_is_told_in_rows(few_rows_are_many):
     told = []
     with showing(lambda done, total: told.append((done, total))):
         secant.assess(**NAMES, method="asymptotic", data=write("a.parquet"))
-    assert told[:10] == [(100 * (i + 1), N) for i in range(10)]
+    assert told[:40] == [(25 * (i + 1), N) for i in range(40)]
     assert len(told) % 10 == 0  # whole walks

@@ -15,6 +15,11 @@ __all__ = ["CSV_BLOCK", "FORMATS", "Look", "arrow", "look", "readable"]
 
 CSV_BLOCK = 1 << 22
 _BUFFER = 1 << 20
+# Rows from which a Parquet file is decoded by a thread of Arrow's, which never waits for the lock
+# of the interpreter but takes a while to set up, and how many batches it is ahead; more take
+# memory and gain little.
+_LARGE = 1 << 20
+_AHEAD = 2
 
 
 class Look(NamedTuple):
@@ -76,6 +81,10 @@ def readable(path: Path) -> Iterator[None]:
 class Format(Protocol):
     """How files of one format are read."""
 
+    def reads_ahead(self, rows: int | None) -> bool:
+        """Tell whether a file's next batches are made while the last one is being worked on."""
+        ...
+
     def look(self, path: Path) -> Look:
         """Return what a file says of itself."""
         ...
@@ -98,6 +107,10 @@ class Format(Protocol):
 class Parquet:
     """Columns in row groups, with their number of rows."""
 
+    def reads_ahead(self, rows: int | None) -> bool:
+        """Tell whether a file is large enough."""
+        return rows is not None and rows >= _LARGE
+
     def look(self, path: Path) -> Look:
         """Read the file's own description."""
         with self._open(path) as file:
@@ -114,8 +127,29 @@ class Parquet:
     ) -> Iterator[Any]:
         """Read columns in batches of at most ``size`` rows, of all or one of the row groups."""
         with self._open(path) as file:
-            groups = None if piece is None else [piece]
-            yield from file.iter_batches(batch_size=size, row_groups=groups, columns=names)
+            if piece is None and self.reads_ahead(file.metadata.num_rows):
+                yield from self._scan(path, names, size)
+            else:
+                groups = None if piece is None else [piece]
+                yield from file.iter_batches(batch_size=size, row_groups=groups, columns=names)
+
+    @staticmethod
+    def _scan(path: Path, names: list[str], size: int) -> Iterator[Any]:
+        from pyarrow import dataset, fs  # noqa: PLC0415  (an extra)
+
+        # As a stream, for the reason given below.
+        options = dataset.ParquetFragmentScanOptions(
+            use_buffered_stream=True, buffer_size=_BUFFER, pre_buffer=False
+        )
+        file = dataset.ParquetFileFormat().make_fragment(str(path), fs.LocalFileSystem())
+        scanner = file.scanner(
+            columns=names,
+            batch_size=size,
+            batch_readahead=_AHEAD,
+            fragment_scan_options=options,
+            use_threads=False,  # more than one thread decodes more than memory should hold
+        )
+        yield from scanner.to_batches()
 
     @staticmethod
     def _open(path: Path) -> Any:
@@ -128,6 +162,10 @@ class Parquet:
 
 class Feather:
     """Record batches of Arrow, as a file (Feather) or a stream."""
+
+    def reads_ahead(self, rows: int | None) -> bool:  # noqa: ARG002  (of no size)
+        """Return that none does."""
+        return False
 
     def look(self, path: Path) -> Look:
         """Read the file's own description."""
@@ -178,6 +216,10 @@ class Feather:
 
 class Csv:
     """Text with commas (``.csv``) or tabs (``.tsv``), gzipped or not, whose first line is names."""
+
+    def reads_ahead(self, rows: int | None) -> bool:  # noqa: ARG002  (of no size)
+        """Return that none does."""
+        return False
 
     def look(self, path: Path) -> Look:
         """Read the names, and guess types from the first rows."""

@@ -89,7 +89,8 @@ class Refinement:
         if self._collected:
             rows = join(self._collected)
             parts.append(collapse(*rows, counted=self._counted, moments=self._moments))
-        return concatenate(parts)
+        filled = [part for part in parts if len(part)]
+        return concatenate(filled) if len(filled) > 1 else (filled or parts)[0]
 
     def _inside(self, chunk: Chunk) -> tuple[Chunk, IntArray]:
         """Return the rows inside the blocks, with the number of the block that holds each."""

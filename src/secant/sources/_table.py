@@ -85,6 +85,11 @@ class FileTable:
         return sum(counts) if len(counts) == len(self.parts) else None
 
     @property
+    def reads_ahead(self) -> bool:
+        """Whether the next batches are made while the last one is being worked on."""
+        return all(FORMATS[part.kind].reads_ahead(part.rows) for part in self.parts)
+
+    @property
     def bytes(self) -> int:
         """The size of all files."""
         return sum(part.stamp[0] for part in self.parts)

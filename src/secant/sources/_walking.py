@@ -100,7 +100,10 @@ class Walk:
         """
         files = len(self._table.parts if self._parts is None else self._parts)
         doing = "Reading" if files == 1 else f"Reading {files:,} files"
-        with reporting(doing) as report, closing(prefetched(self._read(size))) as read:
+        read = self._read(size)
+        if not self._table.reads_ahead:
+            read = prefetched(read)
+        with reporting(doing) as report, closing(read):
             for done, piece in read:
                 yield piece
                 report(done, self._total)
@@ -108,10 +111,7 @@ class Walk:
             self._finish()
 
     def _read(self, size: int) -> Generator[tuple[int, Piece]]:
-        """Read and check what a walk needs; this runs in a thread of its own.
-
-        Checking here and not where rows are added up keeps both threads equally busy.
-        """
+        """Read and check what a walk needs; this may run in a thread of its own."""
         table = self._table
         grouped = self._number_groups is not None
         columns = table.columns if grouped else table.columns._replace(by=())

@@ -30,8 +30,6 @@ if TYPE_CHECKING:
 
 __all__ = ["FileRows", "column_kinds", "open_file_groups", "open_files", "write_parquet"]
 
-# Chunks read at once: the thread that reads must ask for Python's lock a few times for each.
-_READ = 4
 # A gzipped table is about so much smaller than its text.
 _GZIP = 4
 
@@ -166,7 +164,7 @@ class FileRows:
         """Walk over the rows of positive weight; a chunk is valid until the next one is taken."""
         size = max(1, min(size, row_source.CHUNK))
         walk = Walk(self._table, self.rows, again=self._seen is not None)
-        with closing(gathered(walk.pieces(_READ * size), size)) as pieces:
+        with closing(gathered(walk.pieces(size), size)) as pieces:
             for piece in pieces:
                 chunk, _ = as_chunk(piece)
                 rows = chunk.scores.shape[0]
