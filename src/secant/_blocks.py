@@ -339,44 +339,61 @@ def collapse(
     order
         The order to put the rows in, each a block of its own, instead of collapsing ties.
     """
+    ordered, happened, weight = _in_order(scores, labels, weights, order)
     starts: IntArray | None = None
     if order is None:
-        order = np.argsort(scores)
-        ordered = scores[order] + 0.0  # not -0.0
         new = ordered[1:] != ordered[:-1]
         if not new.all():
             starts = np.concatenate([[0], np.flatnonzero(new) + 1])
-    else:
-        ordered = scores[order]
 
     def total(column: Any) -> Any:
         return column if starts is None else np.add.reduceat(column, starts)
 
-    happened = labels[order].astype(np.int64, copy=False)
     score = ordered if starts is None else ordered[starts]
-    if weights is None:
-        n, n1 = total(np.ones_like(happened)), total(happened)
-        w, w1, ww = n, n1, n
-    elif counted:
-        copies = weights[order].astype(np.int64)
-        n, n1 = total(copies), total(copies * happened)
-        w, w1, ww = n, n1, n
+    if weight is None or counted:
+        copies = np.ones_like(happened) if weight is None else weight.astype(np.int64)
+        n, n1 = total(copies), total(happened if weight is None else copies * happened)
+        n0 = n - n1
+        w, w0, w1, ww = n, n0, n1, n
     else:
-        weight = weights[order]
         n, n1 = total(np.ones_like(happened)), total(happened)
+        n0 = n - n1
         w, w1, ww = total(weight), total(weight * happened), total(weight * weight)
-    v = score * (1 - score)
+        w0 = w - w1
+    sums: Moments | None = None
+    if moments:
+        v = score * (1 - score)
+        wv = w * v
+        sums = Moments(wv, wv if ww is w else ww * v, ww)
     return Blocks(
         low=score,
         high=score,
-        n0=n - n1,
+        n0=n0,
         n1=n1,
-        w0=w - w1,
+        w0=w0,
         w1=w1,
-        down=(w - w1) * score,
+        down=w0 * score,
         up=w1 * (1 - score),
-        moments=Moments(w * v, ww * v, ww) if moments else None,
+        moments=sums,
     )
+
+
+def _in_order(
+    scores: FloatArray, labels: IntArray, weights: FloatArray | None, order: IntArray | None
+) -> tuple[FloatArray, IntArray, FloatArray | None]:
+    """Put rows into an order, that of their scores if none is given; no score is -0.0."""
+    if order is None and weights is None:
+        # Doubles from 0.0 upward sort as their bits do, and those up to 1.0 leave the highest two
+        # unused: with the response as the lowest bit, one sort of integers carries both along.
+        rows = (scores + 0.0).view(np.int64)
+        rows <<= 1
+        rows += labels
+        rows.sort()
+        return (rows >> 1).view(np.float64), rows & 1, None
+    if order is None:
+        order = np.argsort(scores)
+    happened = labels[order].astype(np.int64, copy=False)
+    return scores[order] + 0.0, happened, None if weights is None else weights[order]
 
 
 def _map(function: Callable[..., Any], *tables: Any) -> Any:

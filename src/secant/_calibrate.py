@@ -87,13 +87,14 @@ def calibrate(
             ci=interval(value, law, totals, confidence_level),
         )
 
+    happened = float(blocks.w1.sum())
     return Calibration(
         n=totals.n,
         sigma=totals.sigma,
         ecce_r=statistic(found.ecce_r, null.range, p_r),
         ecce_mad=statistic(found.ecce_mad, null.mad, p_mad),
-        mean_score=float(blocks.scored.sum()) / totals.weight,
-        base_rate=float(blocks.w1.sum()) / totals.weight,
+        mean_score=max(0.0, happened - float(blocks.gain.sum())) / totals.weight,
+        base_rate=happened / totals.weight,
         confidence_level=float(confidence_level),
         forbidden=source.forbidden.rows,
         n_forbidden=source.forbidden.count,
@@ -144,8 +145,8 @@ def _warnings(source: Source, blocks: Blocks, totals: Totals, method: str) -> It
             f"that ruled {'them' if count > 1 else 'it'} out: that alone refutes these scores, "
             "whatever the P-value."
         )
-    events, others = int(blocks.n1.sum()), int(blocks.n0.sum())
-    if not events or not others:
+    events = int(blocks.n1.sum())
+    if events in (0, totals.n):
         yield f"The event {'never' if not events else 'always'} happened; check the outcomes."
     if totals.few_events:
         yield "Few events were expected, or few failures: confidence limits are approximate."
