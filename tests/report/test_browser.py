@@ -252,29 +252,30 @@ def test_models_are_chosen_by_name(visit, models, full_page):
 
 
 def names_shown(page) -> list[str]:
-    return page.locator("#groups-rows tr:not([hidden]) [data-group]").all_inner_texts()
+    return page.locator(".groups tbody tr:not([hidden]) [data-group]").all_inner_texts()
 
 
 def test_groups_are_sorted_searched_and_opened(visit, groups, full_page):
     with visit(full_page) as page:
         assert names_shown(page)[0] == "north"  # worst first
         page.locator("th button", has_text="predictions").click()
-        shown = page.locator("#groups-rows td.number:nth-child(3)").all_inner_texts()
+        shown = page.locator(".groups tbody td.number:nth-child(3)").all_inner_texts()
         counts = [int(text.replace(",", "")) for text in shown]
         assert counts == sorted(row.calibration.n for row in groups.rows)
         page.locator("th button", has_text="predictions").click()
         assert page.locator("th[aria-sort=descending]").count() == 1
         page.locator("th button", has_text="group").click()
         assert names_shown(page)[-1] == "(missing)"
-        page.fill("#search", "OUTH")
+        page.fill(".groups [type=search]", "OUTH")
         assert names_shown(page) == ["south"]
-        assert page.inner_text("#search-count") == "1 of 5 shown"
-        page.fill("#search", "0.")  # every row has such a number, and no group such a name
-        assert all("0." in row.text_content() for row in page.locator("#groups-rows tr").all())
-        verdicts = page.locator("#groups-rows tr:not([hidden]) td:last-child").all_inner_texts()
+        assert page.inner_text(".search-count") == "1 of 5 shown"
+        # Every row has such a number, and no group such a name.
+        page.fill(".groups [type=search]", "0.")
+        assert all("0." in row.text_content() for row in page.locator(".groups tbody tr").all())
+        verdicts = page.locator(".groups tbody tr:not([hidden]) td:last-child").all_inner_texts()
         assert all("0." in verdict for verdict in verdicts)
         assert len(verdicts) < 5
-        page.fill("#search", "")
+        page.fill(".groups [type=search]", "")
         assert len(names_shown(page)) == 5
         assert not page.locator("#read-alone").is_visible()
         page.locator("[data-group]", has_text="north").click()
@@ -289,6 +290,33 @@ def test_groups_are_sorted_searched_and_opened(visit, groups, full_page):
         page.locator("#series button", has_text="other").click()
         assert not page.locator("#group-curve").is_visible()
         assert not page.locator("#read-alone").is_visible()
+
+
+def test_groups_of_two_models(visit, tmp_path):
+    rng = np.random.default_rng(4)
+    scores, region = rng.random(3000), rng.choice(["north", "south", "west"], 3000)
+    happened = rng.random(3000) < scores
+    forecasts = {"old": scores**1.3, HOSTILE: scores}
+    models = {name: secant.assess(happened, each) for name, each in forecasts.items()}
+    groups = {name: secant.assess_by(happened, each, region) for name, each in forecasts.items()}
+    secant.report.write(tmp_path / "two.html", models, groups=groups)
+    with visit(tmp_path / "two.html") as page:
+        assert page.locator("section.groups h2").all_inner_texts() == [
+            "Groups of old", f"Groups of {HOSTILE}"
+        ]  # fmt: skip
+        first, second = page.locator("section.groups").all()
+        second.locator("[type=search]").fill("south")
+        assert second.locator(".search-count").inner_text() == "1 of 3 shown"
+        assert first.locator("tbody tr:not([hidden])").count() == 3
+        second.locator("th button", has_text="group").click()
+        assert first.locator("th[aria-sort=ascending]").count() == 0
+        second.locator("[data-group]", has_text="south").click()
+        agrees(page, groups[HOSTILE]["south"])
+        assert page.locator("#series button").last.inner_text() == f"Group south of {HOSTILE}"
+        first.locator("[data-group]", has_text="south").click()
+        agrees(page, groups["old"]["south"])
+        page.locator(".groups-verdict a").last.click()
+        assert page.evaluate("location.hash") == f"#{second.get_attribute('id')}"
 
 
 def test_hostile_names_are_text(visit, full_page):
@@ -442,11 +470,11 @@ def test_groups_of_two_columns_and_numbers(visit, tmp_path):
     with visit(tmp_path / "groups.html") as page:
         page.locator("th button", has_text="year").click()
         years = [
-            int(year) for year in page.locator("#groups-rows td:nth-child(2)").all_inner_texts()
+            int(year) for year in page.locator(".groups tbody td:nth-child(2)").all_inner_texts()
         ]
         assert years == sorted(row.key[1] for row in groups.rows)
-        page.locator("#groups-rows tr").first.click()
+        page.locator(".groups tbody tr").first.click()
         assert page.inner_text("#series button").endswith(", 2")
         assert page.evaluate("document.activeElement.id") == "whole"
-        opened = page.locator("#groups-rows [aria-pressed=true]")
+        opened = page.locator(".groups tbody [aria-pressed=true]")
         agrees(page, groups[opened.inner_text(), 2])

@@ -14,7 +14,7 @@ import secant
 import secant.report
 from helpers import CLOSING, HOSTILE
 from secant.errors import InputError
-from secant.report import _numbers
+from secant.report import _groups, _numbers
 from secant.report._html import Markup, data_block, tag
 
 
@@ -81,7 +81,7 @@ def test_hostile_names_stay_text_everywhere(full_page):
     assert not [name for _, found in page.elements for name in found if name.startswith("on")]
     numbers = json.loads(page.blocks["numbers"])
     assert numbers["models"][0]["name"] == HOSTILE
-    assert CLOSING in [row["key"] for row in numbers["groups"]["rows"]]
+    assert CLOSING in [row["key"] for row in numbers["groups"][0]["rows"]]
     assert numbers["provenance"]["columns"] == {"forecast": HOSTILE}
 
 
@@ -128,7 +128,7 @@ def test_it_stays_small(tmp_path):
     secant.report.write(path, results, groups=groups)
     assert path.stat().st_size < 6_000_000
     numbers = numbers_of(path)
-    assert len(numbers["groups"]["rows"]) == 500
+    assert len(numbers["groups"][0]["rows"]) == 500
     assert "1,000 are left out" in path.read_text(encoding="utf-8")
 
 
@@ -364,7 +364,7 @@ def test_keys_that_are_numbers():
     keys = [1.5, 1.5, np.inf, np.inf, np.nan]
     groups = secant.assess_by([0, 1, 0, 1, 1], [0.2, 0.7, 0.4, 0.5, 0.6], keys)
     page = Outline(secant.report.render(groups=groups))
-    rows = json.loads(page.blocks["numbers"])["groups"]["rows"]
+    rows = json.loads(page.blocks["numbers"])["groups"][0]["rows"]
     assert sorted(row["name"] for row in rows) == ["(missing)", "1.5", "inf"]
     assert {row["name"]: row["key"] for row in rows} == {
         "1.5": 1.5,
@@ -384,10 +384,31 @@ def test_the_page_says_whose_groups_it_shows():
     happened, scores = [0, 1, 0, 1, 1], [0.2, 0.7, 0.4, 0.5, 0.6]
     groups = secant.assess_by(happened, scores, ["a", "a", "b", "b", "b"])
     models = {each: secant.assess(happened, scores) for each in ("old", "<i>new")}
-    page = secant.report.render(models, groups=groups, groups_of="<i>new")
+    page = secant.report.render(models, groups={"<i>new": groups})
     assert "<h2>Groups of <bdi>&lt;i&gt;new</bdi></h2>" in page
-    assert json.loads(Outline(page).blocks["numbers"])["groups"]["model"] == "<i>new"
+    (shown,) = json.loads(Outline(page).blocks["numbers"])["groups"]
+    assert shown["model"] == "<i>new"
     assert "<h2>Groups</h2>" in secant.report.render(models["old"], groups=groups)
+    with pytest.raises(secant.InputError, match="groups are of 'newer', which is not the name"):
+        secant.report.render(models, groups={"newer": groups})
+    with pytest.raises(secant.InputError, match="groups must be Assessments, as assess_by"):
+        secant.report.render(models, groups={"old": models["old"]})
+
+
+def test_every_model_may_have_groups(monkeypatch):
+    monkeypatch.setattr(_groups, "_MOST_GROUPS", 4)
+    happened, scores = [0, 1, 0, 1, 1, 0], [0.2, 0.7, 0.4, 0.5, 0.6, 0.1]
+    groups = secant.assess_by(happened, scores, ["a", "a", "b", "b", "c", "c"])
+    models = {each: secant.assess(happened, scores) for each in ("old", "new")}
+    page = Outline(secant.report.render(models, groups=dict.fromkeys(models, groups)))
+    tables = json.loads(page.blocks["numbers"])["groups"]
+    assert [table["model"] for table in tables] == ["old", "new"]
+    assert [len(table["rows"]) for table in tables] == [2, 2]  # the room is shared
+    assert len(json.loads(page.blocks["views"])["groups"]) == 4
+    buttons = [each["data-group"] for _, each in page.elements if "data-group" in each]
+    assert buttons == ["0", "1", "2", "3"]
+    ids = [each["id"] for _, each in page.elements if "id" in each]
+    assert len(ids) == len(set(ids))
 
 
 def test_the_gate_is_part_of_where_it_comes_from():

@@ -394,12 +394,11 @@ def _report(outcome: _Outcome, options: dict[str, Any]) -> Path | None:
         elapsed=outcome.elapsed,
         gate=_gate_words(outcome),
     )
-    first, several = outcome.columns.y_prob[0], len(outcome.models) > 1
+    several, groups = len(outcome.models) > 1, outcome.groups
     report.write(
         path,
-        outcome.models if several else outcome.models[first],
-        groups=outcome.groups.get(first),
-        groups_of=first if several and outcome.groups else None,
+        outcome.models if several else next(iter(outcome.models.values())),
+        groups=groups if several else next(iter(groups.values()), None),
         title=options["title"],
         provenance=about,
     )

@@ -5,6 +5,7 @@ The file needs no network, no server and no library: charts are drawn by the pag
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from secant._assessments import Assessments
@@ -17,7 +18,7 @@ from secant.report._provenance import Provenance
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
 __all__ = ["Provenance", "render", "small_picture", "write"]
 
@@ -26,8 +27,7 @@ def write(
     path: str | os.PathLike[str],
     results: Calibration | Sequence[Calibration] | Mapping[str, Calibration] | None = None,
     *,
-    groups: Any = None,
-    groups_of: str | None = None,
+    groups: Assessments | Mapping[str, Assessments] | None = None,
     title: str | None = None,
     provenance: Provenance | None = None,
 ) -> None:
@@ -39,10 +39,9 @@ def write(
         Where to; the file appears whole or not at all.
     results : Calibration, sequence of Calibration or mapping from names to Calibration
         What to report; several models stand side by side. None where there are only groups.
-    groups : Assessments, optional
-        Groups, for a table from which their curves can be laid over the plot.
-    groups_of : str, optional
-        Whose groups they are, where there are several models.
+    groups : Assessments or mapping from names of models to Assessments, optional
+        Groups, for a table from which their curves can be laid over the plot; a table for each
+        model where a mapping says whose groups they are.
     title : str, optional
         Title of the page.
     provenance : Provenance, optional
@@ -51,7 +50,8 @@ def write(
     Raises
     ------
     InputError
-        If there is nothing to report, or something that is not a :class:`Calibration`.
+        If there is nothing to report, or something that is not a :class:`Calibration`, or groups
+        are of a model that is not among the results.
 
     Examples
     --------
@@ -59,7 +59,7 @@ def write(
     >>> result = secant.assess([0, 0, 1, 1], [0.1, 0.4, 0.5, 0.9])
     >>> secant.report.write("report.html", result, title="Four forecasts")  # doctest: +SKIP
     """
-    page = render(results, groups=groups, groups_of=groups_of, title=title, provenance=provenance)
+    page = render(results, groups=groups, title=title, provenance=provenance)
     # A text from data may hold half of a surrogate pair, which UTF-8 cannot write.
     write_whole(path, page.encode("utf-8", "xmlcharrefreplace"))
 
@@ -67,8 +67,7 @@ def write(
 def render(
     results: Calibration | Sequence[Calibration] | Mapping[str, Calibration] | None = None,
     *,
-    groups: Any = None,
-    groups_of: str | None = None,
+    groups: Assessments | Mapping[str, Assessments] | None = None,
     title: str | None = None,
     provenance: Provenance | None = None,
 ) -> str:
@@ -76,7 +75,7 @@ def render(
 
     Parameters
     ----------
-    results, groups, groups_of, title, provenance
+    results, groups, title, provenance
         As in :func:`write`.
 
     Returns
@@ -92,17 +91,32 @@ def render(
     from secant import __version__  # noqa: PLC0415  (the package itself stands beside its parts)
     from secant.report import _page  # noqa: PLC0415
 
-    if groups is not None and not isinstance(groups, Assessments):
-        msg = f"groups must be Assessments, as assess_by returns; got a {type(groups).__name__}"
-        raise InputError(msg)
-    only_groups = results is None and groups is not None
+    tables = _tables(groups)
+    only_groups = results is None and bool(tables)
     names, found = ((), ()) if only_groups else named(results, Calibration)
+    for whose, _ in tables:
+        if found and whose not in (None, *names):
+            msg = f"groups are of {whose!r}, which is not the name of a model among the results"
+            raise InputError(msg)
     return _page.render(
         names,
         found,
-        groups,
-        groups_of=groups_of,
+        tables,
         title="Calibration report" if title is None else str(title),
         about=Provenance() if provenance is None else provenance,
         version=__version__,
     )
+
+
+def _tables(groups: Any) -> list[tuple[str | None, Assessments]]:
+    """Return groups with the name of the model whose they are, where one is given."""
+    if groups is None:
+        return []
+    # Assessments are a mapping too, from keys to results.
+    alone = isinstance(groups, Assessments) or not isinstance(groups, Mapping)
+    tables: list[tuple[str | None, Any]] = [(None, groups)] if alone else list(groups.items())
+    for _, table in tables:
+        if not isinstance(table, Assessments):
+            msg = f"groups must be Assessments, as assess_by returns; got a {type(table).__name__}"
+            raise InputError(msg)
+    return tables

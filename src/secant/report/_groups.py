@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import accumulate
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from secant import _verdict
@@ -13,10 +14,10 @@ if TYPE_CHECKING:
 
     from secant._assessments import Assessments, Group
 
-__all__ = ["MOST_GROUPS", "numbers", "section"]
+__all__ = ["Table", "numbers", "section", "shared_out"]
 
-# Beyond this many groups the page holds the worst ones and says so.
-MOST_GROUPS = 500
+# Beyond this many groups in all the page holds the worst ones and says so.
+_MOST_GROUPS = 500
 # Points of the curves of all groups together, and of one.
 _POINTS = 20_000
 _POINTS_A_GROUP = 400
@@ -35,16 +36,48 @@ class _Column(NamedTuple):
     kind: str | None = None
 
 
-def numbers(groups: Assessments) -> dict[str, Any]:
+class Table(NamedTuple):
+    """The groups of one model, as far as the page holds them.
+
+    ``first`` is the number of the first of them among the groups of all models, ``points`` how many
+    each curve may have.
+    """
+
+    groups: Assessments
+    whose: str | None
+    rows: Sequence[Group]
+    first: int
+    points: int
+
+    @property
+    def id(self) -> str:
+        """What the page calls the table."""
+        return f"groups-{self.first}"
+
+
+def shared_out(tables: Sequence[tuple[str | None, Assessments]]) -> list[Table]:
+    """Share out the room on the page between the groups of all models."""
+    each = _MOST_GROUPS // max(len(tables), 1)
+    shown = [groups.rows[:each] for _, groups in tables]
+    points = min(_POINTS_A_GROUP, _POINTS // max(sum(map(len, shown)), 1))
+    starts = accumulate(map(len, shown), initial=0)
+    return [
+        Table(groups, whose, rows, first, points)
+        for (whose, groups), rows, first in zip(tables, shown, starts, strict=False)
+    ]
+
+
+def numbers(table: Table) -> dict[str, Any]:
     """Return everything the page shows about groups."""
-    shown = groups.rows[:MOST_GROUPS]
-    most = min(_POINTS_A_GROUP, _POINTS // len(shown))
+    groups = table.groups
+    several = len(groups.by) > 1
     return {
+        "model": table.whose,
         "verdict": _verdict.groups_words(groups),
         "by": list(groups.by),
         "adjust": groups.adjust,
         "groups": len(groups),
-        "rows": [_row_numbers(row, most, several=len(groups.by) > 1) for row in shown],
+        "rows": [_row_numbers(row, table.points, several=several) for row in table.rows],
     }
 
 
@@ -59,13 +92,13 @@ def _row_numbers(row: Group, most: int, *, several: bool) -> dict[str, Any]:
     }
 
 
-def section(groups: Assessments, whose: str | None) -> Markup:
+def section(table: Table) -> Markup:
     """Return the table with what is said about it."""
-    columns = _columns(groups)
-    shown = groups.rows[:MOST_GROUPS]
+    groups, whose = table.groups, table.whose
+    columns = _columns(table)
     head = tag("tr", *(_head(number, column) for number, column in enumerate(columns)))
-    body = [_row(number, row, columns) for number, row in enumerate(shown)]
-    table = tag("table", tag("thead", head), tag("tbody", *body, id="groups-rows"))
+    body = [_row(number, table, columns) for number in range(len(table.rows))]
+    label = "Groups" if whose is None else f"Groups of {whose}"
     return tag(
         "section",
         tag("h2", "Groups", None if whose is None else join(" of ", name(whose))),
@@ -75,36 +108,45 @@ def section(groups: Assessments, whose: str | None) -> Markup:
             tag("span", " Choose a row to lay its curve over the plot.", class_="screen"),
             class_="lead",
         ),
-        _left_out(len(groups) - len(shown)),
+        _left_out(len(table.rows), len(groups)),
         tag(
             "div",
             tag(
                 "label",
                 tag("span", "Search groups", class_="unseen"),
-                tag("input", type="search", id="search", placeholder="Search groups"),
+                tag("input", type="search", placeholder="Search groups"),
             ),
-            tag("span", id="search-count", role="status"),
+            tag("span", class_="search-count", role="status"),
             class_="controls",
         ),
-        tag("div", table, class_="table", tabindex=0, role="region", aria_label="Groups"),
-        _not_printed(len(shown)),
-        id="groups",
+        tag(
+            "div",
+            tag("table", tag("thead", head), tag("tbody", *body)),
+            class_="table",
+            tabindex=0,
+            role="region",
+            aria_label=label,
+        ),
+        _not_printed(len(table.rows)),
+        id=table.id,
+        class_="groups",
     )
 
 
-def _columns(groups: Assessments) -> list[_Column]:
+def _columns(table: Table) -> list[_Column]:
     """Return the columns of the printed table, and the curves."""
+    groups, shown = table.groups, table.rows
     head, rows = _verdict.groups_table(groups)
-    texts = list(zip(*rows, strict=True))
+    texts = list(zip(*rows[: len(shown)], strict=True))
     several = len(groups.by) > 1
-    keys = [row.key if several else (row.key,) for row in groups.rows]
-    behind = [(*key, *_values(row)) for key, row in zip(keys, groups.rows, strict=True)]
+    keys = [row.key if several else (row.key,) for row in shown]
+    behind = [(*key, *_values(row)) for key, row in zip(keys, shown, strict=True)]
     kinds = [*[None] * len(groups.by), *_KINDS]
     columns = [
         _Column(*each) for each in zip(head, texts, zip(*behind, strict=True), kinds, strict=False)
     ]
     columns += [_Column(*each) for each in zip(head, texts, strict=True)][len(columns) :]
-    curves = [_charts.sparkline(r.calibration.curve, r.calibration.sigma) for r in groups.rows]
+    curves = [_charts.sparkline(r.calibration.curve, r.calibration.sigma) for r in shown]
     columns.insert(len(groups.by), _Column("curve", curves))
     return columns
 
@@ -124,9 +166,11 @@ def _head(number: int, column: _Column) -> Markup:
     return tag("th", button, scope="col", aria_sort="none", class_=column.kind)
 
 
-def _row(number: int, row: Group, columns: Sequence[_Column]) -> Markup:
+def _row(number: int, table: Table, columns: Sequence[_Column]) -> Markup:
+    row = table.rows[number]
     first, *others = (_cell(number, column) for column in columns)
-    opens = tag("button", name(str(columns[0].cells[number])), type="button", data_group=number)
+    title = name(str(columns[0].cells[number]))
+    opens = tag("button", title, type="button", data_group=table.first + number)
     first = tag("td", opens, data_value=_sortable(columns[0], number))
     mood = None
     if row.status == "miscalibrated":
@@ -149,10 +193,10 @@ def _sortable(column: _Column, number: int) -> Any:
     return "" if value is None else value
 
 
-def _left_out(count: int) -> Markup | None:
-    if not count:
+def _left_out(shown: int, groups: int) -> Markup | None:
+    if shown == groups:
         return None
-    return tag("p", f"The page holds the first {MOST_GROUPS:,} groups; {count:,} are left out.")
+    return tag("p", f"The page holds the first {shown:,} groups; {groups - shown:,} are left out.")
 
 
 def _not_printed(count: int) -> Markup | None:

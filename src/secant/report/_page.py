@@ -31,65 +31,65 @@ _SCRIPTS = ("secant.js", "page.js")
 def render(
     names: Sequence[str | None],
     results: Sequence[Calibration],
-    groups: Assessments | None,
+    tables: Sequence[tuple[str | None, Assessments]],
     *,
-    groups_of: str | None,
     title: str,
     about: Provenance,
     version: str,
 ) -> str:
-    """Return the page as HTML."""
+    """Return the page as HTML; ``tables`` are groups and the models whose they are."""
     named = [_sections.model_name(each, number) for number, each in enumerate(names)]
     most = min(_POINTS_A_MODEL, _POINTS // max(len(results), 1))
     bins = _numbers.POSITIONS[-1] if len(results) <= _FEW_MODELS else _FEWER_BINS
     models = [_numbers.model(result, most=most, diagrams=bins) for result in results]
-    drawn = results or [row.calibration for row in (groups.rows[:1] if groups else ())]
-    views = _views(results, groups)
+    groups = _groups.shared_out(tables)
+    drawn = results or [row.calibration for row in groups[0].rows[:1]]
+    views = {
+        "models": [_charts.view(each, results) for each in results],
+        "groups": [
+            _charts.view(row.calibration, results, steps=False)
+            for table in groups
+            for row in table.rows
+        ],
+    }
     numbers = {
         "secant": version,
         "title": title,
         "provenance": about.to_dict(),
         "models": [{"name": each, **model} for each, model in zip(named, models, strict=True)],
-        "groups": None if groups is None else {"model": groups_of, **_groups.numbers(groups)},
+        "groups": [_groups.numbers(table) for table in groups],
     }
-    rows = _count(results, groups)
+    everyone = [*results, *(row.calibration for _, each in tables for row in each.rows)]
+    rows = _count(results, tables)
     body = join(
         _sections.header(title, rows, about),
-        _sections.verdicts(named, results, groups, groups_of),
+        _sections.verdicts(named, results, groups),
         _secant.section(drawn, (views["models"] or views["groups"])[0]),
         _bins.section(named, models) if models else None,
         _bins.scores(named, models, results) if models else None,
-        None if groups is None else _groups.section(groups, groups_of),
+        *map(_groups.section, groups),
         _metrics.section(named, results, models) if models else None,
-        _sections.provenance(about, rows, _methods(results, groups), version),
+        _sections.provenance(about, rows, _methods(everyone), version),
         tag("footer", f"Made with secant {version}."),
     )
     return _document(title, body, numbers, views)
 
 
-def _count(results: Sequence[Calibration], groups: Assessments | None) -> int | None:
+def _count(
+    results: Sequence[Calibration], tables: Sequence[tuple[str | None, Assessments]]
+) -> int | None:
     """Return the number of predictions, where there is one."""
-    if not results and groups is not None:
-        return sum(row.calibration.n for row in groups.rows)
     counts = {result.n for result in results}
+    if not results:
+        counts = {sum(row.calibration.n for row in groups.rows) for _, groups in tables}
     return counts.pop() if len(counts) == 1 else None
 
 
-def _methods(results: Sequence[Calibration], groups: Assessments | None) -> list[str]:
+def _methods(everyone: Sequence[Calibration]) -> list[str]:
     """Return how P-values were obtained, each way once."""
-    everyone = [*results, *(row.calibration for row in (groups.rows if groups else ()))]
     pairs = [("ECCE-R", "ecce_r"), ("ECCE-MAD", "ecce_mad")]
     said = [f"{name}: {getattr(each, key).method}" for name, key in pairs for each in everyone]
     return list(dict.fromkeys(said))
-
-
-def _views(results: Sequence[Calibration], groups: Assessments | None) -> dict[str, Any]:
-    """Return how the axes stand for each model and each group."""
-    rows = () if groups is None else groups.rows[: _groups.MOST_GROUPS]
-    return {
-        "models": [_charts.view(each, results) for each in results],
-        "groups": [_charts.view(row.calibration, results, steps=False) for row in rows],
-    }
 
 
 def _document(title: str, body: Markup, numbers: dict[str, Any], views: dict[str, Any]) -> str:

@@ -14,9 +14,9 @@ from secant.report._html import Markup, join, name, tag
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from secant._assessments import Assessments
     from secant._calibration import Calibration
     from secant._results import Statistic
+    from secant.report._groups import Table
     from secant.report._provenance import Provenance
 
 __all__ = ["caption", "header", "model_name", "provenance", "term", "verdicts"]
@@ -47,19 +47,20 @@ def header(title: str, rows: int | None, about: Provenance) -> Markup:
 def verdicts(
     names: Sequence[str],
     results: Sequence[Calibration],
-    groups: Assessments | None,
-    groups_of: str | None,
+    tables: Sequence[Table],
 ) -> Markup:
-    """Return the verdicts of all models side by side, and that of the groups."""
+    """Return the verdicts of all models side by side, and those of their groups."""
     cards = [
         _verdict_card(result, caption(number, names, "h2")) for number, result in enumerate(results)
     ]
-    words = None
-    if groups is not None:
-        whose = None if groups_of is None else join(name(groups_of), ": ")
-        link = tag("a", _verdict.groups_headline(groups), href="#groups")
-        words = tag("p", whose, link, class_="verdict groups-verdict")
-    return tag("section", tag("div", *cards, class_="verdicts"), words, aria_label="Verdict")
+    words = [_groups_verdict(table) for table in tables]
+    return tag("section", tag("div", *cards, class_="verdicts"), *words, aria_label="Verdict")
+
+
+def _groups_verdict(table: Table) -> Markup:
+    whose = None if table.whose is None else join(name(table.whose), ": ")
+    link = tag("a", _verdict.groups_headline(table.groups), href=f"#{table.id}")
+    return tag("p", whose, link, class_="verdict groups-verdict")
 
 
 def _verdict_card(result: Calibration, head: Markup | None) -> Markup:

@@ -7,7 +7,9 @@ const views = JSON.parse($("views").textContent);
 // The cumulative plot ----------------------------------------------------------------------------
 
 const models = numbers.models;
-const groups = numbers.groups ? numbers.groups.rows : [];
+// The groups of all models, one after the other; each knows among how many it was tested.
+const groups = numbers.groups.flatMap((table) =>
+  table.rows.map((row) => ({ ...row, model: table.model, among: table.groups })));
 const base = views.models[0] ?? views.groups[0]; // what Python drew is on this scale
 const toBase = (value) => (UNIT * (base.high - value)) / (base.high - base.low);
 const tool = secantTool();
@@ -58,7 +60,7 @@ function open(kind, number) {
   document.querySelectorAll("[data-group]").forEach((each) => {
     each.setAttribute("aria-pressed", isGroup && Number(each.dataset.group) === number);
   });
-  $("read-alone").textContent = isGroup && numbers.groups.groups > 1 ? alone(number) : "";
+  $("read-alone").textContent = isGroup && series.among > 1 ? alone(number) : "";
   offer(kind, number);
   read(series, (isGroup ? views.groups : views.models)[number]);
 }
@@ -68,7 +70,7 @@ function alone(number) {
   const row = document.querySelector(`[data-group="${number}"]`).closest("tr");
   const [adjusted, verdict] = [...row.children].slice(-2).map((cell) => cell.textContent);
   return "These limits are for this group alone, as if it were the only one. Among " +
-    `${count(numbers.groups.groups)} groups some are off by chance; adjusted for that, P is ${adjusted}: ${verdict}.`;
+    `${count(groups[number].among)} groups some are off by chance; adjusted for that, P is ${adjusted}: ${verdict}.`;
 }
 
 /** Offer the models, and the open group, as buttons above the plot. */
@@ -85,7 +87,8 @@ function offer(kind, number) {
     button(models.length > 1 ? model.name : "All", kind === "model" && k === number, () => open("model", k)));
   if (kind === "group") {
     const back = () => document.querySelector(`[data-group="${number}"]`).focus();
-    offered.push(button(`Group ${groups[number].name}`, true, back));
+    const { name, model } = groups[number];
+    offered.push(button(`Group ${name}${model === null ? "" : ` of ${model}`}`, true, back));
   }
   $("series").replaceChildren(...(offered.length > 1 || kind === "group" ? offered : []));
 }
@@ -101,35 +104,38 @@ function compare(a, b) {
   return Number.isNaN(x) || Number.isNaN(y) ? a.localeCompare(b, undefined, { numeric: true }) : x - y;
 }
 
-function sortBy(heading) {
+function sortBy(heading, section) {
   const ascending = heading.parentElement.getAttribute("aria-sort") !== "ascending";
   const cell = (row) => row.children[heading.dataset.column].dataset.value;
-  for (const th of document.querySelectorAll("#groups th[aria-sort]")) th.setAttribute("aria-sort", "none");
+  for (const th of section.querySelectorAll("th[aria-sort]")) th.setAttribute("aria-sort", "none");
   heading.parentElement.setAttribute("aria-sort", ascending ? "ascending" : "descending");
-  const rows = [...$("groups-rows").children];
+  const body = section.querySelector("tbody");
+  const rows = [...body.children];
   rows.sort((a, b) => (ascending ? 1 : -1) * compare(cell(a), cell(b)));
-  $("groups-rows").append(...rows);
+  body.append(...rows);
 }
 
-function search() {
-  const wanted = $("search").value.trim().toLowerCase();
+function search(section) {
+  const wanted = section.querySelector("[type=search]").value.trim().toLowerCase();
+  const rows = [...section.querySelector("tbody").children];
   let shown = 0;
-  for (const row of $("groups-rows").children) {
+  for (const row of rows) {
     // Names and verdicts; digits of the numbers between them would match by accident.
     const { name } = groups[row.querySelector("[data-group]").dataset.group];
     const hit = `${name} ${row.lastElementChild.textContent}`.toLowerCase().includes(wanted);
     row.toggleAttribute("hidden", !hit);
     shown += hit;
   }
-  $("search-count").textContent = wanted ? `${count(shown)} of ${count(groups.length)} shown` : "";
+  section.querySelector(".search-count").textContent =
+    wanted ? `${count(shown)} of ${count(rows.length)} shown` : "";
 }
 
-if (groups.length) {
-  $("search").addEventListener("input", search);
-  $("groups").addEventListener("click", (event) => {
+for (const section of document.querySelectorAll("section.groups")) {
+  section.querySelector("[type=search]").addEventListener("input", () => search(section));
+  section.addEventListener("click", (event) => {
     const heading = event.target.closest("[data-column]");
-    const row = event.target.closest("#groups-rows tr");
-    if (heading) sortBy(heading);
+    const row = event.target.closest("tbody tr");
+    if (heading) sortBy(heading, section);
     if (row) {
       open("group", Number(row.querySelector("[data-group]").dataset.group));
       $("secant").scrollIntoView();
