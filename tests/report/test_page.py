@@ -252,6 +252,13 @@ def test_rare_events_get_narrow_bars():
     assert found["edges"][-1] < 0.1
 
 
+def test_one_score_is_shown_on_the_whole_scale():
+    found = _numbers.in_bins(secant.assess([0, 1, 0], [0.003] * 3), diagrams=4)["distribution"]
+    assert found["edges"][0] == 0
+    assert found["edges"][-1] == 1
+    assert found["weight"][0] == 1
+
+
 def test_predictions_that_are_gone():
     rng = np.random.default_rng(0)
     scores = rng.random(100_000)

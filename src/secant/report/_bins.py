@@ -150,4 +150,5 @@ def _outside(numbers: dict[str, Any]) -> Markup:
         for share, where, edge in ends
         if share > 0
     )
-    return join("How often each score was given; the dark part is how often the event came.", more)
+    says = "How often each score was given; the stronger part is how often the event came."
+    return join(says, more)

@@ -208,6 +208,8 @@ def _range_of_nearly_all(result: Calibration) -> tuple[float, float, int]:
     whole = result.curve
     place = np.searchsorted(whole.fraction, _NEARLY_ALL).clip(1, len(whole.score) - 1)
     low, high = (float(score) for score in whole.score[place])
+    if low == high:  # one score has no scale of its own
+        low, high = 0.0, 1.0
     return low, high, _round_cells(_BARS / max(high - low, _BARS / _MOST_CELLS))
 
 
