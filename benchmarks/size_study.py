@@ -236,6 +236,8 @@ def draw(cells, reps, path):
     mpl.use("Agg")
     import matplotlib.pyplot as plt
 
+    from secant.plot._style import model_style
+
     figure, axes = plt.subplots(2, 2, figsize=(9, 6.4), sharex=True, sharey=True)
     for row, level in zip(axes, (0.05, 0.001), strict=True):
         error = 1.96 * math.sqrt(level * (1 - level) / reps) / level
@@ -244,13 +246,23 @@ def draw(cells, reps, path):
         ):
             ax.axhspan(1 - error, 1 + error, color="0.85", lw=0)
             ax.axhline(1, color="0.4", lw=0.8)
-            for family in FAMILIES:
+            for number, family in enumerate(FAMILIES):
+                look = model_style(number)
                 own = [cell for cell in cells if cell[0] == family]
                 ratio = [
                     next(r[place] for r in cell[2] if r[:2] == ("ecce_r", level)) / reps / level
                     for cell in own
                 ]
-                ax.plot([cell[1] for cell in own], ratio, marker="o", ms=3.5, lw=1.2, label=family)
+                ax.plot(
+                    [cell[1] for cell in own],
+                    ratio,
+                    color=look.color,
+                    ls=look.dash,
+                    marker=look.marker,
+                    ms=4.5,
+                    lw=1.2,
+                    label=family,
+                )
             ax.set(xscale="log", yscale="log")
             ax.set_xticks([cell[1] for cell in cells if cell[0] == cells[0][0]], minor=False)
             ax.xaxis.set_major_formatter("{x:,.0f}")
