@@ -21,6 +21,19 @@ __all__ = [
     "wrong_type",
 ]
 
+# What to pass in place of an array with a column for each of two classes, or of several.
+_HINTS = {
+    "y_prob": (
+        "; pass the probabilities of the positive class alone, probs[:, 1]",
+        "; for the probabilities of several classes there is assess_classes",
+    ),
+    "y_true": (
+        " (one-hot? pass y_true.argmax(axis=1))",
+        " (one-hot? pass y_true.argmax(axis=1), for several classes to assess_classes)",
+    ),
+    "by": ("; pass a list of its columns",) * 2,
+}
+
 
 def one_dimensional(argument: str, value: Any) -> np.ndarray[Any, Any]:
     """Turn anything array-like into a one-dimensional array, or say why not."""
@@ -30,7 +43,8 @@ def one_dimensional(argument: str, value: Any) -> np.ndarray[Any, Any]:
     if array.ndim == 0:
         msg = f"{argument} must be one-dimensional; got a single {type(value).__name__}"
     else:
-        msg = f"{argument} must be one-dimensional; its shape is {array.shape}{_shape_hint(array)}"
+        hint = _shape_hint(argument, array.shape)
+        msg = f"{argument} must be one-dimensional; its shape is {array.shape}{hint}"
     raise InputError(msg)
 
 
@@ -58,15 +72,14 @@ def _array(argument: str, value: Any) -> np.ndarray[Any, Any]:
         raise InputError(msg) from error
 
 
-def _shape_hint(array: np.ndarray[Any, Any]) -> str:
+def _shape_hint(argument: str, shape: tuple[int, ...]) -> str:
     """Suggest what a two-dimensional array was probably meant to be."""
-    if array.ndim != 2:
+    if len(shape) != 2:
         return ""
-    if array.shape[1] == 1:
+    if shape[1] == 1:
         return "; pass its single column"
-    if array.shape[1] == 2:
-        return "; pass the probabilities of the positive class alone, probs[:, 1]"
-    return ""
+    two, several = _HINTS.get(argument, ("", ""))
+    return two if shape[1] == 2 else several
 
 
 def real_array(

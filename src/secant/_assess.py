@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from secant import _ece
 from secant._calibrate import calibrate, calibrations
 from secant._data import open_source
 from secant._ecce import extremes
 from secant._groups import Apart
-from secant._input import check_choice, check_level, observations
+from secant._input import check_choice, check_level, generator, observations
 from secant._pvalues import METHODS
 from secant.errors import InputError
 from secant.sources.rows import RowSource
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from secant._blocks import Source
     from secant._calibration import Calibration
     from secant._ecce import Extremes
@@ -293,20 +293,3 @@ def _extremes(y_true: Any, y_prob: Any, sample_weight: Any) -> Extremes:
     source = RowSource(observations(y_true, y_prob, sample_weight))
     blocks, totals = source.blocks()
     return extremes(blocks, totals.weight, source.refine)[1]
-
-
-def generator(rng: Any) -> np.random.Generator | None:
-    """Return the generator asked for; None where nothing is asked for.
-
-    Raises
-    ------
-    InputError
-        If ``rng`` is no seed and no generator.
-    """
-    if rng is None:
-        return None
-    try:
-        return np.random.default_rng(rng)
-    except (TypeError, ValueError) as error:
-        msg = f"rng must be a whole number or a numpy.random.Generator; got {rng!r}"
-        raise InputError(msg) from error

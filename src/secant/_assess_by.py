@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from secant._adjust import benjamini_hochberg, holm
-from secant._assess import generator
 from secant._assessments import Assessments, Group
 from secant._calibrate import calibrations
 from secant._data import open_groups
 from secant._inference import least_log_pvalue
-from secant._input import check_choice, check_level
+from secant._input import check_choice, check_level, generator
 from secant._pvalues import METHODS
 
 if TYPE_CHECKING:
@@ -51,7 +50,8 @@ def assess_by(
         As in :func:`assess`.
     by : array-like of shape (n,), or a list of them
         The group of each prediction; with ``data``, the name of a column or a list of names. A
-        missing value is a group of its own, with key None.
+        missing value is a group of its own, with key None. The outcomes cannot be groups: among
+        rows chosen by what happened, even perfect forecasts look wrong.
     data : optional
         Where the predictions are, if not in arrays; as in :func:`assess`. All groups are
         assessed in the same passes over the data.

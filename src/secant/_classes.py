@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from secant._adjust import benjamini_hochberg, holm
-from secant._assess import generator
 from secant._assess_by import ranked
 from secant._calibrate import calibrations, thinned
 from secant._groups import Apart, split
-from secant._input import check_choice, check_level, observations
+from secant._input import check_choice, check_level, generator, observations
 from secant._probs import class_predictions, largest
 from secant._pvalues import METHODS
 from secant.errors import InputError

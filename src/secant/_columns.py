@@ -10,7 +10,9 @@ from secant.errors import InputError
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-__all__ = ["Columns", "named_columns"]
+__all__ = ["SELECTED", "Columns", "named_columns"]
+
+SELECTED = "among rows chosen by what happened, even perfect forecasts look wrong"
 
 
 class Columns(NamedTuple):
@@ -89,7 +91,7 @@ def named_columns(
     Raises
     ------
     InputError
-        If one is not a text, or two are the same column.
+        If one is not a text, or the outcomes are named for something else as well.
     """
     groups: tuple[str, ...] = ()
     if by is not None:
@@ -110,6 +112,10 @@ def named_columns(
     if columns.y_true == columns.y_prob:
         msg = f"y_true and y_prob are both column {columns.y_true!r}"
         raise InputError(msg)
+    for argument, name in columns.roles.items():
+        if name == columns.y_true and argument != "y_true":
+            msg = f"{argument} names {name!r}, the column of outcomes: {SELECTED}"
+            raise InputError(msg)
     return columns
 
 

@@ -9,12 +9,11 @@ import numpy as np
 
 from secant import null
 from secant._arraylike import one_dimensional, plain_value
-from secant._assess import generator
 from secant._blocks import Totals
 from secant._ecce import running_sum
 from secant._group_comparison import Contrast, GroupComparison
 from secant._inference import half_width, interval, normalize
-from secant._input import check_choice, check_level, observations
+from secant._input import check_choice, check_level, generator, observations
 from secant._results import Curve, Statistic
 from secant._stretches import compared_rows, stretches
 from secant._wording import metric

@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from secant._columns import named_columns
+from secant._columns import SELECTED, named_columns
 from secant._groups import Apart, grouped, key_order, split
 from secant._input import observations
 from secant.errors import InputError, MissingExtraError
@@ -73,6 +73,9 @@ def open_groups(
     reading = {"weight_kind": weight_kind, "pos_label": pos_label}
     if data is None:
         seen = observations(y_true, y_prob, sample_weight, **reading)
+        if any(column is y_true for column in (by if isinstance(by, list) else [by])):
+            msg = f"by holds the outcomes, y_true: {SELECTED}"
+            raise InputError(msg)
         keys, codes = grouped(by, seen.rows)
         several = isinstance(keys[0], tuple)
         names = tuple(f"group {i + 1}" for i in range(len(keys[0]))) if several else ("group",)

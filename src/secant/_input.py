@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from secant._types import FloatArray
 
-__all__ = ["Chunk", "Observations", "check_choice", "check_level", "observations"]
+__all__ = ["Chunk", "Observations", "check_choice", "check_level", "generator", "observations"]
 
 WeightKind = Literal["sampling", "frequency"]
 
@@ -185,6 +185,23 @@ def check_level(value: Any) -> None:
     if not (isinstance(value, Real) and 0 < float(value) < 1):
         msg = f"confidence_level must lie strictly between 0 and 1; got {value!r}"
         raise InputError(msg)
+
+
+def generator(rng: Any) -> np.random.Generator | None:
+    """Return the generator asked for; None where nothing is asked for.
+
+    Raises
+    ------
+    InputError
+        If ``rng`` is no seed and no generator.
+    """
+    if rng is None:
+        return None
+    try:
+        return np.random.default_rng(rng)
+    except (TypeError, ValueError) as error:
+        msg = f"rng must be a whole number or a numpy.random.Generator; got {rng!r}"
+        raise InputError(msg) from error
 
 
 # Arrays -------------------------------------------------------------------------------------------

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from secant._assess import generator
 from secant._binomial import clopper_pearson
 from secant._grid import is_whole
-from secant._input import check_level, observations
+from secant._input import check_level, generator, observations
 from secant._multiscale import GUARD, Ties, null_draws, ranges
 from secant._results import Interval, plain
 from secant._wording import metric, points, predictions, score

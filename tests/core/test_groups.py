@@ -348,6 +348,7 @@ def test_draws_are_reproducible_and_do_not_depend_on_the_other_groups():
         (([0, 1], [0.5, 0.5], ["a"]), {}, "by must have one value a row; it has 1, not 2"),
         (([0, 1], [0.5, 0.5], "a"), {}, "by must be an array"),
         (([0, 1], [0.5, 0.5], [[1], [2]]), {}, "by must have one value a row"),
+        (([0, 1], [0.5, 0.5], np.eye(2)), {}, "by must be one-dim.* pass a list of its columns"),
         (([0, 1], [0.5, 0.5], ["a", "b"]), {"adjust": "none"}, "adjust must be one of 'holm'"),
         (([0, 1], [0.5, 0.5], ["a", "b"]), {"method": "x"}, "method must be one of"),
         (([0, 1], [0.5, 1.5], ["a", "b"]), {}, r"y_prob\[1\] is 1.5"),
@@ -356,8 +357,17 @@ def test_draws_are_reproducible_and_do_not_depend_on_the_other_groups():
         (("y", "p", ["y", "y"]), {"data": {"y": [0], "p": [0.1]}}, "by must name one column"),
         (("y", "p", [1]), {"data": {"y": [0], "p": [0.1]}}, "by must be the name of a column"),
         (("y", "p", "g"), {"data": {"y": [0], "p": [2.0], "g": [1]}}, "y_prob is column 'p'"),
+        (("y", "p", "y"), {"data": {"y": [0], "p": [0.1]}}, "by names 'y', the column of outcomes"),
     ],
 )
 def test_refusals(arguments, options, words):
     with pytest.raises(secant.InputError, match=words):
         secant.assess_by(*arguments, **options)
+
+
+@pytest.mark.parametrize("several", [False, True])
+def test_groups_by_outcome_are_refused(several):
+    y, p = np.array([0, 1, 1]), np.array([0.2, 0.5, 0.9])
+    by = [p, y] if several else y
+    with pytest.raises(secant.InputError, match="by holds the outcomes, y_true: among rows chosen"):
+        secant.assess_by(y, p, by)

@@ -259,6 +259,22 @@ def test_two_columns_of_probabilities():
         secant.assess(Y, both)
 
 
+@pytest.mark.parametrize(
+    ("argument", "columns", "advice"),
+    [
+        ("y_prob", 2, r"probs\[:, 1\]$"),
+        ("y_prob", 3, "assess_classes$"),
+        ("y_true", 2, r"one-hot\? pass y_true.argmax\(axis=1\)\)$"),
+        ("y_true", 3, r"one-hot\? pass y_true.argmax\(axis=1\), .* assess_classes\)$"),
+        ("sample_weight", 2, r"\(8, 2\)$"),
+    ],
+)
+def test_the_advice_on_several_columns_is_for_the_argument(argument, columns, advice):
+    arguments = {"y_true": Y, "y_prob": P, argument: np.eye(columns)[np.arange(8) % columns]}
+    with pytest.raises(InputError, match=rf"^{argument} .*{advice}"):
+        secant.assess(**arguments)
+
+
 @pytest.mark.parametrize("argument", ["y_true", "y_prob"])
 def test_none_in_place_of_an_array(argument):
     with pytest.raises(InputError, match=rf"^{argument}\b.*None"):

@@ -167,9 +167,18 @@ def test_groups_of_a_csv(folder, fields, keys):
 
 
 @pytest.mark.parametrize("name", ["a.csv", "a.parquet", "a.feather"])
-def test_groups_by_outcome(name):
-    found = secant.assess_by("y", "p", "y", data=write(name))
-    assert {key: found[key].n for key in found} == {0: N - Y.sum(), 1: Y.sum()}
+def test_groups_by_score_are_allowed_because_calibration_holds_at_every_score(name):
+    p = P.round(1)
+    found = secant.assess_by("y", "p", "p", data=write(name, p=p))
+    wanted = secant.assess_by(Y, p, p)
+    assert {key: found[key].n for key in found} == {key: wanted[key].n for key in wanted}
+
+
+@pytest.mark.parametrize("by", ["y", ["g", "y"]])
+def test_groups_by_outcome_are_refused(by):
+    with pytest.raises(secant.InputError, match=r"^by.* names 'y', the column of outcomes: among"):
+        secant.assess_by("y", "p", by, data=write("a.parquet", g=Y))
+    assert refusal("a.parquet", sample_weight="y").startswith("sample_weight names 'y', the col")
 
 
 def test_several_columns_of_groups():
@@ -244,16 +253,17 @@ def test_many_small_files(folder):
 
 
 def test_rows_are_numbered_through_all_files():
-    write("a.parquet")
-    p = P.copy()
+    y, p, g = Y.copy(), P.copy(), np.arange(N) // 6
     p[5], p[7] = 0.0, 1.0
-    write("b.parquet", p=p, y=np.where(np.arange(N) == 5, 1, np.where(np.arange(N) == 7, 0, Y)))
+    y[5], y[7] = 1, 0
+    write("a.parquet", g=g)
+    write("b.parquet", y=y, p=p, g=g)
     found = secant.assess(**NAMES, data=["a.parquet", "b.parquet"])
     assert found.forbidden == (N + 5, N + 7)
     assert found.n_forbidden == 2
-    by = secant.assess_by("y", "p", "y", data=["a.parquet", "b.parquet"])
-    assert by[1].forbidden == (N + 5,)
-    assert by[0].forbidden == (N + 7,)
+    by = secant.assess_by("y", "p", "g", data=["a.parquet", "b.parquet"])
+    assert by[0].forbidden == (N + 5,)
+    assert by[1].forbidden == (N + 7,)
 
 
 # What cannot be read ------------------------------------------------------------------------------
@@ -288,9 +298,9 @@ def test_no_bytes(folder, name):
 
 
 @pytest.mark.parametrize("name", ["a.parquet", "a.feather", "a.csv"])
-@pytest.mark.parametrize("by", [None, "y"])
+@pytest.mark.parametrize("by", [None, "g"])
 def test_no_rows(name, by):
-    write(name, y=Y[:0], p=P[:0])
+    write(name, y=Y[:0], p=P[:0], g=Y[:0])
     call = secant.assess if by is None else lambda *a, **k: secant.assess_by(*a, by, **k)
     with pytest.raises(secant.InputError, match=f"^{name}: there are no rows; there is nothing"):
         call("y", "p", data=name)
@@ -503,9 +513,9 @@ def test_a_file_that_changes_is_noticed(few_rows_are_many):
         found.ece()
 
 
-@pytest.mark.parametrize("by", [None, "y"])
+@pytest.mark.parametrize("by", [None, "g"])
 def test_interruption_leaves_nothing_behind(by, few_rows_are_many, monkeypatch):
-    write("a.parquet")
+    write("a.parquet", g=Y)
     taken = []
 
     def interrupted(self, chunk):
