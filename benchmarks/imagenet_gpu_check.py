@@ -242,7 +242,7 @@ def check_command(check, work, tree, weights, device):
     code, output = finish(start(tree, other, out, device))
     check(
         "other weights are refused",
-        good=code == 1 and "weights was" in output and not out.exists(),
+        good=code == 2 and "weights was" in output and not out.exists(),
         found=output[-160:].replace("\n", " "),
     )
     code, more, _ = stop_in_the_middle(

@@ -8,6 +8,7 @@ __all__ = ["main"]
 
 # What the command line needs and the library does not.
 _NEEDED = ("click", "rich")
+_CANNOT_RUN = 2  # 1 is for a crossed gate
 
 
 def main() -> None:
@@ -17,10 +18,11 @@ def main() -> None:
     except ModuleNotFoundError as error:
         if error.name is None or error.name.partition(".")[0] not in _NEEDED:
             raise
-        sys.exit(
+        sys.stderr.write(
             f"secant's command line needs {error.name}, which is not installed: "
-            "pip install 'secant[cli]'"
+            "pip install 'secant[cli]'\n"
         )
+        sys.exit(_CANNOT_RUN)
     cli(prog_name="secant")
 
 

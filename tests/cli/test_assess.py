@@ -429,7 +429,7 @@ def test_a_group_alone_can_cross_the_gate(tmp_path):
         (("{file}", *NAMED, "--weight", "segment"), "segment"),
         (("missing.parquet", *NAMED), "missing.parquet"),
         (("{file}", "--y-true", "forecast", "--y-prob", "happened"), "forecast"),
-        (("{file}", *NAMED, "--pos-label", "9"), "pos_label=9"),
+        (("{file}", *NAMED, "--pos-label", "9"), "--pos-label 9 does not occur"),
         (("{file}", *NAMED, "--by", "happened"), "is the column of outcomes"),
         (("{file}", *NAMED, "--html", "nowhere/at/all/report.html"), "nowhere"),
     ],

@@ -139,7 +139,7 @@ def test_the_folder_is_needed():
 def test_what_cannot_be_written_is_said_in_one_line(tmp_path):
     (tmp_path / "taken").write_text("", encoding="utf-8")
     result = run("paper", "--out", tmp_path / "taken" / "below", "--only", "2")
-    assert result.exit_code == 1
+    assert result.exit_code == 2
     assert result.output.startswith("Error: cannot write to ")
     assert "Traceback" not in result.output
 
@@ -158,7 +158,7 @@ from secant.__main__ import main
 main()
 """
     done = python(script, PACKAGE.parent, "paper")
-    assert done.returncode == 1
+    assert done.returncode == 2
     assert done.stdout == ""
     assert done.stderr == (
         "secant's command line needs click, which is not installed: pip install 'secant[cli]'\n"

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from secant import _verdict, _wording, null
+from secant.cli._refusal import in_options
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -63,7 +64,7 @@ def show_model(console: Console, name: str | None, result: Calibration) -> None:
         console.print()
         console.print(_ranges(console, result))
     for warning in result.warnings:
-        console.print(Text(f"Note: {warning}", style="yellow"))
+        console.print(Text(f"Note: {in_options(warning)}", style="yellow"))
 
 
 def show_groups(console: Console, name: str | None, groups: Assessments) -> None:

@@ -9,12 +9,13 @@ import time
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from secant.cli._guess import guess
 from secant.cli._outputs import STDOUT, emit, unusable
+from secant.cli._refusal import refuse
 from secant.errors import SecantError
 
 if TYPE_CHECKING:
@@ -24,10 +25,9 @@ if TYPE_CHECKING:
     from secant._calibration import Calibration
     from secant._gate import Gate
 
-__all__ = ["command", "refuse"]
+__all__ = ["command"]
 
 _GATE_CROSSED = 1
-_BAD_INPUT = 2
 
 
 @dataclass(frozen=True)
@@ -202,7 +202,7 @@ def command(ctx: click.Context, /, **options: Any) -> None:
         _check(options)
         _run(ctx, options)
     except (SecantError, OSError) as error:
-        refuse(str(error))
+        refuse(error)
 
 
 def _check(options: dict[str, Any]) -> None:
@@ -293,10 +293,12 @@ def _label(text: str | None, kind: str | None) -> Any:
         return text
     if text.casefold() in {"true", "false"}:
         return text.casefold() == "true"
-    try:
-        return float(text)
-    except ValueError:
-        return text
+    for number in (int, float):
+        try:
+            return number(text)
+        except ValueError:
+            continue
+    return text
 
 
 # Output -------------------------------------------------------------------------------------------
@@ -403,12 +405,3 @@ def _report(outcome: _Outcome, options: dict[str, Any]) -> Path | None:
         provenance=about,
     )
     return path
-
-
-class _Refusal(click.ClickException):
-    exit_code = _BAD_INPUT
-
-
-def refuse(message: str) -> NoReturn:
-    """Stop with a message and the exit code of bad input."""
-    raise _Refusal(message)

@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from secant.cli import assess
+from secant.cli._refusal import refuse
 from secant.errors import SecantError
 
 __all__ = ["command"]
@@ -34,7 +35,7 @@ def command(ctx: click.Context, out: Path) -> None:
     try:
         predictions, stations = _write(out)
     except (SecantError, OSError) as error:
-        assess.refuse(str(error))
+        refuse(error)
     runs = (
         [str(predictions), "--html", str(out / "report.html")],
         [str(stations), "--by", "station", "--html", str(out / "stations.html")],

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from secant.cli._refusal import refuse
 from secant.errors import SecantError
 
 if TYPE_CHECKING:
@@ -119,7 +120,7 @@ def command(
         click.echo(f"\nInterrupted. Finished batches are in {folder}; the same command goes on.")
         raise click.exceptions.Exit(130) from None
     except (SecantError, OSError) as error:
-        raise click.ClickException(str(error)) from error
+        refuse(error)
     click.echo(
         f"{len(predictions):,} images in {len(tree.classes):,} classes, "
         f"{predictions.response.mean():.2%} right; mean score {predictions.score.mean():.2%}."

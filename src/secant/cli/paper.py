@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from secant.cli._refusal import refuse
 from secant.errors import SecantError
 
 if TYPE_CHECKING:
@@ -124,7 +125,7 @@ def command(
         if synthetic is None or synthetic:
             _synthetic(out, synthetic, formats, workers, also)
     except (SecantError, OSError) as error:
-        raise click.ClickException(str(error)) from error
+        refuse(error)
 
 
 def _share_out(
