@@ -1,7 +1,8 @@
 """Predictions of several classes: their input, their laws, and P-values adjusted jointly."""
 
+from fractions import Fraction
 from functools import partial
-from itertools import product
+from itertools import accumulate, product
 
 import numpy as np
 import pytest
@@ -276,6 +277,31 @@ def test_probabilities_made_class_by_class():
 
 
 # Joint redraws ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("off", [-5e-7, 0, 5e-7])
+@pytest.mark.parametrize("k", [2, 3, 4, 5, 8, 9])
+def test_labels_are_drawn_by_probabilities_divided_by_their_sum(k, off, dtype, monkeypatch):
+    """Class c covers what lies between c and c + 1 of the cumulative shares, in exact numbers."""
+    monkeypatch.setattr(_joint, "_TABLE", 48)  # the rows come in several pieces
+    probs = (np.random.default_rng(k).dirichlet(np.ones(k), 7) * (1 + off)).astype(dtype)
+    row = np.repeat(np.arange(7), [1, 2, 1, 1, 3, 1, 1])
+    sums = [list(accumulate(Fraction(float(p)) for p in probs[i])) for i in row]
+    edges = np.array([[float(part / whole[-1]) for part in whole[:-1]] for whole in sums]).T
+    labels = _joint._Labels(probs, row)
+    lowest, highest = np.zeros((1, row.size)), np.full((1, row.size), np.nextafter(1.0, 0.0))
+    below = labels.draw(np.concatenate([edges - 1e-10, highest]))
+    above = labels.draw(np.concatenate([lowest, edges + 1e-10]))
+    assert below.tolist() == above.tolist() == [[c] * row.size for c in range(k)]
+
+
+@pytest.mark.parametrize("whole", [1 - 5e-7, 1, 1 + 5e-7])
+def test_a_class_of_probability_zero_is_never_drawn(whole):
+    """Nor by a uniform number that is exactly where its share begins and ends."""
+    labels = _joint._Labels(whole * np.array([[0, 0.5, 0, 0.5, 0]]), np.zeros(1, int))
+    uniform = np.array([[0.0], [np.nextafter(0.5, 0)], [0.5], [np.nextafter(1.0, 0)]])
+    assert labels.draw(uniform).ravel().tolist() == [1, 1, 3, 3]
 
 
 def exact(probs, truth, weight=None):

@@ -2,6 +2,7 @@
 
 import itertools
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 import secant
 from datasets import datasets
 from secant import null
+from secant._exchange import exchanged
 from secant._stretches import compared_rows, stretches
 
 EXACT = {"rel": 0, "abs": 1e-12}
@@ -300,6 +302,19 @@ def test_words_say_the_direction():
     assert "would almost surely have shown" in str(none)
 
 
+@pytest.mark.parametrize("level", [0.3, 0.1, 0.05, 0.01, 0.001])
+def test_a_pvalue_at_the_level_is_found_and_one_above_is_not(level):
+    """Also where 1 - (1 - level) is a little less than the level, as for 0.1."""
+    result = compare([1, 0, 0, 0], [0.5] * 4, [True, False, False, False])
+
+    def headline(pvalue):
+        r, mad = replace(result.ecce_r, pvalue=pvalue), replace(result.ecce_mad, pvalue=1.0)
+        return str(replace(result, ecce_r=r, ecce_mad=mad, confidence_level=1 - level))
+
+    assert headline(level).startswith("At equal scores the event happens more often")
+    assert headline(level * (1 + 1e-9)).startswith("No difference found")
+
+
 def test_size_is_not_above_nominal():
     """200 data sets without any difference: at most what 5% can be, at 1 in 10,000 (binomial)."""
     rng = np.random.default_rng(11)
@@ -317,11 +332,10 @@ def test_size_is_not_above_nominal():
 def arrangements(y, member, stretch):
     """Every way to deal the responses of each stretch out to its rows."""
     rows = [np.flatnonzero(stretch == k) for k in np.unique(stretch)]
-    dealt = [set(itertools.permutations(y[place].tolist())) for place in rows]
+    dealt = [itertools.combinations(place, int(y[place].sum())) for place in rows]
     for parts in itertools.product(*dealt):
-        outcome = np.empty(len(y), int)
-        for place, values in zip(rows, parts, strict=True):
-            outcome[place] = values
+        outcome = np.zeros(len(y), int)
+        outcome[list(itertools.chain(*parts))] = 1
         yield outcome
 
 
@@ -346,6 +360,59 @@ def test_exchanged_pvalues_are_the_enumerated_ones(w):
         assert found.method.startswith("Monte Carlo")
         error = 5 * max(exact / 10, math.sqrt(exact * (1 - exact) / draws)) + 2e-4
         assert found.pvalue == pytest.approx(exact, abs=error)
+
+
+class EveryOrder:
+    """Deals in every possible way, one after the other, where a generator would draw one."""
+
+    def hypergeometric(self, good, bad, taken, size):
+        hands = [
+            [sum(card < g for card in hand) for hand in itertools.combinations(range(g + b), t)]
+            for g, b, t in zip(good, bad, taken, strict=True)
+        ]
+        return np.array(list(itertools.product(*hands))).reshape(size)
+
+    def random(self, size):
+        return np.array(list(itertools.permutations(np.arange(size[1]) / size[1]))).reshape(size)
+
+
+@st.composite
+def few_rows(draw, most):
+    """One to three scores, each with members and others; both outcomes at the lowest score."""
+    scores = draw(st.sampled_from([(0.4,), (0.1, 0.4), (0.1, 0.4, 0.9)]))
+    sizes = [draw(st.integers(2, most // len(scores))) for _ in scores]
+    member = np.concatenate([np.arange(size) < draw(st.integers(1, size - 1)) for size in sizes])
+    y = np.array(draw(st.lists(st.integers(0, 1), min_size=len(member), max_size=len(member))))
+    y[sizes[0] - 1] = 1 - y[0]
+    return y, np.repeat(scores, sizes), member
+
+
+def check_every_exchange(data, w, ways):
+    y, p, member = data
+    rows = compared_rows(p, y == 1, member, w)
+    found = exchanged(rows, stretches(rows), rng=EveryOrder(), draws=ways)
+    observed = oracle(y, p, member, w)[:2]
+    dealt = np.array([oracle(other, p, member, w)[:2] for other in arrangements(y, member, p)])
+    share = (dealt > np.array(observed) - 1e-9).mean(axis=0)
+    for estimate, expected in zip(found, share, strict=True):
+        assert estimate.exceedances == round(expected * ways)
+        assert estimate.pvalue == (1 + estimate.exceedances) / (1 + ways)
+
+
+@given(few_rows(most=8))
+def test_every_exchange_is_counted_as_it_should_be(data):
+    """No randomness is left: those as extreme are counted one by one, ties with the data too."""
+    y, p, member = data
+    groups = [p == score for score in np.unique(p) if 0 < y[p == score].mean() < 1]
+    ways = math.prod(math.comb(rows.sum(), member[rows].sum()) for rows in groups)
+    check_every_exchange(data, None, ways)
+
+
+@given(few_rows(most=6), st.lists(st.sampled_from([0.5, 1.0, 3.0]), min_size=6, max_size=6))
+def test_every_exchange_of_weighted_rows_is_counted_as_it_should_be(data, weights):
+    y, p, _ = data
+    mixed = sum((p == score).sum() for score in np.unique(p) if 0 < y[p == score].mean() < 1)
+    check_every_exchange(data, np.array(weights)[: len(y)], math.factorial(mixed))
 
 
 @given(with_members(most=60), st.integers(0, 2**32))

@@ -1,0 +1,208 @@
+"""Which P-value ``method="auto"`` takes: just below and just above each limit of its rule."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import secant
+from secant import _chains_numba, _finite, _pvalues
+from secant._blocks import Totals, collapse
+from secant._finite import Bracket
+
+# Operations that a finite-sample P-value may take, and how often that where the limit of many
+# observations cannot take its place; the variance from which it can.
+BUDGET = 800_000_000
+PATIENCE = 8
+LARGE_VARIANCE = 400
+# Rows and distinct scores from which nothing is counted any more.
+MANY_ROWS = 65_536
+MANY_SCORES = 4096
+
+
+def methods(result):
+    """Name the methods of both metrics, without the number of draws."""
+    return [statistic.method.split(",")[0] for statistic in (result.ecce_r, result.ecce_mad)]
+
+
+def counted(scores, n, share=0.49):
+    """Assess ``n`` rows, as many of each score as of any other, of which a share happened."""
+    copies = np.diff(np.arange(len(scores) + 1) * n // len(scores))
+    happened = (copies * share).astype(int)
+    return secant.assess(
+        np.repeat([0, 1], len(scores)),
+        np.tile(scores, 2),
+        sample_weight=np.concatenate([copies - happened, happened]),
+        weight_kind="frequency",
+    )
+
+
+def weighted(heaviest, n=4901, score=0.5, **options):
+    """Assess rows of weight 1 and a last one that is heavier; every other one happened."""
+    w = np.append(np.ones(n - 1), heaviest)
+    return secant.assess(np.arange(n) % 2, np.full(n, score), sample_weight=w, **options)
+
+
+@pytest.fixture
+def costs(monkeypatch):
+    """Let a test say what finite-sample P-values cost; they cost nothing to compute here."""
+
+    def say(r, mad):
+        cost = {"r": r, "mad": mad}
+        monkeypatch.setattr(_finite, "operations", lambda *table: cost[table[-1]])
+
+    def known(*_table, **_options):
+        return Bracket(-1.0, -1.0)
+
+    monkeypatch.setattr(_finite, "certified_r", known)
+    monkeypatch.setattr(_finite, "certified_mad", known)
+    say(0, 0)
+    return say
+
+
+# Equal weights ------------------------------------------------------------------------------------
+
+ENOUGH, TOO_LITTLE = 4 * LARGE_VARIANCE, 4 * LARGE_VARIANCE - 1  # rows with scores of 1/2
+
+
+@pytest.mark.parametrize(
+    ("n", "r", "mad", "expected"),
+    [
+        (ENOUGH, BUDGET, BUDGET, ["exact", "exact"]),
+        (ENOUGH, BUDGET + 1, BUDGET, ["asymptotic", "exact"]),
+        (ENOUGH, BUDGET, BUDGET + 1, ["exact", "asymptotic"]),
+        (TOO_LITTLE, PATIENCE * BUDGET, PATIENCE * BUDGET, ["exact", "exact"]),
+        (TOO_LITTLE, PATIENCE * BUDGET + 1, PATIENCE * BUDGET, ["Monte Carlo", "exact"]),
+        (TOO_LITTLE, PATIENCE * BUDGET, PATIENCE * BUDGET + 1, ["exact", "Monte Carlo"]),
+    ],
+)
+def test_finite_samples_within_the_budget(costs, n, r, mad, expected):
+    costs(r, mad)
+    assert methods(counted([0.5], n)) == expected
+
+
+@pytest.mark.parametrize(
+    ("n", "scores", "expected"),
+    [
+        (MANY_ROWS + 1, MANY_SCORES + 1, "asymptotic"),
+        (MANY_ROWS, MANY_SCORES + 1, "exact"),
+        (MANY_ROWS + 1, MANY_SCORES, "exact"),
+    ],
+)
+def test_many_rows_of_many_scores_are_not_even_counted(costs, n, scores, expected):
+    result = counted(np.linspace(0.2, 0.8, scores), n)
+    assert result.n == n
+    assert methods(result) == [expected] * 2
+
+
+def test_many_rows_without_variance_are_never_asymptotic(costs, monkeypatch):
+    monkeypatch.setattr(_pvalues, "_FEWEST_DRAWS", 9)
+    scores = np.linspace(0.001, 0.002, MANY_SCORES + 1)
+    assert methods(counted(scores, MANY_ROWS + 1)) == ["exact"] * 2
+    costs(10**18, 10**18)
+    assert methods(counted(scores, MANY_ROWS + 1)) == ["Monte Carlo"] * 2
+
+
+@pytest.mark.parametrize(
+    ("n", "cells", "method", "share", "wanted"),
+    [
+        (MANY_ROWS + 1, MANY_SCORES + 1, "auto", 0.25, False),
+        (MANY_ROWS, MANY_SCORES + 1, "auto", 0.25, True),
+        (MANY_ROWS + 1, MANY_SCORES, "auto", 0.25, True),
+        (MANY_ROWS + 1, MANY_SCORES + 1, "exact", 0.25, True),
+        (MANY_ROWS + 1, MANY_SCORES + 1, "asymptotic", 0.25, False),
+        (MANY_ROWS + 1, MANY_SCORES + 1, "auto", 0.001, True),
+        (MANY_ROWS + 1, MANY_SCORES + 1, "auto", 0.0, False),
+    ],
+)
+def test_cells_are_looked_into_for_the_same_reasons(n, cells, method, share, wanted):
+    """``share`` is the average variance of a row."""
+    ties = collapse(np.arange(cells) / cells, np.zeros(cells, int), None)
+    blocks = replace(ties, high=ties.low + 0.1 / cells)
+    totals = Totals(n, float(n), float(n), share * n, n / 2, share)
+    assert _pvalues.needed(blocks, totals, method).tolist() == [wanted] * cells
+
+
+def test_draws_where_nothing_else_will_do(costs):
+    """No draw of events with a chance of one in a million is like as many as happened here."""
+    costs(10**18, 10**18)
+    result = counted([1e-6, 2e-6], 1000)
+    assert result.ecce_r.method == result.ecce_mad.method == "Monte Carlo, 999 draws"
+    assert result.ecce_r.pvalue == pytest.approx(1 / 1000)
+
+
+# Sampling weights ---------------------------------------------------------------------------------
+
+
+def test_up_to_a_hundred_million_coins_are_tossed_for_weighted_rows():
+    """999 draws of 100,100 rows are the most that "auto" makes, if the limit can replace them."""
+    assert methods(weighted(1.5, 100_101)) == ["asymptotic"] * 2
+    assert methods(weighted(1.5, 100_100)) == ["Monte Carlo"] * 2
+
+
+@pytest.mark.parametrize(
+    ("n", "draws"), [(100, 9999), (10_000, 9999), (10_002, 9998), (50_000, 2000), (200_000, 999)]
+)
+def test_as_many_draws_as_there_are_coins(n, draws, monkeypatch):
+    """A tenth of the rows happened, of which one in a million should have."""
+    made = []
+    drawn = _pvalues._monte_carlo
+
+    def draw(*args, **options):
+        made.append(args[-1])
+        return drawn(*args[:-1], 1, **options)
+
+    monkeypatch.setattr(_pvalues, "_monte_carlo", draw)
+    w = np.append(np.ones(n - 1), 2.0)
+    secant.assess(np.arange(n) % 10 == 0, np.full(n, 1e-6), sample_weight=w)
+    assert made == [draws]
+
+
+@pytest.mark.parametrize(
+    ("n", "heaviest", "expected"),
+    [
+        (4901, 10.0, "asymptotic"),  # 100 / (4900 + 100) of the variance in one row
+        (4901, 10.01, "Monte Carlo"),
+        (ENOUGH, 1.5, "asymptotic"),
+        (TOO_LITTLE, 1.5, "Monte Carlo"),
+    ],
+)
+def test_the_limit_needs_variance_of_which_no_row_has_a_fiftieth(
+    n, heaviest, expected, monkeypatch
+):
+    monkeypatch.setattr(_pvalues, "_COINS", 0)
+    assert methods(weighted(heaviest, n)) == [expected] * 2
+    asked = weighted(heaviest, n, method="asymptotic").warnings
+    assert any("One observation carries" in line for line in asked) == (heaviest > 10)
+
+
+# With numba and without ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("case", ["few rows", "ten scores", "rare"])
+def test_numba_does_not_choose_the_method(case, monkeypatch):
+    """The kernel that numba compiles, run as it stands, so that no test waits for a compiler."""
+    rng = np.random.default_rng(0)
+    p = {
+        "few rows": lambda: rng.random(40),
+        "ten scores": lambda: rng.integers(1, 11, 100) / 11,
+        "rare": lambda: rng.beta(1, 200, 100),
+    }[case]()
+    y = rng.random(len(p)) < p**1.5
+    ran = []
+
+    def absorbed(chain):
+        ran.append(chain)
+        return _chains_numba.run(_chains_numba.absorb, chain)
+
+    monkeypatch.setattr(_chains_numba, "absorbed", absorbed)
+    monkeypatch.setattr(_finite, "_WORTH_COMPILING", 0)
+    monkeypatch.setattr(_finite, "find_spec", lambda name: name)
+    compiled = secant.assess(y, p)
+    assert len(ran) == 3  # a rise, a fall, a deviation
+    monkeypatch.setattr(_finite, "find_spec", lambda _name: None)
+    plain = secant.assess(y, p)
+    assert len(ran) == 3
+    for one, other in ((compiled.ecce_r, plain.ecce_r), (compiled.ecce_mad, plain.ecce_mad)):
+        assert one.method == other.method
+        assert one.pvalue == pytest.approx(other.pvalue, rel=1e-12)
