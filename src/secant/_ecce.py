@@ -72,7 +72,9 @@ def could_hold_an_extreme(blocks: Blocks, weight: float) -> BoolArray:
     """Mark the blocks that could hold the largest or the smallest cumulative difference.
 
     Inside a block that starts at C the path stays between C - down and C + up. Only a block whose
-    limits reach the best value known from the blocks' ends can hold an extreme.
+    limits reach the best value known from the blocks' ends can hold an extreme. A block that begins
+    at an extreme, the origin included, always does: the range between the extremes may begin with
+    it, at a score that must be exact.
     """
     ends = path(blocks, weight)
     starts = ends[:-1]

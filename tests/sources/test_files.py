@@ -16,7 +16,8 @@ import secant
 from helpers import optional
 from makers import arguments
 from secant._progress import showing
-from secant.sources import _file_groups, _formats, rows
+from secant.sources import _file_groups, _formats, _table, _walking, rows
+from secant.sources._formats import Parquet
 from secant.sources._prefetch import THREAD
 from secant.sources.files import column_kinds, write_parquet
 
@@ -42,6 +43,12 @@ def folder(request, tmp_path, monkeypatch):
     assert not [thread for thread in threading.enumerate() if thread.name == THREAD]
 
 
+@pytest.fixture
+def few_rows_are_many(monkeypatch):
+    monkeypatch.setattr(rows, "SORT_UP_TO", 64)
+    monkeypatch.setattr(rows, "CHUNK", 25)
+
+
 def write(name, **columns):
     """Write a file of the format its name says; y and p unless given."""
     table = pa.table({"y": Y, "p": P} | columns)
@@ -64,6 +71,71 @@ def cut(name, share=0.5):
     """Leave only the first part of a file."""
     path = Path(name)
     path.write_bytes(path.read_bytes()[: int(share * path.stat().st_size)])
+
+
+# Reading ahead ------------------------------------------------------------------------------------
+
+
+def in_row_groups(*sizes):
+    """Write y and p in row groups of these sizes, of which some may be 0."""
+    table = pa.table({"y": Y[: sum(sizes)], "p": P[: sum(sizes)], "other": P[: sum(sizes)]})
+    with parquet.ParquetWriter("a.parquet", table.schema) as writer:
+        for first, size in zip(np.cumsum((0, *sizes)), sizes, strict=False):
+            writer.write_table(table.slice(first, size), row_group_size=max(size, 1))
+    assert parquet.ParquetFile("a.parquet").num_row_groups == len(sizes)
+    return Path("a.parquet")
+
+
+@pytest.mark.parametrize("piece", [None, 0, 2])
+@pytest.mark.parametrize("size", [1, 7, 64, 1000])
+def test_row_groups_are_read_in_their_order(size, piece):
+    sizes = 100, 0, 30, 0, 0, 200, 1
+    path = in_row_groups(*sizes)
+    batches = list(_formats.FORMATS["parquet"].batches(path, ["p", "y"], size, {}, piece))
+    first, last = (0, sum(sizes)) if piece is None else (0, 100) if piece == 0 else (100, 130)
+    assert max(batch.num_rows for batch in batches) <= size
+    assert {tuple(batch.schema.names) for batch in batches} == {("p", "y")}
+    table = pa.Table.from_batches(batches)
+    assert table["p"].to_pylist() == P[first:last].tolist()
+    assert table["y"].to_pylist() == Y[first:last].tolist()
+
+
+@pytest.mark.parametrize("sizes", [(0, 0, 331), (331, 0), (0, 150, 0, 0, 181, 0)])
+def test_row_groups_without_rows(sizes, few_rows_are_many):
+    found = secant.assess(**NAMES, data=str(in_row_groups(*sizes)))
+    wanted = secant.assess(Y[:331], P[:331])
+    assert found.n == 331
+    assert found.ecce_r.value == pytest.approx(wanted.ecce_r.value, abs=1e-14)
+    assert found.ecce_r.pvalue == pytest.approx(wanted.ecce_r.pvalue, rel=1e-12)
+
+
+def test_only_large_parquet_files_are_scanned(monkeypatch):
+    """Then, and only then, is no thread of ours needed: Arrow has its own."""
+    scanned, prefetched = [], []
+    scan, prefetch = Parquet._scan, _walking.prefetched
+    monkeypatch.setattr(
+        Parquet, "_scan", staticmethod(lambda *args: scanned.append(args) or scan(*args))
+    )
+    monkeypatch.setattr(
+        _walking, "prefetched", lambda read: prefetched.append(read) or prefetch(read)
+    )
+    for large in (N + 1, N):
+        monkeypatch.setattr(_formats, "_LARGE", large)
+        scanned.clear()
+        prefetched.clear()
+        secant.assess(**NAMES, data=write("a.parquet"))
+        assert bool(scanned) == (not prefetched) == (large == N)
+    scanned.clear()
+    for name in ("a.feather", "a.csv"):
+        prefetched.clear()
+        secant.assess(**NAMES, data=write(name))
+        assert prefetched
+    assert not scanned
+    # Of several files all must be large, or we read ahead ourselves.
+    write("b.parquet", y=Y[1:], p=P[1:])
+    prefetched.clear()
+    secant.assess(**NAMES, data=["a.parquet", "b.parquet"])
+    assert prefetched
 
 
 # Types --------------------------------------------------------------------------------------------
@@ -495,10 +567,38 @@ def test_a_ragged_csv_and_one_without_commas(folder):
 # Changes, interruption, memory --------------------------------------------------------------------
 
 
-@pytest.fixture
-def few_rows_are_many(monkeypatch):
+@pytest.mark.parametrize("change", ["deleted", "written anew", "other rows, same size and time"])
+def test_a_file_that_changes_between_two_walks_is_noticed(change, few_rows_are_many, monkeypatch):
+    write("a.parquet")
+    seen = Path("a.parquet").stat()
+    told = r"a\.parquet was changed after it was first looked at"
+    refinement = rows.RowSource.refinement
+    if change.startswith("other rows"):
+        monkeypatch.setattr(_table, "_stamp", lambda _path: (0, 0))
+        told = "a second look at the same scores found"
+
+    def changed(self, blocks):
+        Path("a.parquet").unlink()
+        if change == "written anew":
+            write("a.parquet")
+            os.utime("a.parquet", ns=(seen.st_atime_ns, seen.st_mtime_ns + 1000))
+            assert Path("a.parquet").stat().st_size == seen.st_size
+        elif change != "deleted":
+            write("a.parquet", y=Y[::-1])
+        return refinement(self, blocks)
+
+    monkeypatch.setattr(rows.RowSource, "refinement", changed)
+    with pytest.raises(secant.SecantError, match=told):
+        secant.assess(**NAMES, method="asymptotic", data="a.parquet")
+
+
+def test_rows_that_do_not_come_are_missed(monkeypatch):
+    batches = Parquet.batches
+    monkeypatch.setattr(Parquet, "batches", lambda *args: list(batches(*args))[:-1])
+    monkeypatch.setattr(rows, "CHUNK", 300)
     monkeypatch.setattr(rows, "SORT_UP_TO", 64)
-    monkeypatch.setattr(rows, "CHUNK", 25)
+    write("a.parquet")
+    assert refusal("a.parquet") == "a.parquet says that it holds 1,000 rows, but has 900"
 
 
 def test_a_file_that_changes_is_noticed(few_rows_are_many):
