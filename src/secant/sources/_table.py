@@ -11,7 +11,7 @@ from secant.errors import InputError, SecantError
 from secant.sources._csv_errors import find_bad_field
 from secant.sources._formats import FORMATS, arrow, look, readable
 from secant.sources._paths import find, typed
-from secant.sources._values import group_codes, kind_of, nulls, numbers, outcomes, refusal
+from secant.sources._values import as_array, group_codes, kind_of, nulls, numbers, outcomes, refusal
 
 if TYPE_CHECKING:
     from collections.abc import Container, Generator, Iterator, Sequence
@@ -308,7 +308,7 @@ class FileTable:
         known = nulls(column)
         if not known.null_count:
             return column
-        first = int(np.argmax(known.is_null().to_numpy(zero_copy_only=False)))
+        first = int(np.argmax(as_array(known.is_null())))
         count = sum(
             nulls(other.columns[name]).null_count for other in self.walk([name], stretch.rows)
         )

@@ -12,7 +12,7 @@ from secant.sources._formats import arrow
 if TYPE_CHECKING:
     from secant._types import FloatArray, IntArray
 
-__all__ = ["group_codes", "kind_of", "nulls", "numbers", "outcomes", "refusal"]
+__all__ = ["as_array", "group_codes", "kind_of", "nulls", "numbers", "outcomes", "refusal"]
 
 _WANTED = {
     "y_prob": ("numbers", "booleans"),
@@ -59,6 +59,20 @@ def nulls(column: Any) -> Any:
     return column
 
 
+def as_array(column: Any) -> np.ndarray[Any, Any]:
+    """Return numbers or truths as they lie in memory; any value may stand where there is none.
+
+    Arrow's own to_numpy loads pandas where that is installed. It takes longer than a small file,
+    and an interrupt that comes meanwhile is lost.
+    """
+    if arrow().types.is_boolean(column.type):
+        return as_array(column.cast(arrow().uint8())).view(np.bool_)
+    kind = np.dtype(column.type.to_pandas_dtype())
+    if not len(column):
+        return np.empty(0, kind)
+    return np.frombuffer(column.buffers()[1], kind, len(column), column.offset * kind.itemsize)
+
+
 def numbers(column: Any) -> FloatArray:
     """Return a column of numbers as doubles, without a copy where it is one already."""
     pa = arrow()
@@ -66,7 +80,8 @@ def numbers(column: Any) -> FloatArray:
         column = column.dictionary_decode()
     if pa.types.is_decimal(column.type):
         column = column.cast(pa.float64())
-    return np.asarray(column.to_numpy(zero_copy_only=False), np.float64)
+    values = np.asarray(as_array(column), np.float64)
+    return np.where(as_array(column.is_null()), np.nan, values) if column.null_count else values
 
 
 def outcomes(column: Any) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any] | None]:
@@ -76,7 +91,7 @@ def outcomes(column: Any) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any] | 
         codes, words = _encoded(column)
         return codes, np.array(words.to_pylist(), dtype=object)
     if arrow().types.is_integer(column.type) or held == "booleans":
-        return column.to_numpy(zero_copy_only=False), None
+        return as_array(column), None
     return numbers(column), None
 
 
@@ -89,12 +104,7 @@ def group_codes(columns: list[Any]) -> tuple[list[Any], IntArray]:
 def _keys(column: Any) -> tuple[list[Any], IntArray]:
     codes, values = _encoded(column)
     used = np.flatnonzero(np.bincount(codes + 1, minlength=len(values) + 1)[1:])
-    values = values.take(arrow().array(used))
-    if arrow().types.is_decimal(values.type):
-        distinct = np.array(values.to_pylist(), dtype=object)
-    else:
-        distinct = values.to_numpy(zero_copy_only=False)
-    keys, numbered = grouped(distinct, len(used)) if len(used) else ([], used)
+    keys, numbered = grouped(_distinct(values, used), len(used)) if len(used) else ([], used)
     number_of_code = np.zeros(int(codes.max()) + 2, np.int64)  # the last is for -1
     number_of_code[used] = numbered
     if (codes < 0).any():
@@ -102,6 +112,21 @@ def _keys(column: Any) -> tuple[list[Any], IntArray]:
             keys.append(None)
         number_of_code[-1] = keys.index(None)
     return keys, number_of_code[codes]
+
+
+def _distinct(values: Any, used: IntArray) -> np.ndarray[Any, Any]:
+    """Return some of the values."""
+    pa = arrow()
+    places = pa.Array.from_buffers(pa.int64(), len(used), [None, pa.py_buffer(used)])
+    values = values.take(places)
+    if kind_of(values.type) == "dates":
+        in_days = pa.types.is_date32(values.type)
+        unit = "D" if in_days else getattr(values.type, "unit", "ms")  # a timestamp has one
+        whole = as_array(values.cast(pa.int32() if in_days else pa.int64()))
+        return whole.astype(np.int64).view(f"M8[{unit}]")
+    if kind_of(values.type) == "text" or pa.types.is_decimal(values.type):
+        return np.array(values.to_pylist(), dtype=object)
+    return as_array(values)
 
 
 def _encoded(column: Any) -> tuple[IntArray, Any]:
@@ -113,5 +138,8 @@ def _encoded(column: Any) -> tuple[IntArray, Any]:
         column = column.cast(pa.string())
     if not pa.types.is_dictionary(column.type):
         column = column.dictionary_encode()
-    codes = column.indices.cast(pa.int64()).fill_null(-1)
-    return codes.to_numpy(zero_copy_only=False), column.dictionary
+    indices = column.indices
+    codes = as_array(indices).astype(np.int64)
+    if indices.null_count:
+        codes[as_array(indices.is_null())] = -1
+    return codes, column.dictionary
