@@ -48,13 +48,16 @@ class Group:
         """Return the numbers as plain JSON; what is not finite becomes None.
 
         Of the ranges that are off only the worst is given: more would take further looks at the
-        data, for each group.
+        data, for each group. The verdict is ``status``; that of the group by itself, which knows
+        nothing of the other groups, is left out.
         """
+        alone = self.calibration.summary()
+        del alone["verdict"]
         return {
             "key": plain_name(self.key),
             "adjusted_pvalue": self.adjusted_pvalue,
             "status": self.status,
-            **self.calibration.summary(),
+            **alone,
         }
 
 
@@ -63,7 +66,8 @@ class Assessments(Mapping[Any, "Calibration"]):
     """Assessments of many groups: a table, and a mapping from a group's key to its result.
 
     Print it to read which groups are miscalibrated. ``assessments["north"]`` is the
-    :class:`Calibration` of one group.
+    :class:`Calibration` of one group as if it were the only one: it may well say "Miscalibrated"
+    of a group that is not found to be so among many, of which some are off by chance.
 
     Attributes
     ----------
@@ -93,6 +97,7 @@ class Assessments(Mapping[Any, "Calibration"]):
     draws: int | None = None
 
     def __getitem__(self, key: Any) -> Calibration:
+        """Return the result of one group by itself; its P-values are not adjusted."""
         return self._by_key[key]
 
     def __iter__(self) -> Iterator[Any]:

@@ -314,7 +314,11 @@ class Calibration:
 
     def to_dict(self) -> dict[str, Any]:
         """Return every number as plain JSON; what is not finite becomes None."""
-        return {**self.summary(), "intervals": [each.to_dict() for each in self.intervals]}
+        return {
+            **self.summary(),
+            "where": _verdict.where(self),
+            "intervals": [each.to_dict() for each in self.intervals],
+        }
 
     def __str__(self) -> str:
         return _verdict.text(self)

@@ -10,10 +10,17 @@ from secant import _verdict
 from secant.errors import InputError
 
 if TYPE_CHECKING:
-    from secant._assessments import Assessments
+    from collections.abc import Sequence
+
+    from secant._assessments import Assessments, Group
     from secant._calibration import Calibration
 
 __all__ = ["Gate"]
+
+
+# The verdict has no limits at a level of 1, which is what one minus a tiny alpha rounds to.
+_HIGHEST_LEVEL = 1 - 1e-12
+_MOST_NAMES = 5
 
 
 @dataclass(frozen=True)
@@ -22,6 +29,9 @@ class Gate:
 
     With many predictions chance can be ruled out for deviations nobody minds; with few, a large
     deviation can be chance. Either alone would raise false alarms.
+
+    Chance is ruled out by a small P-value, or by an outcome that its score ruled out: one that a
+    calibrated model never shows, whatever the P-value of ECCE-R.
 
     Attributes
     ----------
@@ -47,40 +57,67 @@ class Gate:
             msg = f"max_ecce_r must lie in [0, 1); got {self.max_ecce_r!r}"
             raise InputError(msg)
 
+    @property
+    def confidence_level(self) -> float:
+        """The level at which a verdict agrees with the gate about chance."""
+        return min(1 - float(self.alpha), _HIGHEST_LEVEL)
+
     def crossed(self, result: Calibration, pvalue: float | None = None) -> bool:
         """Tell whether a result crosses both limits; ``pvalue`` may be an adjusted one."""
-        pvalue = result.ecce_r.pvalue if pvalue is None else pvalue
-        return self._beyond_chance(pvalue) and result.ecce_r.value > self.max_ecce_r
+        return self._beyond_chance(result, pvalue) and result.ecce_r.value > self.max_ecce_r
 
     def crossing(self, results: Assessments) -> tuple[Any, ...]:
         """Return the keys of the groups that cross both limits, worst first."""
-        return tuple(
-            row.key for row in results.rows if self.crossed(row.calibration, row.adjusted_pvalue)
-        )
+        return tuple(row.key for row in self._rows_crossing(results))
 
     def words(self, result: Calibration) -> str:
         """Say how a result stands with the gate, in a sentence."""
-        limits = f"tolerance {self.max_ecce_r:g}, level {self.alpha:g}"
         if self.crossed(result):
-            return f"Gate crossed: {_verdict.brief(result)}, {limits}."
-        if self._beyond_chance(result.ecce_r.pvalue):
-            return f"Detectable, and within your tolerance: {_verdict.brief(result)}, {limits}."
-        return f"Gate passed: {_verdict.brief(result)}, {limits}."
+            stands = "Gate crossed"
+        elif self._beyond_chance(result):
+            stands = "Detectable, and within your tolerance"
+        else:
+            stands = "Gate passed"
+        why = ""
+        if result.n_forbidden and not self._small(result.ecce_r.pvalue):
+            rule = "rules" if result.n_forbidden == 1 else "rule"
+            outcomes = _verdict.impossible(result)
+            why = f"; {outcomes} {rule} out chance, whatever the P-value"
+        return f"{stands}: {_verdict.brief(result)}, {self._limits()}{why}."
 
     def group_words(self, results: Assessments) -> str:
-        """Say how groups stand with the gate, in a sentence."""
-        crossing, limits = (
-            self.crossing(results),
-            f"tolerance {self.max_ecce_r:g}, level {self.alpha:g}",
-        )
-        if not crossing:
-            return f"Gate passed by all {len(results):,} groups ({limits}, adjusted P-values)."
-        names = ", ".join(_verdict.group_name(key) for key in crossing[:5])
-        more = f" and {len(crossing) - 5:,} more" if len(crossing) > 5 else ""
-        return (
-            f"Gate crossed by {len(crossing):,} of {len(results):,} groups: {names}{more} "
-            f"({limits}, adjusted P-values)."
+        """Say how groups stand with the gate, in a sentence or two."""
+        rows, groups = self._rows_crossing(results), len(results)
+        limits = f"({self._limits()}, adjusted P-values)"
+        if not rows:
+            who = "the only group" if groups == 1 else f"all {groups:,} groups"
+            return f"Gate passed by {who} {limits}."
+        who = "the only group" if groups == 1 else f"{len(rows):,} of {groups:,} groups"
+        words = f"Gate crossed by {who}: {_names(rows)} {limits}."
+        refuted = [row for row in rows if not self._small(row.adjusted_pvalue)]
+        if refuted:
+            words += (
+                f" In {_names(refuted)} impossible outcomes rule out chance, whatever the P-value."
+            )
+        return words
+
+    def _rows_crossing(self, results: Assessments) -> list[Group]:
+        return [row for row in results.rows if self.crossed(row.calibration, row.adjusted_pvalue)]
+
+    def _beyond_chance(self, result: Calibration, pvalue: float | None = None) -> bool:
+        # What its score ruled out has the probability 0 under calibration.
+        return result.n_forbidden > 0 or self._small(
+            result.ecce_r.pvalue if pvalue is None else pvalue
         )
 
-    def _beyond_chance(self, pvalue: float) -> bool:
+    def _small(self, pvalue: float) -> bool:
         return bool(pvalue <= self.alpha * (1 + 1e-12))
+
+    def _limits(self) -> str:
+        return f"tolerance {float(self.max_ecce_r):g}, level {float(self.alpha):g}"
+
+
+def _names(rows: Sequence[Group]) -> str:
+    names = ", ".join(_verdict.group_name(row.key) for row in rows[:_MOST_NAMES])
+    more = len(rows) - _MOST_NAMES
+    return f"{names} and {more:,} more" if more > 0 else names

@@ -37,7 +37,9 @@ __all__ = [
     "groups_words",
     "headline",
     "html",
+    "impossible",
     "interval",
+    "located",
     "text",
     "where",
 ]
@@ -47,10 +49,15 @@ def headline(result: Calibration) -> str:
     """Return the answer in a few words."""
     if found(result):
         return "Miscalibrated"
-    if many := result.n_forbidden:  # the data refute some scores, whatever the P-value
-        outcomes = "an impossible outcome" if many == 1 else f"{many:,} impossible outcomes"
-        return f"No miscalibration found beyond {outcomes}"
+    if result.n_forbidden:  # the data refute some scores, whatever the P-value
+        return f"No miscalibration found beyond {impossible(result)}"
     return "No miscalibration found"
+
+
+def impossible(result: Calibration) -> str:
+    """Say how many outcomes there are that their scores ruled out."""
+    many = result.n_forbidden
+    return "an impossible outcome" if many == 1 else f"{many:,} impossible outcomes"
 
 
 def text(result: Calibration) -> str:
@@ -98,13 +105,25 @@ def where(result: Calibration) -> str:
         return _would_have_shown(result)
     worst = result.worst
     sign = -1 if worst.miscalibration < 0 else 1
-    limits = sorted(sign * limit for limit in worst.ci)
-    return (
-        f"Over scores {score(worst.low)} to {score(worst.high)} predictions are "
-        f"{worst.direction} by {points(abs(worst.miscalibration))} points "
-        f"({100 * result.confidence_level:g}% limits {points(limits[0])} to "
-        f"{points(limits[1])}, valid for all ranges at once; {predictions(worst.n)})."
+    low, high = sorted(sign * limit for limit in worst.ci)
+    scores = f"scores {score(worst.low)} to {score(worst.high)}"
+    amount = f"{worst.direction} by {points(abs(worst.miscalibration))} points"
+    limits = (
+        f"({100 * result.confidence_level:g}% limits {points(low)} to {points(high)}, valid for "
+        f"all ranges at once; {predictions(worst.n)})"
     )
+    if not located(result):
+        return (
+            f"These data do not show for certain where; the largest deviation is over {scores}, "
+            f"where predictions were {amount} {limits}."
+        )
+    return f"Over {scores} predictions are {amount} {limits}."
+
+
+def located(result: Calibration) -> bool:
+    """Tell whether the limits of the worst range exclude 0, so that it can be named."""
+    low, high = result.worst.ci
+    return low > 0 or high < 0
 
 
 def _would_have_shown(result: Calibration) -> str:
@@ -240,7 +259,12 @@ def groups_table(result: Assessments, *, ranges: bool = True) -> tuple[list[str]
 def _group_cells(row: Group, names: int, *, ranges: bool) -> list[str]:
     result, worst = row.calibration, row.calibration.worst
     verdict: str = row.status
-    if row.status == "miscalibrated":
+    if row.status != "miscalibrated":
+        if result.n_forbidden:
+            verdict += f"; {impossible(result)}"
+    elif not located(result):
+        verdict += ", not certain where"
+    else:
         verdict = f"{worst.direction} by {points(abs(worst.miscalibration))} points"
         if ranges:
             verdict += f" over {score(worst.low)} to {score(worst.high)}"

@@ -27,8 +27,9 @@ def assert_calibrated(
     """Raise AssertionError if predictions are miscalibrated beyond chance and beyond a tolerance.
 
     Both must be so: at ten million predictions a deviation nobody minds is beyond chance, and
-    with thirty a large one may be chance. A test that passes does not prove calibration; the
-    result that is returned says what could have been seen.
+    with thirty a large one may be chance. An outcome that its score ruled out, such as an event
+    after a score of 0, is beyond chance whatever the P-value. A test that passes does not prove
+    calibration; the result that is returned says what could have been seen.
 
     Parameters
     ----------
@@ -41,10 +42,11 @@ def assert_calibrated(
         The P-value of ECCE-R up to which chance is ruled out: how often a calibrated model may
         fail.
     max_ecce_r : float
-        The largest ECCE-R that is tolerated.
+        The largest ECCE-R that is tolerated. It is compared with the ECCE-R of these predictions,
+        which noise raises: a model near its tolerance may fail.
     **options
         Passed on to :func:`secant.assess` or :func:`secant.assess_by`, such as ``data``,
-        ``sample_weight`` or ``pos_label``.
+        ``sample_weight`` or ``pos_label``. ``confidence_level`` is 1 - ``alpha`` unless given.
 
     Returns
     -------
@@ -57,6 +59,14 @@ def assert_calibrated(
         With the verdict: how far off, and where.
     InputError
         If the input is unusable.
+
+    Notes
+    -----
+    The limits differ from those of ``secant assess``, where a limit that is not given is 0.05 and
+    0. There the gate is on only because a limit was given, and the other is the usual level, or no
+    tolerance at all. A test runs with no limit given and at every change: it should fail a
+    calibrated model less often, and no model for a deviation that few would mind. Give both
+    limits to have the same gate in both places.
 
     Examples
     --------
@@ -75,7 +85,7 @@ def assert_calibrated(
     __tracebackhide__ = True  # pytest shows the line that called
     gate = Gate(alpha, max_ecce_r)
     # The verdict below speaks at the level of the gate.
-    options.setdefault("confidence_level", 1 - alpha)
+    options.setdefault("confidence_level", gate.confidence_level)
     if by is None:
         result = assess(y_true, y_prob, **options)
         if gate.crossed(result):

@@ -136,6 +136,40 @@ def test_columns_are_guessed_where_there_is_no_doubt(tmp_path, columns):
         assert "Guessed: --y-prob model, --y-true outcome_2024" in shown.output
 
 
+@pytest.mark.parametrize("option", [("--quiet",), ("--json", "-"), ("--json", "-", "--quiet")])
+def test_guesses_go_to_stderr_where_stdout_is_for_a_reader(tmp_path, columns, option):
+    named = {key: columns[key] for key in ("happened", "forecast")}
+    shown = run(write(tmp_path / "a.parquet", named), *option)
+    assert shown.stderr == "Guessed: --y-prob forecast, --y-true happened\n"
+    if "--json" in option:
+        found = json.loads(shown.stdout)
+        assert found["guessed"] == {"y_prob": "forecast", "y_true": "happened"}
+    else:
+        assert len(shown.stdout.splitlines()) == 1
+
+
+def test_a_forgotten_column_of_weights_is_mentioned_and_not_used(tmp_path, columns):
+    columns["Sample_Weight"] = columns.pop("days")
+    file = write(tmp_path / "a.parquet", columns)
+    words = "Not used: the column Sample_Weight. If it holds weights, say --weight Sample_Weight."
+    shown = run(file, *NAMED)
+    assert words in " ".join(shown.stdout.split())
+    shown = run(file, *NAMED, "--json", "-")
+    assert shown.stderr == f"{words}\n"
+    found = json.loads(shown.stdout)
+    assert found["columns"]["weight"] is None
+    assert found["guessed"] == {}
+    result = secant.assess(columns["happened"], columns["forecast"])
+    assert found["models"]["forecast"]["ecce_r"]["value"] == result.ecce_r.value
+    for used in (("--weight", "Sample_Weight"), ("--by", "Sample_Weight")):
+        assert "Not used" not in run(file, *NAMED, *used).output
+
+
+def test_a_column_of_words_is_no_column_of_weights(tmp_path, columns):
+    columns["w"] = columns["segment"]
+    assert "Not used" not in run(write(tmp_path / "a.parquet", columns), *NAMED).output
+
+
 def test_doubt_is_an_error_that_lists_the_columns(file, tmp_path, columns):
     shown = run(file, "--y-true", "happened")
     # "forecast" is a name people use; "better" is not.
@@ -405,6 +439,26 @@ def test_the_gate(file, options, code, words):
         assert words is None or words in " ".join(shown.output.split())
 
 
+def test_impossible_outcomes_cross_the_gate_whatever_the_pvalue(tmp_path):
+    rng = np.random.default_rng(0)
+    p = np.append(rng.uniform(0.2, 0.8, 400), np.zeros(200))
+    y = (rng.random(600) < p).astype(int)
+    y[-2:] = 1
+    file = write(tmp_path / "a.parquet", {"y": y, "p": p, "g": ["all"] * 600})
+    reason = "; 2 impossible outcomes rule out chance, whatever the P-value."
+    for more in ((), ("--quiet",)):
+        shown = run(file, "--alpha", "0.01", *more)
+        assert shown.exit_code == 1, shown.output
+        words = " ".join(shown.output.split())
+        assert "No miscalibration found beyond 2 impossible outcomes" in words
+        assert words.endswith(reason)
+        shown = run(file, "--max-ecce-r", "0.5", "--by", "g", *more)
+        assert shown.exit_code == 0, shown.output
+        words = " ".join(shown.output.split())
+        assert "Detectable, and within your tolerance" in words
+        assert "Gate passed by the only group" in words
+
+
 def test_a_group_alone_can_cross_the_gate(tmp_path):
     rng = np.random.default_rng(4)
     p = rng.random(20_000)
@@ -464,6 +518,17 @@ def test_help_has_examples_and_exit_codes():
     shown = run("--help").output
     for words in ("Examples:", "Exit codes:", "--max-ecce-r", "secant assess preds.parquet"):
         assert words in shown
+
+
+def test_the_list_of_commands_cuts_no_sentence():
+    from click.testing import CliRunner
+
+    from secant.cli import cli
+
+    shown = CliRunner().invoke(cli, ["--help"]).output
+    commands = shown[shown.index("Commands:") :].splitlines()[1:]
+    assert len(commands) == len(cli.commands)
+    assert all(line.endswith(".") and not line.endswith("..") for line in commands)
 
 
 def test_demo(tmp_path):

@@ -88,6 +88,100 @@ def test_groups_pass_or_fail_by_adjusted_pvalues():
     assert gate.crossing(results) == ()
 
 
+def certain_and_right():
+    """Return calibrated predictions, some of which rule the event out."""
+    y, p = predictions(400, 0.0)
+    return np.append(y, np.zeros(200)), np.append(p, np.zeros(200))
+
+
+def with_an_impossible_event():
+    """Return the same, where one of those events happened."""
+    y, p = certain_and_right()
+    y[-1] = 1
+    return y, p
+
+
+@pytest.mark.parametrize(
+    ("max_ecce_r", "crossed", "stands"),
+    [(0.0, True, "Gate crossed"), (0.5, False, "Detectable, and within your tolerance")],
+)
+def test_an_impossible_outcome_is_beyond_chance_whatever_the_pvalue(max_ecce_r, crossed, stands):
+    y, p = certain_and_right()
+    gate = Gate(0.01, max_ecce_r)
+    before = secant.assess(y, p)
+    assert before.n_forbidden == 0
+    assert not gate.crossed(before)
+    y, p = with_an_impossible_event()
+    result = secant.assess(y, p)
+    assert result.n_forbidden == 1
+    assert result.ecce_r.pvalue > 0.01
+    assert gate.crossed(result) is crossed
+    words = gate.words(result)
+    assert words.startswith(f"{stands}: ECCE-R 0.0")
+    assert words.endswith("; an impossible outcome rules out chance, whatever the P-value.")
+    # Where the P-value is small enough it is the reason that is given.
+    assert "impossible" not in Gate(0.999, max_ecce_r).words(result)
+    if crossed:
+        with pytest.raises(AssertionError, match="an impossible outcome rules out chance"):
+            assert_calibrated(y, p, max_ecce_r=max_ecce_r)
+    else:
+        assert assert_calibrated(y, p, max_ecce_r=max_ecce_r).n_forbidden == 1
+
+
+def test_several_impossible_outcomes_are_counted():
+    y, p = with_an_impossible_event()
+    y[-3:] = 1
+    words = Gate(1e-12).words(secant.assess(y, p))
+    assert words.endswith("; 3 impossible outcomes rule out chance, whatever the P-value.")
+
+
+def test_a_row_without_weight_refutes_nothing():
+    y, p = with_an_impossible_event()
+    weights = np.append(np.ones(len(y) - 1), 0.0)
+    assert not Gate(0.01).crossed(secant.assess(y, p, sample_weight=weights))
+
+
+def test_a_group_may_be_refuted_by_impossible_outcomes():
+    y, p = certain_and_right()
+    off, q = predictions(2000, -0.15, seed=1)
+    bad_y, bad_p = with_an_impossible_event()
+    groups = ["fine"] * len(y) + ["off"] * 2000 + ["refuted"] * len(bad_y)
+    results = secant.assess_by(
+        np.concatenate([y, off, bad_y]), np.concatenate([p, q, bad_p]), groups
+    )
+    gate = Gate(0.01)
+    assert gate.crossing(results) == ("off", "refuted")
+    assert results.failing == ("off",)
+    assert gate.group_words(results) == (
+        "Gate crossed by 2 of 3 groups: off, refuted (tolerance 0, level 0.01, adjusted P-values). "
+        "In refuted impossible outcomes rule out chance, whatever the P-value."
+    )
+    row = next(line for line in str(results).splitlines() if line.startswith("refuted"))
+    assert row.endswith("none found; an impossible outcome")
+
+
+def test_one_group_is_the_only_one():
+    y, p = predictions(500, 0.0)
+    fine = secant.assess_by(y, p, ["a"] * 500)
+    assert Gate(0.01).group_words(fine).startswith("Gate passed by the only group (tolerance 0,")
+    off = secant.assess_by(np.ones(500), p, ["a"] * 500)
+    assert Gate(0.01).group_words(off).startswith("Gate crossed by the only group: a (tolerance")
+
+
+def test_many_names_are_cut_short():
+    groups = secant.assess_by(np.ones(1400), np.full(1400, 0.2), np.repeat(np.arange(7), 200))
+    assert ": 0, 1, 2, 3, 4 and 2 more (tolerance" in Gate(0.01).group_words(groups)
+
+
+@pytest.mark.parametrize("alpha", [0.3, 0.01, 1e-12, 1e-17, 1e-300])
+def test_the_level_of_the_verdict_is_one_minus_alpha_as_far_as_numbers_go(alpha):
+    level = Gate(alpha).confidence_level
+    assert 0 < level < 1
+    assert level == pytest.approx(1 - alpha, rel=0, abs=1e-12)
+    y, p = predictions(200, 0.0)
+    assert assert_calibrated(y, p, alpha=alpha).confidence_level == level
+
+
 def test_columns_and_options_are_passed_on():
     table = {"y": ["no", "yes", "yes", "no"], "p": [0.1, 0.8, 0.7, 0.2], "g": [1, 1, 2, 2]}
     options = {"data": table, "pos_label": "yes", "method": "asymptotic"}

@@ -248,6 +248,28 @@ def test_a_pvalue_at_the_level_is_a_finding():
         assert str(alone).startswith("Miscalibrated.") is found
 
 
+def test_the_numbers_of_a_group_hold_one_verdict_the_adjusted_one():
+    """Alone a group may be found miscalibrated, and not be among ten."""
+    rng = np.random.default_rng(1)
+    p = rng.random(3000)
+    y = rng.random(3000) < p
+    result = secant.assess_by(y, p, rng.integers(0, 10, 3000))
+    told = result.rows[0].to_dict()
+    assert told["ecce_r"]["pvalue"] < 0.05 < told["adjusted_pvalue"]
+    assert told["status"] == "none found"
+    assert "verdict" not in told
+    assert str(result[told["key"]]).startswith("Miscalibrated.")
+
+
+def test_where_is_not_named_for_a_group_if_it_is_not_certain():
+    result = secant.assess_by([1, 1, 0] * 2, [0.01, 0.4, 0.6] * 2, ["a", "b", "b"] * 2)
+    row = result.rows[0]
+    assert row.status == "miscalibrated"
+    assert row.calibration.intervals == ()
+    line = next(line for line in str(result).splitlines() if line.startswith("a"))
+    assert line.endswith("miscalibrated, not certain where")
+
+
 def test_too_few_are_those_who_could_not_have_shown_anything_alone():
     """Five coins that all fall alike have P = 1/32, four 1/16; other groups do not count."""
     p = 0.5 + 1e-9 * np.arange(1, 10)  # nothing happening is a little more extreme

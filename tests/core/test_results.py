@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 import secant
 from helpers import optional
-from secant import InputError, SecantError, null
+from secant import InputError, SecantError, _verdict, null
 from secant._results import Statistic
 from secant._wording import pvalue
 from secant.paper import synthetic
@@ -238,10 +238,16 @@ def test_averages():
 # --- the words ------------------------------------------------------------------------------------
 
 NUMBER = r"-?[\d.,]+(?:e[+-]\d+)?"
+HOW_FAR = (
+    rf"(too high|too low) by ({NUMBER}) points \(([\d.]+%) limits ({NUMBER}) to ({NUMBER}), valid "
+    rf"for all ranges at once; ({NUMBER}) predictions?\)\.\n"
+)
 FOUND = re.compile(
-    rf"^Miscalibrated\. Over scores ({NUMBER}) to ({NUMBER}) predictions are (too high|too low) "
-    rf"by ({NUMBER}) points \(([\d.]+%) limits ({NUMBER}) to ({NUMBER}), valid for all ranges at "
-    rf"once; ({NUMBER}) predictions?\)\.\n"
+    rf"^Miscalibrated\. Over scores ({NUMBER}) to ({NUMBER}) predictions are {HOW_FAR}"
+)
+SOMEWHERE = re.compile(
+    r"^Miscalibrated\. These data do not show for certain where; the largest deviation is over "
+    rf"scores ({NUMBER}) to ({NUMBER}), where predictions were {HOW_FAR}"
 )
 STATISTICS = re.compile(
     rf"^ECCE-R ({NUMBER}) = ({NUMBER}|infinitely many) sigma, where perfect calibration gives "
@@ -401,8 +407,18 @@ def test_words_for_limits_on_both_sides_of_zero():
     result = secant.assess([1], [0.01])
     assert result.ecce_r.pvalue == pytest.approx(0.01, **RELATIVE)
     assert result.worst.ci[0] < 0 < result.worst.ci[1]
-    *_, low, high, _ = FOUND.search(str(result)).groups()
+    *_, low, high, _ = SOMEWHERE.search(str(result)).groups()
     assert number(low) <= 0 < number(high)
+
+
+@given(predictions())
+def test_a_range_is_named_exactly_if_it_is_among_those_found(data):
+    y, p, w, kind = data
+    result = secant.assess(y, p, sample_weight=w, weight_kind=kind, confidence_level=0.5)
+    named = bool(FOUND.search(str(result)))
+    assert named == bool(result.intervals)
+    assert bool(SOMEWHERE.search(str(result))) == (_verdict.found(result) and not named)
+    assert result.to_dict()["where"] in " ".join(str(result).split())
 
 
 def test_words_for_pvalues_beyond_doubles():

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import shlex
+
 import click
 
-__all__ = ["guess"]
+from secant._wording import visible
+
+__all__ = ["guess", "notes"]
 
 # Names people give these columns, in lower case.
 _OUTCOMES = frozenset(
@@ -19,11 +23,12 @@ _FORECASTS = frozenset(
         *("p", "pred", "prediction", "predicted", "confidence", "predicted_probability"),
     }
 )
+_WEIGHTS = frozenset({"weight", "weights", "sample_weight", "w"})
 
 
 def guess(
     kinds: dict[str, str], y_true: str | None, y_prob: tuple[str, ...], taken: set[str]
-) -> tuple[str, tuple[str, ...], list[str]]:
+) -> tuple[str, tuple[str, ...], dict[str, str]]:
     """Fill in the columns that were not named.
 
     Parameters
@@ -37,29 +42,46 @@ def guess(
 
     Returns
     -------
-    y_true, y_prob, notes
-        And a line about each guess, to be shown.
+    y_true, y_prob, guessed
+        And which of the two were guessed, with their columns.
 
     Raises
     ------
     click.UsageError
         If there is more than one possibility, or none.
     """
-    notes = []
+    guessed = {}
     free = {name: kind for name, kind in kinds.items() if name not in {*taken, y_true, *y_prob}}
     if not y_prob:
         found = _only(free, _FORECASTS, "float")
         if found is None:
             raise _unclear("--y-prob", "the predicted probabilities", kinds)
         y_prob = (found,)
-        notes.append(f"--y-prob {found}")
+        guessed["y_prob"] = found
         free.pop(found)
     if y_true is None:
         y_true = _only(free, _OUTCOMES, "whole")
         if y_true is None:
             raise _unclear("--y-true", "the outcomes", kinds)
-        notes.append(f"--y-true {y_true}")
-    return y_true, y_prob, notes
+        guessed["y_true"] = y_true
+    return y_true, y_prob, guessed
+
+
+def notes(
+    kinds: dict[str, str], guessed: dict[str, str], used: set[str], *, weighted: bool
+) -> list[str]:
+    """Say which columns were guessed, and which was perhaps forgotten: a line each."""
+    lines = []
+    if guessed:
+        options = (f"--{role.replace('_', '-')} {name}" for role, name in guessed.items())
+        lines.append(f"Guessed: {', '.join(options)}")
+    if not weighted:
+        lines += [
+            f"Not used: the column {name}. If it holds weights, say --weight {shlex.quote(name)}."
+            for name, kind in kinds.items()
+            if name.casefold() in _WEIGHTS and kind != "other" and name not in used
+        ]
+    return [visible(line) for line in lines]
 
 
 def _only(kinds: dict[str, str], names: frozenset[str], kind: str) -> str | None:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from secant.cli._guess import guess
+from secant.cli._guess import guess, notes
 from secant.cli._outputs import STDOUT, emit, unusable
 from secant.cli._refusal import refuse
 from secant.errors import SecantError
@@ -54,6 +54,7 @@ class _Outcome:
 
     files: tuple[str, ...]
     columns: _Columns
+    guessed: dict[str, str]
     settings: dict[str, Any]
     models: dict[str, Calibration]
     groups: dict[str, Assessments]
@@ -78,6 +79,7 @@ class _Outcome:
             "secant": secant.__version__,
             "files": list(self.files),
             "columns": self.columns.to_dict(),
+            "guessed": self.guessed,
             "settings": self.settings,
             "started": self.started.isoformat(),
             "elapsed": self.elapsed,
@@ -100,7 +102,7 @@ class _Outcome:
         return found
 
 
-@click.command("assess")
+@click.command("assess", short_help="Say whether predictions are calibrated, and where not.")
 @click.argument("files", nargs=-1, required=True, metavar="FILES...")
 @click.option("--y-true", metavar="COL", help="Column of outcomes: 0 and 1, or see --pos-label.")
 @click.option(
@@ -134,9 +136,9 @@ class _Outcome:
 @click.option(
     "--confidence-level",
     type=click.FloatRange(0, 1, min_open=True, max_open=True),
-    show_default="0.95, or one minus --alpha",
     metavar="LEVEL",
-    help="Level of all limits; the verdict tests at one minus it.",
+    help="Level of all limits; the verdict tests at one minus it. 0.95 unless given; with "
+    "--alpha, one minus that.",
 )
 @click.option(
     "--adjust",
@@ -188,7 +190,8 @@ def command(ctx: click.Context, /, **options: Any) -> None:
       secant assess preds.parquet --json - | jq .models
 
     The gate is on when --alpha or --max-ecce-r is given. It is crossed only by what is beyond
-    chance AND beyond the tolerance; with --by, also by any group, after adjustment.
+    chance AND beyond the tolerance; with --by, also by any group, after adjustment. An outcome
+    that its score ruled out (an event after a score of 0) is beyond chance whatever the P-value.
 
     \b
     Exit codes:
@@ -223,13 +226,16 @@ def _check(options: dict[str, Any]) -> None:
 
 def _run(ctx: click.Context, options: dict[str, Any]) -> None:
     json_to = options["json_to"]
-    outcome, guesses = _assess(options)
+    outcome, asides = _assess(options)
     # Files first: whoever reads what is printed may leave before its end.
     written = [_plot(outcome, options["plot"]), _report(outcome, options), _json(outcome, json_to)]
+    if options["quiet"] or json_to == STDOUT:  # which somebody counts on to be nothing else
+        emit("".join(f"{line}\n" for line in asides), err=True)
+        asides = []
     if json_to == STDOUT:
         emit(_json_text(outcome))
     else:
-        emit(_printed(outcome, guesses, quiet=options["quiet"]))
+        emit(_printed(outcome, asides, quiet=options["quiet"]))
     if not options["quiet"]:
         for path in written:
             if path is not None:
@@ -240,7 +246,7 @@ def _run(ctx: click.Context, options: dict[str, Any]) -> None:
 
 
 def _assess(options: dict[str, Any]) -> tuple[_Outcome, list[str]]:
-    """Call the library for every model."""
+    """Call the library for every model; say what it was not told."""
     import secant  # noqa: PLC0415  (not for `secant --help`)
     from secant._gate import Gate  # noqa: PLC0415
     from secant.sources.files import column_kinds  # noqa: PLC0415
@@ -253,7 +259,7 @@ def _assess(options: dict[str, Any]) -> tuple[_Outcome, list[str]]:
     weight, by = options["weight"], options["by"]
     taken = {*by, weight} - {None}
     kinds = column_kinds(files)
-    y_true, y_prob, guesses = guess(kinds, options["y_true"], options["y_prob"], taken)
+    y_true, y_prob, guessed = guess(kinds, options["y_true"], options["y_prob"], taken)
     if y_true in by:
         raise click.UsageError(
             f"--by {y_true} is the column of outcomes. Among rows chosen by what happened even "
@@ -265,7 +271,7 @@ def _assess(options: dict[str, Any]) -> tuple[_Outcome, list[str]]:
         "pos_label": _label(options["pos_label"], kinds.get(y_true)),
         "weight_kind": options["weight_kind"],
         "method": options["method"],
-        "confidence_level": _level(options),
+        "confidence_level": _level(options["confidence_level"], gate),
     }
     how = {"data": files, "sample_weight": weight, **settings}
     models = {name: secant.assess(y_true, name, **how) for name in y_prob}
@@ -274,17 +280,26 @@ def _assess(options: dict[str, Any]) -> tuple[_Outcome, list[str]]:
         settings["adjust"] = how["adjust"] = options["adjust"]
         groups = {name: secant.assess_by(y_true, name, list(by), **how) for name in y_prob}
     columns = _Columns(y_true, y_prob, weight, by)
-    elapsed = time.monotonic() - start
-    outcome = _Outcome(tuple(files), columns, settings, models, groups, gate, started, elapsed)
-    return outcome, guesses
+    outcome = _Outcome(
+        files=tuple(files),
+        columns=columns,
+        guessed=guessed,
+        settings=settings,
+        models=models,
+        groups=groups,
+        gate=gate,
+        started=started,
+        elapsed=time.monotonic() - start,
+    )
+    used = {y_true, *y_prob, *by}
+    return outcome, notes(kinds, guessed, used, weighted=weight is not None)
 
 
-def _level(options: dict[str, Any]) -> float:
+def _level(asked: float | None, gate: Gate | None) -> float:
     """Return the level asked for; unless one is, verdict and gate speak at the same."""
-    level: float | None = options["confidence_level"]
-    if level is None:
-        level = 0.95 if options["alpha"] is None else min(1 - options["alpha"], 1 - 1e-12)
-    return level
+    if asked is not None:
+        return asked
+    return 0.95 if gate is None else gate.confidence_level
 
 
 def _label(text: str | None, kind: str | None) -> Any:
@@ -304,17 +319,17 @@ def _label(text: str | None, kind: str | None) -> Any:
 # Output -------------------------------------------------------------------------------------------
 
 
-def _printed(outcome: _Outcome, guesses: list[str], *, quiet: bool) -> str:
+def _printed(outcome: _Outcome, asides: list[str], *, quiet: bool) -> str:
     """Return what is to be printed, with the colours and the width of where it goes."""
     from secant.cli._terminal import terminal  # noqa: PLC0415  (not for `secant --help`)
 
     console = terminal()
     with console.capture() as captured:
-        _show(console, outcome, guesses, quiet=quiet)
+        _show(console, outcome, asides, quiet=quiet)
     return captured.get()
 
 
-def _show(console: Console, outcome: _Outcome, guesses: list[str], *, quiet: bool) -> None:
+def _show(console: Console, outcome: _Outcome, asides: list[str], *, quiet: bool) -> None:
     """Print what was found, then how it stands with the gate."""
     from secant import _verdict  # noqa: PLC0415  (as above)
     from secant._wording import visible  # noqa: PLC0415
@@ -325,8 +340,8 @@ def _show(console: Console, outcome: _Outcome, guesses: list[str], *, quiet: boo
         shown = f"{visible(name)}: {line}" if several else line
         console.print(shown, markup=False, soft_wrap=True)
 
-    if guesses and not quiet:
-        console.print(f"Guessed: {visible(', '.join(guesses))}\n", style="dim", markup=False)
+    if asides:
+        console.print("\n".join(asides) + "\n", style="dim", markup=False)
     for name, result in outcome.models.items():
         if quiet:
             say(name, f"{_verdict.headline(result)}: {_verdict.brief(result)}")

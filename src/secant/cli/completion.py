@@ -8,7 +8,7 @@ from click.shell_completion import get_completion_class
 __all__ = ["command"]
 
 
-@click.command("completion")
+@click.command("completion", short_help="Print the script for completion in a shell.")
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
 @click.pass_context
 def command(ctx: click.Context, shell: str) -> None:

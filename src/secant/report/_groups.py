@@ -83,7 +83,8 @@ def numbers(table: Table) -> dict[str, Any]:
 
 def _row_numbers(row: Group, most: int, *, several: bool) -> dict[str, Any]:
     # Without a second look at the data, which for many groups takes its time.
-    found = [row.calibration.worst] if row.status == "miscalibrated" else []
+    named = row.status == "miscalibrated" and _verdict.located(row.calibration)
+    found = [row.calibration.worst] if named else []
     parts = row.key if several else (row.key,)
     return {
         **row.to_dict(),
