@@ -125,7 +125,7 @@ def test_the_band_is_the_critical_value_of_ecce_mad(level):
     heights = band.get_paths()[0].vertices[:, 1]
     assert display.bands[0] == pytest.approx(null.mad.isf(1 - level) * result.sigma, rel=1e-12)
     assert (heights.min(), heights.max()) == (-display.bands[0], display.bands[0])
-    assert any(f"{level:.0%} of" in text.get_text() for text in display.ax_.texts)
+    assert any(f"{100 * level:g}% of" in text.get_text() for text in display.ax_.texts)
     assert result.plot(axes()).bands_ == []
 
 

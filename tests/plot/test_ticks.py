@@ -71,12 +71,39 @@ def test_labels_have_room(width):
     p = rng.beta(1, 200, 500)
     curve = secant.assess(rng.random(500) < p, p).curve
     places, labels = equal_fractions(curve, width, size=10)
-    widest = max(text_width(label, 10) for label in labels[1:-1])
-    assert len(labels) <= 3 or widest < width * (places[1] - places[0])
+    half = np.asarray([text_width(label, 10) / 2 for label in labels])
+    assert len(labels) >= 2
+    assert len(labels) == 2 or (half[1:] + half[:-1] < width * np.diff(places)).all()
     few = secant.assess([0, 1] * 6, np.linspace(0.05, 0.95, 12)).curve
     places, labels = stretches(few, width, size=10)
     assert len(labels) >= 1
     assert len(labels) == 1 or text_width(labels[0], 10) <= width * np.diff(places).min() + 1e-9
+
+
+@pytest.mark.parametrize(
+    ("shares", "labels"),
+    [
+        # Shares of scores that are 0, spread over the unit interval, and 1.
+        ((0.35, 0.65, 0), {0: "0", 0.4: "0.08", 0.5: "0.23", 0.9: "0.85", 1: "1.00"}),
+        ((0, 0.65, 0.35), {0: "0.0008", 0.1: "0.15", 0.6: "0.92", 1: "1"}),
+        ((0.45, 0.1, 0.45), {0: "0", 0.5: "0.49", 1: "1"}),
+        ((0.48, 0.04, 0.48), {0: "0", 0.5: "0.49", 1: "1"}),
+    ],
+)
+def test_a_score_is_written_once(shares, labels):
+    below, between, above = (round(1000 * share) for share in shares)
+    spread = (np.arange(between) + 0.5) / max(between, 1)
+    p = np.concatenate([np.zeros(below), spread, np.ones(above)])
+    places, written = equal_fractions(secant.assess(p > 0.5, p).curve, width=9, size=9)
+    found = dict(zip(places.round(9).tolist(), written, strict=True))
+    assert len({float(text) for text in written}) == len(written)
+    assert found | labels == found
+
+
+def test_one_score_in_nearly_every_place_is_written_once():
+    p = np.concatenate([np.full(10_000, 0.5), 0.5 + 1e-7 * np.arange(20)])
+    places, labels = equal_fractions(secant.assess(p > 0.5, p).curve, width=5, size=10)
+    assert (places.tolist(), labels) == ([0.0], ["0.50"])
 
 
 def test_an_axis_is_divided_evenly():

@@ -128,7 +128,7 @@ class Graph:
         self.ax.axvspan(*ends[:, 0], color=color, alpha=0.07, linewidth=0, zorder=0, gid=_NOTE)
         limits = sorted(math.copysign(1, worst.miscalibration) * limit for limit in worst.ci)
         where = _style.score_range(worst)
-        level = f"{result.confidence_level:.0%} limits "
+        level = f"{_style.level(result.confidence_level)} limits "
         level += " to ".join(_style.points(limit) for limit in limits)
         small = _style.SMALL * self.size
         fits = _style.text_width(f"{where}; {level}", small) < self.width
@@ -247,7 +247,7 @@ class Graph:
             places = [(half - line, half), (-half, line - half)] if half > line else []
             places += [(half, half + line), (-half - line, -half)]
             inside = [place for place in places if place[0] >= low and place[1] <= high]
-            words = f"{level:.0%} of calibrated curves stay inside"
+            words = f"{_style.level(level)} of calibrated curves stay inside"
             self._write(words, inside or places, right=True)
 
     def _write(self, text: str, places: list[tuple[float, float]], *, right: bool) -> None:

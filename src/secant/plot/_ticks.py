@@ -37,6 +37,9 @@ def score_at(curve: Curve, fraction: FloatArray) -> FloatArray:
 def equal_fractions(curve: Curve, width: float, size: float) -> Labels:
     """Label equal fractions with the scores there, as many as have room.
 
+    A label like the one beside it says nothing and is left out: of a run at the upper end all but
+    the last, elsewhere all but the first.
+
     Parameters
     ----------
     curve : Curve
@@ -51,12 +54,14 @@ def equal_fractions(curve: Curve, width: float, size: float) -> Labels:
     places, labels
         Fractions, and the scores there in words.
     """
-    for parts in (10, 5, 4, 2):
+    for parts in (10, 5, 4, 2, 1):
         places = np.linspace(0, 1, parts + 1)
+        # The ends, usually extreme, would ask for more digits than the rest needs.
         labels = _style.score_labels(score_at(curve, places), ends=False)
-        # The ends, usually extreme, have the margins beside them.
-        if divide(labels[1:-1], width, size) >= parts:
-            return places, labels
+        kept = _once(labels)
+        places, labels = places[kept], [labels[number] for number in kept]
+        if _have_room(places, labels, width, size):
+            break
     return places, labels
 
 
@@ -90,6 +95,23 @@ def divide(labels: Sequence[str], width: float, size: float) -> int:
     widest = max(_style.text_width(label, size) for label in labels)
     fit = width / (widest + _GAP)
     return max((parts for parts in (1, 2, 4, 5, 10) if parts <= fit), default=1)
+
+
+def _once(labels: Sequence[str]) -> list[int]:
+    """Return which of some labels differ from the one before, or end the row."""
+    values = [float(label) for label in labels]  # "1.00" is no news beside "1"
+    kept = [
+        number for number, value in enumerate(values) if number == 0 or value != values[number - 1]
+    ]
+    if len(kept) > 1:
+        kept[-1] = len(values) - 1  # a run that reaches the end is written there
+    return kept
+
+
+def _have_room(places: FloatArray, labels: Sequence[str], width: float, size: float) -> bool:
+    """Tell whether labels centred at their places stand clear of each other."""
+    half = np.asarray([_style.text_width(label, size) / 2 for label in labels])
+    return bool((np.diff(places) * width >= half[1:] + half[:-1] + _GAP).all())
 
 
 def _round_step(least: float) -> float:

@@ -455,7 +455,7 @@ class ReliabilityDisplay:
     def _words(self) -> str:
         """Say what is drawn around the points."""
         if self.uncertainty == "bars":
-            levels = {f"{bins.confidence_level:.0%}" for bins in self.bins}
+            levels = {_style.level(bins.confidence_level) for bins in self.bins}
             return f"bars: {' or '.join(sorted(levels))} limits of each bin"
         if self.uncertainty == "bootstrap":
             return f"thin lines: {len(self.resamples[0].mean_score)} resamples"

@@ -136,7 +136,7 @@ function secantTool() {
   }
 
   function read(range) {
-    const level = `${metric(100 * series.confidence_level).replace(/\.0+$/, "")}%`;
+    const level = `${Number((100 * series.confidence_level).toPrecision(10))}%`;
     const says = range.gap === 0
       ? "Predictions are right on average."
       : certain(range)
