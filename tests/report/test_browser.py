@@ -412,6 +412,57 @@ def test_labels_below_the_plot_do_not_touch(visit, paper_page):
                 assert left["x"] + left["width"] < right["x"]
 
 
+@pytest.mark.parametrize("width", [390, 641, 1280])
+def test_what_is_said_of_a_range_stands_clear_of_its_handles(visit, paper_page, width):
+    with visit(paper_page, viewport={"width": width, "height": 900}) as page:
+        page.locator("#area").scroll_into_view_if_needed()
+        for start in np.arange(0.0, 1.0, 0.1):
+            for share in (0.01, 0.1, 0.2, 0.3, 0.4, 0.6):
+                drag(page, start, start + share, steps=3)
+                text = page.locator("#caliper-text").bounding_box()
+                left, right = text["x"], text["x"] + text["width"]
+                assert text["width"] > 20
+                assert 0 <= left < right <= width
+                for handle in ("#from", "#to"):
+                    grip = page.locator(handle).bounding_box()
+                    line = grip["x"] + grip["width"] / 2
+                    assert not left - 5 < line < right + 5, (start, share)
+
+
+def test_the_triangle_has_its_name_where_the_curve_is_not(visit, tmp_path):
+    p = np.full(2000, 0.5) + np.linspace(-0.2, 0.2, 2000)
+    for name, happened, side in (("up", p < 0.4, "below"), ("down", p > 0.6, "above")):
+        path = tmp_path / f"{name}.html"
+        secant.assess(happened, p).report(path)
+        with visit(path) as page:
+            noise, said = page.locator("#noise"), page.locator("#noise .noise-name")
+            assert said.inner_text() == "noise, \N{PLUS-MINUS SIGN}2\N{GREEK SMALL LETTER SIGMA}"
+            triangle, box = noise.bounding_box(), said.bounding_box()
+            assert noise.get_attribute("data-side") == side
+            if side == "above":
+                assert box["y"] + box["height"] <= triangle["y"] + 1
+            else:
+                assert box["y"] >= triangle["y"] + triangle["height"] - 1
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_no_line_among_the_bins_wears_the_colour_of_a_model(visit, full_page, scheme):
+    with visit(full_page, color_scheme=scheme) as page:
+        colors = [
+            page.locator(each).first.evaluate("each => getComputedStyle(each).stroke")
+            for each in ("path.by-bins.ecce", ".curve.model-0", ".curve.model-1")
+        ]
+        assert len(set(colors)) == 3
+
+
+def test_a_level_has_all_its_digits(visit, tmp_path):
+    secant.assess([0, 1, 1, 0], [0.1, 0.6, 0.7, 0.4], confidence_level=0.9975).report(
+        tmp_path / "level.html"
+    )
+    with visit(tmp_path / "level.html") as page:
+        assert "99.75% limits" in page.inner_text("#readout")
+
+
 @pytest.mark.parametrize("kind", ["paper_page", "full_page"])
 def test_it_prints_on_two_pages(visit, kind, request, tmp_path):
     with visit(request.getfixturevalue(kind)) as page:

@@ -46,6 +46,9 @@ _TRIANGLE_SAYS = (
     "The scale of noise: the triangle reaches two sigma up and two sigma down. Under perfect "
     "calibration the curve ends no further from zero than that about 19 times in 20."
 )
+_TRIANGLE_NAME = "noise, \N{PLUS-MINUS SIGN}2\N{GREEK SMALL LETTER SIGMA}"
+# The share of the axis where a curve would run through that name.
+_NAME_WIDTH = 0.2
 # Least distance of neighbouring labels at the side of a chart, as a share of its height.
 _APART = 0.085
 
@@ -87,7 +90,8 @@ def view(
     """Return how the axes of the cumulative plot stand when this result is being read.
 
     The vertical axis has room for the curves of ``others`` too. ``wide`` and ``narrow`` are the
-    scores written below on a screen and on a phone, ``steps`` marks at equal steps of the score.
+    scores written below on a screen and on a phone, ``steps`` marks at equal steps of the score,
+    ``noise`` the side of the triangle where its name is out of the way of the curve.
     """
     vertical = height((result, *others))
     places = equal_steps(result.curve)[1] if steps else np.empty(0)
@@ -98,7 +102,14 @@ def view(
         "wide": _scores(result.curve, _WIDE),
         "narrow": _scores(result.curve, _NARROW),
         "steps": "".join(f"M{UNIT * place:.5g} 0v1" for place in places.tolist()) or "M0 0",
+        "noise": _free_side(result),
     }
+
+
+def _free_side(result: Calibration) -> str:
+    """Return on which side of the triangle there is no curve."""
+    start = result.curve.difference[result.curve.fraction <= _NAME_WIDTH]
+    return "below" if start.max() > 2 * result.sigma else "above"
 
 
 def height(results: Iterable[Calibration]) -> Axis:
@@ -144,7 +155,7 @@ def cumulative(results: Sequence[Calibration], first: dict[str, Any], tool: Mark
             picture(tag("path", d=first["steps"]), viewBox=f"0 0 {UNIT:g} 1", class_="steps"),
             labels("bottom", first["wide"], kind="wide"),
             labels("bottom", first["narrow"], kind="narrow"),
-            _noise_hint(ends),
+            _noise_hint(ends, first["noise"]),
             tool,
             class_="area",
             id="area",
@@ -166,13 +177,15 @@ def _thinned(results: Sequence[Calibration]) -> Iterable[tuple[Calibration, Any,
         yield result, kept, {"class_": f"curve model-{number % 5}", "data_series": number}
 
 
-def _noise_hint(ends: Sequence[float]) -> Markup:
-    """Return the place over the triangle that says what it means."""
+def _noise_hint(ends: Sequence[float], side: str) -> Markup:
+    """Return the place over the triangle that says what it means, with its name beside."""
     top, height = ends[2] / UNIT, (ends[0] - ends[2]) / UNIT
     return tag(
         "span",
+        tag("span", _TRIANGLE_NAME, class_="noise-name"),
         tag("span", _TRIANGLE_SAYS, role="tooltip"),
         class_="term noise",
+        data_side=side,
         id="noise",
         tabindex=0,
         aria_label=_TRIANGLE_SAYS,

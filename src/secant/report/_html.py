@@ -8,7 +8,7 @@ from typing import Any
 
 __all__ = ["Markup", "data_block", "join", "name", "tag"]
 
-_VOID = frozenset({"input", "meta", "br"})
+_VOID = frozenset({"input", "meta", "br", "wbr"})
 
 
 class Markup(str):
@@ -47,8 +47,16 @@ def join(*children: object) -> Markup:
 
 
 def name(text: str) -> Markup:
-    """Return a name from data, which may be written in either direction."""
-    return tag("bdi", text)
+    """Return a name from data, which may be written in either direction.
+
+    Where a long one needs a second line it breaks after an underscore.
+
+    Examples
+    --------
+    >>> name("<b>_flat")
+    '<bdi>&lt;b&gt;_<wbr>flat</bdi>'
+    """
+    return tag("bdi", Markup(_child(text).replace("_", f"_{tag('wbr')}")))
 
 
 def data_block(identifier: str, data: object) -> Markup:

@@ -54,14 +54,18 @@ def _tool() -> Markup:
 
     return tag(
         "div",
-        handle("whole", "Move the range"),
+        handle("whole", "Move the range", inside=[_caliper_text()]),
         handle("from", "Start of the range", class_="handle", inside=[tag("span", class_="knob")]),
         handle("to", "End of the range", class_="handle", inside=[tag("span", class_="knob")]),
-        tag("span", id="caliper-text"),
         tag("span", id="hair", hidden=True),
         id="tool",
         hidden=True,
     )
+
+
+def _caliper_text() -> Markup:
+    """Return how far off the range is: a number, and words where there is room for them."""
+    return tag("span", tag("b"), tag("span", class_="words"), id="caliper-text")
 
 
 def _readout() -> Markup:

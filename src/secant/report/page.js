@@ -37,6 +37,7 @@ function read(series, view) {
   const noise = [2, 0, -2].map((sigmas) => sigmas * series.sigma);
   const [up, middle, down] = noise.map(toBase);
   $("triangle").setAttribute("d", `M0 ${up}L25 ${middle}L0 ${down}Z`);
+  $("noise").dataset.side = view.noise;
   $("noise").style.top = `${100 * share(noise[0])}%`;
   $("noise").style.height = `${100 * (share(noise[2]) - share(noise[0]))}%`;
   tool.show({ ...series, up: toBase, visible: share });

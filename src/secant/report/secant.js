@@ -124,10 +124,11 @@ function secantTool() {
     parts.whole.setAttribute("aria-valuenow", Math.round(50 * (left + right)));
     parts.whole.setAttribute(
       "aria-valuetext", `scores ${writeScore(range.low)} to ${writeScore(range.high)}`);
-    const text = $("caliper-text");
-    text.textContent = range.gap === 0 ? "even" : `${signed(range.gap)} points, ${direction(range.gap)}`;
-    // Beside the range where that is narrower than its text, and never out of the plot.
-    text.style.left = `clamp(5.2rem, ${50 * (left + right)}%, calc(100% - 5.2rem))`;
+    const [number, words] = $("caliper-text").children;
+    number.textContent = range.gap === 0 ? "even" : signed(range.gap);
+    words.textContent = range.gap === 0 ? "" : ` points, ${direction(range.gap)}`;
+    // A range narrower than its text has it on the side with more room.
+    $("caliper-text").dataset.side = left + right > 1 ? "left" : "right";
     for (const each of [$("tool"), $("secant-line"), $("readout")]) each.dataset.mood = mood(range);
     document.querySelectorAll("#presets button").forEach((button) => {
       const here = Number(button.dataset.from) === ends[0] && Number(button.dataset.to) === ends[1];
