@@ -165,7 +165,7 @@ def assess_classes(
     draws : int, optional
         How many times to draw all labels; by default 9,999, fewer for more than 3,000 rows, at
         least 199. ``Assessments.draws`` says how many there were: drawing stops early when
-        nothing can be found any more.
+        100 draws have a class as extreme as the most extreme one observed.
     rng : int or numpy.random.Generator, optional
         Randomness for draws, which are the same in every run without it.
     progress : callable, optional
