@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -133,6 +134,9 @@ def _suggestion(name: str, available: list[str]) -> str:
     close = get_close_matches(name.casefold(), plain, 1, cutoff=0.6)
     if close:
         return f"; did you mean {plain[close[0]]!r}?"
+    if not available:
+        return "; it has no columns"
     shown = ", ".join(repr(column) for column in available[:8])
     more = f" and {len(available) - 8} more" if len(available) > 8 else ""
-    return f"; it has {shown}{more}" if available else "; it has no columns"
+    nameless = all(re.fullmatch(r"-?\d*\.?\d+", column) for column in available)
+    return f"; it has {shown}{more}{' (is the line of names missing?)' if nameless else ''}"

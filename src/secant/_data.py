@@ -39,6 +39,7 @@ def open_source(
     """
     reading = {"weight_kind": weight_kind, "pos_label": pos_label}
     if data is None:
+        _refuse_names(y_true=y_true, y_prob=y_prob)
         return RowSource(observations(y_true, y_prob, sample_weight, **reading))
     columns = named_columns(y_true, y_prob, sample_weight, None, **reading)
     if _is_files(data):
@@ -70,8 +71,12 @@ def open_groups(
     InputError
         As :func:`open_source`.
     """
+    if by is None:
+        msg = "by must give the groups of predictions; got None (without groups there is assess)"
+        raise InputError(msg)
     reading = {"weight_kind": weight_kind, "pos_label": pos_label}
     if data is None:
+        _refuse_names(y_true=y_true, y_prob=y_prob, by=by)
         seen = observations(y_true, y_prob, sample_weight, **reading)
         if any(column is y_true for column in (by if isinstance(by, list) else [by])):
             msg = f"by holds the outcomes, y_true: {SELECTED}"
@@ -95,6 +100,17 @@ def open_groups(
     with columns.explained():
         keys, codes = grouped(values if len(values) > 1 else values[0], seen.rows)
     return _apart(seen, keys, codes, columns.by)
+
+
+def _refuse_names(**arguments: Any) -> None:
+    """Refuse the names of columns where nothing is said of what."""
+    for argument, value in arguments.items():
+        if isinstance(value, str):
+            msg = (
+                f"{argument} must be an array of values; got the text {value!r} (the name of a "
+                "column? then pass data= as well)"
+            )
+            raise InputError(msg)
 
 
 def _apart(seen: Observations, keys: list[Any], codes: IntArray, by: tuple[str, ...]) -> Apart:

@@ -72,7 +72,7 @@ def grouped(by: Any, rows: int) -> tuple[list[Any], IntArray]:
         Row i is in group ``keys[codes[i]]``. What is missing (None, NaN, NaT, NA) is one group,
         whose key is None.
     """
-    columns = by if isinstance(by, list) and by and not np.isscalar(by[0]) else [by]
+    columns = by if isinstance(by, list) and by and _is_column(by[0]) else [by]
     parts = [_factorized(_column(column, rows)) for column in columns]
     return parts[0] if len(parts) == 1 else combined(parts)
 
@@ -147,6 +147,11 @@ def key_order(keys: Sequence[Any]) -> list[int]:
         return (2, "", 0) if key is None else (1, type(key).__name__, str(key))
 
     return sorted(range(len(keys)), key=lambda number: rank(keys[number]))
+
+
+def _is_column(item: Any) -> bool:
+    """Tell a column from the key of a row: a text, a number, a date, None."""
+    return hasattr(item, "__len__") and not isinstance(item, (str, bytes))
 
 
 def _column(by: Any, rows: int) -> np.ndarray[Any, Any]:

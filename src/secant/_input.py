@@ -174,7 +174,7 @@ def observations(
 
 def check_choice(argument: str, value: Any, choices: tuple[str, ...]) -> None:
     """Refuse a value that is not one of the words an argument takes."""
-    if value not in choices:
+    if not (isinstance(value, str) and value in choices):
         words = ", ".join(repr(choice) for choice in choices)
         msg = f"{argument} must be one of {words}; got {value!r}"
         raise InputError(msg)
@@ -193,15 +193,19 @@ def generator(rng: Any) -> np.random.Generator | None:
     Raises
     ------
     InputError
-        If ``rng`` is no seed and no generator.
+        If ``rng`` is no seed and no generator, or one that cannot be split.
     """
     if rng is None:
         return None
     try:
-        return np.random.default_rng(rng)
+        made = np.random.default_rng(rng)
     except (TypeError, ValueError) as error:
         msg = f"rng must be a whole number or a numpy.random.Generator; got {rng!r}"
         raise InputError(msg) from error
+    if not hasattr(made.bit_generator.seed_seq, "spawn"):  # that of a legacy RandomState
+        msg = f"rng must be a generator that can be split, such as default_rng makes; got {rng!r}"
+        raise InputError(msg)
+    return made
 
 
 # Arrays -------------------------------------------------------------------------------------------

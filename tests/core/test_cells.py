@@ -431,6 +431,14 @@ def test_a_copy_is_equal_and_independent(twin):
 # --- files ----------------------------------------------------------------------------------------
 
 
+def test_what_cannot_be_saved_names_the_file_asked_for(tmp_path):
+    (tmp_path / "file").touch()
+    for path in (tmp_path / "nowhere" / "cells", tmp_path / "file" / "cells"):
+        with pytest.raises(OSError, match="cells") as caught:
+            Cells().save(path)
+        assert caught.value.filename == str(path)
+
+
 @given(st.lists(batches(), max_size=3), st.sampled_from(CELLS))
 def test_saving_and_loading_loses_nothing(tmp_path_factory, parts, n_cells):
     folder = tmp_path_factory.mktemp("states")

@@ -374,6 +374,8 @@ def test_draws_are_reproducible_and_do_not_depend_on_the_other_groups():
         (([0, 1], [0.5, 0.5], ["a", "b"]), {"adjust": "none"}, "adjust must be one of 'holm'"),
         (([0, 1], [0.5, 0.5], ["a", "b"]), {"method": "x"}, "method must be one of"),
         (([0, 1], [0.5, 1.5], ["a", "b"]), {}, r"y_prob\[1\] is 1.5"),
+        (([0, 1], [0.5, 0.5], None), {}, "by must give the groups .* got None"),
+        (("y", "p", None), {"data": {"y": [0], "p": [0.1]}}, "by must give the groups .* got None"),
         (("y", "p", "gg"), {"data": {"y": [0], "p": [0.1], "g": [1]}}, "did you mean 'g'"),
         (("y", "p", []), {"data": {"y": [0], "p": [0.1]}}, "by must name one column"),
         (("y", "p", ["y", "y"]), {"data": {"y": [0], "p": [0.1]}}, "by must name one column"),
@@ -393,3 +395,10 @@ def test_groups_by_outcome_are_refused(several):
     by = [p, y] if several else y
     with pytest.raises(secant.InputError, match="by holds the outcomes, y_true: among rows chosen"):
         secant.assess_by(y, p, by)
+
+
+@pytest.mark.parametrize("key", [None, dt.date(2026, 1, 1), np.datetime64("2026-01-01"), b"a", 1])
+def test_a_list_of_keys_is_one_column_whatever_comes_first(key):
+    found = secant.assess_by([0, 1, 0], [0.2, 0.5, 0.9], [key, "b", key])
+    assert found.by == ("group",)
+    assert sorted(found[each].n for each in found) == [1, 2]

@@ -435,6 +435,16 @@ def test_the_advice_about_text_labels_works():
         assert secant.assess(np.array(words), [0.2, 0.7], pos_label=pos_label).base_rate == 0.5
 
 
+@pytest.mark.parametrize("names", [("y", P), (Y, "p"), ("y", "p")])
+def test_names_of_columns_of_nothing(names):
+    argument = "y_true" if names[0] == "y" else "y_prob"
+    says = rf"^{argument} must be an array of values; got the text '[yp]' .*then pass data= as well"
+    with pytest.raises(InputError, match=says):
+        secant.assess(*names)
+    with pytest.raises(InputError, match=says):
+        secant.assess_by(*names, W)
+
+
 # --- pos_label ------------------------------------------------------------------------------------
 
 
@@ -598,6 +608,14 @@ def test_options_are_keyword_only():
     for door in (secant.ecce_r, secant.ecce_mad, secant.ece, secant.assess):
         with pytest.raises(TypeError, match="positional"):
             door(Y, P, W)
+
+
+def test_a_generator_that_cannot_be_split():
+    legacy = np.random.Generator(np.random.RandomState(0)._bit_generator)
+    with pytest.raises(InputError, match="rng must be a generator that can be split"):
+        secant.assess(Y, P, rng=legacy)
+    with pytest.raises(InputError, match="rng must be"):
+        secant.assess(Y, P, rng=np.random.RandomState(0))
 
 
 # --- weights --------------------------------------------------------------------------------------

@@ -4,6 +4,7 @@ import datetime as dt
 import decimal
 import gzip
 import os
+import re
 import sys
 import threading
 import tracemalloc
@@ -378,6 +379,12 @@ def test_no_rows(name, by):
         call("y", "p", data=name)
 
 
+@pytest.mark.parametrize("name", ["https://example.com/a.csv", "s3://bucket/*.parquet"])
+def test_files_elsewhere(name):
+    told = refusal(name)
+    assert told.startswith(f"data names {name!r}, and secant reads files of this machine alone")
+
+
 def test_nothing_found(folder):
     (folder / "empty").mkdir()
     (folder / "a.txt").write_text("y,p\n")
@@ -557,11 +564,82 @@ def test_a_bad_field_of_a_csv(folder, field, complaint):
     assert refusal("a.csv").startswith(f"a.csv, row 2, column 'p': {complaint}")
 
 
-def test_a_ragged_csv_and_one_without_commas(folder):
+def test_a_ragged_csv_and_one_without_names(folder):
     (folder / "a.csv").write_text("y,p\n1,0.5\n0\n")
     assert "a.csv cannot be read: CSV parse error: line 3: Expected 2 columns" in refusal("a.csv")
-    (folder / "a.csv").write_text("y;p\n1;0.5\n")
-    assert refusal("a.csv") == "a.csv has no column 'y', which y_true names; it has 'y;p'"
+    (folder / "a.csv").write_text("1,0.5\n0,.25\n")
+    assert refusal("a.csv") == (
+        "a.csv has no column 'y', which y_true names; it has '1', '0.5' (is the line of names "
+        "missing?)"
+    )
+
+
+LINES = [f"{y},{p}\n" for y, p in zip(Y, P, strict=True)]
+TEXT = "".join(["y,p\n", *LINES])
+# Names that take more bytes than are looked at, which end within a character.
+LONG = "".join([f"y,p,{'ü' * 40_000}\n", *(line.replace("\n", ",1\n") for line in LINES)])
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("a.csv", b"\xef\xbb\xbf" + TEXT.encode()),  # as Excel writes UTF-8
+        ("a.csv", ("\n\n" + TEXT).encode()),
+        ("a.csv", TEXT.replace("\n", "\r\n").encode()),
+        ("a.csv", TEXT.replace("y,p", '"y","p"').encode()),
+        ("a.csv", LONG.encode()),
+        ("a.csv.gz", gzip.compress(b"\xef\xbb\xbf" + TEXT.encode())),
+        ("a.tsv", TEXT.replace(",", "\t").encode()),
+    ],
+)
+def test_texts_that_begin_in_an_unusual_way(folder, name, content):
+    (folder / name).write_bytes(content)
+    assert secant.assess(**NAMES, data=name).n == N
+
+
+SEMICOLONS = "has semicolons in its first line, where commas are expected between columns; write it"
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "complaint"),
+    [
+        ("a.csv", TEXT.replace(",", ";").encode(), SEMICOLONS),
+        ("a.csv", TEXT.replace(",", ";").replace(".", ",").encode(), SEMICOLONS),
+        ("a.csv", b"\xef\xbb\xbf" + TEXT.replace(",", ";").encode(), SEMICOLONS),
+        ("a.csv.gz", gzip.compress(TEXT.replace(",", ";").encode()), SEMICOLONS),
+        ("a.csv", TEXT.replace(",", "\t").encode(), "has tabs in .*a name that ends in .tsv"),
+        ("a.tsv", TEXT.encode(), "has commas in .*where tabs are .*a name that ends in .csv"),
+        ("a.tsv", TEXT.replace(",", "|").encode(), "has vertical bars in .*anew with tabs"),
+        ("a.csv", TEXT.encode("utf-16"), "is text in UTF-16; save it anew in UTF-8"),
+        ("a.csv", b"\xfe\xff" + TEXT.encode("utf-16-be"), "is text in UTF-16; save it anew"),
+        ("a.tsv", TEXT.replace(",", "\t").encode("utf-16"), "is text in UTF-16; save it anew"),
+        ("a.csv", TEXT.encode("utf-16-le"), "has zero bytes in its first line, as text in UTF-16"),
+        ("a.csv", TEXT.replace("y,", "y\u00fc,").encode("latin-1"), "is not text in UTF-8.* 0xfc"),
+        ("a.csv", gzip.compress(TEXT.encode()), "is gzipped; give it a name that ends in .gz"),
+        ("a.csv", b"PK\x03\x04" + bytes(99), "is a zip archive or a workbook; save what"),
+        ("a.csv", b"PAR1" + bytes(99), "is a Parquet file; give it a name that ends in .parquet"),
+        ("a.csv", b"ARROW1" + bytes(99), "is a Feather file; give it a name"),
+        ("a.feather", TEXT.encode(), "cannot be read: it is no Feather file, and no stream of"),
+    ],
+)
+def test_what_is_no_text_with_commas_is_told_by_its_beginning(folder, name, content, complaint):
+    (folder / name).write_bytes(content)
+    told = refusal(name)
+    assert told.startswith(f"{name} ")
+    assert re.match(complaint, told.removeprefix(f"{name} ")), told
+    with pytest.raises(secant.InputError, match=re.escape(told)):  # what the command line asks
+        column_kinds(name)
+
+
+def test_fields_that_are_not_in_utf8(folder):
+    for y in ("w\u00e4r", "ja"):
+        text = f"y,p,g\n{y},0.5,b\u00f6\nnein,0.5,a\n"
+        (folder / "a.csv").write_bytes(text.encode("latin-1"))
+        with pytest.raises(secant.InputError, match=r"a\.csv .*invalid UTF8.*anew in UTF-8$"):
+            secant.assess_by("y", "p", "g", data="a.csv")
+    (folder / "a.csv").write_bytes("y,p\nw\u00e4r,0.5\nja,0.5\n".encode("latin-1"))
+    assert "invalid UTF8" in refusal("a.csv")
+    assert "invalid UTF8" in refusal("a.csv", pos_label="ja")
 
 
 # Changes, interruption, memory --------------------------------------------------------------------

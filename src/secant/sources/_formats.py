@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from secant.errors import InputError, MissingExtraError
+from secant.sources._csv_start import START, check_start
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -74,6 +75,8 @@ def readable(path: Path) -> Iterator[None]:
     except (arrow().ArrowException, OSError, EOFError) as error:
         first_line = (str(error).splitlines() or [type(error).__name__])[0]
         first_line = first_line.replace("Row #", "line ")
+        if "invalid UTF8" in first_line:
+            first_line += "; save the file anew in UTF-8"
         msg = f"{path} cannot be read: {first_line}"
         raise InputError(msg) from error
 
@@ -206,7 +209,13 @@ class Feather:
             is_file = magic == b"ARROW1"
             open_one = pa.ipc.open_file if is_file else pa.ipc.open_stream
             file.seek(0)
-            reader = open_one(file)
+            try:
+                reader = open_one(file)
+            except pa.ArrowInvalid as error:
+                if is_file:
+                    raise
+                msg = f"{path} cannot be read: it is no Feather file, and no stream of Arrow"
+                raise InputError(msg) from error
             if names is not None:
                 fields = [reader.schema.get_field_index(name) for name in names]
                 file.seek(0)
@@ -223,6 +232,8 @@ class Csv:
 
     def look(self, path: Path) -> Look:
         """Read the names, and guess types from the first rows."""
+        with self._text(path) as text:
+            check_start(path, text.read(START), self._separator(path))
         with self._open(path, None, {}, threads=False) as reader:
             return _look(reader.schema, None, 1)
 
@@ -252,13 +263,11 @@ class Csv:
     ) -> Iterator[Any]:
         from pyarrow import csv  # noqa: PLC0415  (an extra)
 
-        gzipped = path.name.lower().endswith(".gz")
-        separator = "\t" if ".tsv" in path.name.lower() else ","
-        with arrow().input_stream(str(path), compression="gzip" if gzipped else None) as stream:
+        with self._text(path) as text:
             yield csv.open_csv(
-                stream,
+                text,
                 read_options=csv.ReadOptions(block_size=CSV_BLOCK, use_threads=threads),
-                parse_options=csv.ParseOptions(delimiter=separator),
+                parse_options=csv.ParseOptions(delimiter=self._separator(path)),
                 # Only an empty field is missing: NA is a word, and may be the name of a group.
                 convert_options=csv.ConvertOptions(
                     include_columns=names,
@@ -267,6 +276,15 @@ class Csv:
                     strings_can_be_null=True,
                 ),
             )
+
+    @staticmethod
+    def _text(path: Path) -> Any:
+        gzipped = path.name.lower().endswith(".gz")
+        return arrow().input_stream(str(path), compression="gzip" if gzipped else None)
+
+    @staticmethod
+    def _separator(path: Path) -> str:
+        return "\t" if path.name.lower().endswith((".tsv", ".tsv.gz")) else ","
 
 
 def _look(schema: Any, rows: int | None, pieces: int) -> Look:

@@ -97,6 +97,12 @@ def _expanded(name: str) -> list[Path]:
         return _inside(path)
     if path.exists():
         return [path]
+    if "://" in name:
+        msg = (
+            f"data names {name!r}, and secant reads files of this machine alone; copy it here, or "
+            "pass a table of what can read it, such as DuckDB or Polars"
+        )
+        raise InputError(msg)
     if not glob.has_magic(name):
         msg = f"data names {name!r}, and there is no such file or folder"
         raise InputError(msg)

@@ -247,7 +247,7 @@ class FileTable:
             )
             # Whole numbers at the beginning of a file may be followed by others.
             guessed = types[columns.y_true]
-            if isinstance(columns.pos_label, str):
+            if isinstance(columns.pos_label, str) or pa.types.is_binary(guessed):
                 guessed = pa.string()
             elif kind_of(guessed) == "numbers":
                 guessed = pa.float64()
