@@ -121,7 +121,7 @@ def ranked(
     level = results[0].confidence_level
 
     def rank(number: int) -> tuple[float, ...]:
-        """Order by the last digits of a P-value would depend on the order of rows."""
+        """Return what to sort by, less the last digits, which depend on the order of rows."""
         statistic = results[number].ecce_r
         numbers = float(adjusted[number]), statistic.log10_pvalue, -statistic.normalized
         return *(float(f"{value:.9g}") for value in numbers), number

@@ -134,8 +134,8 @@ class Totals:
     """Sums over all observations.
 
     ``ww``, ``wwv`` and ``wwe`` are the sums of w^2, w^2 s(1 - s) and w^2 |r - s|, and
-    ``largest`` is the largest single w^2 s(1 - s). For counted copies of rows (frequency weights)
-    every copy has weight one.
+    ``largest`` is the largest single w^2 s(1 - s), or its limit of 1/4 where nothing is weighted.
+    For counted copies of rows (frequency weights) every copy has weight one.
     """
 
     n: int

@@ -51,6 +51,7 @@ def calibrations(
             blocks,
             sums,
             groups.source(number),
+            cells=looks[number][0],
             method=method,
             confidence_level=confidence_level,
             rng=rngs[number],
@@ -65,22 +66,27 @@ def calibrate(
     totals: Totals,
     source: Source,
     *,
+    cells: Blocks | None = None,
     method: str,
     confidence_level: float,
     rng: np.random.Generator | None,
     fast: bool | None = None,
 ) -> Calibration:
-    """Put together the result for observations whose blocks are resolved as far as needed."""
+    """Put together the result for observations whose blocks are resolved as far as needed.
+
+    ``cells`` are the blocks of the first look, where there was a second one.
+    """
     blocks, found = extremes(blocks, totals.weight)
     p_r, p_mad = _pvalues.pvalues(
-        blocks, totals, found, source=source, method=method, rng=rng, fast=fast
+        blocks, totals, found, cells=cells, source=source, method=method, rng=rng, fast=fast
     )
 
     def statistic(value: float, law: null.BrownianLaw, p: _pvalues.PValue) -> Statistic:
         return Statistic(
             value=value,
             normalized=normalize(value, totals.sigma),
-            pvalue=10**p.log10,
+            # A power of a logarithm is off in its last digit; a P-value of .3 shall be .3.
+            pvalue=float(f"{10**p.log10:.15g}"),
             log10_pvalue=p.log10,
             method=p.method,
             bracket=p.bracket,
@@ -93,8 +99,8 @@ def calibrate(
         sigma=totals.sigma,
         ecce_r=statistic(found.ecce_r, null.range, p_r),
         ecce_mad=statistic(found.ecce_mad, null.mad, p_mad),
-        mean_score=max(0.0, happened - float(blocks.gain.sum())) / totals.weight,
-        base_rate=happened / totals.weight,
+        mean_score=_share(happened - float(blocks.gain.sum()), totals),
+        base_rate=_share(happened, totals),
         confidence_level=float(confidence_level),
         forbidden=source.forbidden.rows,
         n_forbidden=source.forbidden.count,
@@ -104,6 +110,11 @@ def calibrate(
         _extremes=found,
         _source=source,
     )
+
+
+def _share(weight: float, totals: Totals) -> float:
+    """Return a share of all weight, which rounding moves neither below nothing nor beyond all."""
+    return min(max(weight / totals.weight, 0.0), 1.0)
 
 
 def thinned(result: Calibration, most: int) -> Calibration:
@@ -158,7 +169,8 @@ def _warnings(source: Source, blocks: Blocks, totals: Totals, method: str) -> It
             "weights the asymptotic P-value is not to be trusted; use method='monte-carlo'."
         )
     if len(blocks) < _FEW_SCORES and totals.n > 2 * _FEW_SCORES and not blocks.open.any():
+        better = "exact" if _pvalues.equal_weights(totals) else "monte-carlo"
         yield (
             f"Only {len(blocks)} distinct score{'s' if len(blocks) > 1 else ''}: the asymptotic "
-            "P-value is rough; use method='exact'."
+            f"P-value is rough; use method='{better}'."
         )

@@ -338,7 +338,8 @@ class Calibration:
         return None if self._source is None else self._look_again
 
     def _look_again(self, blocks: Blocks) -> Blocks:
-        assert self._source is not None  # noqa: S101
+        if self._source is None:
+            raise _gone()
         self._source.recheck()
         return self._source.refine(blocks)
 
@@ -384,14 +385,13 @@ class Calibration:
         blocks, totals = self._blocks, self._totals
         if blocks.moments is None:
             if self._source is None:
-                msg = "the predictions are gone, and bins need them: assess them again"
-                raise InputError(msg)
+                raise _gone()
             self._source.recheck()
             blocks, totals = self._source.blocks(moments=True)
             if not totals.agrees(self._totals):
                 msg = "the predictions were changed after they were assessed: assess them again"
                 raise SecantError(msg)
-        blocks = _ece.cut_at_edges(blocks, totals, binnings, self._refine)
+        blocks = _ece.cut_at_edges(blocks, totals, binnings, self._look_again)
         return [_ece.binned(blocks, totals, binning, None) for binning in binnings]
 
     def _eces(self, binnings: Sequence[_ece.Binning], limits: str) -> Iterator[ECE]:
@@ -436,6 +436,10 @@ class Calibration:
             limits=limits,
             confidence_level=self.confidence_level,
         )
+
+
+def _gone() -> InputError:
+    return InputError("the predictions are gone, and bins need them: assess them again")
 
 
 def _binomial_limits(blocks: Blocks, confidence_level: float) -> tuple[float, float]:

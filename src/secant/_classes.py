@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -9,6 +10,7 @@ import numpy as np
 from secant._adjust import benjamini_hochberg, holm
 from secant._assess_by import ranked
 from secant._calibrate import calibrations, thinned
+from secant._grid import is_whole
 from secant._groups import Apart, split
 from secant._input import check_choice, check_level, generator, observations
 from secant._probs import class_predictions, largest
@@ -288,7 +290,7 @@ def _adjustment(kind: str, adjust: str | None, *, sum_to_one: bool) -> str:
 
 
 def _check_draws(draws: Any) -> None:
-    if draws is not None and not (isinstance(draws, (int, np.integer)) and draws >= 1):
+    if draws is not None and not is_whole(draws, 1, sys.maxsize):
         msg = f"draws must be a whole number, 1 or more; got {draws!r}"
         raise InputError(msg)
 

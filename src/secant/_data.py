@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from secant._columns import SELECTED, named_columns
 from secant._groups import Apart, grouped, key_order, split
-from secant._input import observations
+from secant._input import check_choice, observations
 from secant.errors import InputError, MissingExtraError
 from secant.sources.rows import RowSource
 
@@ -37,6 +37,7 @@ def open_source(
     InputError
         If the predictions cannot be used, or cannot be found in ``data``.
     """
+    check_choice("weight_kind", weight_kind, ("sampling", "frequency"))
     reading = {"weight_kind": weight_kind, "pos_label": pos_label}
     if data is None:
         _refuse_names(y_true=y_true, y_prob=y_prob)
@@ -71,6 +72,7 @@ def open_groups(
     InputError
         As :func:`open_source`.
     """
+    check_choice("weight_kind", weight_kind, ("sampling", "frequency"))
     if by is None:
         msg = "by must give the groups of predictions; got None (without groups there is assess)"
         raise InputError(msg)

@@ -160,6 +160,7 @@ def observations(
     scores = real_array("y_prob", y_prob, keep=(np.float32, np.float64))
     raw_labels = one_dimensional("y_true", y_true)
     _check_lengths(raw_labels, scores)
+    _check_alignment(y_true=y_true, y_prob=y_prob, sample_weight=sample_weight)
     labels = binary(raw_labels, scores, pos_label)
     lowest, highest = score_range(scores)
     if sample_weight is None:
@@ -206,6 +207,29 @@ def generator(rng: Any) -> np.random.Generator | None:
         msg = f"rng must be a generator that can be split, such as default_rng makes; got {rng!r}"
         raise InputError(msg)
     return made
+
+
+def _check_alignment(**columns: Any) -> None:
+    """Refuse pandas objects that have the same rows in different orders."""
+    known: list[tuple[str, Any]] = [
+        (name, column.index)
+        for name, column in columns.items()
+        if hasattr(getattr(column, "index", None), "equals")
+    ]
+    for name, index in known[1:]:
+        first_name, first = known[0]
+        if index.equals(first):
+            continue
+        try:
+            reordered = index.sort_values().equals(first.sort_values())
+        except TypeError:  # labels that cannot be compared say nothing
+            continue
+        if reordered:
+            msg = (
+                f"{first_name} and {name} have the same index in different orders, so their rows "
+                "may not belong together; put them in one order, or pass .to_numpy() if they do"
+            )
+            raise InputError(msg)
 
 
 # Arrays -------------------------------------------------------------------------------------------

@@ -11,6 +11,7 @@ import math
 from dataclasses import dataclass
 from functools import cached_property
 from hashlib import blake2b
+from threading import Lock
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -211,6 +212,7 @@ def _relative_entropy(x: FloatArray, p: FloatArray) -> FloatArray:
 # Null draws that depend on the scores alone are kept for whoever asks again about the same scores.
 _KEPT: dict[tuple[bytes, int], FloatArray] = {}
 _KEEP = 16
+_KEEPING = Lock()
 
 
 def null_draws(
@@ -220,12 +222,15 @@ def null_draws(
     if rng is not None:
         return _draw(ties, family, draws, rng)
     key = ties.digest(), draws
-    kept = _KEPT.pop(key, None)
+    with _KEEPING:
+        kept = _KEPT.get(key)
     if kept is None:
         kept = _draw(ties, family, draws, np.random.default_rng(0))  # the same in every run
-        while len(_KEPT) >= _KEEP:
+    with _KEEPING:
+        _KEPT.pop(key, None)
+        _KEPT[key] = kept  # the last used stands last
+        while len(_KEPT) > _KEEP:
             del _KEPT[next(iter(_KEPT))]
-    _KEPT[key] = kept  # the last used stands last
     return kept
 
 

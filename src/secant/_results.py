@@ -222,7 +222,8 @@ class ECE:
         For ``norm="l2"``: the metric with each bin's sampling variance subtracted; a squared
         one may be negative. None for other norms.
     dropped_bins : int
-        Bins of a single prediction, which the debiased value leaves out.
+        Bins of a single prediction, or in which one has all but none of the weight: the debiased
+        value leaves them out.
     bins : Reliability
         The bins.
     n_bins, strategy, norm, squared, weighting

@@ -828,12 +828,25 @@ def test_pandas_series():
     pandas = optional("pandas")
     y, p, w = pandas.Series(Y), pandas.Series(P), pandas.Series(W)
     assert answers(y, p, w) == answers(Y, P, W)
-    # Positions count, not an index: two columns sorted differently are still paired by place.
-    y.index, p.index = list(range(8))[::-1], list("hgfedcba")
+    # Positions count, not an index: columns of different tables are paired by place.
+    y.index, p.index = list(range(10, 18))[::-1], list("hgfedcba")
+    assert answers(y, p, w) == answers(Y, P, W)
+    p.index = [1, "a", None, 2.5, 3, 4, 5, 6]  # labels that cannot be sorted
     assert answers(y, p, w) == answers(Y, P, W)
     frame = pandas.DataFrame({"y": Y, "p": P, "other": "x"})
     assert answers(frame["y"], frame.p) == answers(Y, P)
     assert answers(frame["y"][::2], frame["p"][::2]) == answers(Y[::2], P[::2])
+
+
+def test_rows_of_one_table_in_two_orders_are_refused():
+    pandas = optional("pandas")
+    frame = pandas.DataFrame({"y": Y, "p": P, "w": W}, index=list("abcdefgh"))
+    with pytest.raises(InputError, match="y_true and y_prob have the same index in different"):
+        secant.assess(frame["y"][::-1], frame["p"])
+    with pytest.raises(InputError, match="y_true and sample_weight have the same index"):
+        secant.ecce_r(frame["y"], frame["p"], sample_weight=frame["w"].sort_values())
+    assert answers(frame["y"][::-1], frame["p"][::-1]) == answers(Y[::-1], P[::-1])
+    assert answers(frame["y"], frame["p"].to_numpy()) == answers(Y, P)
 
 
 @pytest.mark.parametrize(

@@ -592,6 +592,40 @@ def test_asymptotic_pvalues_are_those_of_the_limit(data):
     assert type(secant.assess(y, p, sample_weight=w, weight_kind=kind).ecce_r.method) is str
 
 
+@pytest.mark.parametrize("score", [0.3, 0.05, 1e-5, 0.125])
+def test_a_p_value_has_no_rounding_at_its_end(score):
+    assert secant.assess([1], [score]).ecce_r.pvalue == score
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_averages_stay_within_their_range(seed):
+    weights = np.random.default_rng(seed).random(4)
+    for certain in (0, 1):
+        found = secant.assess([certain] * 4, [certain] * 4, sample_weight=weights)
+        for average in (found.mean_score, found.base_rate):
+            assert 0 <= average <= 1
+            assert average == pytest.approx(certain, abs=1e-15)
+
+
+def test_advice_can_be_followed():
+    rng = np.random.default_rng(0)
+    scores = rng.choice([0.2, 0.5, 0.8], 300)
+    happened = rng.random(300) < scores
+    for weights, method in ((None, "exact"), (1 + rng.random(300), "monte-carlo")):
+        rough = secant.assess(happened, scores, sample_weight=weights, method="asymptotic")
+        assert f"use method='{method}'" in " ".join(rough.warnings)
+        assert secant.assess(happened, scores, sample_weight=weights, method=method)
+
+
+def test_random_ties_and_draws_for_weights_do_not_go_together():
+    rng = np.random.default_rng(0)
+    scores, weights = rng.choice([0.2, 0.5], 50), 1 + rng.random(50)
+    options = {"ties": "random", "method": "monte-carlo", "rng": 0}
+    with pytest.raises(InputError, match="do not go together where weights differ"):
+        secant.assess(scores > 0.3, scores, sample_weight=weights, **options)
+    assert "Monte Carlo" in secant.assess(scores > 0.3, scores, **options).ecce_r.method
+
+
 def test_the_verdict_follows_the_pvalue():
     y, p = miscalibrated(300, seed=8, power=1.15)
     pvalue = secant.assess(y, p).ecce_r.pvalue
@@ -818,6 +852,20 @@ def test_bins_of_many_rows_need_the_rows(many):
         stored.ece()
     with pytest.raises(InputError, match="gone"):
         stored.reliability()
+
+
+def test_bins_across_cells_need_the_rows():
+    """Groups of an engine, and classes of many rows, keep sums for bins but not every score."""
+    rng = np.random.default_rng(0)
+    probs = rng.dirichlet(np.full(20, 0.3), 70_000)
+    truth = (probs.cumsum(axis=1) < rng.random((70_000, 1))).sum(axis=1)
+    found = secant.assess_classes(truth, probs, kind="one-vs-rest", draws=9)[3]
+    assert found.ece().value > 0
+    stored = gone(found)
+    if stored._blocks.moments is not None:
+        assert stored._blocks.open.any()
+    with pytest.raises(InputError, match="gone"):
+        stored.ece(n_bins=1000)
 
 
 def test_a_pickled_result_leaves_the_rows_behind():

@@ -2,6 +2,8 @@
 
 import itertools
 import math
+import sys
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -372,6 +374,32 @@ def test_the_critical_value_is_what_a_finding_exceeds(level):
     (critical,) = {result.critical for result in results}
     assert np.count_nonzero(drawn >= critical) >= round(1000 * (1 - level))
     assert np.count_nonzero(drawn > critical) < round(1000 * (1 - level))
+
+
+def test_draws_are_kept_for_threads_alike(monkeypatch):
+    monkeypatch.setattr(_multiscale, "_KEPT", {})
+    monkeypatch.setattr(_multiscale, "_KEEP", 2)
+    monkeypatch.setattr(_multiscale, "_draw", lambda ties, *_: np.array([float(len(ties.score))]))
+    sizes = [3, 4, 5, 6]
+    ties = {n: _scan._ties(observations(np.zeros(n), np.linspace(0.1, 0.9, n))) for n in sizes}
+    wrong = []
+
+    def ask(offset):
+        for k in range(3000):
+            n = sizes[(k + offset) % len(sizes)]
+            drawn = _multiscale.null_draws(ties[n], None, draws=9, rng=None)
+            if drawn[0] != n:
+                wrong.append(n)
+
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        with ThreadPoolExecutor(4) as pool:
+            list(pool.map(ask, range(4)))  # an error in a thread is raised here
+    finally:
+        sys.setswitchinterval(before)
+    assert not wrong
+    assert len(_multiscale._KEPT) == 2
 
 
 def test_no_range_that_could_be_the_largest_is_passed_over():

@@ -231,6 +231,16 @@ def test_groups_the_way_of_many_rows(source, scores, weights, few_rows_are_many,
     assert_same(told, {group.key: answers(group.calibration) for group in wanted.rows})
 
 
+@pytest.mark.parametrize("assess", [secant.assess, secant.assess_by])
+def test_a_kind_of_weights_that_does_not_exist_is_refused(source, assess):
+    rng = np.random.default_rng(0)
+    made = columns(rng.random(20), 0, weights=lambda rng, n: rng.integers(1, 5, n))
+    if assess is secant.assess_by:
+        made["segment"] = np.array(["a", "b"] * 10)
+    with pytest.raises(secant.InputError, match=r"weight_kind must be one of .*; got 'Sampling'"):
+        assess(**source(made), weight_kind="Sampling")
+
+
 def test_groups_without_weight_are_named(source):
     made = {
         "happened": np.array([0, 1, 1, 0]),

@@ -10,7 +10,6 @@ import numpy as np
 
 from secant._blocks import Forbidden
 from secant._files import write_whole
-from secant._input import Chunk, check_choice
 from secant.errors import SecantError
 from secant.sources import rows as row_source
 from secant.sources._file_groups import FileGroups
@@ -26,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Generator, Mapping
 
     from secant._columns import Columns
+    from secant._input import Chunk
     from secant._types import FloatArray
 
 __all__ = ["FileRows", "column_kinds", "open_file_groups", "open_files", "write_parquet"]
@@ -51,7 +51,6 @@ def open_files(data: Any, columns: Columns) -> RowSource:
     MissingExtraError
         If pyarrow is not installed.
     """
-    check_choice("weight_kind", columns.weight_kind, ("sampling", "frequency"))
     return RowSource(FileRows(FileTable(data, columns)))
 
 
@@ -68,7 +67,6 @@ def open_file_groups(data: Any, columns: Columns) -> FileGroups:
     InputError, MissingExtraError
         As :func:`open_files`.
     """
-    check_choice("weight_kind", columns.weight_kind, ("sampling", "frequency"))
     return FileGroups(FileTable(data, columns))
 
 

@@ -31,6 +31,8 @@ CHUNK = 1 << 18
 # Rows of unresolved blocks that are collected and sorted, at least; more of many rows, but never
 # so many that memory would grow with them.
 COLLECT_UP_TO = 1 << 16
+# Rows up to which, if most of them are to be resolved, all of these are.
+SORT_WHOLE = 1 << 20
 COLLECT_SHARE = 1 / 64
 COLLECT_AT_MOST = 1 << 22
 CELLS_TO_REFINE = 1 << 16
@@ -124,6 +126,8 @@ class RowSource:
         common, loose = self._common_scores(blocks)
         share = COLLECT_SHARE * self._observations.rows
         budget = max(COLLECT_UP_TO, min(share, COLLECT_AT_MOST))
+        if SORT_WHOLE >= self._observations.rows < 2 * blocks.n.sum():
+            budget = float(self._observations.rows)  # one sort is quicker than many looks
         lightest_first = np.argsort(loose, kind="stable")
         light = np.zeros(len(blocks), bool)
         light[lightest_first[np.cumsum(loose[lightest_first]) <= budget]] = True
