@@ -203,7 +203,8 @@ def generator(rng: Any) -> np.random.Generator | None:
     except (TypeError, ValueError) as error:
         msg = f"rng must be a whole number or a numpy.random.Generator; got {rng!r}"
         raise InputError(msg) from error
-    if not hasattr(made.bit_generator.seed_seq, "spawn"):  # that of a legacy RandomState
+    seeds = getattr(made.bit_generator, "seed_seq", None)
+    if not hasattr(seeds, "spawn"):  # as in a legacy RandomState
         msg = f"rng must be a generator that can be split, such as default_rng makes; got {rng!r}"
         raise InputError(msg)
     return made

@@ -503,6 +503,13 @@ def test_a_real_process_answers_with_its_exit_code(file):
     assert done.stderr == ""  # no progress bar where there is no terminal
 
 
+def test_a_column_of_groups_that_is_not_there_is_found_out_before_the_work(file, monkeypatch):
+    monkeypatch.setattr(secant, "assess", lambda *_, **__: pytest.fail("the work has begun"))
+    shown = run(file, *NAMED, "--by", "nowhere")
+    assert shown.exit_code == 2, shown.output
+    assert "no column 'nowhere', which --by names" in " ".join(shown.output.split())
+
+
 @pytest.mark.parametrize(("error", "code"), [(KeyboardInterrupt, 130), (ZeroDivisionError, 3)])
 def test_only_the_gate_exits_with_1(file, monkeypatch, error, code):
     def fail(*_, **__):

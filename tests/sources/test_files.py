@@ -672,7 +672,11 @@ def test_a_file_that_changes_between_two_walks_is_noticed(change, few_rows_are_m
 
 def test_rows_that_do_not_come_are_missed(monkeypatch):
     batches = Parquet.batches
-    monkeypatch.setattr(Parquet, "batches", lambda *args: list(batches(*args))[:-1])
+
+    def but_the_last(*arguments):
+        yield from list(batches(*arguments))[:-1]
+
+    monkeypatch.setattr(Parquet, "batches", but_the_last)
     monkeypatch.setattr(rows, "CHUNK", 300)
     monkeypatch.setattr(rows, "SORT_UP_TO", 64)
     write("a.parquet")
@@ -709,6 +713,24 @@ def test_interruption_leaves_nothing_behind(by, few_rows_are_many, monkeypatch):
     assert caught.tb is not None
     assert not [thread for thread in threading.enumerate() if thread.name == THREAD]
     assert list(Path().iterdir()) == [Path("a.parquet")]
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"), [("a.csv", _formats.Csv), ("a.parquet", _formats.Parquet)]
+)
+def test_an_interrupt_is_heard_when_reading_stops_early(name, kind, few_rows_are_many, monkeypatch):
+    """As it does to estimate how many rows there are, and to take a sample of them."""
+    batches = kind.batches
+
+    def interrupted(*arguments):
+        try:
+            yield from batches(*arguments)
+        except GeneratorExit:
+            raise KeyboardInterrupt from None
+
+    monkeypatch.setattr(kind, "batches", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        secant.assess(**NAMES, data=write(name))
 
 
 def test_groups_take_turns(monkeypatch, few_rows_are_many):

@@ -274,11 +274,13 @@ def _assess(options: dict[str, Any]) -> tuple[_Outcome, list[str]]:
         "confidence_level": _level(options["confidence_level"], gate),
     }
     how = {"data": files, "sample_weight": weight, **settings}
-    models = {name: secant.assess(y_true, name, **how) for name in y_prob}
     groups = {}
-    if by:
-        settings["adjust"] = how["adjust"] = options["adjust"]
-        groups = {name: secant.assess_by(y_true, name, list(by), **how) for name in y_prob}
+    if by:  # first, because a column that is not there should not be found out after hours
+        settings["adjust"] = adjust = options["adjust"]
+        groups = {
+            name: secant.assess_by(y_true, name, list(by), adjust=adjust, **how) for name in y_prob
+        }
+    models = {name: secant.assess(y_true, name, **how) for name in y_prob}
     columns = _Columns(y_true, y_prob, weight, by)
     outcome = _Outcome(
         files=tuple(files),

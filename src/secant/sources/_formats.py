@@ -9,7 +9,7 @@ from secant.errors import InputError, MissingExtraError
 from secant.sources._csv_start import START, check_start
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Generator, Iterator, Mapping
     from pathlib import Path
 
 __all__ = ["CSV_BLOCK", "FORMATS", "Look", "arrow", "look", "readable"]
@@ -99,7 +99,7 @@ class Format(Protocol):
         size: int,
         types: Mapping[str, Any],
         piece: int | None = None,
-    ) -> Iterator[Any]:
+    ) -> Generator[Any]:
         """Read columns in batches of at most ``size`` rows.
 
         ``types`` are for formats that know none; ``piece`` reads one of the file's pieces alone.
@@ -127,7 +127,7 @@ class Parquet:
         size: int,
         types: Mapping[str, Any],  # noqa: ARG002  (a Parquet file knows its types)
         piece: int | None = None,
-    ) -> Iterator[Any]:
+    ) -> Generator[Any]:
         """Read columns in batches of at most ``size`` rows, of all or one of the row groups."""
         with self._open(path) as file:
             if piece is None and self.reads_ahead(file.metadata.num_rows):
@@ -186,7 +186,7 @@ class Feather:
         size: int,
         types: Mapping[str, Any],  # noqa: ARG002  (Arrow knows its types)
         piece: int | None = None,
-    ) -> Iterator[Any]:
+    ) -> Generator[Any]:
         """Read columns in batches of at most ``size`` rows, of all or one of the file's own."""
         with self._open(path, names) as (reader, is_file):
             if is_file:
@@ -246,7 +246,7 @@ class Csv:
         piece: int | None = None,  # noqa: ARG002  (there is only one)
         *,
         threads: bool = True,
-    ) -> Iterator[Any]:
+    ) -> Generator[Any]:
         """Read columns in batches of at most ``size`` rows; one thread knows lines by number."""
         with self._open(path, names, types, threads=threads) as reader:
             for batch in reader:

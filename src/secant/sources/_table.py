@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -114,11 +115,12 @@ class FileTable:
                 continue
             self._recheck(part)
             start = 0
-            for rows, columns in self._batches(part, names, size):
-                if rows:
-                    yield Stretch(part, start, first, rows, columns)
-                start += rows
-                first += rows
+            with closing(self._batches(part, names, size)) as batches:
+                for rows, columns in batches:
+                    if rows:
+                        yield Stretch(part, start, first, rows, columns)
+                    start += rows
+                    first += rows
             if part.rows not in (None, start):
                 msg = f"{part.path} says that it holds {part.rows:,} rows, but has {start:,}"
                 raise InputError(msg)
@@ -131,9 +133,10 @@ class FileTable:
         chosen = np.unique(np.linspace(0, len(pieces) - 1, _SAMPLED_PIECES).round().astype(int))
         each = -(-size // len(chosen))
         for part, piece in (pieces[number] for number in chosen):
-            for rows, columns in self._batches(part, names, each, piece):
-                yield Stretch(part, 0, 0, rows, columns)
-                break  # the rest of the piece stays unread
+            with closing(self._batches(part, names, each, piece)) as batches:
+                for rows, columns in batches:
+                    yield Stretch(part, 0, 0, rows, columns)
+                    break  # the rest of the piece stays unread
 
     def batch(self, stretch: Stretch) -> Batch:
         """Return the observations of some rows.
@@ -282,8 +285,12 @@ class FileTable:
 
     def _batches(
         self, part: Part, names: Sequence[str], size: int, piece: int | None = None
-    ) -> Iterator[tuple[int, dict[str, Any]]]:
-        """Read one file, or a piece of it: rows, and columns by name."""
+    ) -> Generator[tuple[int, dict[str, Any]]]:
+        """Read one file, or a piece of it: rows, and columns by name.
+
+        Whoever stops early closes this, and this what it reads from: an interrupt that comes while
+        generators are thrown away is lost.
+        """
         inside = [name for name in names if name not in part.folder]
         if not inside and part.rows is not None and piece is None:
             for start in range(0, part.rows, size):
@@ -292,9 +299,10 @@ class FileTable:
             return
         inside = inside or [name for name in part.types if name not in part.folder][:1]
         types = {name: part.types[name] for name in inside} if part.kind == "csv" else {}
-        with readable(part.path):
+        read = FORMATS[part.kind].batches(part.path, inside, size, types, piece)
+        with readable(part.path), closing(read) as batches:
             try:
-                for batch in FORMATS[part.kind].batches(part.path, inside, size, types, piece):
+                for batch in batches:
                     columns = {name: batch.column(name) for name in inside}
                     yield batch.num_rows, columns | _constants(part, names, batch.num_rows)
             except arrow().ArrowInvalid:

@@ -115,12 +115,13 @@ class Walk:
         table = self._table
         grouped = self._number_groups is not None
         columns = table.columns if grouped else table.columns._replace(by=())
-        for stretch in table.walk(columns.names, size, self._parts):
-            keys = table.keys(stretch) if grouped else None
-            yield (
-                stretch.first + stretch.rows,
-                self._checked(stretch, table.batch(stretch), keys),
-            )
+        with closing(table.walk(columns.names, size, self._parts)) as stretches:
+            for stretch in stretches:
+                keys = table.keys(stretch) if grouped else None
+                yield (
+                    stretch.first + stretch.rows,
+                    self._checked(stretch, table.batch(stretch), keys),
+                )
 
     def _checked(self, stretch: Stretch, batch: Batch, keys: Keys | None) -> Piece:
         nothing = np.zeros(0, np.int64)
