@@ -10,7 +10,7 @@ from secant._adjust import benjamini_hochberg, holm
 from secant._assessments import Assessments, Group
 from secant._calibrate import calibrations
 from secant._data import open_groups
-from secant._inference import least_log_pvalue
+from secant._inference import at_level, least_log_pvalue
 from secant._input import check_choice, check_level, generator
 from secant._pvalues import METHODS
 
@@ -132,8 +132,7 @@ def ranked(
 
 
 def _group(key: Any, result: Calibration, adjusted: float, alpha: float) -> Group:
-    slack = 1 + 1e-12  # 1 - 0.9 is a little less than 0.1
-    if adjusted <= alpha * slack:
+    if at_level(adjusted, alpha):
         return Group(key, result, adjusted, "miscalibrated")
-    too_few = least_log_pvalue(result._blocks) > np.log(alpha * slack)  # noqa: SLF001
+    too_few = not at_level(np.exp(least_log_pvalue(result._blocks)), alpha)  # noqa: SLF001
     return Group(key, result, adjusted, "too few" if too_few else "none found")

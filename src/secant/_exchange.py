@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from secant._montecarlo import count_exceedances
-from secant._observed import running_sum, thresholds
+from secant._observed import compensated_sum, thresholds
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -68,7 +68,7 @@ class _Counts:
             happened=happened.astype(np.int64),
             not_happened=(everybody - happened).astype(np.int64),
             members=members.astype(np.int64),
-            reached=running_sum(members * happened / everybody),
+            reached=compensated_sum(members * happened / everybody),
         )
 
     @property

@@ -7,6 +7,7 @@ from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 from secant import _verdict
+from secant._inference import at_level
 from secant.errors import InputError
 
 if TYPE_CHECKING:
@@ -111,7 +112,7 @@ class Gate:
         )
 
     def _small(self, pvalue: float) -> bool:
-        return bool(pvalue <= self.alpha * (1 + 1e-12))
+        return at_level(pvalue, self.alpha)
 
     def _limits(self) -> str:
         return f"tolerance {float(self.max_ecce_r):g}, level {float(self.alpha):g}"

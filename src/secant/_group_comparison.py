@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from secant import null
-from secant._inference import detectable
+from secant._inference import at_level, detectable
 from secant._results import plain
 from secant._wording import metric, percent, points, pvalue, score
 
@@ -158,7 +158,7 @@ class GroupComparison:
     __repr__ = __str__
 
     def _found(self) -> bool:
-        return self.ecce_r.pvalue <= (1 - self.confidence_level) * (1 + 1e-12)
+        return at_level(self.ecce_r.pvalue, 1 - self.confidence_level)
 
     def _headline(self) -> str:
         if not self._found():

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from secant._blocks import Blocks, Totals
 
 __all__ = [
+    "at_level",
     "critical",
     "detectable",
     "half_width",
@@ -30,6 +31,11 @@ _UNSEEN = 2
 _GUARD = 1e-12
 # The value below which a standard normal variable stays 99 times in 100.
 _NORMAL_99 = 2.3263478740408408
+
+
+def at_level(pvalue: float, alpha: float) -> bool:
+    """Tell whether a P-value is small enough; 1 - 0.9 is a little less than 0.1."""
+    return bool(pvalue <= alpha * (1 + _GUARD))
 
 
 def normalize(value: float, sigma: float) -> float:

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from secant._montecarlo import in_units
-from secant._observed import running_sum, thresholds
+from secant._observed import compensated_sum, thresholds
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -227,7 +227,7 @@ class _Paths:
             order = np.argsort(probs[:, c], kind="stable")
             score = probs[order, c].astype(np.float64)
             each = np.ones(n) if units is None else units[order].astype(np.float64)
-            self._reached[c, 1:] = running_sum(each * score)
+            self._reached[c, 1:] = compensated_sum(each * score)
             starts = np.concatenate([[0], np.flatnonzero(score[1:] != score[:-1]) + 1])
             size = np.diff(starts, append=n)
             self._end[order, c] = np.repeat(starts + size, size)

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
 
-from secant._observed import running_sum, thresholds
+from secant._observed import compensated_sum, thresholds
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -95,7 +95,7 @@ def draw_ties(
     >>> round(r.pvalue, 2), round(mad.pvalue, 2)
     (0.2, 0.2)
     """
-    reached = running_sum(n * score)
+    reached = compensated_sum(n * score)
     x = np.cumsum(n1) - reached
     limits = thresholds(float(x.max()), float(x.min()), float(reached[-1]))
     model = model_of_ties(score, n, reached)
@@ -148,7 +148,7 @@ def draw_rows(
         return draw_ties(score[ends], n, n1, rng=rng, draws=draws, enough=enough, progress=progress)
     units = in_units(weight)
     tie_weight = np.diff(np.cumsum(units)[ends], prepend=0.0)
-    reached = running_sum(tie_weight * score[ends])
+    reached = compensated_sum(tie_weight * score[ends])
     x = np.cumsum(units * response)[ends] - reached
     limits = thresholds(float(x.max()), float(x.min()), float(reached[-1]))
     model = Coins(score, units, ends, reached)

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from secant._montecarlo import Coins, model_of_ties
-from secant._observed import running_sum
+from secant._observed import compensated_sum
 
 if TYPE_CHECKING:
     from secant._montecarlo import Model
@@ -70,7 +70,7 @@ class Ties:
     @cached_property
     def reached(self) -> FloatArray:
         """Running sum of w s at the end of each tie."""
-        return running_sum(self.total(1) * self.score)
+        return compensated_sum(self.total(1) * self.score)
 
     def observed(self, at: IntArray) -> FloatArray:
         """Return the path of sums of w(r - s) at the ends of some ties, as a table of one row."""

@@ -12,7 +12,7 @@ import numpy as np
 if TYPE_CHECKING:
     from secant._types import FloatArray, IntArray
 
-__all__ = ["Path", "observe", "pooled", "running_sum", "thresholds"]
+__all__ = ["Path", "compensated_sum", "observe", "pooled", "thresholds"]
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,7 @@ class Path:
 
 def observe(score: FloatArray, n: IntArray, n1: IntArray) -> tuple[Path, float, float]:
     """Return the path, and what max|X| and max X - min X must reach to be as extreme as here."""
-    reached = running_sum(n * score)
+    reached = compensated_sum(n * score)
     x = np.cumsum(n1) - reached
     deviation, span = thresholds(float(x.max()), float(x.min()), float(reached[-1]))
     # A score of 0 can only come first and a score of 1 last, so no A_k in between changes.
@@ -95,7 +95,7 @@ def thresholds(highest: float, lowest: float, expected: float) -> tuple[float, f
     return deviation - (1e-12 * deviation + ulp), span - (1e-12 * span + ulp)
 
 
-def running_sum(terms: FloatArray) -> FloatArray:
+def compensated_sum(terms: FloatArray) -> FloatArray:
     """Return the prefix sums, each as if added in twice the precision and rounded once."""
     sums: FloatArray = np.cumsum(terms)
     before = np.concatenate([[0.0], sums[:-1]])

@@ -10,6 +10,7 @@ import numpy as np
 
 from secant._binomial import clopper_pearson
 from secant._grid import is_whole
+from secant._inference import at_level
 from secant._input import check_level, generator, observations
 from secant._multiscale import GUARD, Ties, null_draws, ranges
 from secant._results import Interval, plain
@@ -203,7 +204,7 @@ class Scan:
     @property
     def found(self) -> bool:
         """Whether the P-value is at most one minus the confidence level."""
-        return self.pvalue <= (1 - self.confidence_level) * (1 + 1e-12)
+        return at_level(self.pvalue, 1 - self.confidence_level)
 
     def to_dict(self) -> dict[str, Any]:
         """Return every number as plain JSON; what is not finite becomes None."""

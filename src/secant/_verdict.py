@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from secant import null
+from secant._inference import at_level
 from secant._wording import (
     adjusted_pvalue,
     metric,
@@ -96,7 +97,7 @@ def interval(result: Interval) -> str:
 
 def found(result: Calibration) -> bool:
     """Tell whether miscalibration was found at the result's level."""
-    return result.ecce_r.pvalue <= (1 - result.confidence_level) * (1 + 1e-12)
+    return at_level(result.ecce_r.pvalue, 1 - result.confidence_level)
 
 
 def where(result: Calibration) -> str:

@@ -19,7 +19,7 @@ from secant._finite import (
     exact_mad,
     operations,
 )
-from secant._observed import running_sum
+from secant._observed import compensated_sum
 from secant.errors import MissingExtraError
 
 # --- oracles --------------------------------------------------------------------------------------
@@ -505,7 +505,7 @@ def mad_on_a_grid(units, size, unit, c):
 def test_running_sums_are_as_good_as_exact():
     rng = np.random.default_rng(8)
     for terms in (np.full(20_000, 0.1), rng.random(20_000), 10 ** rng.uniform(-12, 3, 20_000)):
-        sums = running_sum(terms)
+        sums = compensated_sum(terms)
         for k in (1, 2, 3, 1000, 19_999, 20_000):
             exact = math.fsum(terms[:k].tolist())
             assert abs(sums[k - 1] - exact) <= math.ulp(exact)
