@@ -336,9 +336,9 @@ def test_names_of_a_mapping_are_final(paper):
 def test_the_title_says_what_to_look_for(paper):
     said = "Slope is miscalibration: flat is good"
     assert paper.plot(axes()).ax_.get_title(loc="left") == said
-    named = CumulativeDisplay(paper, name="Trees").plot(axes())
+    named = CumulativeDisplay(paper, name="Trees").plot(axes(layout="constrained"))
     assert named.ax_.get_title(loc="left") == f"Trees\n{said}"
-    assert paper.plot(axes(3, 2)).ax_.get_title(loc="left") == "Flat is good"
+    assert paper.plot(axes(3, 2, layout="constrained")).ax_.get_title(loc="left") == "Flat is good"
 
 
 @pytest.mark.parametrize("side", ["left", "center", "right"])

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from secant.plot import _style
+from secant.plot._room import Words, make_room, write_title
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -27,8 +28,12 @@ __all__ = ["Diagram"]
 _MANY_BINS = 32
 # Scores that leave at least this share of the axis empty are drawn larger.
 _MOST_EMPTY = 0.5
-_TITLE = "Distance from the diagonal is miscalibration"
-_SHORT_TITLE = "The diagonal is good"
+_WORDS = Words(
+    title="Distance from the diagonal is miscalibration",
+    short_title="The diagonal is good",
+    ordinate="Mean response (how often it happened)",
+    short_ordinate="Mean response",
+)
 
 # Our artists carry these names, so that a second display on the same axes finds the first.
 _LINE, _COUNTS, _DIAGONAL, _HINT = (
@@ -176,9 +181,8 @@ class Diagram:
             what += f" ({m} {strategy} bin{'s' if m > 1 else ''})"
         ax.set_xlabel("")
         (self.below or ax).set_xlabel(what)
-        how_often = "Mean response (how often it happened)"
-        fits = _style.text_width(how_often, self.size) <= _style.inches(ax)[1]
-        ax.set_ylabel(how_often if fits else "Mean response")
+        fits = _style.text_width(_WORDS.ordinate, self.size) <= _style.inches(ax)[1]
+        ax.set_ylabel(_WORDS.ordinate if fits else _WORDS.short_ordinate)
         said = {text.get_text() for text in ax.texts if text.get_gid() == _HINT}
         if uncertainty and uncertainty not in said:
             ax.annotate(
@@ -197,7 +201,11 @@ class Diagram:
 
     def title(self, name: str | None) -> None:
         """Say what to look for, unless the axes have a title that is not ours."""
-        _style.write_title(self.ax, name, _TITLE, _SHORT_TITLE)
+        write_title(self.ax, name, _WORDS)
+
+    def make_room(self) -> None:
+        """Write less beside axes that have no room and that nobody will move."""
+        make_room(self.ax, _WORDS)
 
     def legend(self) -> Legend:
         """Name the lines."""

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 
 from secant.plot import _style
+from secant.plot._room import Words, make_room, room_below, write_title
 from secant.plot._thin import thin
 from secant.plot._ticks import divide, equal_fractions, equal_steps, stretches
 
@@ -41,8 +42,6 @@ _FEW_SCORES = 12
 _MARKERS = 6
 # Distance of lines, relative to the size of text.
 _LINE = 1.3
-# Distance of rows of scores, relative to the size of text.
-_ROW_HEIGHT = 1.4
 # Empty share above and below the curve, and the largest share given to words above it.
 _MARGIN = 0.06
 _MOST_WORDS = 0.45
@@ -52,8 +51,31 @@ _CURVE, _SECANT, _TRIANGLE, _BAND, _NOTE, _HINT, _TOP, _ROW = (
     f"secant:{part}"
     for part in ("curve", "secant", "triangle", "band", "note", "hint", "top", "row")
 )
-_TITLE = "Slope is miscalibration: flat is good"
-_SHORT_TITLE = "Flat is good"
+_WORDS = Words(
+    title="Slope is miscalibration: flat is good",
+    short_title="Flat is good",
+    ordinate="Cumulative difference (happened \N{MINUS SIGN} forecast)",
+    short_ordinate="Happened \N{MINUS SIGN} forecast",
+)
+
+
+class _Rows(NamedTuple):
+    """How rows of scores are set: sizes relative to the size of text, distances in points."""
+
+    size: float
+    height: float
+    tick: float
+    pad: float
+    gap: float  # before the name of the axis
+
+    def needed(self, count: int, size: float) -> float:
+        """Return the inches below the axis that so many rows and the name of the axis take."""
+        lines = self.height * (count - 1) + _LINE * (self.size + 0.9)
+        return (self.tick + self.pad + self.gap + size * lines) / 72
+
+
+_ROOMY = _Rows(size=1.0, height=1.4, tick=3.5, pad=3.5, gap=4.0)
+_CLOSE = _Rows(size=_style.SMALL, height=1.05, tick=2.0, pad=2.0, gap=1.0)
 
 
 class Graph:
@@ -67,9 +89,8 @@ class Graph:
             return
         ax.set_xlim(0, 1)
         ax.axhline(0, color=_style.FAINT, linewidth=0.8, zorder=1)
-        label = "Cumulative difference (happened \N{MINUS SIGN} forecast)"
-        fits = _style.text_width(label, self.size) <= self.height + 0.3
-        ax.set_ylabel(label if fits else "Happened \N{MINUS SIGN} forecast")
+        fits = _style.text_width(_WORDS.ordinate, self.size) <= self.height + 0.3
+        ax.set_ylabel(_WORDS.ordinate if fits else _WORDS.short_ordinate)
 
     @property
     def curves(self) -> list[Line2D]:
@@ -177,17 +198,26 @@ class Graph:
         elif first + len(curves) == 1:
             self._row_of_one(curves[0])
         else:
+            rows = self._rows(first + len(curves))
             if first == 1:  # drawn alone until now
-                self.ax.tick_params(axis="x", length=3.5, pad=3.5)
-                self._row_marker(0)
+                self.ax.tick_params(
+                    axis="x", length=rows.tick, pad=rows.pad, labelsize=rows.size * self.size
+                )
+                self._row_marker(0, rows)
             for number, curve in enumerate(curves, first):
-                self._row(curve, number)
-                self._row_marker(number)
+                self._row(curve, number, rows)
+                self._row_marker(number, rows)
             self.ax.set_xticks([], minor=True)
+            fits = rows.needed(first + len(curves), self.size) <= room_below(self.ax)
+            self.ax.set_xlabel("Score (a row for each model)" if fits else "")
 
     def title(self, name: str | None) -> None:
         """Say what to look for, unless the axes have a title that is not ours."""
-        _style.write_title(self.ax, name, _TITLE, _SHORT_TITLE)
+        write_title(self.ax, name, _WORDS)
+
+    def make_room(self, upper: Axes) -> None:
+        """Write less beside axes that have no room and that nobody will move."""
+        make_room(self.ax, _WORDS, upper)
 
     def legend(self) -> Legend:
         """Name the curves, with a marker each, and take away what was written of one alone."""
@@ -302,23 +332,31 @@ class Graph:
             step, places = equal_steps(curve)
             ax.set_xticks(*equal_fractions(curve, self.width, self.size))
             ax.set_xticks(places, minor=True)
-            ax.set_xlabel(f"Score (small ticks: steps of {step:g})" if step else "Score")
+            words = f"Score (small ticks: steps of {step:g})"
+            fits = _style.text_width(words, self.size) < self.width + 0.6
+            ax.set_xlabel(words if step and fits else "Score")
         ax.tick_params(axis="x", which="minor", length=5, width=0.5, color=_style.MUTED)
 
-    def _row(self, curve: Curve, number: int) -> None:
+    def _rows(self, count: int) -> _Rows:
+        """Return how so many rows of scores are set: closely where there is little room."""
+        return _ROOMY if _ROOMY.needed(count, self.size) <= room_below(self.ax) else _CLOSE
+
+    def _row(self, curve: Curve, number: int, rows: _Rows) -> None:
         """Write the scores of one model among several, in its colour."""
-        ax, color = self.ax, self._color(number)
+        ax, color, down = self.ax, self._color(number), rows.height * self.size * number
         row = ax if number == 0 else ax.secondary_xaxis("bottom", gid=_ROW)
         row.set_xticks(*equal_fractions(curve, self.width, self.size))
         row.tick_params(
             axis="x",
             labelcolor=color,
-            pad=3.5 + self._down(number),
+            labelsize=rows.size * self.size,
+            length=rows.tick,
+            pad=rows.pad + down,
             color=color if number == 0 else "none",
         )
-        ax.set_xlabel("Score (a row for each model)", labelpad=4 + self._down(number))
+        ax.xaxis.labelpad = rows.gap + down
 
-    def _row_marker(self, number: int) -> None:
+    def _row_marker(self, number: int, rows: _Rows) -> None:
         """Put a model's marker before its row of scores, for those who see no colours."""
         from matplotlib.lines import Line2D  # noqa: PLC0415  (imported only when drawing)
         from matplotlib.transforms import offset_copy  # noqa: PLC0415
@@ -327,7 +365,7 @@ class Graph:
             self.ax.transAxes,
             fig=cast("Figure", self.ax.figure),
             x=-2.6 * self.size,
-            y=-(7 + self._down(number) + 0.45 * self.size),
+            y=-(rows.tick + rows.pad + self.size * (rows.height * number + 0.45 * rows.size)),
             units="points",
         )
         marker = _style.model_style(number).marker
@@ -344,10 +382,6 @@ class Graph:
                 gid=_ROW,
             )
         )
-
-    def _down(self, number: int) -> float:
-        """Return how many points a row of scores lies below the first."""
-        return _ROW_HEIGHT * self.size * number
 
     def _color(self, number: int) -> str:
         return str(self.curves[number].get_color())

@@ -36,7 +36,6 @@ __all__ = [
     "score_labels",
     "score_range",
     "text_width",
-    "write_title",
 ]
 
 INK, LIGHT_INK = "#1f2328", "#e8eaed"  # the first model, on light and on dark paper
@@ -127,17 +126,6 @@ def inches(ax: Axes) -> tuple[float, float]:
 def text_width(text: str, size: float) -> float:
     """Estimate how wide a line of text of a size in points is, in inches."""
     return 0.58 * size * len(text) / 72
-
-
-def write_title(ax: Axes, name: str | None, said: str, shorter: str) -> None:
-    """Give axes a title, after the name of a model, unless they have one that is not ours."""
-    if any(ax.get_title(side) for side in ("center", "right")):
-        return
-    if ax.get_title("left").rpartition("\n")[2] in ("", said, shorter):
-        title = ax.title
-        fits = text_width(said, float(title.get_fontsize())) < inches(ax)[0] + 0.5
-        said = said if fits else shorter
-        ax.set_title(said if name is None else f"{name}\n{said}", loc="left")
 
 
 def accent(worst: Interval) -> str:

@@ -111,7 +111,9 @@ def _once(labels: Sequence[str]) -> list[int]:
 def _have_room(places: FloatArray, labels: Sequence[str], width: float, size: float) -> bool:
     """Tell whether labels centred at their places stand clear of each other."""
     half = np.asarray([_style.text_width(label, size) / 2 for label in labels])
-    return bool((np.diff(places) * width >= half[1:] + half[:-1] + _GAP).all())
+    gap = np.full(len(labels) - 1, _GAP)
+    gap[[0, -1] if len(gap) else []] /= 2  # the ends are often longer than the rest
+    return bool((np.diff(places) * width >= half[1:] + half[:-1] + gap).all())
 
 
 def _round_step(least: float) -> float:

@@ -292,7 +292,9 @@ class CumulativeDisplay:
         Parameters
         ----------
         ax : matplotlib Axes, optional
-            Where to draw; a new figure unless given.
+            Where to draw; a new figure unless given. Axes and figure stay as they are: where the
+            figure has no layout engine, what finds no room in its margins is written smaller or
+            in fewer words. ``plt.subplots(layout="constrained")`` makes room for all of it.
         worst : bool, optional
             Mark the range of scores that attains ECCE-R with its secant, and write how far off
             predictions there are. Done for up to four models unless said otherwise.
@@ -337,6 +339,7 @@ class CumulativeDisplay:
         if self.secants_ and not several:
             self.notes_ = graph.note(self.results[0], self.secants[0])
         graph.fit(self.results[0].confidence_level)
+        graph.make_room(self.fraction_axis_)
         return self
 
     def _name(self, number: int, first: int) -> str:

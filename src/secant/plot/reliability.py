@@ -369,7 +369,9 @@ class ReliabilityDisplay:
         Parameters
         ----------
         ax : matplotlib Axes, optional
-            Where to draw; a new figure unless given.
+            Where to draw; a new figure unless given. Axes and figure stay as they are: where the
+            figure has no layout engine, what finds no room in its margins is written smaller or
+            in fewer words. ``plt.subplots(layout="constrained")`` makes room for all of it.
         counts : bool
             Show below how many predictions each bin holds. The axes for that take a fifth of the
             room of ``ax``.
@@ -415,6 +417,7 @@ class ReliabilityDisplay:
         diagram.label(self.bins, self._words())
         diagram.title(None if several else self.names[0])
         self.legend_ = diagram.legend() if several else None
+        diagram.make_room()
         return self
 
     @classmethod

@@ -1,0 +1,162 @@
+"""Axes that nobody lays out: what is written beside them stays in the margins they have."""
+
+import numpy as np
+import pytest
+
+import secant
+from helpers import optional
+from secant import CumulativeDisplay, ReliabilityDisplay
+
+optional("matplotlib")
+import matplotlib as mpl  # noqa: E402
+from matplotlib.backends.backend_agg import FigureCanvasAgg  # noqa: E402
+from matplotlib.figure import Figure  # noqa: E402
+
+CUMULATIVE_TITLES = {"Slope is miscalibration: flat is good", "Flat is good"}
+
+
+def figure(**options):
+    """Return a figure as pyplot's subplots makes it: 6.4 by 4.8 inches and no layout engine."""
+    made = Figure(**options)
+    FigureCanvasAgg(made)
+    return made
+
+
+@pytest.fixture(scope="module")
+def result():
+    """Return a result whose ordinate has many digits."""
+    rng = np.random.default_rng(1)
+    p = rng.random(200_000)
+    return secant.assess(rng.random(200_000) < p - 0.004 * p * (1 - p), p)
+
+
+@pytest.fixture(scope="module")
+def other():
+    rng = np.random.default_rng(2)
+    p = rng.random(2000) ** 2
+    return secant.assess(rng.random(2000) < p, p)
+
+
+def cumulative(result, ax, **options):
+    return CumulativeDisplay(result, **options).plot(ax)
+
+
+def reliability(result, ax, **options):
+    return ReliabilityDisplay.from_calibration(result, ax=ax, **options)
+
+
+def check_inside(ax) -> None:
+    """Check that all of it is on the paper, and the ordinate beside other axes."""
+    ax.figure.canvas.draw()
+    taken, paper = ax.get_tightbbox(), ax.figure.bbox
+    assert taken.x0 >= paper.x0
+    assert taken.y0 >= paper.y0
+    assert taken.y1 <= paper.y1
+    left = [box.x1 for box in windows(ax.figure) if box.x1 < ax.get_window_extent().x0]
+    assert ax.yaxis.get_tightbbox().x0 >= max(left, default=0)
+
+
+def windows(made) -> list:
+    return [ax.get_window_extent() for ax in made.axes]
+
+
+@pytest.mark.parametrize("draw", [cumulative, reliability])
+@pytest.mark.parametrize("name", [None, "Trees"])
+def test_one_picture_keeps_to_the_paper(draw, name, result):
+    ax = figure().subplots()
+    draw(result, ax, name=name)
+    check_inside(ax)
+    assert ax.get_ylabel() != ""
+    assert name is None or ax.get_title(loc="left").startswith(name)
+
+
+@pytest.mark.parametrize("pair", [(cumulative, reliability), (reliability, cumulative)])
+@pytest.mark.parametrize("name", [None, "Trees"])
+def test_pictures_side_by_side_keep_to_their_places(pair, name, result):
+    both = figure().subplots(1, 2)
+    for draw, ax in zip(pair, both, strict=True):
+        draw(result, ax, name=name)
+    for draw, ax in zip(pair, both, strict=True):
+        check_inside(ax)
+        # The ordinate has its name, beside it or above.
+        named = f"{ax.get_ylabel()} {ax.get_title(loc='left')}".lower()
+        what = "happened \N{MINUS SIGN} forecast" if draw is cumulative else "mean response"
+        assert what in named
+
+
+def test_several_models_keep_to_the_paper(result, other):
+    ax = figure().subplots()
+    cumulative({"a": result, "b": other}, ax)
+    check_inside(ax)
+    joined = figure().subplots()
+    cumulative(result, joined)
+    cumulative(other, joined)
+    check_inside(joined)
+    assert joined.get_xlabel() == ax.get_xlabel() == "Score (a row for each model)"
+
+
+def test_rows_of_scores_come_before_the_name_of_their_axis(result, other):
+    ax = figure().subplots()
+    cumulative({"a": result, "b": other, "c": result}, ax)
+    check_inside(ax)
+    assert len([each for each in ax.child_axes if each.get_gid() == "secant:row"]) == 2
+    assert ax.get_xlabel() == ""
+
+
+def test_a_second_model_takes_the_name_of_the_first_out_of_the_title(result, other):
+    for number, said in enumerate(("Slope is miscalibration: flat is good", "Flat is good")):
+        ax = figure().subplots(1, 1 + number, squeeze=False)[0, 0]
+        cumulative(result, ax, name="Trees")
+        assert ax.get_title(loc="left") == "Trees: flat is good"
+        cumulative(other, ax, name="Forest")
+        assert ax.get_title(loc="left") == said
+    right = figure().subplots(1, 2)[1]
+    cumulative(result, right, name="Trees")
+    assert right.get_title(loc="left") == "Trees: happened \N{MINUS SIGN} forecast"
+    cumulative(other, right, name="Forest")
+    assert right.get_title(loc="left") == "Happened \N{MINUS SIGN} forecast"
+
+
+def test_below_another_picture_there_is_no_room_for_a_title(result):
+    above, below = figure(figsize=(6.4, 7)).subplots(2)
+    reliability(result, above)
+    reliability(result, below)
+    assert above.get_title(loc="left") != ""
+    assert below.get_title(loc="left") == ""
+
+
+@pytest.mark.parametrize("layout", ["constrained", "tight"])
+def test_a_layout_engine_makes_room_itself(layout, result):
+    ax = figure(layout=layout).subplots()
+    display = cumulative(result, ax, name="Trees")
+    assert ax.get_title(loc="left").partition("\n")[0] == "Trees"
+    assert ax.get_title(loc="left").partition("\n")[2] in CUMULATIVE_TITLES
+    sizes = {text.get_fontsize() for text in ax.get_yticklabels()}
+    assert sizes == {ax.yaxis.label.get_fontsize()} == {mpl.rcParams["font.size"]}
+    assert display.fraction_axis_.xaxis.label.get_fontsize() == mpl.rcParams["font.size"]
+
+
+@pytest.mark.parametrize("draw", [cumulative, reliability])
+def test_the_figure_stays_as_it_is(draw, result):
+    made = figure()
+    axes = made.subplots(1, 2)
+    spared = made.subplotpars
+    before = (windows(made), made.get_size_inches().tolist(), dict(mpl.rcParams))
+    margins = vars(spared).copy()
+    for ax in axes:
+        draw(result, ax)
+    made.canvas.draw()
+    after = (windows(made), made.get_size_inches().tolist(), dict(mpl.rcParams))
+    assert [box.bounds for box in before[0]] == [box.bounds for box in after[0]]
+    assert before[1:] == after[1:]
+    assert vars(made.subplotpars) == margins
+    assert made.get_layout_engine() is None
+
+
+@pytest.mark.parametrize("side", ["left", "center", "right"])
+def test_a_title_that_is_there_is_kept_on_the_paper(side, result):
+    ax = figure().subplots()
+    ax.set_title("Mine", loc=side)
+    cumulative(result, ax)
+    check_inside(ax)
+    assert ax.get_title(loc=side) == "Mine"
