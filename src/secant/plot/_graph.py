@@ -70,7 +70,7 @@ class _Rows(NamedTuple):
 
     def needed(self, count: int, size: float) -> float:
         """Return the inches below the axis that so many rows and the name of the axis take."""
-        lines = self.height * (count - 1) + _LINE * (self.size + 0.9)
+        lines = self.height * (count - 1) + 1.2 * self.size + 1.1
         return (self.tick + self.pad + self.gap + size * lines) / 72
 
 
