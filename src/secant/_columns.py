@@ -11,7 +11,7 @@ from secant.errors import InputError
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-__all__ = ["SELECTED", "Columns", "named_columns"]
+__all__ = ["SELECTED", "Columns", "are_numbers", "named_columns"]
 
 SELECTED = "among rows chosen by what happened, even perfect forecasts look wrong"
 
@@ -120,6 +120,11 @@ def named_columns(
     return columns
 
 
+def are_numbers(names: Iterable[str]) -> bool:
+    """Tell whether names of columns are numbers, as where the first line of a CSV is a row."""
+    return all(re.fullmatch(r"-?\d*\.?\d+", name) for name in names)
+
+
 def _name(argument: str, value: Any) -> str:
     if isinstance(value, str):
         return value
@@ -138,5 +143,5 @@ def _suggestion(name: str, available: list[str]) -> str:
         return "; it has no columns"
     shown = ", ".join(repr(column) for column in available[:8])
     more = f" and {len(available) - 8} more" if len(available) > 8 else ""
-    nameless = all(re.fullmatch(r"-?\d*\.?\d+", column) for column in available)
-    return f"; it has {shown}{more}{' (is the line of names missing?)' if nameless else ''}"
+    missing = " (is the line of names missing?)" if are_numbers(available) else ""
+    return f"; it has {shown}{more}{missing}"

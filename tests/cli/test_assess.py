@@ -185,6 +185,16 @@ def test_doubt_is_an_error_that_lists_the_columns(file, tmp_path, columns):
     assert "say --y-true COLUMN" in shown.output
 
 
+def test_a_row_is_not_taken_for_names(tmp_path):
+    file = tmp_path / "a.csv"
+    file.write_text("1,0.5\n0,0.3\n1,0.6\n")
+    shown = run(file)
+    assert shown.exit_code == 2
+    assert "called 1, 0.5: is the line of names missing?" in " ".join(shown.output.split())
+    shown = run(file, "--y-true", "1", "--y-prob", "0.5", "--json", "-")
+    assert json.loads(shown.stdout)["models"]["0.5"]["n"] == 2
+
+
 def test_several_files_weights_and_labels(tmp_path, columns):
     columns["label"] = np.where(columns["happened"], "yes", "no")
     half = {key: values[:2000] for key, values in columns.items()}

@@ -6,6 +6,7 @@ import shlex
 
 import click
 
+from secant._columns import are_numbers
 from secant._wording import visible
 
 __all__ = ["guess", "notes"]
@@ -48,9 +49,14 @@ def guess(
     Raises
     ------
     click.UsageError
-        If there is more than one possibility, or none.
+        If there is more than one possibility, or none, or columns have no names.
     """
     guessed = {}
+    if are_numbers(kinds) and (y_true is None or not y_prob):
+        raise click.UsageError(
+            f"The columns are called {', '.join(list(kinds)[:3])}: is the line of names missing? "
+            "If those are their names, say --y-true COLUMN and --y-prob COLUMN."
+        )
     free = {name: kind for name, kind in kinds.items() if name not in {*taken, y_true, *y_prob}}
     if not y_prob:
         found = _only(free, _FORECASTS, "float")

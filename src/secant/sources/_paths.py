@@ -99,8 +99,8 @@ def _expanded(name: str) -> list[Path]:
         return [path]
     if "://" in name:
         msg = (
-            f"data names {name!r}, and secant reads files of this machine alone; copy it here, or "
-            "pass a table of what can read it, such as DuckDB or Polars"
+            f"data names {name!r}, and secant reads files of this machine alone (and, in Python, "
+            "tables of DuckDB, Polars and others, which read such files)"
         )
         raise InputError(msg)
     if not glob.has_magic(name):
