@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from secant.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Collection, Iterable, Iterator
 
 __all__ = ["SELECTED", "Columns", "are_numbers", "named_columns"]
 
@@ -120,9 +120,9 @@ def named_columns(
     return columns
 
 
-def are_numbers(names: Iterable[str]) -> bool:
+def are_numbers(names: Collection[str]) -> bool:
     """Tell whether names of columns are numbers, as where the first line of a CSV is a row."""
-    return all(re.fullmatch(r"-?\d*\.?\d+", name) for name in names)
+    return bool(names) and all(re.fullmatch(r"-?\d*\.?\d+", name) for name in names)
 
 
 def _name(argument: str, value: Any) -> str:

@@ -193,6 +193,9 @@ def test_a_row_is_not_taken_for_names(tmp_path):
     assert "called 1, 0.5: is the line of names missing?" in " ".join(shown.output.split())
     shown = run(file, "--y-true", "1", "--y-prob", "0.5", "--json", "-")
     assert json.loads(shown.stdout)["models"]["0.5"]["n"] == 2
+    shown = run(write(tmp_path / "a.parquet", {}))
+    assert shown.exit_code == 2
+    assert "line of names" not in shown.output
 
 
 def test_several_files_weights_and_labels(tmp_path, columns):
