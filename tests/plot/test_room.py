@@ -156,7 +156,8 @@ def test_the_figure_stays_as_it_is(draw, result):
 @pytest.mark.parametrize("side", ["left", "center", "right"])
 def test_a_title_that_is_there_is_kept_on_the_paper(side, result):
     ax = figure().subplots()
-    ax.set_title("Mine", loc=side)
+    title = ax.set_title("Mine", loc=side, fontsize=9, color="green")
     cumulative(result, ax)
     check_inside(ax)
     assert ax.get_title(loc=side) == "Mine"
+    assert (title.get_fontsize(), title.get_color()) == (9, "green")

@@ -72,7 +72,7 @@ def make_room(ax: Axes, words: Words, upper: Axes | None = None) -> None:
     )
     _until(
         lambda: _needs_above(ax),
-        lambda: _closer_title(ax, upper),
+        lambda: _closer_title(ax, words, upper),
         lambda: _one_line(ax, words),
         lambda: _no_title(ax, words),
     )
@@ -124,7 +124,7 @@ def _needs_above(ax: Axes) -> bool:
 
 
 def _others(ax: Axes) -> list[Axes]:
-    return [other for other in ax.figure.axes if other is not ax]
+    return [other for other in ax.figure.axes if other is not ax and other.get_visible()]
 
 
 def _window(ax: Axes) -> Bbox:
@@ -174,15 +174,15 @@ def _ordinate_as_title(ax: Axes, words: Words) -> None:
         ax.set_ylabel("")
 
 
-def _closer_title(ax: Axes, upper: Axes | None) -> None:
+def _closer_title(ax: Axes, words: Words, upper: Axes | None) -> None:
+    """Write the upper axis smaller, and our title close to it."""
     if upper is not None:
         small = _style.SMALL * float(ax.xaxis.label.get_fontsize())
         upper.tick_params(axis="x", labelsize=small, pad=_PAD, length=_PAD)
         upper.xaxis.label.set_fontsize(small)
         upper.xaxis.labelpad = _PAD
-    for side in ("left", "center", "right"):
-        if text := ax.get_title(side):
-            ax.set_title(text, loc=side, pad=_PAD)
+    if _our_title(ax, words) not in (None, _Title("", "")):
+        ax.set_title(ax.get_title("left"), loc="left", pad=_PAD)
 
 
 def _one_line(ax: Axes, words: Words) -> None:
