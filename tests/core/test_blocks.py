@@ -1,13 +1,14 @@
 """Blocks of distinct scores: counted one by one as the oracle, put together in any order."""
 
-from dataclasses import fields
+from dataclasses import fields, replace
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from secant._blocks import collapse, concatenate
+from secant import SecantError
+from secant._blocks import Totals, collapse, concatenate, merge
 
 # Where doubles, or their bits, could be taken for one another.
 SCORES = [0.0, -0.0, 5e-324, 1e-310, 0.25, 0.5, 0.5 + 2**-53, 1 - 2**-53, 1.0]
@@ -100,3 +101,48 @@ def test_disjoint_tables_are_joined_in_the_order_of_scores(moments, data, owners
     assert ("wwv" in as_dict(whole)) == moments
     for several in (parts, parts[::-1]):
         assert as_dict(concatenate(several)) == as_dict(whole)
+
+
+def test_neighbours_are_merged():
+    ties = collapse(np.array([0.1, 0.2, 0.3, 0.6, 0.7]), np.array([1, 0, 1, 1, 0]), None)
+    merged = merge(ties, np.array([0, 2, 3]))
+    assert (merged.low.tolist(), merged.high.tolist()) == ([0.1, 0.3, 0.6], [0.2, 0.3, 0.7])
+    assert (merged.n0.tolist(), merged.n1.tolist()) == ([1, 0, 1], [1, 1, 1])
+    assert merged.open.tolist() == [True, False, True]
+
+
+CHANGES = {
+    "nothing": {},
+    "rounding": {"up": 1e-12, "w0": 1e-12},
+    "a failure more": {"n0": 1},
+    "a success more": {"n1": 1},
+    "a response turned round": {"n0": -1, "n1": 1},
+    "more weight": {"w0": 1e-6},
+    "another score": {"up": 1e-6},
+}
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_finer_blocks_must_hold_the_same_observations(change):
+    ties = collapse(np.array([0.1, 0.2, 0.3, 0.6]), np.array([1, 0, 1, 1]), np.full(4, 2.0))
+    cells = merge(ties, np.array([0, 2]))
+    coarse, finer = np.array([True, False]), ties.select(slice(2))
+    finer = replace(
+        finer, **{name: getattr(finer, name) + by for name, by in CHANGES[change].items()}
+    )
+    if change in ("nothing", "rounding"):
+        assert cells.replace(coarse, finer).low.tolist() == [0.1, 0.2, 0.3]
+    else:
+        with pytest.raises(SecantError, match="the data were changed after they were assessed"):
+            cells.replace(coarse, finer)
+
+
+@pytest.mark.parametrize(
+    ("variance", "few"), [(0.0, False), (1e-9, True), (9.99, True), (10.0, False), (10.01, False)]
+)
+@pytest.mark.parametrize("weight", [1.0, 3.0])
+def test_ten_events_are_no_longer_few(variance, few, weight):
+    """The variance counts in units of an average squared weight."""
+    square = weight**2
+    totals = Totals(400, 400 * weight, 400 * square, variance * square, 100 * square, square / 4)
+    assert totals.few_events == few

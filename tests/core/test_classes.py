@@ -351,6 +351,61 @@ def test_joint_pvalues_equal_going_through_all_labels(n, k, tied, weighted, seed
     assert (np.abs(found.pvalues - expected) < error).all()
 
 
+class EveryDraw:
+    """Gives every combination of a few uniform numbers, one after the other, instead of random."""
+
+    def __init__(self, uniform, rows):
+        self._left = iter(product(uniform, repeat=rows))
+
+    def random(self, size):
+        return np.array([next(self._left) for _ in range(size[0])]).reshape(size)
+
+
+@pytest.mark.parametrize("cells", [100, 1 << 19])
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("seed", range(6))
+def test_every_draw_of_labels_is_counted_as_it_should_be(seed, weighted, cells, monkeypatch):
+    """No randomness is left: those as extreme are counted one by one, ties with the data too."""
+    monkeypatch.setattr(_joint, "_CELLS", cells)
+    rng = np.random.default_rng(seed)
+    n, k, tenths = 3, 3, 10
+    probs = (rng.multinomial(tenths - k, np.full(k, 1 / k), n) + 1) / tenths
+    truth = rng.integers(0, k, n)
+    weight = rng.choice([0.5, 1.0, 3.0], n) if weighted else None
+    every = EveryDraw((np.arange(tenths) + 0.5) / tenths, n)
+    found = westfall_young(probs, truth, weights=weight, rng=every, draws=tenths**n)
+    as_extreme = exact(probs, truth, weight) * tenths**n
+    assert as_extreme == pytest.approx(as_extreme.round(), abs=1e-6)
+    assert found.pvalues.tolist() == ((1 + as_extreme.round()) / (1 + tenths**n)).tolist()
+
+
+def test_classes_that_are_almost_as_common_are_told_apart():
+    """Else the order in which they come would choose what is drawn for them."""
+    rng = np.random.default_rng(0)
+    probs = 0.25 + 1e-7 * rng.random((20, 4))
+    probs /= probs.sum(axis=1, keepdims=True)
+    truth, place = rng.integers(0, 4, 20), np.array([2, 0, 3, 1])
+    one = westfall_young(probs, truth, rng=np.random.default_rng(1), draws=99)
+    other = westfall_young(
+        probs[:, place], place.argsort()[truth], rng=np.random.default_rng(1), draws=99
+    )
+    assert other.pvalues.tolist() == one.pvalues[place].tolist()
+
+
+@pytest.mark.parametrize("enough", [None, 20])
+def test_memory_does_not_change_joint_pvalues(enough, monkeypatch):
+    """Draws come one by one, a few at a time or all at once."""
+    y, p = simulate(30, 4, seed=1, power=1.5)
+    answers = []
+    for cells in (1, 300, 1 << 19):
+        monkeypatch.setattr(_joint, "_CELLS", cells)
+        rng = np.random.default_rng(0)
+        pvalues, draws = westfall_young(p, y, rng=rng, draws=400, enough=enough)
+        answers.append((pvalues.tolist(), draws))
+    assert answers[0] == answers[1] == answers[2]
+    assert len(set(answers[0][0])) > 1  # classes of several P-values
+
+
 def test_stopping_early_takes_the_same_draws():
     y, p = simulate(60, 4)
     whole = westfall_young(p, y, rng=np.random.default_rng(0), draws=3000)

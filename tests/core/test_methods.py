@@ -18,6 +18,8 @@ LARGE_VARIANCE = 400
 # Rows and distinct scores from which nothing is counted any more.
 MANY_ROWS = 65_536
 MANY_SCORES = 4096
+# Rows from which not every distinct score is looked for, although nothing can replace that.
+TOO_MANY_ROWS = 262_144
 
 
 def methods(result):
@@ -112,6 +114,9 @@ def test_many_rows_without_variance_are_never_asymptotic(costs, monkeypatch):
         (MANY_ROWS + 1, MANY_SCORES + 1, "exact", 0.25, True),
         (MANY_ROWS + 1, MANY_SCORES + 1, "asymptotic", 0.25, False),
         (MANY_ROWS + 1, MANY_SCORES + 1, "auto", 0.001, True),
+        (TOO_MANY_ROWS, MANY_SCORES + 1, "auto", 0.001, True),
+        (TOO_MANY_ROWS + 1, MANY_SCORES + 1, "auto", 0.001, False),
+        (TOO_MANY_ROWS + 1, MANY_SCORES, "auto", 0.001, True),
         (MANY_ROWS + 1, MANY_SCORES + 1, "auto", 0.0, False),
     ],
 )
@@ -174,6 +179,26 @@ def test_the_limit_needs_variance_of_which_no_row_has_a_fiftieth(
     assert methods(weighted(heaviest, n)) == [expected] * 2
     asked = weighted(heaviest, n, method="asymptotic").warnings
     assert any("One observation carries" in line for line in asked) == (heaviest > 10)
+
+
+@pytest.mark.parametrize("weight", [1e-3, 0.1, 0.3, 1, 7e5])
+def test_equal_weights_are_no_weights(weight):
+    """However their sums are rounded; weights that differ by a thousandth are weights."""
+    y, p = np.arange(90) % 3 == 0, np.linspace(0.1, 0.6, 90)
+    w = np.full(90, float(weight))
+    equal, none = secant.assess(y, p, sample_weight=w), secant.assess(y, p)
+    assert [s.method for s in (equal.ecce_r, equal.ecce_mad)] == [
+        s.method for s in (none.ecce_r, none.ecce_mad)
+    ]
+    w[5] *= 1.001
+    assert methods(secant.assess(y, p, sample_weight=w)) == ["Monte Carlo"] * 2
+
+
+def test_draws_stop_at_the_hundredth_as_extreme():
+    result = weighted(1.5, 101)
+    for statistic in (result.ecce_r, result.ecce_mad):
+        draws = int(statistic.method.split()[2])
+        assert statistic.pvalue == pytest.approx(100 / draws)
 
 
 # With numba and without ---------------------------------------------------------------------------

@@ -302,6 +302,76 @@ def test_words_say_the_direction():
     assert "would almost surely have shown" in str(none)
 
 
+def test_words_for_the_opposite_event_differ_in_the_direction_alone():
+    rng = np.random.default_rng(3)
+    p, member = np.round(rng.random(2000), 1), rng.random(2000) < 0.3
+    y = rng.random(2000) < np.where(member, p**0.5, p)
+    more, less = (str(compare(z, p, member)).splitlines()[0] for z in (y, ~y))
+    assert "more often" in more
+    assert more.replace("more often", "less often") == less
+
+
+def test_words_for_a_group_that_can_show_nothing():
+    result = compare([1, 0, 0, 0], [0.5] * 4, [True, False, False, False])
+    assert result.detectable > 1
+    assert "everybody at equal scores. 1 member can show next to nothing.\n" in str(result)
+
+
+def test_exchanges_stop_when_enough_are_as_extreme():
+    """At 9,999 draws, or the hundredth that is as extreme."""
+    member = np.arange(200) < 50
+    far, near = (
+        compare(y, np.full(200, 0.5), member, method="monte-carlo")
+        for y in (member, np.arange(200) % 2)
+    )
+    assert far.ecce_r.method == "Monte Carlo, 9,999 draws"
+    assert far.ecce_r.pvalue == pytest.approx(1e-4)
+    draws = int(near.ecce_r.method.split()[2].replace(",", ""))
+    assert near.ecce_r.pvalue == pytest.approx(100 / draws)
+
+
+@pytest.mark.parametrize(
+    ("members", "few"),
+    [(79, True), (80, False)],  # variances of 79^2 / (4 * 157) = 9.94 and 80^2 / (4 * 159) = 10.06
+)
+def test_a_variance_below_ten_is_little(members, few):
+    """As many others, and half of everybody: m / 2 * m^2 / (2m (2m - 1)) is the variance."""
+    y, member = np.arange(2 * members) % 2, np.arange(2 * members) < members
+    result = compare(y, np.full(2 * members, 0.5), member)
+    assert result.ecce_r.method.startswith("Monte Carlo") == few
+    assert any(line.startswith("Few events") for line in result.warnings) == few
+
+
+@pytest.mark.parametrize(("apart", "worth_a_word"), [(0.95, False), (1.05, True)])
+def test_scores_apart_by_half_a_sigma_are_worth_a_word(apart, worth_a_word):
+    y, member = np.arange(200) % 2, np.arange(200) < 100
+    sigma = math.sqrt(100**2 / (4 * 199)) / 100
+    # Members are half of everybody, so the mean score of all is half as far from theirs.
+    result = compare(y, np.where(member, 0.5, 0.5 + apart * sigma), member)
+    assert result.sigma == pytest.approx(sigma)
+    assert result.mismatch == pytest.approx(apart * sigma / 2)
+    assert any("not equal enough" in line for line in result.warnings) == worth_a_word
+
+
+@pytest.mark.parametrize(
+    ("alone", "members", "worth_a_word"), [(5, 10, False), (6, 11, True), (9, 9, False)]
+)
+def test_more_than_half_of_the_members_alone_are_worth_a_word(alone, members, worth_a_word):
+    """Those with a score of 0.1 are nearest to nobody else."""
+    p = np.concatenate([np.full(alone, 0.1), np.full(members - alone, 0.9), [0.9] * 5])
+    member = np.arange(len(p)) < members
+    if alone == members:
+        p, member = p[member], member[member]
+    warnings = compare(np.arange(len(p)) % 2, p, member).warnings
+    assert any("had nobody else" in line for line in warnings) == worth_a_word
+
+
+def test_minus_zero_is_zero():
+    result = compare([1, 0, 0], [-0.0, 0.0, -0.0], [True, False, False])
+    assert (str(result.worst.low), str(result.worst.high)) == ("0.0", "0.0")
+    assert not np.signbit(result.curve.score).any()
+
+
 @pytest.mark.parametrize("level", [0.3, 0.1, 0.05, 0.01, 0.001])
 def test_a_pvalue_at_the_level_is_found_and_one_above_is_not(level):
     """Also where 1 - (1 - level) is a little less than the level, as for 0.1."""
