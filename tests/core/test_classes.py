@@ -608,8 +608,8 @@ def test_unusable_options_are_refused(options, message):
 
 
 def test_a_network_on_cifar_10(shared_data):
-    data = np.load(shared_data / "cifar10_vgg16_probs_labels.npz")
-    y, p = data["labels"], data["probs"]
+    with np.load(shared_data / "cifar10_vgg16_probs_labels.npz") as data:
+        y, p = data["labels"], data["probs"]
     correct, confidence, predicted = secant.top_label(y, p)
     published = optional("pyarrow.parquet").read_table(
         shared_data / "cifar10_vgg16_verified.parquet"
