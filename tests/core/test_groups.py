@@ -116,7 +116,7 @@ def test_many_rows_take_the_way_of_cells(monkeypatch):
 
 
 def test_what_is_missing_is_one_group():
-    missing = [None, math.nan, float("nan"), np.float64("nan"), np.datetime64("NaT")]
+    missing = [None, math.nan, float("nan"), np.float64("nan"), np.datetime64("NaT", "s")]
     pandas = optional("pandas")
     missing += [pandas.NA, pandas.NaT]
     by = np.array([*missing, "a", "a"], object)
