@@ -215,8 +215,8 @@ def assess(
         the limit of many observations. ``"monte-carlo"``: from responses drawn again and again.
         ``"auto"``: exact while the work is small, else asymptotic where there is enough variance
         for it, else Monte Carlo. Where weights differ: Monte Carlo, or asymptotic for very many
-        observations if that is good. Of more than 262,144 observations with little variance: exact
-        for the metric read at the ends of score cells ("on cells").
+        observations if that is good. Very many observations with little variance take a sort of
+        all of them.
     confidence_level : float
         Level of all intervals, and one minus the level of the verdict's test.
     ties : {"collapse", "random"}

@@ -51,7 +51,6 @@ def calibrations(
             blocks,
             sums,
             groups.source(number),
-            cells=looks[number][0],
             method=method,
             confidence_level=confidence_level,
             rng=rngs[number],
@@ -66,19 +65,15 @@ def calibrate(
     totals: Totals,
     source: Source,
     *,
-    cells: Blocks | None = None,
     method: str,
     confidence_level: float,
     rng: np.random.Generator | None,
     fast: bool | None = None,
 ) -> Calibration:
-    """Put together the result for observations whose blocks are resolved as far as needed.
-
-    ``cells`` are the blocks of the first look, where there was a second one.
-    """
+    """Put together the result for observations whose blocks are resolved as far as needed."""
     blocks, found = extremes(blocks, totals.weight)
     p_r, p_mad = _pvalues.pvalues(
-        blocks, totals, found, cells=cells, source=source, method=method, rng=rng, fast=fast
+        blocks, totals, found, source=source, method=method, rng=rng, fast=fast
     )
 
     def statistic(value: float, law: null.BrownianLaw, p: _pvalues.PValue) -> Statistic:

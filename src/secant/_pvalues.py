@@ -8,7 +8,6 @@ Brownian limit is good where the variance is large, and random draws decide wher
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -35,10 +34,6 @@ HEAVY_SHARE = 0.02
 # Observations, and distinct scores among them, beyond which "auto" takes the limit if it is good.
 _MANY_ROWS = 1 << 16
 _MANY_SCORES = 4096
-# Observations beyond which "auto" does not look for every distinct score even where the limit is
-# not good: it would take a sort of everything. P-values are then those of the metric read at the
-# ends of cells, which are so narrow that next to nothing happens inside one.
-_TOO_MANY_ROWS = 1 << 18
 # Draws of a Monte Carlo P-value; it stops when so many are at least as extreme.
 _DRAWS = 9999
 _ENOUGH = 100
@@ -66,7 +61,7 @@ def needed(blocks: Blocks, totals: Totals, method: str) -> BoolArray:
     nothing = np.zeros(len(blocks), bool)
     if method == "asymptotic" or totals.sigma == 0 or not equal_weights(totals):
         return nothing
-    if _many_scores_are_enough(totals, method) and len(blocks) > _MANY_SCORES:
+    if _beyond_any_budget(totals, method) and len(blocks) > _MANY_SCORES:
         return nothing
     return blocks.open
 
@@ -76,7 +71,6 @@ def pvalues(
     totals: Totals,
     found: Extremes,
     *,
-    cells: Blocks | None,
     source: Source,
     method: str,
     rng: np.random.Generator | None,
@@ -84,9 +78,8 @@ def pvalues(
 ) -> tuple[PValue, PValue]:
     """Return the P-values of ECCE-R and ECCE-MAD.
 
-    The blocks are those that :func:`needed` marks no more; ``cells`` are those of the first look,
-    which no outcome had a part in. ``fast`` says whether compiled code is worth its compilation,
-    which many small calls together may be.
+    The blocks are those that :func:`needed` marks no more. ``fast`` says whether compiled code is
+    worth its compilation, which many small calls together may be.
 
     Raises
     ------
@@ -118,14 +111,9 @@ def pvalues(
         if method == "auto":
             draws = int(min(_DRAWS, max(_FEWEST_DRAWS, _COINS // totals.n)))
         return _monte_carlo(blocks, source, rng, draws, equal=equal)
-    if trusted and _many_scores_are_enough(totals, method) and len(blocks) > _MANY_SCORES:
+    if _beyond_any_budget(totals, method) and len(blocks) > _MANY_SCORES:
         return asymptotic
-    ties, where = blocks, ""
-    if blocks.open.any():
-        assert cells is not None  # noqa: S101  (what is still open comes from cells)
-        ties, where = _as_ties(cells), " on cells"
-    r, mad = _finite_sample(ties, asymptotic, method, rng, trusted=trusted, fast=fast)
-    return r._replace(method=r.method + where), mad._replace(method=mad.method + where)
+    return _finite_sample(blocks, asymptotic, method, rng, trusted=trusted, fast=fast)
 
 
 def work(blocks: Blocks, totals: Totals, method: str) -> int:
@@ -143,21 +131,9 @@ def equal_weights(totals: Totals) -> bool:
     return totals.ww * totals.n <= totals.weight**2 * (1 + 1e-12)  # Cauchy and Schwarz
 
 
-def _many_scores_are_enough(totals: Totals, method: str) -> bool:
-    """Tell whether it takes no more than to know that distinct scores are many."""
-    most = _MANY_ROWS if _limit_is_trusted(totals) else _TOO_MANY_ROWS
-    return method == "auto" and totals.n > most
-
-
-def _as_ties(cells: Blocks) -> Blocks:
-    """Return cells as if all observations in one had its mean score.
-
-    The metric is then read at the ends of cells alone. That is a test like any other, if the
-    cells are made without the outcomes. Only that the scores within a cell differ by a little is
-    left out of account.
-    """
-    mean = np.clip(cells.scored / cells.weight, cells.low, cells.high)
-    return replace(cells, low=mean, high=mean)
+def _beyond_any_budget(totals: Totals, method: str) -> bool:
+    """Tell whether there are too many observations, unless they have few distinct scores."""
+    return method == "auto" and _limit_is_trusted(totals) and totals.n > _MANY_ROWS
 
 
 def _finite_sample(

@@ -32,7 +32,7 @@ CHUNK = 1 << 18
 # so many that memory would grow with them.
 COLLECT_UP_TO = 1 << 16
 # Rows up to which, if most of them are to be resolved, all of these are.
-SORT_WHOLE = 1 << 20
+SORT_WHOLE = 1 << 22
 COLLECT_SHARE = 1 / 64
 COLLECT_AT_MOST = 1 << 22
 CELLS_TO_REFINE = 1 << 16
