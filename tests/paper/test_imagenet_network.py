@@ -17,8 +17,6 @@ from secant.paper import imagenet
 
 if importlib.util.find_spec("torch") is None:
     pytest.skip("torch, of gigabytes, is no test requirement", allow_module_level=True)
-        "torch is not among the test requirements: it takes gigabytes", allow_module_level=True
-    )
 torch = pytest.importorskip("torch")
 image = pytest.importorskip("PIL.Image")
 
