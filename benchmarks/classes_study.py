@@ -13,8 +13,8 @@ import argparse
 import numpy as np
 
 import secant
-from secant._adjust import holm
-from secant._joint import westfall_young
+from secant._inference.adjust import holm
+from secant._inference.westfall_young import westfall_young
 
 
 def chances(n, k, rng, spread=2.0):

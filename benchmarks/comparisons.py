@@ -13,9 +13,11 @@ from statistics import NormalDist
 import numpy as np
 
 import secant
-from secant import _multiscale, _scan, null
-from secant._input import observations
-from secant._stretches import Compared, compared_rows, stretches
+from secant import null
+from secant._api import scan as _scan
+from secant._inference import multiscale
+from secant._input.observations import observations
+from secant._metrics.subgroup import Compared, compared_rows, stretches
 
 SCORES = {
     "uniform": lambda rng, n: rng.random(n),
@@ -134,7 +136,7 @@ class Design:
     def __init__(self, p):
         seen = observations(np.zeros(len(p), int), p)
         self.ties = _scan._ties(seen)  # noqa: SLF001  (many outcomes at once)
-        self.family = _multiscale.ranges(self.ties)
+        self.family = multiscale.ranges(self.ties)
         self.order = np.argsort(p, kind="stable")
         self.p = p
 

@@ -21,7 +21,8 @@ from typing import Self
 import numpy as np
 
 import secant
-from secant.sources import _queries, frames
+from secant.sources.engines import queries
+from secant.sources.engines import source as frames
 
 N = 10_000_000
 GROUPS = 200
@@ -38,7 +39,7 @@ class Watch:
     bytes: list[int] = field(default_factory=list)
 
     def __enter__(self) -> Self:
-        self._collect = _queries.collect
+        self._collect = queries.collect
 
         def collect(frame):
             start = time.perf_counter()
@@ -48,11 +49,11 @@ class Watch:
             self.bytes.append(int(answer.estimated_size()))
             return answer
 
-        _queries.collect = collect
+        queries.collect = collect
         return self
 
     def __exit__(self, *_: object) -> None:
-        _queries.collect = self._collect
+        queries.collect = self._collect
 
 
 def write_predictions(path):
@@ -161,7 +162,8 @@ def passes(n, rng):
     """Simulate which cells n calibrated uniform scores leave to look at: rows fetched by pass.
 
     The sums of cells are drawn directly; a cell that could hold an extreme is cut by the rule of
-    ``secant.sources.frames``, its sum shared out as a random walk between known ends shares it.
+    ``secant.sources.engines.source``, its sum shared out as a random walk between known ends
+    shares it.
     """
     cells = 1 << frames.CELL_BITS
     score = (np.arange(cells) + 0.5) / cells

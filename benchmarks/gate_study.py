@@ -14,7 +14,7 @@ import argparse
 import numpy as np
 
 import secant
-from secant._gate import Gate
+from secant._results.gate import Gate
 
 GATE = Gate(alpha=0.01, max_ecce_r=0.02)
 # True ECCE-R and number of predictions.

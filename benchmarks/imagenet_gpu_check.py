@@ -262,7 +262,7 @@ def check_command(check, work, tree, weights, device):
 
 def check_without_command(check, work, tree, weights, device):
     """Do what can be done without pyarrow or click: score through Python, stop and go on."""
-    from secant.paper import imagenet
+    from secant.paper.imagenet import scoring as imagenet
 
     classifier = imagenet.resnet18(weights, device=device)
     images, parts = imagenet.list_images(tree), work / "parts"
@@ -312,7 +312,7 @@ def check_pixels(check, tree, weights, device):
     from PIL import Image
     from torchvision.models import ResNet18_Weights
 
-    from secant.paper import imagenet
+    from secant.paper.imagenet import scoring as imagenet
 
     classifier = imagenet.resnet18(weights, device=device)
     preset = ResNet18_Weights.IMAGENET1K_V1.transforms()
@@ -349,7 +349,7 @@ def check_figures(check, work, found):
     except ImportError:
         print("--    matplotlib is not here: no figures")
         return
-    from secant.paper.imagenet_figures import imagenet_figures
+    from secant.paper.imagenet.figures import imagenet_figures
 
     mpl.use("agg")
     begin = time.perf_counter()
@@ -366,7 +366,7 @@ def measure(work, weights, device, count):
     """Score images of ImageNet's usual size and say how many a second."""
     from PIL import Image
 
-    from secant.paper import imagenet
+    from secant.paper.imagenet import scoring as imagenet
 
     tree, rng = work / "speed", np.random.default_rng(3)
     contents = []
@@ -431,7 +431,7 @@ def main():
         if not missing:
             import pyarrow.parquet as pq
 
-            from secant.paper import imagenet
+            from secant.paper.imagenet import scoring as imagenet
 
             file = check_command(check, work, tree, weights, device)
             found = imagenet.read_predictions(file)

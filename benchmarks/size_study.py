@@ -236,7 +236,7 @@ def draw(cells, reps, path):
     mpl.use("Agg")
     import matplotlib.pyplot as plt
 
-    from secant.plot._style import model_style
+    from secant._drawing.style import model_style
 
     figure, axes = plt.subplots(2, 2, figsize=(9, 6.4), sharex=True, sharey=True)
     for row, level in zip(axes, (0.05, 0.001), strict=True):

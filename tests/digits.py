@@ -9,7 +9,7 @@ from functools import cache
 import numpy as np
 
 from helpers import optional
-from secant.paper.imagenet import Classifier
+from secant.paper.imagenet.scoring import Classifier
 
 # Places of the ten digits among a thousand classes; the paper's five are among them.
 IMAGENET_PLACES = (60, 68, 248, 342, 837, 1, 2, 3, 998, 999)

@@ -12,18 +12,20 @@ from typing import Any as _Any
 
 if _TYPE_CHECKING:
     from secant import null
-    from secant._assess import assess, ecce_mad, ecce_r, ece
-    from secant._assess_by import assess_by
-    from secant._assessments import Assessments, Group
-    from secant._calibration import Calibration
-    from secant._cells import Bounds, Cells
-    from secant._classes import TopLabel, assess_classes, top_label
-    from secant._compare_groups import compare_groups
-    from secant._compare_models import ModelComparison, compare_models
-    from secant._group_comparison import Contrast, GroupComparison
-    from secant._planning import detectable, predictions_needed
-    from secant._results import ECE, Curve, Interval, Reliability, Statistic
-    from secant._scan import Scan, scan
+    from secant._api.assess import assess, ecce_mad, ecce_r, ece
+    from secant._api.assess_by import assess_by
+    from secant._api.assess_classes import TopLabel, assess_classes, top_label
+    from secant._api.cells import Bounds, Cells
+    from secant._api.compare_groups import compare_groups
+    from secant._api.compare_models import compare_models
+    from secant._api.planning import detectable, predictions_needed
+    from secant._api.scan import scan
+    from secant._results.assessments import Assessments, Group
+    from secant._results.calibration import Calibration
+    from secant._results.group_comparison import Contrast, GroupComparison
+    from secant._results.model_comparison import ModelComparison
+    from secant._results.parts import ECE, Curve, Interval, Reliability, Statistic
+    from secant._results.scan import Scan
     from secant.errors import InputError, MissingExtraError, SecantError
     from secant.plot import CumulativeDisplay, ReliabilityDisplay
 
@@ -68,18 +70,20 @@ __all__ = [
 
 # Where each name lives. A module is loaded when one of its names is first asked for.
 _HOMES = {
-    "_assess": ("assess", "ecce_mad", "ecce_r", "ece"),
-    "_assess_by": ("assess_by",),
-    "_assessments": ("Assessments", "Group"),
-    "_calibration": ("Calibration",),
-    "_cells": ("Bounds", "Cells"),
-    "_classes": ("TopLabel", "assess_classes", "top_label"),
-    "_compare_groups": ("compare_groups",),
-    "_compare_models": ("ModelComparison", "compare_models"),
-    "_group_comparison": ("Contrast", "GroupComparison"),
-    "_planning": ("detectable", "predictions_needed"),
-    "_results": ("ECE", "Curve", "Interval", "Reliability", "Statistic"),
-    "_scan": ("Scan", "scan"),
+    "_api.assess": ("assess", "ecce_mad", "ecce_r", "ece"),
+    "_api.assess_by": ("assess_by",),
+    "_api.assess_classes": ("TopLabel", "assess_classes", "top_label"),
+    "_api.cells": ("Bounds", "Cells"),
+    "_api.compare_groups": ("compare_groups",),
+    "_api.compare_models": ("compare_models",),
+    "_api.planning": ("detectable", "predictions_needed"),
+    "_api.scan": ("scan",),
+    "_results.assessments": ("Assessments", "Group"),
+    "_results.calibration": ("Calibration",),
+    "_results.group_comparison": ("Contrast", "GroupComparison"),
+    "_results.model_comparison": ("ModelComparison",),
+    "_results.parts": ("ECE", "Curve", "Interval", "Reliability", "Statistic"),
+    "_results.scan": ("Scan",),
     "errors": ("InputError", "MissingExtraError", "SecantError"),
     "plot": ("CumulativeDisplay", "ReliabilityDisplay"),
 }

@@ -25,7 +25,7 @@ from secant.errors import InputError
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from secant._types import FloatArray
+    from secant._base.types import FloatArray
 
     # What is not a scalar: numpy.typing.ArrayLike would include floats and blur the overloads.
     Arrays = np.ndarray[Any, Any] | Sequence[Any]

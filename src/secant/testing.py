@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from secant._assess import assess
-from secant._assess_by import assess_by
-from secant._gate import Gate
+from secant._api.assess import assess
+from secant._api.assess_by import assess_by
+from secant._results.gate import Gate
 
 if TYPE_CHECKING:
-    from secant._assessments import Assessments
-    from secant._calibration import Calibration
+    from secant._results.assessments import Assessments
+    from secant._results.calibration import Calibration
 
 __all__ = ["assert_calibrated"]
 

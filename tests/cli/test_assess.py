@@ -10,7 +10,8 @@ import pytest
 
 import secant
 from helpers import optional
-from secant import _verdict, _wording
+from secant._results import verdict as _verdict
+from secant._results import wording
 
 click = optional("click")
 optional("rich")
@@ -400,11 +401,11 @@ def test_no_line_is_longer_than_the_terminal_and_no_number_is_cut(file, columns,
     result = secant.assess(columns["happened"], columns["forecast"])
     if width >= 60:
         for number in (result.ecce_r.value, result.ecce_mad.value, *result.ecce_r.ci):
-            assert _wording.metric(number) in shown
+            assert wording.metric(number) in shown
         for each in secant.assess_by(
             columns["happened"], columns["forecast"], columns["segment"]
         ).rows:
-            assert _wording.metric(each.calibration.ecce_r.value) in shown
+            assert wording.metric(each.calibration.ecce_r.value) in shown
 
 
 def test_names_cannot_steer_the_terminal(tmp_path, columns):

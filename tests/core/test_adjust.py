@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from helpers import optional
 from secant import InputError
-from secant._adjust import benjamini_hochberg, holm
+from secant._inference.adjust import benjamini_hochberg, holm
 
 # Coarse values make ties; tiny ones, 0 and 1 are among them.
 PVALUES = st.lists(

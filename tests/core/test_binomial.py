@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from helpers import optional
-from secant._binomial import clopper_pearson, log_two_sided, wilson
+from secant._inference.binomial import clopper_pearson, log_two_sided, wilson
 
 LEVELS = (0.05, 0.5, 0.9, 0.95, 0.99, 1 - 1e-9)
 

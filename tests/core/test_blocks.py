@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from secant import SecantError
-from secant._blocks import Totals, collapse, concatenate, merge
+from secant._blocks.table import Totals, collapse, concatenate, merge
 
 # Where doubles, or their bits, could be taken for one another.
 SCORES = [0.0, -0.0, 5e-324, 1e-310, 0.25, 0.5, 0.5 + 2**-53, 1 - 2**-53, 1.0]

@@ -391,7 +391,7 @@ def test_an_interrupted_update_changes_nothing(tmp_path):
     cells = state(64, {"y_true": Y, "y_prob": P})
     cells.save(tmp_path / "before")
     with (
-        mock.patch("secant._sums.CellSums.plus", side_effect=KeyboardInterrupt),
+        mock.patch("secant._blocks.cell_sums.CellSums.plus", side_effect=KeyboardInterrupt),
         pytest.raises(KeyboardInterrupt),
     ):
         cells.update([1], [0.0])

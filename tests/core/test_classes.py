@@ -11,8 +11,10 @@ from hypothesis import strategies as st
 
 import secant
 from helpers import optional
-from secant import InputError, _calibrate, _classes, _joint
-from secant._joint import _bennett, westfall_young
+from secant import InputError
+from secant._api import assess_classes, calibrate
+from secant._inference import westfall_young as _joint
+from secant._inference.westfall_young import _bennett, westfall_young
 
 NAMES = ["cat", "dog", "eel"]
 
@@ -232,10 +234,10 @@ def test_holms_adjustment_only_counts_below_what_draws_can_tell(monkeypatch):
     """Else the smaller of two adjustments would be taken, which keeps the promise of neither."""
     drawn = _joint.Joint(np.array([1, 2, 2]) / 100, 99)
     monkeypatch.setattr(_joint, "westfall_young", lambda *_, **__: drawn)
-    seen = _classes.class_predictions([0, 1, 2], np.full((3, 3), 1 / 3), None)
-    rows = _classes.observations([1, 0, 0], [0.5] * 3)
+    seen = assess_classes.class_predictions([0, 1, 2], np.full((3, 3), 1 / 3), None)
+    rows = assess_classes.observations([1, 0, 0], [0.5] * 3)
     raw = np.array([1e-9, 1e-9, 0.03])
-    adjusted, draws = _classes._jointly(seen, rows, raw, draws=99, rng=None, progress=None)
+    adjusted, draws = assess_classes._jointly(seen, rows, raw, draws=99, rng=None, progress=None)
     assert adjusted == pytest.approx([3e-9, 0.02, 0.03])
     assert draws == 99
 
@@ -255,7 +257,7 @@ def test_many_rows_are_kept_in_less_memory_and_nothing_changes(monkeypatch):
     y, p = simulate(3000, 3, power=1.3)
     options = {"kind": "one-vs-rest", "adjust": "holm"}
     full = secant.assess_classes(y, p, **options)
-    monkeypatch.setattr(_classes, "_ROWS", 1)  # one class at a time, 1,024 stretches each
+    monkeypatch.setattr(assess_classes, "_ROWS", 1)  # one class at a time, 1,024 stretches each
     thin = secant.assess_classes(y, p, **options)
     assert_same(thin, full)
     for c in range(3):
@@ -263,7 +265,7 @@ def test_many_rows_are_kept_in_less_memory_and_nothing_changes(monkeypatch):
         assert thin[c].between(0.123, 0.345).n == full[c].between(0.123, 0.345).n
         assert thin[c].ece().value == pytest.approx(full[c].ece().value, abs=1e-12)
         assert str(thin[c]) == str(full[c])
-    assert _calibrate.thinned(full[0], 10**6) is full[0]
+    assert calibrate.thinned(full[0], 10**6) is full[0]
 
 
 def test_probabilities_made_class_by_class():

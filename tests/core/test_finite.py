@@ -9,9 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from helpers import optional
-from secant import _chains, _chains_numba, _finite, _observed, _plans, null
-from secant._binomial import log_two_sided
-from secant._finite import (
+from secant import null
+from secant._inference import chains as _chains
+from secant._inference import chains_numba, finite, plans
+from secant._inference import path as _observed
+from secant._inference.binomial import log_two_sided
+from secant._inference.finite import (
     BUDGET,
     Bracket,
     certified_mad,
@@ -19,7 +22,7 @@ from secant._finite import (
     exact_mad,
     operations,
 )
-from secant._observed import compensated_sum
+from secant._inference.path import compensated_sum
 from secant.errors import MissingExtraError
 
 # --- oracles --------------------------------------------------------------------------------------
@@ -232,7 +235,7 @@ def test_python_and_compiled_code_are_one(ties):
         return
     for chain in chains(path, c, span):
         numpy = _chains.absorbed(chain)
-        python = _chains_numba.run(_chains_numba.absorb, chain)
+        python = chains_numba.run(chains_numba.absorb, chain)
         assert np.allclose(python, numpy, rtol=1e-13, atol=0)
 
 
@@ -240,11 +243,11 @@ def chains(path, c, span):
     """Make a chain of each kind."""
     steps = _chains.make_steps(path.score, path.size, path.ends, 60.0)
     keys = np.unique(path.before - np.floor(path.before))
-    yield _finite._band(path, steps, c)
-    for make in (_finite._rise, _finite._fall):
-        yield make(path, _plans.Grid(len(keys), keys), steps, span, ("up",))
+    yield finite._band(path, steps, c)
+    for make in (finite._rise, finite._fall):
+        yield make(path, plans.Grid(len(keys), keys), steps, span, ("up",))
         for stride in (1, 3, 17):
-            yield make(path, _plans.Grid(stride), steps, span, ("down", "up"))
+            yield make(path, plans.Grid(stride), steps, span, ("down", "up"))
 
 
 # --- exact ECCE-R ---------------------------------------------------------------------------------
@@ -283,8 +286,8 @@ def test_brute_force_r_of_every_grid(seed):
     truth = exact_r(units.tolist(), size.tolist(), unit, int(x.max() - x.min()))
     path, _, c = _observed.observe(score, size, n1)
     widths = []
-    for grid in (*map(_plans.Grid, (1, 2, 7, 30, 300)), _plans.keyed(path, c).grid):
-        lower, upper, _ = _finite._r(path, grid, c, _chains.absorbed)
+    for grid in (*map(plans.Grid, (1, 2, 7, 30, 300)), plans.keyed(path, c).grid):
+        lower, upper, _ = finite._r(path, grid, c, _chains.absorbed)
         rise, fall, rise_upper, fall_upper = (mass / _chains.SCALE for mass in lower + upper)
         assert rise <= rise_upper
         assert fall <= fall_upper
@@ -308,8 +311,8 @@ def test_sum_of_both_is_no_lower_bound():
         trials=np.arange(1, 13),
         ends=np.arange(12),
     )
-    grid = _plans.keyed(path, c / unit).grid
-    lower, _, _ = _finite._r(path, grid, c / unit - 1e-9, _chains.absorbed)
+    grid = plans.keyed(path, c / unit).grid
+    lower, _, _ = finite._r(path, grid, c / unit - 1e-9, _chains.absorbed)
     rise, fall = (mass / _chains.SCALE for mass in lower)
     truth = exact_r(units, [1] * 12, unit, c)
     assert rise + fall > truth * 1.1
@@ -389,10 +392,10 @@ def test_what_was_left_out_is_put_back(monkeypatch):
     ties = as_table([0.2, 0.4, 0.6], [400, 500, 300], [150, 240, 190])
     mad, r = exact_mad(*ties), certified_r(*ties)
     assert -25 < mad.high < -10
-    monkeypatch.setattr(_plans, "_NEGLIGIBLE", -15.0)
+    monkeypatch.setattr(plans, "_NEGLIGIBLE", -15.0)
     assert exact_mad(*ties) == pytest.approx(mad, rel=0, abs=1e-12)
     assert certified_r(*ties) == pytest.approx(r, rel=0, abs=1e-12)
-    monkeypatch.setattr(_finite, "_MISSING", 1e30)
+    monkeypatch.setattr(finite, "_MISSING", 1e30)
     assert exact_mad(*ties).high != pytest.approx(mad.high, rel=0, abs=1e-6)
 
 
@@ -559,7 +562,7 @@ def test_python_kernel_on_larger_tables(seed):
     if path.total[-1] > 400:
         return
     for chain in chains(path, c, span):
-        python = _chains_numba.run(_chains_numba.absorb, chain)
+        python = chains_numba.run(chains_numba.absorb, chain)
         assert np.allclose(python, _chains.absorbed(chain), rtol=1e-12, atol=0)
 
 
@@ -581,11 +584,11 @@ def test_mad_and_r_respect_each_other(seed):
     path, _, c = _observed.observe(*ties)
     if c <= 0:
         return
-    lower, *_ = _finite._mad(path, c, _chains.absorbed)
-    upper, *_ = _finite._mad(path, c / 2, _chains.absorbed)
+    lower, *_ = finite._mad(path, c, _chains.absorbed)
+    upper, *_ = finite._mad(path, c / 2, _chains.absorbed)
     bracket = certified_r(*ties)
-    assert _finite._log10(lower) <= bracket.high + 1e-10
-    assert bracket.low <= _finite._log10(upper) + 1e-10
+    assert finite._log10(lower) <= bracket.high + 1e-10
+    assert bracket.low <= finite._log10(upper) + 1e-10
 
 
 def test_bounds_are_tight():
@@ -633,11 +636,11 @@ def test_pooled_bounds_hold(seed, kind):
         pooled = _observed.pooled(path, drift)
         assert len(pooled) < len(path)
         assert 0 < pooled.drift <= drift * (1 + 1e-9)
-        lower, upper, _ = _finite._mad(pooled, deviation, _chains.absorbed)
-        assert _finite._log10(lower) <= truth + 1e-11
-        assert truth <= _finite._log10(upper) + 1e-11
-        fine = _finite._r(path, _plans.Grid(200), span, _chains.absorbed)
-        coarse = _finite._r(pooled, _plans.Grid(200), span, _chains.absorbed)
+        lower, upper, _ = finite._mad(pooled, deviation, _chains.absorbed)
+        assert finite._log10(lower) <= truth + 1e-11
+        assert truth <= finite._log10(upper) + 1e-11
+        fine = finite._r(path, plans.Grid(200), span, _chains.absorbed)
+        coarse = finite._r(pooled, plans.Grid(200), span, _chains.absorbed)
         for which in (0, 1):
             assert coarse[0][which] <= fine[1][which] * (1 + 1e-11)
             assert fine[0][which] <= coarse[1][which] * (1 + 1e-11)
@@ -758,10 +761,10 @@ def test_operations_count_what_is_done(monkeypatch):
     for n in (1000, 5000):
         ties = observed_table(rng, rng.random(n), 0.05)
         exact_mad(*ties, fast=False)
-        charge = n * _plans.STEP_MAD
+        charge = n * plans.STEP_MAD
         assert operations(*ties, "exact-mad") - charge == pytest.approx(done.pop(), rel=0.02)
         certified_r(*ties, budget=0, fast=False)
-        charge = 2 * n * _plans.STEP_R
+        charge = 2 * n * plans.STEP_R
         assert operations(*ties, "r") - charge == pytest.approx(done.pop() + done.pop(), rel=0.02)
         assert not done
 
@@ -770,16 +773,16 @@ def test_operations_do_not_depend_on_numba(monkeypatch):
     rng = np.random.default_rng(14)
     ties = observed_table(rng, rng.random(500))
     with_numba = [operations(*ties, which) for which in ("exact-mad", "mad", "r")]
-    monkeypatch.setattr(_finite, "find_spec", lambda name: None)
+    monkeypatch.setattr(finite, "find_spec", lambda name: None)
     assert [operations(*ties, which) for which in ("exact-mad", "mad", "r")] == with_numba
-    assert not _finite.worth_compiling(10**15)
+    assert not finite.worth_compiling(10**15)
     assert all(isinstance(count, int) for count in with_numba)
 
 
 def test_numba_is_asked_for_by_name(monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "numba", None)
-    _chains_numba._compiled.cache_clear()
+    chains_numba._compiled.cache_clear()
     with pytest.raises(MissingExtraError, match=r"secant\[fast\]"):
         exact_mad(*as_table([0.5, 0.6], [1, 1], [1, 1]), fast=True)
     assert close(exact_mad(*as_table([0.5, 0.6], [1, 1], [1, 1])).high, 0.5)
-    _chains_numba._compiled.cache_clear()
+    chains_numba._compiled.cache_clear()

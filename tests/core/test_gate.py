@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import secant
-from secant._gate import Gate
+from secant._results.gate import Gate
 from secant.testing import assert_calibrated
 
 

@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 
 import secant
 from helpers import optional
-from secant._adjust import benjamini_hochberg, holm
-from secant._assess_by import ranked
-from secant._groups import grouped, key_order, plain_key
-from secant._inference import least_log_pvalue
-from secant._results import plain
+from secant._api.assess_by import ranked
+from secant._inference.adjust import benjamini_hochberg, holm
+from secant._inference.limits import least_log_pvalue
+from secant._input.groups import grouped, key_order, plain_key
+from secant._results.parts import plain
 from secant.sources import rows as row_source
 
 rows_in_groups = st.lists(

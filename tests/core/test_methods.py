@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 import secant
-from secant import _chains_numba, _finite, _pvalues
-from secant._blocks import Totals, collapse
-from secant._finite import Bracket
+from secant._blocks.table import Totals, collapse
+from secant._inference import chains_numba, choose
+from secant._inference import finite as _finite
+from secant._inference.finite import Bracket
 
 # Operations that a finite-sample P-value may take, and how often that where the limit of many
 # observations cannot take its place; the variance from which it can.
@@ -96,7 +97,7 @@ def test_many_rows_of_many_scores_are_not_even_counted(costs, n, scores, expecte
 
 
 def test_many_rows_without_variance_are_never_asymptotic(costs, monkeypatch):
-    monkeypatch.setattr(_pvalues, "_FEWEST_DRAWS", 9)
+    monkeypatch.setattr(choose, "_FEWEST_DRAWS", 9)
     scores = np.linspace(0.001, 0.002, MANY_SCORES + 1)
     assert methods(counted(scores, MANY_ROWS + 1)) == ["exact"] * 2
     costs(10**18, 10**18)
@@ -120,7 +121,7 @@ def test_cells_are_looked_into_for_the_same_reasons(n, cells, method, share, wan
     ties = collapse(np.arange(cells) / cells, np.zeros(cells, int), None)
     blocks = replace(ties, high=ties.low + 0.1 / cells)
     totals = Totals(n, float(n), float(n), share * n, n / 2, share)
-    assert _pvalues.needed(blocks, totals, method).tolist() == [wanted] * cells
+    assert choose.needed(blocks, totals, method).tolist() == [wanted] * cells
 
 
 def test_draws_where_nothing_else_will_do(costs):
@@ -146,13 +147,13 @@ def test_up_to_a_hundred_million_coins_are_tossed_for_weighted_rows():
 def test_as_many_draws_as_there_are_coins(n, draws, monkeypatch):
     """A tenth of the rows happened, of which one in a million should have."""
     made = []
-    drawn = _pvalues._monte_carlo
+    drawn = choose._monte_carlo
 
     def draw(*args, **options):
         made.append(args[-1])
         return drawn(*args[:-1], 1, **options)
 
-    monkeypatch.setattr(_pvalues, "_monte_carlo", draw)
+    monkeypatch.setattr(choose, "_monte_carlo", draw)
     w = np.append(np.ones(n - 1), 2.0)
     secant.assess(np.arange(n) % 10 == 0, np.full(n, 1e-6), sample_weight=w)
     assert made == [draws]
@@ -170,7 +171,7 @@ def test_as_many_draws_as_there_are_coins(n, draws, monkeypatch):
 def test_the_limit_needs_variance_of_which_no_row_has_a_fiftieth(
     n, heaviest, expected, monkeypatch
 ):
-    monkeypatch.setattr(_pvalues, "_COINS", 0)
+    monkeypatch.setattr(choose, "_COINS", 0)
     assert methods(weighted(heaviest, n)) == [expected] * 2
     asked = weighted(heaviest, n, method="asymptotic").warnings
     assert any("One observation carries" in line for line in asked) == (heaviest > 10)
@@ -213,9 +214,9 @@ def test_numba_does_not_choose_the_method(case, monkeypatch):
 
     def absorbed(chain):
         ran.append(chain)
-        return _chains_numba.run(_chains_numba.absorb, chain)
+        return chains_numba.run(chains_numba.absorb, chain)
 
-    monkeypatch.setattr(_chains_numba, "absorbed", absorbed)
+    monkeypatch.setattr(chains_numba, "absorbed", absorbed)
     monkeypatch.setattr(_finite, "_WORTH_COMPILING", 0)
     monkeypatch.setattr(_finite, "find_spec", lambda name: name)
     compiled = secant.assess(y, p)

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from secant import _montecarlo
-from secant._finite import certified_r, exact_mad
-from secant._montecarlo import Estimate, draw_rows, draw_ties
+from secant._inference import montecarlo
+from secant._inference.finite import certified_r, exact_mad
+from secant._inference.montecarlo import Estimate, draw_rows, draw_ties
 
 
 def rng(seed=0):
@@ -107,7 +107,7 @@ def test_memory_does_not_matter(monkeypatch, cells):
     ties = np.array([0.2, 0.5, 0.9]), np.array([90, 90, 120]), np.array([18, 50, 104])
     expected = draw_rows(*rows, rng=rng(8), draws=60), draw_ties(*ties, rng=rng(8), draws=60)
     early = draw_rows(*rows, rng=rng(8), draws=60, enough=5)
-    monkeypatch.setattr(_montecarlo, "_CELLS", cells)
+    monkeypatch.setattr(montecarlo, "_CELLS", cells)
     assert draw_rows(*rows, rng=rng(8), draws=60) == expected[0]
     assert draw_ties(*ties, rng=rng(8), draws=60) == expected[1]
     assert draw_rows(*rows, rng=rng(8), draws=60, enough=5) == early
@@ -156,7 +156,7 @@ def test_outcomes_that_tie_with_the_observed_one_count():
 def test_weights_add_up_exactly(scale):
     """In any order, so that paths with the same successes are the same; and nearly unchanged."""
     weight = scale * np.where(rng(22).random(100_000) < 0.5, 0.1, 0.3)
-    units = _montecarlo.in_units(weight)
+    units = montecarlo.in_units(weight)
     sums = np.cumsum(units)
     assert sums[-1] == np.cumsum(units[::-1])[-1] == sum(map(int, units)) < 2**53
     assert np.cumsum(weight)[-1] != np.cumsum(weight[::-1])[-1]  # what this is for
@@ -181,7 +181,7 @@ def test_impossible_has_the_smallest_pvalue():
 @given(st.lists(st.booleans(), min_size=1, max_size=60), st.integers(1, 8), st.integers(1, 60))
 def test_stopping_rule(exceeds, enough, batch):
     """p = h/l where the h-th exceedance comes at draw l, otherwise (1 + b)/(1 + B)."""
-    tally = _montecarlo._Tally(1.0, enough)
+    tally = montecarlo._Tally(1.0, enough)
     values = np.array(exceeds, dtype=float)
     for start in range(0, len(values), batch):
         tally.add(values[start : start + batch])

@@ -5,8 +5,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from secant import _progress
-from secant._progress import reporting, showing
+from secant._base import progress
+from secant._base.progress import reporting, showing
 
 
 class Terminal(io.StringIO):
@@ -22,7 +22,7 @@ class Terminal(io.StringIO):
 def clock(monkeypatch):
     """Give the bar a clock that stands still until it is told otherwise."""
     now = [0.0]
-    monkeypatch.setattr(_progress.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr(progress.time, "monotonic", lambda: now[0])
     return now
 
 
@@ -30,7 +30,7 @@ def clock(monkeypatch):
 def terminal(monkeypatch):
     stream = Terminal()
     # Not sys.stderr itself, which pytest sets anew before every test.
-    monkeypatch.setattr(_progress, "sys", SimpleNamespace(stderr=stream))
+    monkeypatch.setattr(progress, "sys", SimpleNamespace(stderr=stream))
     return stream
 
 
@@ -78,7 +78,7 @@ def test_no_total_is_no_reason_to_fail(clock, terminal):
 
 @pytest.mark.parametrize("stream", [io.StringIO(), None])
 def test_nothing_is_written_where_there_is_no_terminal(clock, monkeypatch, stream):
-    monkeypatch.setattr(_progress, "sys", SimpleNamespace(stderr=stream))
+    monkeypatch.setattr(progress, "sys", SimpleNamespace(stderr=stream))
     with reporting("Reading") as report:
         clock[0] = 2
         report(1, 2)

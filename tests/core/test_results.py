@@ -16,9 +16,10 @@ from hypothesis import strategies as st
 
 import secant
 from helpers import optional
-from secant import InputError, SecantError, _verdict, null
-from secant._results import Statistic
-from secant._wording import pvalue
+from secant import InputError, SecantError, null
+from secant._results import verdict
+from secant._results.parts import Statistic
+from secant._results.wording import pvalue
 from secant.paper import synthetic
 from secant.sources import rows as row_source
 
@@ -417,7 +418,7 @@ def test_a_range_is_named_exactly_if_it_is_among_those_found(data):
     result = secant.assess(y, p, sample_weight=w, weight_kind=kind, confidence_level=0.5)
     named = bool(FOUND.search(str(result)))
     assert named == bool(result.intervals)
-    assert bool(SOMEWHERE.search(str(result))) == (_verdict.found(result) and not named)
+    assert bool(SOMEWHERE.search(str(result))) == (verdict.found(result) and not named)
     assert result.to_dict()["where"] in " ".join(str(result).split())
 
 

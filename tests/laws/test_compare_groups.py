@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 import secant
 from datasets import datasets
 from secant import null
-from secant._exchange import exchanged
-from secant._stretches import compared_rows, stretches
+from secant._inference.permutation import exchanged
+from secant._metrics.subgroup import compared_rows, stretches
 
 EXACT = {"rel": 0, "abs": 1e-12}
 

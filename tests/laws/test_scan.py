@@ -13,9 +13,10 @@ from hypothesis import strategies as st
 import secant
 from datasets import datasets
 from helpers import optional
-from secant import _multiscale, _scan
-from secant._binomial import clopper_pearson
-from secant._input import observations
+from secant._api import scan as _scan
+from secant._inference import multiscale as _multiscale
+from secant._inference.binomial import clopper_pearson
+from secant._input.observations import observations
 
 
 def family(y, p, w=None):

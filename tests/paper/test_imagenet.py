@@ -17,7 +17,7 @@ from hypothesis.extra.numpy import arrays
 import digits
 from helpers import PACKAGE, ROOT, optional
 from secant import InputError, MissingExtraError
-from secant.paper import imagenet
+from secant.paper.imagenet import scoring as imagenet
 
 
 @pytest.fixture(scope="module")
@@ -220,7 +220,7 @@ KILLED = """
     import sys
     sys.path[:0] = sys.argv[3:]
     import digits
-    from secant.paper import imagenet
+    from secant.paper.imagenet import scoring as imagenet
 
     usual = digits.classifier()
 

@@ -11,12 +11,13 @@ import digits
 import secant
 from helpers import optional
 from secant import InputError
-from secant._adjust import benjamini_hochberg, holm
-from secant.paper import _subsets, imagenet
-from secant.paper._classes import by_predicted_class, to_csv
-from secant.paper._subsets import PAPER_IMAGES, SUBSETS
-from secant.paper.imagenet import Predictions
-from secant.paper.imagenet_figures import NUMBERS, assess_subsets, imagenet_figures
+from secant._inference.adjust import benjamini_hochberg, holm
+from secant.paper.imagenet import scoring as imagenet
+from secant.paper.imagenet import subsets
+from secant.paper.imagenet.classes import by_predicted_class, to_csv
+from secant.paper.imagenet.figures import NUMBERS, assess_subsets, imagenet_figures
+from secant.paper.imagenet.scoring import Predictions
+from secant.paper.imagenet.subsets import PAPER_IMAGES, SUBSETS
 
 
 def predictions(sizes, seed=0, **changes):
@@ -316,4 +317,4 @@ def test_real_predictions_of_the_validation_set(shared_data, tmp_path):
     alone = sum(row.pvalue <= 0.05 for row in report.table)
     assert 10 < found < alone / 2
     assert not report.as_in_the_paper
-    assert _subsets.PAPER_IMAGES == 1_281_167
+    assert subsets.PAPER_IMAGES == 1_281_167

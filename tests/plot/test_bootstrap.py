@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 import secant
 from datasets import datasets
-from secant._input import observations
+from secant._input.observations import observations
 from secant.plot._bootstrap import resample_result, resample_rows
 from secant.sources import rows as row_source
 

@@ -8,8 +8,8 @@ import secant
 from datasets import datasets
 from helpers import optional
 from secant import CumulativeDisplay, InputError, null
+from secant._drawing import style as _style
 from secant.paper import synthetic
-from secant.plot import _style
 
 optional("matplotlib")
 from matplotlib.backends.backend_agg import FigureCanvasAgg  # noqa: E402

@@ -9,7 +9,7 @@ import secant
 from datasets import datasets
 from helpers import optional
 from secant import InputError, ReliabilityDisplay
-from secant.plot import _style
+from secant._drawing import style
 
 optional("matplotlib")
 from matplotlib.backends.backend_agg import FigureCanvasAgg  # noqa: E402
@@ -86,8 +86,8 @@ def test_the_diagonal_and_its_sides(predictions):
     sides = {text.get_text(): text for text in display.ax_.texts}
     assert sides["too low"].xy == (0, 1)
     assert sides["too high"].xy == (1, 0)
-    assert sides["too low"].get_color() == _style.TOO_LOW
-    assert sides["too high"].get_color() == _style.TOO_HIGH
+    assert sides["too low"].get_color() == style.TOO_LOW
+    assert sides["too high"].get_color() == style.TOO_HIGH
     assert "bars: 95% limits of each bin" in sides
 
 

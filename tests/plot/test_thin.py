@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from secant.plot._thin import thin
+from secant._drawing.thin import thin
 
 
 @st.composite

@@ -6,8 +6,8 @@ from hypothesis import given
 
 import secant
 from datasets import datasets
-from secant.plot._style import score_labels, text_width
-from secant.plot._ticks import divide, equal_fractions, equal_steps, score_at, stretches
+from secant._drawing.style import score_labels, text_width
+from secant._drawing.ticks import divide, equal_fractions, equal_steps, score_at, stretches
 
 
 def share_up_to(p, w, score, *, inclusive=True):

@@ -9,7 +9,7 @@ import pytest
 import secant
 import secant.report
 from helpers import HOSTILE
-from secant import _wording
+from secant._results import wording
 
 
 def chosen(page) -> dict:
@@ -96,11 +96,11 @@ def test_numbers_are_written_as_the_library_writes_them(visit, paper_page):
         def written(function, numbers):
             return page.evaluate(f"values => values.map({function})", numbers)
 
-        assert written("writeScore", values) == [_wording.score(value) for value in values]
-        assert written("percent", values) == [_wording.percent(value) for value in values]
+        assert written("writeScore", values) == [wording.score(value) for value in values]
+        assert written("percent", values) == [wording.percent(value) for value in values]
         both = values + [-value for value in values[1:]]
         points = [text.replace("\N{MINUS SIGN}", "-") for text in written("points", both)]
-        assert points == [_wording.points(value) for value in both]
+        assert points == [wording.points(value) for value in both]
 
 
 def test_every_step_of_a_drag_is_read(visit, paper_page):
@@ -280,7 +280,7 @@ def test_groups_are_sorted_searched_and_opened(visit, groups, full_page):
         assert not page.locator("#read-alone").is_visible()
         page.locator("[data-group]", has_text="north").click()
         assert "Among 5 groups some are off by chance" in page.inner_text("#read-alone")
-        assert f"P is {_wording.plain_pvalue(groups.rows[0].adjusted_pvalue)}: too" in (
+        assert f"P is {wording.plain_pvalue(groups.rows[0].adjusted_pvalue)}: too" in (
             page.inner_text("#read-alone")
         )
         agrees(page, groups["north"])

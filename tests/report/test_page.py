@@ -14,8 +14,9 @@ import secant
 import secant.report
 from helpers import CLOSING, HOSTILE
 from secant.errors import InputError
-from secant.report import _groups, _numbers
+from secant.report import _numbers
 from secant.report._html import Markup, data_block, tag
+from secant.report.sections import groups as _groups
 
 
 class Outline(HTMLParser):

@@ -17,11 +17,12 @@ from datasets import datasets
 from helpers import optional
 from makers import MAKERS, arguments, arrow
 from secant import InputError, SecantError
-from secant._blocks import Blocks
+from secant._blocks.table import Blocks
 
 nw = optional("narwhals")
 
-from secant.sources import _filters, _queries, _runs, frames, rows  # noqa: E402  (they load narwhals)
+from secant.sources import rows  # noqa: E402  (they load narwhals)
+from secant.sources.engines import filters, queries, runs, source  # noqa: E402  (the same)
 
 ENGINES = ["duckdb", "polars lazy", "dask", "ibis", "spark"]
 every_engine = pytest.mark.parametrize("engine", ENGINES)
@@ -33,12 +34,12 @@ def passes(monkeypatch):
     """Return a list that gets the number of rows brought back by each query."""
     seen = []
 
-    def collect(frame, collect=_queries.collect):
+    def collect(frame, collect=queries.collect):
         answer = collect(frame)
         seen.append(len(answer))
         return answer
 
-    monkeypatch.setattr(_queries, "collect", collect)
+    monkeypatch.setattr(queries, "collect", collect)
     return seen
 
 
@@ -46,12 +47,12 @@ def passes(monkeypatch):
 def few_rows_are_many(monkeypatch):
     """Lower the limits from which scores are cut again, or named in several queries."""
     monkeypatch.setattr(rows, "SORT_UP_TO", 64)
-    monkeypatch.setattr(frames, "FETCH_UP_TO", 100)
-    monkeypatch.setattr(frames, "CELLS_TO_REFINE", 64)
-    monkeypatch.setattr(_filters, "RANGES_A_QUERY", 3)
-    monkeypatch.setattr(_filters, "LISTED_A_QUERY", 40)
-    monkeypatch.setattr(_filters, "WHOLE_UP_TO", 16)
-    monkeypatch.setattr(_runs, "SPARE_ROWS", 4)
+    monkeypatch.setattr(source, "FETCH_UP_TO", 100)
+    monkeypatch.setattr(source, "CELLS_TO_REFINE", 64)
+    monkeypatch.setattr(filters, "RANGES_A_QUERY", 3)
+    monkeypatch.setattr(filters, "LISTED_A_QUERY", 40)
+    monkeypatch.setattr(filters, "WHOLE_UP_TO", 16)
+    monkeypatch.setattr(runs, "SPARE_ROWS", 4)
 
 
 def table(engine, folder, **columns):
@@ -95,7 +96,7 @@ def test_rows_stay_in_the_engine(engine, tmp_path, passes):
     made = predictions(200_000)
     found = secant.assess(**arguments(made, table(engine, tmp_path, **made)))
     cells, ties = passes  # one group-by, then one more
-    assert cells < 1.2 * 2**frames.CELL_BITS
+    assert cells < 1.2 * 2**source.CELL_BITS
     assert ties < 2000
     assert_same(found, secant.assess(**arguments(made, None)))
 
@@ -243,7 +244,7 @@ SCORES = st.lists(st.floats(0, 1) | st.floats(0, 1e-6) | st.floats(1 - 1e-6, 1),
 def test_cells_are_consecutive_stretches(scores, bits):
     polars = optional("polars")
     ordered = nw.from_native(polars.DataFrame({"score": sorted(scores)}))
-    anchor = ordered.select(anchor=_queries.grid(bits))["anchor"].to_numpy()
+    anchor = ordered.select(anchor=queries.grid(bits))["anchor"].to_numpy()
     assert (np.diff(anchor) >= 0).all()
     distance = ordered["score"].to_numpy() - anchor
     assert (np.abs(distance) <= 2.0**-bits).all()
@@ -252,7 +253,7 @@ def test_cells_are_consecutive_stretches(scores, bits):
 @given(scores=SCORES, dropped=st.integers(2, 51))
 def test_rounding_keeps_the_order(scores, dropped):
     value = np.sort(np.array(scores))
-    kept = _queries.rounded(value, dropped)
+    kept = queries.rounded(value, dropped)
     assert (np.diff(kept) >= 0).all()
     assert (np.abs(kept - value) <= value * 2.0 ** (dropped - 53)).all()
 
@@ -270,8 +271,8 @@ def test_cutting_makes_progress(ends, cells):
     if low == high:
         return
     cell = replace(ties(low), high=np.array([high]) + 0.0)
-    dropped = _runs.bits_to_drop(cell, cells)
-    assert dropped == 0 or _queries.rounded(low, dropped) < _queries.rounded(high, dropped)
+    dropped = runs.bits_to_drop(cell, cells)
+    assert dropped == 0 or queries.rounded(low, dropped) < queries.rounded(high, dropped)
 
 
 @given(st.lists(st.booleans(), min_size=1, max_size=60).filter(any), st.integers(0, 10))
@@ -279,8 +280,8 @@ def test_ranges_hold_what_is_wanted(wanted, spare):
     known = ties(*np.arange(len(wanted)) / 64)
     chosen = known.select(np.array(wanted))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_runs, "SPARE_ROWS", spare)
-        low, high, held = _runs.runs(chosen, known)
+        patch.setattr(runs, "SPARE_ROWS", spare)
+        low, high, held = runs.runs(chosen, known)
     inside = [bool(((low <= s) & (s <= high)).any()) for s in known.low]
     assert all(got for got, want in zip(inside, wanted, strict=True) if want)
     assert sum(inside) == held <= sum(wanted) + max(sum(wanted), spare)
@@ -293,8 +294,8 @@ def test_lists_hold_what_is_wanted(pairs):
     high = np.minimum(low + [width for _, width in pairs][: len(low)], np.append(low[1:], 1.0))
     known = replace(ties(*low), high=high)
     wanted = known.select(slice(None, None, 2))
-    bits = _runs.listed_bits([wanted])
-    cells, held = _runs.listed(wanted, known, bits)
+    bits = runs.listed_bits([wanted])
+    cells, held = runs.listed(wanted, known, bits)
     for ends in (wanted.low, wanted.high, (wanted.low + wanted.high) / 2):
         assert np.isin(np.floor(ends * 2.0**bits), cells).all()
     assert len(cells) <= 2 * len(wanted)
@@ -367,18 +368,18 @@ KEYS = {
 @pytest.fixture(params=["ranges", "lists"])
 def asked(request, monkeypatch):
     """Let rows be named in ranges of scores, or in lists of cells, and see that they are."""
-    monkeypatch.setattr(_filters, "WHOLE_UP_TO", 16)
-    monkeypatch.setattr(_filters, "RANGES_A_QUERY", {"ranges": 1000, "lists": 0}[request.param])
-    monkeypatch.setattr(_runs, "SPARE_ROWS", 4)
+    monkeypatch.setattr(filters, "WHOLE_UP_TO", 16)
+    monkeypatch.setattr(filters, "RANGES_A_QUERY", {"ranges": 1000, "lists": 0}[request.param])
+    monkeypatch.setattr(runs, "SPARE_ROWS", 4)
     calls = []
     name = {"ranges": "_in_ranges", "lists": "_in_lists"}[request.param]
-    function = getattr(_filters, name)
+    function = getattr(filters, name)
 
     def spy(*arguments):
         calls.append(name)
         return function(*arguments)
 
-    monkeypatch.setattr(_filters, name, spy)
+    monkeypatch.setattr(filters, name, spy)
     yield
     assert calls
 

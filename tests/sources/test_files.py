@@ -16,11 +16,15 @@ import pytest
 import secant
 from helpers import optional
 from makers import arguments
-from secant._progress import showing
-from secant.sources import _file_groups, _formats, _table, _walking, rows
-from secant.sources._formats import Parquet
-from secant.sources._prefetch import THREAD
-from secant.sources.files import column_kinds, write_parquet
+from secant._base.progress import showing
+from secant.sources import rows
+from secant.sources.files import formats as _formats
+from secant.sources.files import groups as _file_groups
+from secant.sources.files import table as _table
+from secant.sources.files import walking
+from secant.sources.files.formats import Parquet
+from secant.sources.files.prefetch import THREAD
+from secant.sources.files.source import column_kinds, write_parquet
 
 pa = optional("pyarrow")
 csv = optional("pyarrow.csv")
@@ -113,12 +117,12 @@ def test_row_groups_without_rows(sizes, few_rows_are_many):
 def test_only_large_parquet_files_are_scanned(monkeypatch):
     """Then, and only then, is no thread of ours needed: Arrow has its own."""
     scanned, prefetched = [], []
-    scan, prefetch = Parquet._scan, _walking.prefetched
+    scan, prefetch = Parquet._scan, walking.prefetched
     monkeypatch.setattr(
         Parquet, "_scan", staticmethod(lambda *args: scanned.append(args) or scan(*args))
     )
     monkeypatch.setattr(
-        _walking, "prefetched", lambda read: prefetched.append(read) or prefetch(read)
+        walking, "prefetched", lambda read: prefetched.append(read) or prefetch(read)
     )
     for large in (N + 1, N):
         monkeypatch.setattr(_formats, "_LARGE", large)
@@ -705,7 +709,7 @@ def test_interruption_leaves_nothing_behind(by, few_rows_are_many, monkeypatch):
         if len(taken) == 3:
             raise KeyboardInterrupt
 
-    monkeypatch.setattr("secant._sums.CellSums.add", interrupted)
+    monkeypatch.setattr("secant._blocks.cell_sums.CellSums.add", interrupted)
     call = secant.assess if by is None else lambda *a, **k: secant.assess_by(*a, by, **k)
     with pytest.raises(KeyboardInterrupt) as caught:
         call("y", "p", data="a.parquet")

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from secant.sources._prefetch import THREAD, prefetched
+from secant.sources.files.prefetch import THREAD, prefetched
 
 
 @pytest.fixture(autouse=True)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from helpers import PACKAGE, optional
-from secant.sources import _values
+from secant.sources.files import values as _values
 
 pa = optional("pyarrow")
 csv = optional("pyarrow.csv")
@@ -95,8 +95,8 @@ def test_an_interrupt_is_heard_where_pyarrow_cannot_do_without_pandas(files, nam
         import sys
         sys.path[:0] = [sys.argv[1], "."]  # with the pandas that is interrupted as it loads
         import secant
-        from secant.sources import _formats
-        _formats._LARGE = 1
+        from secant.sources.files import formats
+        formats._LARGE = 1
         try:
             secant.assess_by("y", "p", "day" if "=" in sys.argv[2] else "g", data=sys.argv[2])
         except KeyboardInterrupt:

@@ -6,8 +6,8 @@ import shlex
 
 import click
 
-from secant._columns import are_numbers
-from secant._wording import visible
+from secant._input.columns import are_numbers
+from secant._results.wording import visible
 
 __all__ = ["guess", "notes"]
 

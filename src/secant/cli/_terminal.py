@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from secant import _verdict, _wording, null
+from secant import null
+from secant._results import verdict, wording
 from secant.cli._refusal import in_options
 
 if TYPE_CHECKING:
@@ -17,9 +18,9 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
-    from secant._assessments import Assessments
-    from secant._calibration import Calibration
-    from secant._results import Statistic
+    from secant._results.assessments import Assessments
+    from secant._results.calibration import Calibration
+    from secant._results.parts import Statistic
 
 __all__ = ["show_groups", "show_model", "sparkline", "terminal"]
 
@@ -49,11 +50,11 @@ def show_model(console: Console, name: str | None, result: Calibration) -> None:
 
     words = Text()
     if name is not None:
-        words.append(f"{_wording.visible(name)}: ", style="bold")
-    words.append(f"{_verdict.headline(result)}. ", style=f"bold {_color(result)}")
-    words.append(_verdict.where(result))
+        words.append(f"{wording.visible(name)}: ", style="bold")
+    words.append(f"{verdict.headline(result)}. ", style=f"bold {_color(result)}")
+    words.append(verdict.where(result))
     console.print(words)
-    console.print(Text(_verdict.averages(result), style="dim"))
+    console.print(Text(verdict.averages(result), style="dim"))
     console.print()
     console.print(_metrics(console, result))
     console.print()
@@ -71,9 +72,9 @@ def show_groups(console: Console, name: str | None, groups: Assessments) -> None
     """Print the verdict on groups, and the table, smallest adjusted P-value first."""
     from rich.text import Text  # noqa: PLC0415  (as above)
 
-    headline, *others = _verdict.groups_words(groups)
+    headline, *others = verdict.groups_words(groups)
     if name is not None:
-        headline = f"{_wording.visible(name)}: {headline}"
+        headline = f"{wording.visible(name)}: {headline}"
     console.print(Text(headline, style="bold red" if groups.failing else "bold green"))
     for line in others:
         console.print(Text(line))
@@ -96,7 +97,7 @@ def sparkline(result: Calibration, width: int = _WIDTH, bars: str = _BARS) -> st
 
 
 def _color(result: Calibration) -> str:
-    if _verdict.found(result):
+    if verdict.found(result):
         return "red"
     return "yellow" if result.n_forbidden else "green"
 
@@ -122,13 +123,13 @@ def _metrics(console: Console, result: Calibration) -> Table:
     }
     rows = []
     for name, (statistic, law) in laws.items():
-        low, high = (_wording.metric(limit) for limit in statistic.ci)
+        low, high = (wording.metric(limit) for limit in statistic.ci)
         cells = [
             name,
-            _wording.metric(statistic.value),
-            _wording.metric(statistic.normalized),
+            wording.metric(statistic.value),
+            wording.metric(statistic.normalized),
             f"{law.mean:.2g}",
-            _wording.pvalue(statistic).removeprefix("= "),
+            wording.pvalue(statistic).removeprefix("= "),
             statistic.method,
             f"{low} to {high}",
         ]
@@ -147,13 +148,13 @@ def _ranges(console: Console, result: Calibration) -> Table:
     header = ["scores", "count", "forecast", "happened", "points", level, ""]
     rows = []
     for each in result.intervals[:_MOST_RANGES]:
-        low, high = (_wording.points(limit) for limit in each.ci)
+        low, high = (wording.points(limit) for limit in each.ci)
         cells = [
-            f"{_wording.score(each.low)} to {_wording.score(each.high)}",
+            f"{wording.score(each.low)} to {wording.score(each.high)}",
             f"{each.n:,}",
-            _wording.percent(each.mean_score),
-            _wording.percent(each.mean_response),
-            _wording.points(each.miscalibration),
+            wording.percent(each.mean_score),
+            wording.percent(each.mean_response),
+            wording.points(each.miscalibration),
             f"{low} to {high}",
             each.direction,
         ]
@@ -175,7 +176,7 @@ def _groups(console: Console, groups: Assessments) -> Table:
     forecast, happened, sigma = names + 1, names + 2, names + 4
 
     def table(*left_out: int, ranges: bool = False) -> Table:
-        header, rows = _verdict.groups_table(groups, ranges=ranges)
+        header, rows = verdict.groups_table(groups, ranges=ranges)
         header, rows = _without(set(left_out), header, rows[:_MOST_GROUPS])
         return _table(header, rows, left={*range(names), len(header) - 1})
 

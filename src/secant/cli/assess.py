@@ -21,9 +21,9 @@ from secant.errors import SecantError
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from secant._assessments import Assessments
-    from secant._calibration import Calibration
-    from secant._gate import Gate
+    from secant._results.assessments import Assessments
+    from secant._results.calibration import Calibration
+    from secant._results.gate import Gate
 
 __all__ = ["command"]
 
@@ -73,7 +73,7 @@ class _Outcome:
 
     def to_dict(self) -> dict[str, Any]:
         import secant  # noqa: PLC0415  (for its version)
-        from secant._assessments import plain_name  # noqa: PLC0415
+        from secant._results.assessments import plain_name  # noqa: PLC0415
 
         found: dict[str, Any] = {
             "secant": secant.__version__,
@@ -210,7 +210,7 @@ def command(ctx: click.Context, /, **options: Any) -> None:
 
 def _check(options: dict[str, Any]) -> None:
     """Refuse before the work what could not be done after it."""
-    from secant.sources._paths import find  # noqa: PLC0415  (not for `secant --help`)
+    from secant.sources.files.paths import find  # noqa: PLC0415  (not for `secant --help`)
 
     if options["html"] == STDOUT:
         raise click.UsageError("--html -: a report is a file; only --json can be printed")
@@ -248,8 +248,8 @@ def _run(ctx: click.Context, options: dict[str, Any]) -> None:
 def _assess(options: dict[str, Any]) -> tuple[_Outcome, list[str]]:
     """Call the library for every model; say what it was not told."""
     import secant  # noqa: PLC0415  (not for `secant --help`)
-    from secant._gate import Gate  # noqa: PLC0415
-    from secant.sources.files import column_kinds  # noqa: PLC0415
+    from secant._results.gate import Gate  # noqa: PLC0415
+    from secant.sources.files.source import column_kinds  # noqa: PLC0415
 
     started, start = datetime.now(UTC).astimezone(), time.monotonic()
     files = list(options["files"])
@@ -333,8 +333,8 @@ def _printed(outcome: _Outcome, asides: list[str], *, quiet: bool) -> str:
 
 def _show(console: Console, outcome: _Outcome, asides: list[str], *, quiet: bool) -> None:
     """Print what was found, then how it stands with the gate."""
-    from secant import _verdict  # noqa: PLC0415  (as above)
-    from secant._wording import visible  # noqa: PLC0415
+    from secant._results import verdict  # noqa: PLC0415  (as above)
+    from secant._results.wording import visible  # noqa: PLC0415
     from secant.cli._terminal import show_groups, show_model  # noqa: PLC0415
 
     def say(name: str, line: str) -> None:
@@ -346,13 +346,13 @@ def _show(console: Console, outcome: _Outcome, asides: list[str], *, quiet: bool
         console.print("\n".join(asides) + "\n", style="dim", markup=False)
     for name, result in outcome.models.items():
         if quiet:
-            say(name, f"{_verdict.headline(result)}: {_verdict.brief(result)}")
+            say(name, f"{verdict.headline(result)}: {verdict.brief(result)}")
         else:
             show_model(console, name if len(outcome.models) > 1 else None, result)
             console.print()
     for name, groups in outcome.groups.items():
         if quiet:
-            say(name, _verdict.groups_headline(groups))
+            say(name, verdict.groups_headline(groups))
         else:
             show_groups(console, name if len(outcome.models) > 1 else None, groups)
             console.print()
@@ -362,7 +362,7 @@ def _show(console: Console, outcome: _Outcome, asides: list[str], *, quiet: bool
 
 def _gate_words(outcome: _Outcome) -> list[str]:
     """Say how each model stands with the gate, then its groups."""
-    from secant._wording import visible  # noqa: PLC0415  (as above)
+    from secant._results.wording import visible  # noqa: PLC0415  (as above)
 
     if outcome.gate is None:
         return []
@@ -379,7 +379,7 @@ def _json_text(outcome: _Outcome) -> str:
 def _json(outcome: _Outcome, path: Path | None) -> Path | None:
     if path is None or path == STDOUT:
         return None
-    from secant._files import write_whole  # noqa: PLC0415  (as above)
+    from secant._base.writing import write_whole  # noqa: PLC0415  (as above)
 
     write_whole(path, _json_text(outcome).encode())
     return path

@@ -56,7 +56,7 @@ def _write(out: Path) -> tuple[Path, Path]:
     import numpy as np  # noqa: PLC0415  (not for `secant --help`)
 
     from secant.paper import synthetic  # noqa: PLC0415
-    from secant.sources.files import write_parquet  # noqa: PLC0415
+    from secant.sources.files.source import write_parquet  # noqa: PLC0415
 
     out.mkdir(parents=True, exist_ok=True)
     predictions, stations = out / "predictions.parquet", out / "stations.parquet"

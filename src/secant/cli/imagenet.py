@@ -98,7 +98,7 @@ def command(
       secant paper --out paper --imagenet preds.parquet
     """
     # Here, so that `secant --help` does not wait for it.
-    from secant.paper import imagenet  # noqa: PLC0415
+    from secant.paper.imagenet import scoring as imagenet  # noqa: PLC0415
 
     try:
         tree = imagenet.list_images(images)

@@ -132,8 +132,8 @@ def _share_out(
     only: frozenset[int] | None, imagenet: Path | None
 ) -> tuple[frozenset[int] | None, frozenset[int] | None]:
     """Tell which of the figures are synthetic and which need ImageNet; None stands for all."""
-    from secant.paper import imagenet_figures  # noqa: PLC0415  (not for `secant --help`)
     from secant.paper.figures import FIGURES  # noqa: PLC0415
+    from secant.paper.imagenet import figures as imagenet_figures  # noqa: PLC0415  (not for `secant --help`)
 
     if only is None:
         return None, None
@@ -184,7 +184,7 @@ def _imagenet(
     predictions: Path, out: Path, only: frozenset[int] | None, formats: tuple[str, ...]
 ) -> None:
     """Draw the figures of ImageNet."""
-    from secant.paper.imagenet_figures import imagenet_figures  # noqa: PLC0415  (as above)
+    from secant.paper.imagenet.figures import imagenet_figures  # noqa: PLC0415  (as above)
 
     with _progress_bar() as (progress, seconds):
         report = imagenet_figures(predictions, out, only=only, formats=formats, progress=progress)

@@ -17,16 +17,17 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, TypedDict, TypeVar
 
 import numpy as np
 
-from secant import Curve, _ece, assess, null
-from secant._blocks import collapse
+from secant import Curve, assess, null
+from secant._blocks.table import collapse
+from secant._metrics.ece import Binning, binned, error
 from secant.paper import synthetic
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from secant import Calibration
-    from secant._blocks import Blocks
-    from secant._types import FloatArray
+    from secant._base.types import FloatArray
+    from secant._blocks.table import Blocks
     from secant.paper.synthetic import Family
 
 __all__ = [
@@ -350,7 +351,7 @@ def _sample(n: int, family: Family, responses: Any) -> tuple[Calibration, Blocks
 def _errors(rows: Blocks, result: Calibration, n_bins: int, strategy: str) -> tuple[float, float]:
     """Return ECE^1 and ECE^2 with the paper's weights, both from the same bins."""
     totals = result._totals  # noqa: SLF001  (bins ask it for the number of rows)
-    l1 = _ece.Binning(n_bins, strategy, "l1", weighting="width")
-    l2 = _ece.Binning(n_bins, strategy, "l2", squared=True, weighting="width")
-    bins = _ece.binned(rows, totals, l1, None)
-    return _ece.error(bins, l1), _ece.error(bins, l2)
+    l1 = Binning(n_bins, strategy, "l1", weighting="width")
+    l2 = Binning(n_bins, strategy, "l2", squared=True, weighting="width")
+    bins = binned(rows, totals, l1, None)
+    return error(bins, l1), error(bins, l2)

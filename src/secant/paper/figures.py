@@ -12,9 +12,10 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from secant import null
+from secant._drawing import style
 from secant.errors import MissingExtraError
 from secant.paper import experiments, synthetic
-from secant.plot import CumulativeDisplay, ReliabilityDisplay, _style
+from secant.plot import CumulativeDisplay, ReliabilityDisplay
 from secant.plot._graph import Graph
 
 if TYPE_CHECKING:
@@ -106,7 +107,7 @@ def paper_style() -> Iterator[None]:
         If matplotlib is not installed.
     """
     try:
-        from matplotlib import style  # noqa: PLC0415  (imported only when drawing)
+        from matplotlib.style import context  # noqa: PLC0415  (imported only when drawing)
     except ModuleNotFoundError as error:
         if error.name is None or error.name.partition(".")[0] != "matplotlib":
             raise
@@ -120,12 +121,12 @@ def paper_style() -> Iterator[None]:
         "xtick.labelsize": 8,
         "ytick.labelsize": 8,
         "axes.linewidth": 0.6,
-        "axes.edgecolor": _style.INK,
+        "axes.edgecolor": style.INK,
         "axes.spines.right": False,
         "axes.spines.top": False,
         "pdf.fonttype": 42,  # letters stay letters in the file
     }
-    with style.context(["default", ours]):
+    with context(["default", ours]):
         yield
 
 
@@ -191,11 +192,11 @@ def success_probabilities(_: Statistics, *, n: int = _N) -> Figure:
     figure = _new_figure(7.0, 2.9)
     panels = figure.subplots(1, 3, sharex=True, sharey=True)
     for ax, family in zip(panels, synthetic.FAMILIES, strict=True):
-        ax.plot([0, 1], [0, 1], color=_style.FAINT, linewidth=1, zorder=1)
+        ax.plot([0, 1], [0, 1], color=style.FAINT, linewidth=1, zorder=1)
         ax.plot(
             synthetic.scores(n, family),
             synthetic.success_probabilities(n, family),
-            color=_style.INK,
+            color=style.INK,
             linewidth=0.9,
         )
         ax.set_title(_NAMES[family], loc="left")
@@ -279,7 +280,7 @@ def _convergence_panel(
         y = [row[metric] for row in of_family]  # type: ignore[literal-required]
         _family_line(ax, x, y, family)
     if calibrated and metric in _LIMITS:
-        ax.axhline(_LIMITS[metric], color=_style.FAINT, linewidth=1, zorder=1)
+        ax.axhline(_LIMITS[metric], color=style.FAINT, linewidth=1, zorder=1)
     ax.set_ylabel(_METRICS[metric])
     ax.set_title("Calibrated" if calibrated else "Miscalibrated", loc="left")
 
@@ -291,14 +292,14 @@ def _new_figure(width: float, height: float) -> Figure:
 
 
 def _family_line(ax: Axes, x: Sequence[float], y: Sequence[float], family: Family) -> None:
-    style = _style.model_style(synthetic.FAMILIES.index(family))
+    look = style.model_style(synthetic.FAMILIES.index(family))
     ax.plot(
         x,
         y,
-        color=style.color,
-        linestyle=style.dash,
+        color=look.color,
+        linestyle=look.dash,
         linewidth=1.1,
-        marker=style.marker,
+        marker=look.marker,
         markersize=4,
         label=_NAMES[family],
     )
@@ -320,7 +321,7 @@ def _log_axes(ax: Axes, ticks: Sequence[int], *, powers: bool = False) -> None:
     ax.set_yticks(heights, [f"{height:.7f}".rstrip("0").rstrip(".") for height in heights])
     ax.xaxis.set_minor_locator(NullLocator())
     ax.yaxis.set_minor_locator(NullLocator())
-    ax.grid(visible=True, color=_style.BAND, linewidth=0.8)
+    ax.grid(visible=True, color=style.BAND, linewidth=0.8)
 
 
 def _log_ticks(low: float, high: float) -> list[float]:

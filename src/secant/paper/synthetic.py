@@ -15,7 +15,7 @@ import numpy as np
 from secant.errors import InputError
 
 if TYPE_CHECKING:
-    from secant._types import FloatArray
+    from secant._base.types import FloatArray
 
 __all__ = ["FAMILIES", "Family", "responses", "scores", "success_probabilities"]
 

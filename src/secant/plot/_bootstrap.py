@@ -7,18 +7,19 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from secant import _ece
-from secant._blocks import collapse, resolve
+from secant._blocks.looking import resolve
+from secant._blocks.table import collapse
+from secant._drawing.models import is_weighted
+from secant._metrics import ece
 from secant.errors import InputError
-from secant.plot._models import is_weighted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from secant._blocks import Blocks
-    from secant._calibration import Calibration
-    from secant._input import Observations
-    from secant._types import BoolArray, FloatArray
+    from secant._base.types import BoolArray, FloatArray
+    from secant._blocks.table import Blocks
+    from secant._input.observations import Observations
+    from secant._results.calibration import Calibration
 
 __all__ = ["Resamples", "resample_result", "resample_rows"]
 
@@ -51,7 +52,7 @@ def resample_result(
             "ReliabilityDisplay.from_predictions, or uncertainty='bars'"
         )
         raise InputError(msg)
-    binning = _ece.Binning(n_bins, strategy)
+    binning = ece.Binning(n_bins, strategy)
     if strategy == "uniform":
         edges = np.arange(1, n_bins) / n_bins
 
@@ -62,14 +63,14 @@ def resample_result(
         blocks = resolve(blocks, across_an_edge, None if source is None else source.refine)
     generator = np.random.default_rng(rng)
     drawn = (_recount(blocks, generator) for _ in range(size))
-    return _collect(_ece.binned(one, totals, binning, None) for one in drawn)
+    return _collect(ece.binned(one, totals, binning, None) for one in drawn)
 
 
 def resample_rows(
     seen: Observations, result: Calibration, *, n_bins: int, strategy: str, size: int, rng: Any
 ) -> Resamples:
     """Resample rows, each with its own weight, and bin each resample anew."""
-    binning = _ece.Binning(n_bins, strategy)
+    binning = ece.Binning(n_bins, strategy)
     totals = result._totals  # noqa: SLF001  (bins ask it for the number of rows only)
     generator = np.random.default_rng(rng)
     scores, labels, weights = next(seen.chunks(seen.rows))
@@ -79,7 +80,7 @@ def resample_rows(
         rows = generator.integers(scores.shape[0], size=scores.shape[0])
         return collapse(scores[rows], labels[rows], weights[rows])
 
-    return _collect(_ece.binned(draw(), totals, binning, None) for _ in range(size))
+    return _collect(ece.binned(draw(), totals, binning, None) for _ in range(size))
 
 
 def _recount(blocks: Blocks, rng: np.random.Generator) -> Blocks:
@@ -104,7 +105,7 @@ def _recount(blocks: Blocks, rng: np.random.Generator) -> Blocks:
     return drawn.select(drawn.n > 0)
 
 
-def _collect(samples: Iterator[_ece.BinSums]) -> Resamples:
+def _collect(samples: Iterator[ece.BinSums]) -> Resamples:
     points = [(bins.mean(bins.scored), bins.mean(bins.weight1)) for bins in samples]
     score, response = np.asarray(points).transpose(1, 0, 2)
     return Resamples(score, response)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from secant.plot import _style
+from secant._drawing import style
 from secant.plot._room import Words, make_room, write_title
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from matplotlib.lines import Line2D
     from matplotlib.patches import StepPatch
 
-    from secant._results import Reliability
+    from secant._results.parts import Reliability
     from secant.plot._bootstrap import Resamples
 
 __all__ = ["Diagram"]
@@ -46,7 +46,7 @@ class Diagram:
 
     def __init__(self, ax: Axes) -> None:
         self.ax = ax
-        self.width, self.height = _style.inches(ax)
+        self.width, self.height = style.inches(ax)
         self.size = float(ax.xaxis.label.get_fontsize())
 
     @property
@@ -62,15 +62,15 @@ class Diagram:
         [line] = self.ax.plot(
             [0, 1],
             [0, 1],
-            color=_style.FAINT,
+            color=style.FAINT,
             linewidth=1,
             zorder=1,
             label="_diagonal",
             gid=_DIAGONAL,
         )
         corners = (
-            ("too low", (0, 1), (6, -5), _style.TOO_LOW, "left", "top"),
-            ("too high", (1, 0), (-6, 5), _style.TOO_HIGH, "right", "bottom"),
+            ("too low", (0, 1), (6, -5), style.TOO_LOW, "left", "top"),
+            ("too high", (1, 0), (-6, 5), style.TOO_HIGH, "right", "bottom"),
         )
         for words, corner, offset, color, horizontal, vertical in corners:
             self.ax.annotate(
@@ -90,17 +90,17 @@ class Diagram:
         """Draw mean response against mean score."""
         filled = bins.count > 0
         few = len(filled) <= _MANY_BINS
-        style = _style.model_style(number)
+        look = style.model_style(number)
         options = {
-            "color": _style.model_color(self.ax, number),
-            "linestyle": style.dash,
+            "color": style.model_color(self.ax, number),
+            "linestyle": look.dash,
             "linewidth": 1.2 if few else 0.8,
-            "marker": style.marker,
+            "marker": look.marker,
             "markersize": 5 if few else 2.5,
             "zorder": 4,
             "label": label,
         }
-        options |= {**_style.line_options(kwargs), "gid": _LINE}
+        options |= {**style.line_options(kwargs), "gid": _LINE}
         [line] = self.ax.plot(bins.mean_score[filled], bins.mean_response[filled], **options)
         return line
 
@@ -163,8 +163,8 @@ class Diagram:
                 bins.count,
                 np.diff(bins.edges),
                 align="edge",
-                facecolor=_style.BAND,
-                edgecolor=_style.MUTED,
+                facecolor=style.BAND,
+                edgecolor=style.MUTED,
                 linewidth=0.7,
             )
         return below.stairs(
@@ -181,7 +181,7 @@ class Diagram:
             what += f" ({m} {strategy} bin{'s' if m > 1 else ''})"
         ax.set_xlabel("")
         (self.below or ax).set_xlabel(what)
-        fits = _style.text_width(_WORDS.ordinate, self.size) <= _style.inches(ax)[1]
+        fits = style.text_width(_WORDS.ordinate, self.size) <= style.inches(ax)[1]
         ax.set_ylabel(_WORDS.ordinate if fits else _WORDS.short_ordinate)
         said = {text.get_text() for text in ax.texts if text.get_gid() == _HINT}
         if uncertainty and uncertainty not in said:
@@ -193,8 +193,8 @@ class Diagram:
                 textcoords="offset points",
                 horizontalalignment="right",
                 verticalalignment="bottom",
-                fontsize=_style.SMALL * self.size,
-                color=_style.MUTED,
+                fontsize=style.SMALL * self.size,
+                color=style.MUTED,
                 gid=_HINT,
                 in_layout=False,
             )
@@ -214,7 +214,7 @@ class Diagram:
             loc="upper left",
             bbox_to_anchor=(0, 1 - 1.6 * self.size / 72 / self.height),
             frameon=False,
-            fontsize=_style.SMALL * self.size,
+            fontsize=style.SMALL * self.size,
             labelspacing=0.3,
             borderaxespad=0.3,
         )

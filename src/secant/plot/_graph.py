@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 
-from secant.plot import _style
+from secant._drawing import style
+from secant._drawing.thin import thin
+from secant._drawing.ticks import divide, equal_fractions, equal_steps, stretches
 from secant.plot._room import Words, make_room, room_below, write_title
-from secant.plot._thin import thin
-from secant.plot._ticks import divide, equal_fractions, equal_steps, stretches
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from matplotlib.path import Path
     from matplotlib.text import Text
 
-    from secant._calibration import Calibration
-    from secant._results import Curve, Interval
-    from secant._types import FloatArray
+    from secant._base.types import FloatArray
+    from secant._results.calibration import Calibration
+    from secant._results.parts import Curve, Interval
 
 __all__ = ["FEW_MODELS", "Graph"]
 
@@ -75,7 +75,7 @@ class _Rows(NamedTuple):
 
 
 _ROOMY = _Rows(size=1.0, height=1.4, tick=3.5, pad=3.5, gap=4.0)
-_CLOSE = _Rows(size=_style.SMALL, height=1.05, tick=2.0, pad=2.0, gap=1.0)
+_CLOSE = _Rows(size=style.SMALL, height=1.05, tick=2.0, pad=2.0, gap=1.0)
 
 
 class Graph:
@@ -83,13 +83,13 @@ class Graph:
 
     def __init__(self, ax: Axes) -> None:
         self.ax = ax
-        self.width, self.height = _style.inches(ax)
+        self.width, self.height = style.inches(ax)
         self.size = float(ax.xaxis.label.get_fontsize())
         if self.curves:
             return
         ax.set_xlim(0, 1)
-        ax.axhline(0, color=_style.FAINT, linewidth=0.8, zorder=1)
-        fits = _style.text_width(_WORDS.ordinate, self.size) <= self.height + 0.3
+        ax.axhline(0, color=style.FAINT, linewidth=0.8, zorder=1)
+        fits = style.text_width(_WORDS.ordinate, self.size) <= self.height + 0.3
         ax.set_ylabel(_WORDS.ordinate if fits else _WORDS.short_ordinate)
 
     @property
@@ -101,9 +101,9 @@ class Graph:
         """Draw the curve of a model."""
         columns = math.ceil(self.width * max(self.ax.figure.dpi, _PRINT_DPI))
         kept = thin(curve.fraction, curve.difference, columns)
-        options = {"linestyle": _style.model_style(number).dash, "linewidth": 1.3, "zorder": 3}
-        options |= {"color": _style.model_color(self.ax, number), "label": label}
-        options |= {**_style.line_options(kwargs), "gid": _CURVE}
+        options = {"linestyle": style.model_style(number).dash, "linewidth": 1.3, "zorder": 3}
+        options |= {"color": style.model_color(self.ax, number), "label": label}
+        options |= {**style.line_options(kwargs), "gid": _CURVE}
         [line] = self.ax.plot(curve.fraction[kept], curve.difference[kept], **options)
         return line
 
@@ -123,14 +123,14 @@ class Graph:
     def band(self, half: float) -> PolyCollection:
         """Shade what a calibrated curve does not leave."""
         return self.ax.fill_between(
-            [0, 1], -half, half, facecolor=_style.BAND, linewidth=0, zorder=0, gid=_BAND
+            [0, 1], -half, half, facecolor=style.BAND, linewidth=0, zorder=0, gid=_BAND
         )
 
     def secant(self, ends: FloatArray, worst: Interval) -> Line2D:
         """Draw the secant over the worst range."""
         [line] = self.ax.plot(
             *ends.T,
-            color=_style.accent(worst),
+            color=style.accent(worst),
             linewidth=1.6,
             marker="o",
             markersize=5,
@@ -145,18 +145,18 @@ class Graph:
 
     def note(self, result: Calibration, ends: FloatArray) -> list[Text]:
         """Write above the worst range how far off it is, and shade the range."""
-        worst, color = result.worst, _style.accent(result.worst)
+        worst, color = result.worst, style.accent(result.worst)
         self.ax.axvspan(*ends[:, 0], color=color, alpha=0.07, linewidth=0, zorder=0, gid=_NOTE)
         limits = sorted(math.copysign(1, worst.miscalibration) * limit for limit in worst.ci)
-        where = _style.score_range(worst)
-        level = f"{_style.level(result.confidence_level)} limits "
-        level += " to ".join(_style.points(limit) for limit in limits)
-        small = _style.SMALL * self.size
-        fits = _style.text_width(f"{where}; {level}", small) < self.width
+        where = style.score_range(worst)
+        level = f"{style.level(result.confidence_level)} limits "
+        level += " to ".join(style.points(limit) for limit in limits)
+        small = style.SMALL * self.size
+        fits = style.text_width(f"{where}; {level}", small) < self.width
         details = [f"{where}; {level}"] if fits else [where, level]
-        lines = [(_style.deviation(worst).capitalize(), self.size, color)]
-        lines += [(text, small, _style.MUTED) for text in details]
-        widest = max(_style.text_width(text, size) for text, size, _ in lines)
+        lines = [(style.deviation(worst).capitalize(), self.size, color)]
+        lines += [(text, small, style.MUTED) for text in details]
+        widest = max(style.text_width(text, size) for text, size, _ in lines)
         place, align = _inside(float(ends[:, 0].mean()), widest / self.width)
         texts, down = [], 5.0
         for text, size, shade in lines:
@@ -187,8 +187,8 @@ class Graph:
         places = np.linspace(0, 1, divide(["0.00"], self.width, self.size) + 1)
         top = cast("Axes", self.ax.secondary_xaxis("top", gid=_TOP))
         top.set_xticks(places, [f"{place:g}" for place in places])
-        top.tick_params(axis="x", colors=_style.MUTED)
-        top.set_xlabel(f"Fraction of {what}", color=_style.MUTED)
+        top.tick_params(axis="x", colors=style.MUTED)
+        top.set_xlabel(f"Fraction of {what}", color=style.MUTED)
         return top
 
     def scores(self, curves: Sequence[Curve], first: int) -> None:
@@ -231,11 +231,11 @@ class Graph:
         for line in self.ax.lines:
             if line.get_gid() == _SECANT:
                 line.set(linewidth=0.9, markersize=3.5, markeredgewidth=0.9)
-        size = _style.SMALL * self.size
+        size = style.SMALL * self.size
         full = [str(line.get_label()) for line in curves]
         columns = max(1, math.ceil(len(curves) / 4))
         room = self.width / columns - 0.6
-        fits = max(_style.text_width(words, size) for words in full) <= room
+        fits = max(style.text_width(words, size) for words in full) <= room
         names = full if fits else [words.rpartition(": ")[0] for words in full]
         return self.ax.legend(
             curves,
@@ -268,7 +268,7 @@ class Graph:
 
     def _explain(self, low: float, high: float, level: float) -> None:
         """Say in few words what the triangle and the band are, where nothing else is drawn."""
-        line = _LINE * _style.SMALL * self.size / 72 / self.height * (high - low)
+        line = _LINE * style.SMALL * self.size / 72 / self.height * (high - low)
         if len(self.curves) == 1 and (tip := max(self._triangle_heights)) > 0:
             places = [(tip, tip + line), (-tip - line, -tip)]
             self._write("\N{PLUS-MINUS SIGN}2\N{GREEK SMALL LETTER SIGMA}", places, right=False)
@@ -277,12 +277,12 @@ class Graph:
             places = [(half - line, half), (-half, line - half)] if half > line else []
             places += [(half, half + line), (-half - line, -half)]
             inside = [place for place in places if place[0] >= low and place[1] <= high]
-            words = f"{_style.level(level)} of calibrated curves stay inside"
+            words = f"{style.level(level)} of calibrated curves stay inside"
             self._write(words, inside or places, right=True)
 
     def _write(self, text: str, places: list[tuple[float, float]], *, right: bool) -> None:
         """Write at an end of the axis, at the first of some heights where nothing is drawn."""
-        width = _style.text_width(text, _style.SMALL * self.size) / self.width
+        width = style.text_width(text, style.SMALL * self.size) / self.width
         ends = (1 - width, 1.0) if right else (0.0, width)
         place = next((place for place in places if not self._drawn(ends, place)), places[0])
         self.ax.annotate(
@@ -292,8 +292,8 @@ class Graph:
             textcoords="offset points",
             horizontalalignment="right" if right else "left",
             verticalalignment="center",
-            fontsize=_style.SMALL * self.size,
-            color=_style.MUTED,
+            fontsize=style.SMALL * self.size,
+            color=style.MUTED,
             gid=_HINT,
             in_layout=False,
         )
@@ -317,7 +317,7 @@ class Graph:
             return (sum(_LINE * float(text.get_fontsize()) for text in notes) + 8) / 72
         if (legend := self.ax.get_legend()) is not None:
             rows = math.ceil(len(legend.get_texts()) / max(1, math.ceil(len(self.curves) / 4)))
-            return (1.55 * _style.SMALL * self.size * rows + 4) / 72
+            return (1.55 * style.SMALL * self.size * rows + 4) / 72
         return 0.0
 
     def _row_of_one(self, curve: Curve) -> None:
@@ -333,9 +333,9 @@ class Graph:
             ax.set_xticks(*equal_fractions(curve, self.width, self.size))
             ax.set_xticks(places, minor=True)
             words = f"Score (small ticks: steps of {step:g})"
-            fits = _style.text_width(words, self.size) < self.width + 0.6
+            fits = style.text_width(words, self.size) < self.width + 0.6
             ax.set_xlabel(words if step and fits else "Score")
-        ax.tick_params(axis="x", which="minor", length=5, width=0.5, color=_style.MUTED)
+        ax.tick_params(axis="x", which="minor", length=5, width=0.5, color=style.MUTED)
 
     def _rows(self, count: int) -> _Rows:
         """Return how so many rows of scores are set: closely where there is little room."""
@@ -368,7 +368,7 @@ class Graph:
             y=-(rows.tick + rows.pad + self.size * (rows.height * number + 0.45 * rows.size)),
             units="points",
         )
-        marker = _style.model_style(number).marker
+        marker = style.model_style(number).marker
         color = self._color(number)
         self.ax.add_artist(
             Line2D(
@@ -407,7 +407,7 @@ def _mark(line: Line2D, number: int, count: int) -> None:
     """Put a few markers on a line, where those of other lines are not."""
     places = (np.arange(_MARKERS) + (number + 1) / (count + 1)) / _MARKERS
     nearest = np.searchsorted(np.asarray(line.get_xdata()), places)
-    line.set(marker=_style.model_style(number).marker, markersize=5)
+    line.set(marker=style.model_style(number).marker, markersize=5)
     line.set_markevery(np.unique(nearest).tolist())
 
 

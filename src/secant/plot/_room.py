@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, NamedTuple
 
-from secant.plot import _style
+from secant._drawing import style
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -41,8 +41,8 @@ def write_title(ax: Axes, name: str | None, words: Words) -> None:
         return
     if (before := _our_title(ax, words)) is None:
         return
-    fits = _style.text_width(words.title, float(ax.title.get_fontsize())) < (
-        _style.inches(ax)[0] + 0.5
+    fits = style.text_width(words.title, float(ax.title.get_fontsize())) < (
+        style.inches(ax)[0] + 0.5
     )
     said = words.title if fits else words.short_title
     if before.said == words.short_ordinate:  # an earlier display had no other place for it
@@ -139,7 +139,7 @@ def _overlap(a: tuple[float, float], b: tuple[float, float]) -> bool:
 
 
 def _smaller_ordinate(ax: Axes) -> None:
-    small = _style.SMALL * float(ax.xaxis.label.get_fontsize())
+    small = style.SMALL * float(ax.xaxis.label.get_fontsize())
     ax.tick_params(axis="y", labelsize=small, pad=_PAD)
     ax.yaxis.label.set_fontsize(small)
     ax.yaxis.labelpad = 1
@@ -177,7 +177,7 @@ def _ordinate_as_title(ax: Axes, words: Words) -> None:
 def _closer_title(ax: Axes, words: Words, upper: Axes | None) -> None:
     """Write the upper axis smaller, and our title close to it."""
     if upper is not None:
-        small = _style.SMALL * float(ax.xaxis.label.get_fontsize())
+        small = style.SMALL * float(ax.xaxis.label.get_fontsize())
         upper.tick_params(axis="x", labelsize=small, pad=_PAD, length=_PAD)
         upper.xaxis.label.set_fontsize(small)
         upper.xaxis.labelpad = _PAD

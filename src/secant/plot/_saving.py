@@ -6,7 +6,7 @@ from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from secant._files import write_whole
+from secant._base.writing import write_whole
 from secant.errors import InputError, MissingExtraError
 from secant.plot.cumulative import CumulativeDisplay
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Mapping
 
-    from secant._calibration import Calibration
+    from secant._results.calibration import Calibration
 
 __all__ = ["check_ending", "save"]
 

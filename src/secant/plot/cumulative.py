@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from secant import null
-from secant._calibration import Calibration
-from secant.plot import _style
+from secant._drawing import style
+from secant._drawing.models import assess_models, is_weighted, named, predict
+from secant._results.calibration import Calibration
 from secant.plot._graph import FEW_MODELS, Graph
-from secant.plot._models import assess_models, is_weighted, named, predict
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from matplotlib.patches import Polygon
     from matplotlib.text import Text
 
-    from secant._results import Curve
-    from secant._types import FloatArray
+    from secant._base.types import FloatArray
+    from secant._results.parts import Curve
 
 __all__ = ["CumulativeDisplay"]
 
@@ -314,7 +314,7 @@ class CumulativeDisplay:
         MissingExtraError
             If matplotlib is not installed.
         """
-        ax = _style.new_axes(width=7.2, height=4.8) if ax is None else ax
+        ax = style.new_axes(width=7.2, height=4.8) if ax is None else ax
         graph = Graph(ax)
         first = len(graph.curves)
         several = first + len(self.results) > 1
@@ -322,7 +322,7 @@ class CumulativeDisplay:
         self.ax_, self.figure_ = ax, ax.figure
         self.lines_, self.triangles_, self.secants_, self.bands_, self.notes_ = [], [], [], [], []
         for number, result in enumerate(self.results):
-            words = f"{self._name(number, first)}: {_style.deviation(result.worst)}"
+            words = f"{self._name(number, first)}: {style.deviation(result.worst)}"
             line = graph.curve(result.curve, first + number, label=words, **kwargs)
             color = str(line.get_color())
             self.lines_.append(line)

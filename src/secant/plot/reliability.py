@@ -8,14 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from secant._calibration import Calibration
-from secant._input import check_choice, observations
-from secant._results import Reliability
+from secant._drawing import style
+from secant._drawing.models import assess_models, is_weighted, named, predict
+from secant._input.observations import observations
+from secant._input.options import check_choice
+from secant._results.calibration import Calibration
+from secant._results.parts import Reliability
 from secant.errors import InputError
-from secant.plot import _style
 from secant.plot._bootstrap import resample_result, resample_rows
 from secant.plot._diagram import Diagram
-from secant.plot._models import assess_models, is_weighted, named, predict
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from matplotlib.lines import Line2D
     from matplotlib.patches import StepPatch
 
-    from secant._input import Observations
+    from secant._input.observations import Observations
     from secant.plot._bootstrap import Resamples
 
 __all__ = ["ReliabilityDisplay"]
@@ -389,7 +390,7 @@ class ReliabilityDisplay:
             If matplotlib is not installed.
         """
         if ax is None:
-            ax = _style.new_axes(width=5.4, height=6.4 if counts else 5.4)
+            ax = style.new_axes(width=5.4, height=6.4 if counts else 5.4)
         diagram = Diagram(ax)
         first = len(diagram.lines)
         several = first + len(self.bins) > 1
@@ -404,7 +405,7 @@ class ReliabilityDisplay:
             if self.uncertainty == "bars":
                 self.bars_.append(diagram.bars(bins, color))
             elif self.uncertainty == "bootstrap":
-                shade = color if several else _style.MUTED
+                shade = color if several else style.MUTED
                 self.resamples_.append(diagram.resamples(self.resamples[number], shade))
         self.line_ = self.lines_[0]
         self.counts_ax_ = diagram.counts() if counts else None
@@ -458,7 +459,7 @@ class ReliabilityDisplay:
     def _words(self) -> str:
         """Say what is drawn around the points."""
         if self.uncertainty == "bars":
-            levels = {_style.level(bins.confidence_level) for bins in self.bins}
+            levels = {style.level(bins.confidence_level) for bins in self.bins}
             return f"bars: {' or '.join(sorted(levels))} limits of each bin"
         if self.uncertainty == "bootstrap":
             return f"thin lines: {len(self.resamples[0].mean_score)} resamples"

@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from secant._assessments import Assessments
-from secant._calibration import Calibration
-from secant._files import write_whole
+from secant._base.writing import write_whole
+from secant._drawing.models import named
+from secant._results.assessments import Assessments
+from secant._results.calibration import Calibration
 from secant.errors import InputError
-from secant.plot._models import named
 from secant.report._notebook import small_picture
 from secant.report._provenance import Provenance
 

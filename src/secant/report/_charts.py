@@ -11,18 +11,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from secant.plot._models import is_weighted
-from secant.plot._thin import thin
-from secant.plot._ticks import equal_fractions, equal_steps, stretches
+from secant._drawing.models import is_weighted
+from secant._drawing.thin import thin
+from secant._drawing.ticks import equal_fractions, equal_steps, stretches
 from secant.report._html import Markup, tag
 from secant.report._scale import UNIT, Axis, Tick, axis, polyline
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from secant._calibration import Calibration
-    from secant._results import Curve
-    from secant._types import FloatArray
+    from secant._base.types import FloatArray
+    from secant._results.calibration import Calibration
+    from secant._results.parts import Curve
 
 __all__ = [
     "cumulative",

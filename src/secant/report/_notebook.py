@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from secant.plot._style import TOO_HIGH, TOO_LOW
-from secant.plot._thin import thin
+from secant._drawing.style import TOO_HIGH, TOO_LOW
+from secant._drawing.thin import thin
 from secant.report._charts import height, line, picture
 from secant.report._scale import UNIT
 
 if TYPE_CHECKING:
-    from secant._calibration import Calibration
+    from secant._results.calibration import Calibration
     from secant.report._html import Markup
 
 __all__ = ["small_picture"]

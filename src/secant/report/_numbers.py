@@ -7,21 +7,21 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from secant import _verdict
-from secant._blocks import resolve
-from secant._ecce import path, running_sum
-from secant._ece import Binning
-from secant._results import plain
+from secant._blocks.looking import resolve
+from secant._drawing.thin import thin
+from secant._metrics.ecce import path, running_sum
+from secant._metrics.ece import Binning
+from secant._results import verdict
+from secant._results.parts import plain
 from secant.errors import InputError
-from secant.plot._thin import thin
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from secant._blocks import Blocks
-    from secant._calibration import Calibration
-    from secant._results import ECE, Interval, Reliability
-    from secant._types import BoolArray, FloatArray
+    from secant._base.types import BoolArray, FloatArray
+    from secant._blocks.table import Blocks
+    from secant._results.calibration import Calibration
+    from secant._results.parts import ECE, Interval, Reliability
 
 __all__ = ["POSITIONS", "curve", "histogram", "in_bins", "model", "readable"]
 
@@ -74,7 +74,7 @@ def model(result: Calibration, *, most: int, diagrams: int = POSITIONS[-1]) -> d
     """
     return {
         **result.to_dict(),
-        "text": _verdict.text(result),
+        "text": verdict.text(result),
         "detectable": result.detectable,
         **readable(result, result.intervals, most=most),
         **in_bins(result, diagrams=diagrams),

@@ -7,14 +7,17 @@ import hashlib
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
-from secant.report import _bins, _charts, _groups, _metrics, _numbers, _secant, _sections
+from secant.report import _charts, _numbers
 from secant.report._html import Markup, data_block, join, tag
+from secant.report.sections import bins as _bins
+from secant.report.sections import cumulative, metrics, verdict
+from secant.report.sections import groups as _groups
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from secant._assessments import Assessments
-    from secant._calibration import Calibration
+    from secant._results.assessments import Assessments
+    from secant._results.calibration import Calibration
     from secant.report._provenance import Provenance
 
 __all__ = ["render"]
@@ -38,7 +41,7 @@ def render(
     version: str,
 ) -> str:
     """Return the page as HTML; ``tables`` are groups and the models whose they are."""
-    named = [_sections.model_name(each, number) for number, each in enumerate(names)]
+    named = [verdict.model_name(each, number) for number, each in enumerate(names)]
     most = min(_POINTS_A_MODEL, _POINTS // max(len(results), 1))
     bins = _numbers.POSITIONS[-1] if len(results) <= _FEW_MODELS else _FEWER_BINS
     models = [_numbers.model(result, most=most, diagrams=bins) for result in results]
@@ -62,14 +65,14 @@ def render(
     everyone = [*results, *(row.calibration for _, each in tables for row in each.rows)]
     rows = _count(results, tables)
     body = join(
-        _sections.header(title, rows, about),
-        _sections.verdicts(named, results, groups),
-        _secant.section(drawn, (views["models"] or views["groups"])[0]),
+        verdict.header(title, rows, about),
+        verdict.verdicts(named, results, groups),
+        cumulative.section(drawn, (views["models"] or views["groups"])[0]),
         _bins.section(named, models) if models else None,
         _bins.scores(named, models, results) if models else None,
         *map(_groups.section, groups),
-        _metrics.section(named, results, models) if models else None,
-        _sections.provenance(about, rows, _methods(everyone), version),
+        metrics.section(named, results, models) if models else None,
+        verdict.provenance(about, rows, _methods(everyone), version),
         tag("footer", f"Made with secant {version}."),
     )
     return _document(title, body, numbers, views)
@@ -120,7 +123,7 @@ def _document(title: str, body: Markup, numbers: dict[str, Any], views: dict[str
 
 
 def _asset(file: str) -> str:
-    return files("secant.report").joinpath(file).read_text(encoding="utf-8")
+    return files("secant.report").joinpath("assets", file).read_text(encoding="utf-8")
 
 
 def _digest(text: str) -> str:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from secant._wording import predictions
+from secant._results.wording import predictions
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -15,7 +15,7 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from secant._types import FloatArray
+    from secant._base.types import FloatArray
 
 __all__ = ["UNIT", "Axis", "Tick", "axis", "polyline", "ticks"]
 

@@ -1,1 +1,1 @@
-"""Where observations come from: each module turns one kind of data into blocks."""
+"""One kind of data each, turned into blocks."""

@@ -9,18 +9,17 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from secant._blocks import Blocks, Totals, collapse
-from secant._grid import DyadicGrid, SampledGrid
-from secant._input import Chunk
-from secant._sums import CellSums, row_totals
-from secant.sources._refining import Refinement, join, pick
+from secant._blocks.cell_sums import CellSums, row_totals
+from secant._blocks.grids import DyadicGrid, SampledGrid
+from secant._blocks.refining import Refinement, join, pick
+from secant._blocks.table import Blocks, Totals, collapse
+from secant._input.observations import Chunk
 
 if TYPE_CHECKING:
     from collections.abc import Generator
 
-    from secant._blocks import Forbidden
-    from secant._grid import BucketGrid
-    from secant._types import FloatArray, IntArray
+    from secant._base.types import FloatArray, Forbidden, IntArray
+    from secant._blocks.grids import BucketGrid
 
 __all__ = ["RowSource", "Rows"]
 

@@ -1,0 +1,303 @@
+"""From data to a result."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from secant._api.calibrate import calibrate, calibrations
+from secant._inference.choose import METHODS, equal_weights
+from secant._input.observations import observations
+from secant._input.options import check_choice, check_level, generator
+from secant._metrics.ecce import extremes
+from secant._metrics.ece import Binning, binned, error
+from secant.errors import InputError
+from secant.sources.apart import Apart
+from secant.sources.open import open_source
+from secant.sources.rows import RowSource
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from secant._blocks.looking import Source
+    from secant._metrics.ecce import Extremes
+    from secant._results.calibration import Calibration
+
+__all__ = ["assess", "ecce_mad", "ecce_r", "ece"]
+
+
+def ecce_r(y_true: Any, y_prob: Any, *, sample_weight: Any = None) -> float:
+    r"""Return the range of the cumulative differences (ECCE-R).
+
+    It is the largest total miscalibration over any range of scores: how many more, or fewer, events
+    happened among the predictions of that range than were forecast, as a share of all predictions.
+    No bins, no parameters; 0 is perfect.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        What happened: 0 or 1 (also False or True, -1 or 1).
+    y_prob : array-like of shape (n,)
+        Predicted probabilities of a 1, in [0, 1].
+    sample_weight : array-like of shape (n,), optional
+        Sampling weights.
+
+    Returns
+    -------
+    float
+        ECCE-R, between 0 and 1.
+
+    Raises
+    ------
+    InputError
+        If anything in the input is unusable; the message names the argument, the value and
+        its index.
+
+    Notes
+    -----
+    With observations in the order of their scores, equal scores taken together,
+
+    .. math:: C_k = \frac{1}{W} \sum_{j \le k} w_j (r_j - s_j), \qquad
+              \text{ECCE-R} = \max_{k \ge 0} C_k - \min_{k \ge 0} C_k.
+
+    References
+    ----------
+    .. [1] I. Arrieta-Ibarra, P. Gujral, J. Tannen, M. Tygert, C. Xu (2022). "Metrics of
+       calibration for probabilistic predictions." Journal of Machine Learning Research 23(351).
+       https://doi.org/10.48550/arXiv.2205.09680
+
+    Examples
+    --------
+    >>> import secant
+    >>> round(secant.ecce_r([0, 1, 0, 1], [0.2, 0.3, 0.6, 0.8]), 3)
+    0.175
+    """
+    return _extremes(y_true, y_prob, sample_weight).ecce_r
+
+
+def ecce_mad(y_true: Any, y_prob: Any, *, sample_weight: Any = None) -> float:
+    r"""Return the largest absolute cumulative difference (ECCE-MAD).
+
+    It is the largest total miscalibration over any range of scores that begins at 0, as a share of
+    all predictions. ECCE-MAD <= ECCE-R <= 2 ECCE-MAD.
+
+    Parameters
+    ----------
+    y_true, y_prob, sample_weight
+        As in :func:`ecce_r`.
+
+    Returns
+    -------
+    float
+        ECCE-MAD, between 0 and 1.
+
+    Raises
+    ------
+    InputError
+        As :func:`ecce_r`.
+
+    Notes
+    -----
+    .. math:: \text{ECCE-MAD} = \max_k |C_k|, \qquad C_k \text{ as in } ECCE-R.
+
+    References
+    ----------
+    .. [1] I. Arrieta-Ibarra, P. Gujral, J. Tannen, M. Tygert, C. Xu (2022). "Metrics of
+       calibration for probabilistic predictions." Journal of Machine Learning Research 23(351).
+       https://doi.org/10.48550/arXiv.2205.09680
+
+    Examples
+    --------
+    >>> import secant
+    >>> round(secant.ecce_mad([0, 1, 0, 1], [0.2, 0.3, 0.6, 0.8]), 3)
+    0.125
+    """
+    return _extremes(y_true, y_prob, sample_weight).ecce_mad
+
+
+def ece(
+    y_true: Any,
+    y_prob: Any,
+    *,
+    n_bins: int = 15,
+    strategy: str = "uniform",
+    norm: str = "l1",
+    squared: bool = False,
+    weighting: str = "count",
+    sample_weight: Any = None,
+) -> float:
+    """Return a binned calibration error (ECE).
+
+    It averages, over bins of scores, how far the mean response is from the mean score. It depends
+    on the bins, and noise alone keeps it above 0: see :meth:`Calibration.ece` for the noise floor.
+
+    Parameters
+    ----------
+    y_true, y_prob, sample_weight
+        As in :func:`ecce_r`.
+    n_bins : int
+        Number of bins m.
+    strategy : {"uniform", "quantile"}
+        Equispaced bins, closed on the right; or bins of floor(n / m) consecutive observations, the
+        last with the remainder, a tie across an edge being shared. Weighted quantile bins hold
+        equal weights, the last the remainder.
+    norm : {"l1", "l2", "max"}
+        Weighted mean of the gaps, root of the weighted mean of their squares, or the largest.
+    squared : bool
+        With ``norm="l2"``: leave out the root.
+    weighting : {"count", "width"}
+        Weigh a bin by its share of the observations, or by its width as the paper does.
+
+    Returns
+    -------
+    float
+        The metric.
+
+    Raises
+    ------
+    InputError
+        As :func:`ecce_r`; also if an option is unknown or quantile bins outnumber the observations.
+
+    References
+    ----------
+    .. [1] I. Arrieta-Ibarra, P. Gujral, J. Tannen, M. Tygert, C. Xu (2022). "Metrics of
+       calibration for probabilistic predictions." Journal of Machine Learning Research 23(351).
+       https://doi.org/10.48550/arXiv.2205.09680
+
+    Examples
+    --------
+    >>> import secant
+    >>> round(secant.ece([0, 1, 0, 1], [0.2, 0.3, 0.6, 0.8], n_bins=2), 3)
+    0.225
+    """
+    binning = Binning(n_bins, strategy, norm, squared, weighting)
+    source = RowSource(observations(y_true, y_prob, sample_weight))
+    blocks, totals = source.blocks()
+    return error(binned(blocks, totals, binning, source.refine), binning)
+
+
+def assess(
+    y_true: Any,
+    y_prob: Any,
+    *,
+    data: Any = None,
+    sample_weight: Any = None,
+    weight_kind: str = "sampling",
+    pos_label: Any = None,
+    method: str = "auto",
+    confidence_level: float = 0.95,
+    ties: str = "collapse",
+    rng: Any = None,
+) -> Calibration:
+    """Assess the calibration of predicted probabilities.
+
+    Print the result: it says whether the predictions are calibrated, how far off they are, and
+    where.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        What happened: 0 or 1 (also False or True, -1 or 1, or any two values with ``pos_label``).
+    y_prob : array-like of shape (n,)
+        Predicted probabilities of a 1, in [0, 1].
+    data : optional
+        Where the predictions are, if not in arrays: a data frame (pandas, polars, pyarrow), a lazy
+        frame or table of an engine (DuckDB, Polars, Dask, Spark, Ibis), a mapping of names to
+        arrays, or a path, a glob or a list of paths (Parquet, CSV, Feather, also ``.csv.gz``).
+        Then ``y_true``, ``y_prob`` and ``sample_weight`` are names of columns.
+    sample_weight : array-like of shape (n,), optional
+        Weights, zero or positive; a row of weight zero is left out.
+    weight_kind : {"sampling", "frequency"}
+        Whether weights correct for how rows were sampled, or count copies of rows.
+    pos_label : optional
+        The value of ``y_true`` that counts as 1, as in scikit-learn.
+    method : {"auto", "exact", "asymptotic", "monte-carlo"}
+        How to compute P-values; the result names what was done. ``"exact"``: for the sample size
+        at hand, exact for ECCE-MAD and between certified limits for ECCE-R. ``"asymptotic"``:
+        the limit of many observations. ``"monte-carlo"``: from responses drawn again and again.
+        ``"auto"``: exact while the work is small, else asymptotic where there is enough variance
+        for it, else Monte Carlo. Where weights differ: Monte Carlo, or asymptotic for very many
+        observations if that is good. Very many observations with little variance take a sort of
+        all of them.
+    confidence_level : float
+        Level of all intervals, and one minus the level of the verdict's test.
+    ties : {"collapse", "random"}
+        Equal scores are taken together, so that no answer depends on the order of rows.
+        ``"random"`` puts them in random order and exists to reproduce the paper.
+    rng : int or numpy.random.Generator, optional
+        Randomness for ``ties="random"``, which needs it, and for Monte Carlo P-values, which
+        are the same in every run without it.
+
+    Returns
+    -------
+    Calibration
+        The metrics with P-values and intervals, the worst range of scores, and ways to ask
+        for more.
+
+    Raises
+    ------
+    InputError
+        If anything in the input is unusable; the message names the argument, the value and
+        its index.
+
+    References
+    ----------
+    .. [1] I. Arrieta-Ibarra, P. Gujral, J. Tannen, M. Tygert, C. Xu (2022). "Metrics of
+       calibration for probabilistic predictions." Journal of Machine Learning Research 23(351).
+       https://doi.org/10.48550/arXiv.2205.09680
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import secant
+    >>> rng = np.random.default_rng(0)
+    >>> forecast = rng.random(5000)
+    >>> happened = rng.random(5000) < forecast**1.2
+    >>> result = secant.assess(happened, forecast)
+    >>> result.ecce_r.pvalue < 1e-6
+    True
+    >>> result.worst.direction
+    'too high'
+    """
+    check_choice("method", method, METHODS)
+    check_choice("ties", ties, ("collapse", "random"))
+    check_level(confidence_level)
+    draws = generator(rng)
+    if ties == "random" and draws is None:
+        msg = "ties='random' needs rng, a whole number or a numpy.random.Generator; got None"
+        raise InputError(msg)
+    source = open_source(
+        y_true, y_prob, sample_weight, data, weight_kind=weight_kind, pos_label=pos_label
+    )
+    if ties == "random":
+        return _with_random_ties(source, method, confidence_level, draws)
+    (result,) = calibrations(
+        Apart([None], [source]), method=method, confidence_level=confidence_level, rng=draws
+    )
+    return result
+
+
+def _with_random_ties(
+    source: Source, method: str, confidence_level: float, rng: np.random.Generator | None
+) -> Calibration:
+    if not isinstance(source, RowSource):
+        msg = "ties='random' needs rows in memory or in files; an engine keeps its rows"
+        raise InputError(msg)
+    assert rng is not None  # noqa: S101
+    blocks, totals = source.shuffled(rng)
+    if method == "monte-carlo" and not equal_weights(totals):
+        msg = "ties='random' and method='monte-carlo' do not go together where weights differ"
+        raise InputError(msg)
+    return calibrate(
+        blocks,
+        totals,
+        source,
+        method="asymptotic" if method == "auto" else method,
+        confidence_level=confidence_level,
+        rng=rng,
+    )
+
+
+def _extremes(y_true: Any, y_prob: Any, sample_weight: Any) -> Extremes:
+    source = RowSource(observations(y_true, y_prob, sample_weight))
+    blocks, totals = source.blocks()
+    return extremes(blocks, totals.weight, source.refine)[1]

@@ -1,0 +1,138 @@
+"""Many groups, one assessment each, read together."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from secant._api.calibrate import calibrations
+from secant._inference.adjust import benjamini_hochberg, holm
+from secant._inference.choose import METHODS
+from secant._inference.limits import at_level, least_log_pvalue
+from secant._input.options import check_choice, check_level, generator
+from secant._results.assessments import Assessments, Group
+from secant.sources.open import open_groups
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from secant._base.types import FloatArray
+    from secant._results.calibration import Calibration
+
+__all__ = ["assess_by", "ranked"]
+
+_ADJUST = {"holm": holm, "benjamini-hochberg": benjamini_hochberg}
+
+
+def assess_by(
+    y_true: Any,
+    y_prob: Any,
+    by: Any,
+    *,
+    data: Any = None,
+    adjust: str = "holm",
+    sample_weight: Any = None,
+    weight_kind: str = "sampling",
+    pos_label: Any = None,
+    method: str = "auto",
+    confidence_level: float = 0.95,
+    rng: Any = None,
+) -> Assessments:
+    """Assess the calibration of every group, with P-values adjusted for their number.
+
+    It tells which groups are miscalibrated. Testing twenty calibrated groups at 5% each finds
+    one by chance; adjusted P-values do not.
+
+    Parameters
+    ----------
+    y_true, y_prob, sample_weight, weight_kind, pos_label, method, confidence_level
+        As in :func:`assess`.
+    by : array-like of shape (n,), or a list of them
+        The group of each prediction; with ``data``, the name of a column or a list of names. A
+        missing value is a group of its own, with key None. The outcomes cannot be groups: among
+        rows chosen by what happened, even perfect forecasts look wrong.
+    data : optional
+        Where the predictions are, if not in arrays; as in :func:`assess`. All groups are
+        assessed in the same passes over the data.
+    adjust : {"holm", "benjamini-hochberg"}
+        ``"holm"`` keeps the chance of any false finding at most 1 - ``confidence_level``;
+        ``"benjamini-hochberg"`` the expected share of false ones among the findings.
+    rng : int or numpy.random.Generator, optional
+        Randomness for Monte Carlo P-values, which are the same in every run without it.
+
+    Returns
+    -------
+    Assessments
+        A table, smallest adjusted P-value first, and a mapping from group to result.
+
+    Raises
+    ------
+    InputError
+        If anything in the input is unusable; the message names the argument, the value and
+        its place.
+
+    References
+    ----------
+    .. [1] S. Holm (1979). "A simple sequentially rejective multiple test procedure." Scandinavian
+       Journal of Statistics 6(2). https://www.jstor.org/stable/4615733
+    .. [2] Y. Benjamini, Y. Hochberg (1995). "Controlling the false discovery rate." Journal of the
+       Royal Statistical Society B 57(1). https://doi.org/10.1111/j.2517-6161.1995.tb02031.x
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import secant
+    >>> rng = np.random.default_rng(0)
+    >>> forecast = rng.random(3000)
+    >>> segment = rng.choice(["north", "south", "west"], 3000)
+    >>> chance = np.where(segment == "west", forecast**2, forecast)
+    >>> happened = rng.random(3000) < chance
+    >>> result = secant.assess_by(happened, forecast, segment)
+    >>> result.failing
+    ('west',)
+    >>> result["west"].worst.direction
+    'too high'
+    """
+    check_choice("method", method, METHODS)
+    check_choice("adjust", adjust, tuple(_ADJUST))
+    check_level(confidence_level)
+    draws = generator(rng)
+    groups = open_groups(
+        y_true, y_prob, sample_weight, by, data, weight_kind=weight_kind, pos_label=pos_label
+    )
+    results = calibrations(groups, method=method, confidence_level=confidence_level, rng=draws)
+    adjusted = _ADJUST[adjust]([result.ecce_r.pvalue for result in results])
+    return ranked(groups.keys, results, adjusted, adjust=adjust, by=groups.by, empty=groups.empty)
+
+
+def ranked(
+    keys: Sequence[Any],
+    results: Sequence[Calibration],
+    adjusted: FloatArray,
+    *,
+    adjust: str,
+    by: tuple[str, ...],
+    empty: tuple[Any, ...] = (),
+    what: str = "group",
+    draws: int | None = None,
+) -> Assessments:
+    """Put groups in order, the smallest adjusted P-value first."""
+    level = results[0].confidence_level
+
+    def rank(number: int) -> tuple[float, ...]:
+        """Return what to sort by, less the last digits, which depend on the order of rows."""
+        statistic = results[number].ecce_r
+        numbers = float(adjusted[number]), statistic.log10_pvalue, -statistic.normalized
+        return *(float(f"{value:.9g}") for value in numbers), number
+
+    order = sorted(range(len(results)), key=rank)
+    rows = (_group(keys[i], results[i], float(adjusted[i]), 1 - level) for i in order)
+    return Assessments(tuple(rows), by, adjust, level, empty, what, draws)
+
+
+def _group(key: Any, result: Calibration, adjusted: float, alpha: float) -> Group:
+    if at_level(adjusted, alpha):
+        return Group(key, result, adjusted, "miscalibrated")
+    too_few = not at_level(np.exp(least_log_pvalue(result._blocks)), alpha)  # noqa: SLF001
+    return Group(key, result, adjusted, "too few" if too_few else "none found")

@@ -1,0 +1,174 @@
+"""From groups of observations to their results, all groups in one go."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from secant import null
+from secant._blocks.looking import resolve_all
+from secant._blocks.table import merge
+from secant._inference import choose
+from secant._inference.limits import interval, normalize
+from secant._metrics.ecce import could_hold_an_extreme, extremes
+from secant._results.calibration import Calibration
+from secant._results.parts import Statistic
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from secant._base.types import BoolArray
+    from secant._blocks.looking import Groups, Source
+    from secant._blocks.table import Blocks, Totals
+
+__all__ = ["calibrate", "calibrations", "thinned"]
+
+# Distinct scores below which the path is too coarse for the Brownian limit.
+_FEW_SCORES = 50
+
+
+def calibrations(
+    groups: Groups,
+    *,
+    method: str,
+    confidence_level: float,
+    rng: np.random.Generator | None = None,
+) -> list[Calibration]:
+    """Assess every group by itself, looking at the data for all of them together."""
+    looks = groups.blocks()
+    totals = [sums for _, sums in looks]
+
+    def matters(number: int, blocks: Blocks) -> BoolArray:
+        for_extremes = could_hold_an_extreme(blocks, totals[number].weight)
+        return for_extremes | choose.needed(blocks, totals[number], method)
+
+    tables = resolve_all([blocks for blocks, _ in looks], matters, groups.refine)
+    fast = None
+    if len(tables) > 1:
+        fast = _worth_compiling(tables, totals, method)
+    rngs = [None] * len(tables) if rng is None else rng.spawn(len(tables))
+    return [
+        calibrate(
+            blocks,
+            sums,
+            groups.source(number),
+            method=method,
+            confidence_level=confidence_level,
+            rng=rngs[number],
+            fast=fast,
+        )
+        for number, (blocks, sums) in enumerate(zip(tables, totals, strict=True))
+    ]
+
+
+def calibrate(
+    blocks: Blocks,
+    totals: Totals,
+    source: Source,
+    *,
+    method: str,
+    confidence_level: float,
+    rng: np.random.Generator | None,
+    fast: bool | None = None,
+) -> Calibration:
+    """Put together the result for observations whose blocks are resolved as far as needed."""
+    blocks, found = extremes(blocks, totals.weight)
+    p_r, p_mad = choose.pvalues(
+        blocks, totals, found, source=source, method=method, rng=rng, fast=fast
+    )
+
+    def statistic(value: float, law: null.BrownianLaw, p: choose.PValue) -> Statistic:
+        return Statistic(
+            value=value,
+            normalized=normalize(value, totals.sigma),
+            # A power of a logarithm is off in its last digit; a P-value of .3 shall be .3.
+            pvalue=float(f"{10**p.log10:.15g}"),
+            log10_pvalue=p.log10,
+            method=p.method,
+            bracket=p.bracket,
+            ci=interval(value, law, totals, confidence_level),
+        )
+
+    happened = float(blocks.w1.sum())
+    return Calibration(
+        n=totals.n,
+        sigma=totals.sigma,
+        ecce_r=statistic(found.ecce_r, null.range, p_r),
+        ecce_mad=statistic(found.ecce_mad, null.mad, p_mad),
+        mean_score=_share(happened - float(blocks.gain.sum()), totals),
+        base_rate=_share(happened, totals),
+        confidence_level=float(confidence_level),
+        forbidden=source.forbidden.rows,
+        n_forbidden=source.forbidden.count,
+        warnings=tuple(_warnings(source, blocks, totals, p_r.method)),
+        _blocks=blocks,
+        _totals=totals,
+        _extremes=found,
+        _source=source,
+    )
+
+
+def _share(weight: float, totals: Totals) -> float:
+    """Return a share of all weight, which rounding moves neither below nothing nor beyond all."""
+    return min(max(weight / totals.weight, 0.0), 1.0)
+
+
+def thinned(result: Calibration, most: int) -> Calibration:
+    """Return a result that keeps about so many stretches of scores, to take less memory.
+
+    Nothing that it says changes: its source is asked again for what is no longer kept.
+    """
+    blocks, found = result._blocks, result._extremes  # noqa: SLF001  (made here)
+    if len(blocks) <= most:
+        return result
+    # The ties on both sides of an extreme stay, so that the scores there are exact.
+    beside = [end + step for end in (found.argmin, found.argmax) for step in (-1, 0, 1)]
+    even = np.linspace(0, len(blocks), most, endpoint=False).astype(np.int64)
+    starts = np.unique(np.concatenate([even, beside]))
+    starts = starts[(starts >= 0) & (starts < len(blocks))]
+    argmin, argmax = np.searchsorted(starts, [found.argmin, found.argmax]).tolist()
+    return replace(
+        result,
+        _blocks=merge(blocks, starts),
+        _extremes=replace(found, argmin=argmin, argmax=argmax),
+    )
+
+
+def _worth_compiling(tables: Sequence[Blocks], totals: Sequence[Totals], method: str) -> bool:
+    """Tell whether all the groups together are worth compiling for."""
+    from secant._inference.finite import worth_compiling  # noqa: PLC0415  (not what `import secant` pays for)
+
+    pairs = zip(tables, totals, strict=True)
+    return worth_compiling(sum(choose.work(blocks, sums, method) for blocks, sums in pairs))
+
+
+def _warnings(source: Source, blocks: Blocks, totals: Totals, method: str) -> Iterator[str]:
+    """Say what to keep in mind when reading the numbers, a line each."""
+    count, rows = source.forbidden.count, source.forbidden.rows
+    if count:
+        first = f" (first at row {rows[0]})" if rows else ""
+        yield (
+            f"{count:,} response{'s' if count > 1 else ''}{first} had a score of exactly 0 or 1 "
+            f"that ruled {'them' if count > 1 else 'it'} out: that alone refutes these scores, "
+            "whatever the P-value."
+        )
+    events = int(blocks.n1.sum())
+    if events in (0, totals.n):
+        yield f"The event {'never' if not events else 'always'} happened; check the outcomes."
+    if totals.few_events:
+        yield "Few events were expected, or few failures: confidence limits are approximate."
+    if method != "asymptotic":
+        return
+    if source.sampling and totals.largest > choose.HEAVY_SHARE * totals.wwv:
+        yield (
+            f"One observation carries {totals.largest / totals.wwv:.0%} of the variance: with such "
+            "weights the asymptotic P-value is not to be trusted; use method='monte-carlo'."
+        )
+    if len(blocks) < _FEW_SCORES and totals.n > 2 * _FEW_SCORES and not blocks.open.any():
+        better = "exact" if choose.equal_weights(totals) else "monte-carlo"
+        yield (
+            f"Only {len(blocks)} distinct score{'s' if len(blocks) > 1 else ''}: the asymptotic "
+            f"P-value is rough; use method='{better}'."
+        )

@@ -1,0 +1,258 @@
+"""Cells: a mergeable summary of any number of predictions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from secant import null
+from secant._base.writing import write_whole
+from secant._blocks.cell_sums import CellSums
+from secant._blocks.grids import dyadic_grid
+from secant._input.observations import observations
+from secant._metrics.ecce import limits
+from secant.errors import InputError
+
+if TYPE_CHECKING:
+    import os
+
+    from secant._blocks.table import Blocks, Totals
+
+__all__ = ["Bounds", "Cells"]
+
+_CHUNK = 1 << 17
+# With fewer cells than this a score's distance from its anchor is large enough to drift.
+_FEW_CELLS = 1 << 14
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """What a summary is certain of.
+
+    Attributes
+    ----------
+    n : int
+        Number of predictions.
+    ecce_r, ecce_mad : tuple of float
+        The metric lies between these two numbers, certainly.
+    sigma : float
+        Standard deviation that turns a metric into its normalised form; exact.
+    ecce_r_pvalue, ecce_mad_pvalue : tuple of float
+        The asymptotic P-value lies between these two numbers.
+    """
+
+    n: int
+    ecce_r: tuple[float, float]
+    ecce_mad: tuple[float, float]
+    sigma: float
+    ecce_r_pvalue: tuple[float, float]
+    ecce_mad_pvalue: tuple[float, float]
+
+
+class Cells:
+    """Sums per score cell: a summary of predictions that can be fed, added up and stored.
+
+    A state is fed batch by batch and merged with states made elsewhere: by another process, on
+    another day, on another machine. In whatever order and pieces predictions arrive, the sums are
+    the same. Without the predictions themselves the metrics are known within certified bounds,
+    which are narrow: about 0.02 sigma for a million predictions in 65,536 cells.
+
+    Parameters
+    ----------
+    n_cells : int
+        Number of cells of equal width over [0, 1), a power of two. The score 1 has a cell of
+        its own.
+
+    Attributes
+    ----------
+    n : int
+        Number of predictions seen.
+    n_cells : int
+        Number of cells.
+    forbidden : int
+        Predictions whose score rules out what happened (0 and yes, 1 and no).
+
+    Raises
+    ------
+    InputError
+        If ``n_cells`` is not a power of two between 1 and 2**24.
+
+    Notes
+    -----
+    A cell keeps the counts of both responses and the sums of positive and negative parts of
+    w(r - s). Their prefix sums are the cumulative differences at every edge, exactly; inside a cell
+    the path stays between its start minus the negative and its start plus the positive parts.
+
+    Examples
+    --------
+    >>> import secant
+    >>> monday, tuesday = secant.Cells(), secant.Cells()
+    >>> monday.update([0, 1, 1], [0.2, 0.6, 0.9])
+    >>> tuesday.update([0, 1], [0.1, 0.7])
+    >>> week = monday + tuesday
+    >>> week.n
+    5
+    >>> low, high = week.bounds().ecce_r
+    >>> low <= secant.ecce_r([0, 1, 1, 0, 1], [0.2, 0.6, 0.9, 0.1, 0.7]) <= high
+    True
+    """
+
+    def __init__(self, n_cells: int = 65536) -> None:
+        self._sums = CellSums(dyadic_grid(n_cells), sampling=False, moments=True)
+        self.forbidden = 0
+
+    @property
+    def n(self) -> int:
+        """Number of predictions seen."""
+        return int(self._sums.count.sum())
+
+    @property
+    def n_cells(self) -> int:
+        """Number of cells over [0, 1)."""
+        return int(self._sums.count.shape[0] >> 1) - 1
+
+    def update(
+        self,
+        y_true: Any,
+        y_prob: Any,
+        sample_weight: Any = None,
+        *,
+        weight_kind: str = "sampling",
+        pos_label: Any = None,
+    ) -> None:
+        """Add a batch of predictions; a batch with a fault in it changes nothing.
+
+        Parameters
+        ----------
+        y_true, y_prob, sample_weight, weight_kind, pos_label
+            As in :func:`secant.assess`. Batches with and without weights may follow each
+            other: a row without a weight has weight 1.
+
+        Raises
+        ------
+        InputError
+            If anything in the batch is unusable.
+        """
+        seen = observations(
+            y_true, y_prob, sample_weight, weight_kind=weight_kind, pos_label=pos_label
+        )
+        batch = CellSums(dyadic_grid(self.n_cells), sampling=seen.sampling, moments=True)
+        batch.precise = self.n_cells < _FEW_CELLS
+        for chunk in seen.chunks(_CHUNK):
+            batch.add(chunk)
+        # One assignment, so that an interruption leaves the old state or the new one.
+        self._sums = self._sums.plus(batch)
+        self.forbidden += seen.forbidden_copies
+
+    def merge(self, other: object) -> None:
+        """Add everything another state has seen; the coarser of two grids is kept.
+
+        Raises
+        ------
+        TypeError
+            If ``other`` is not a Cells.
+        """
+        if not isinstance(other, Cells):
+            msg = f"only another Cells can be merged; got {type(other).__name__}"
+            raise TypeError(msg)
+        n_cells = min(self.n_cells, other.n_cells)
+        self._sums = _coarsen(self._sums, n_cells).plus(_coarsen(other._sums, n_cells))  # noqa: SLF001
+        self.forbidden += other.forbidden
+
+    def __add__(self, other: object) -> Cells:
+        if not isinstance(other, Cells):
+            return NotImplemented
+        both = Cells(min(self.n_cells, other.n_cells))
+        both.merge(self)
+        both.merge(other)
+        return both
+
+    def __radd__(self, other: object) -> Cells:
+        # sum() starts from 0
+        return self + Cells(self.n_cells) if other == 0 else NotImplemented
+
+    def bounds(self) -> Bounds:
+        """Return what is certain about the metrics without another look at the predictions.
+
+        Raises
+        ------
+        InputError
+            If nothing has been seen yet.
+        """
+        blocks, totals = self._blocks()
+        ecce_r, ecce_mad = limits(blocks, totals.weight)
+        sigma = totals.sigma
+
+        def pvalues(law: null.BrownianLaw, metric: tuple[float, float]) -> tuple[float, float]:
+            low, high = (
+                1.0 if value == 0 else (law.sf(value / sigma) if sigma > 0 else 0.0)
+                for value in reversed(metric)
+            )
+            return float(low), float(high)
+
+        return Bounds(
+            n=totals.n,
+            ecce_r=ecce_r,
+            ecce_mad=ecce_mad,
+            sigma=sigma,
+            ecce_r_pvalue=pvalues(null.range, ecce_r),
+            ecce_mad_pvalue=pvalues(null.mad, ecce_mad),
+        )
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the state to a file, whole or not at all.
+
+        The file is a line of text, a header in JSON and compressed numbers under a checksum; it
+        holds nothing that could be executed.
+        """
+        from secant._blocks.cell_file import pack  # noqa: PLC0415  (compression and checksums, for files only)
+
+        write_whole(path, pack(self._sums, self.forbidden))
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Cells:
+        """Read a state that :meth:`save` wrote.
+
+        Raises
+        ------
+        InputError
+            If the file is not such a state, or is damaged or cut short.
+        """
+        from secant._blocks.cell_file import unpack  # noqa: PLC0415  (as in save)
+
+        sums, forbidden = unpack(path)
+        state = cls(1)
+        state._sums, state.forbidden = sums, forbidden
+        return state
+
+    def _blocks(self) -> tuple[Blocks, Totals]:
+        if not self.n:
+            msg = "these Cells are empty; update them with predictions first"
+            raise InputError(msg)
+        blocks = self._sums.blocks()
+        return blocks, self._sums.totals(blocks)
+
+    def __repr__(self) -> str:
+        return f"<secant.Cells: {self.n:,} predictions in {self.n_cells:,} cells>"
+
+
+def _coarsen(sums: CellSums, n_cells: int) -> CellSums:
+    """Join neighbouring cells; their sums add, once distances start from the new anchors."""
+    fine = (sums.count.shape[0] >> 1) - 1
+    if n_cells == fine:
+        return sums
+    coarse = CellSums(dyadic_grid(n_cells), sampling=sums.sampling, moments=sums.moments)
+    factor = fine // n_cells
+    into = np.append(np.arange(fine) // factor, n_cells)  # the score 1 stays alone
+    shift = np.repeat(sums.grid.anchor - coarse.grid.anchor[into], 2)
+    moved = dict(sums.columns())
+    weight = sums.weight if sums.sampling else sums.count
+    moved["offset"] = (sums.offset * sums.grid.unit + weight * shift) / coarse.grid.unit
+    for name, column in moved.items():
+        rows = column.reshape(fine + 1, -1)
+        joined = np.add.reduceat(rows, np.append(np.arange(0, fine, factor), fine), axis=0)
+        setattr(coarse, name, joined.ravel())
+    coarse.parts = list(sums.parts)
+    return coarse

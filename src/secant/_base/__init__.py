@@ -1,0 +1,1 @@
+"""What every room stands on: types, files written whole, progress, extras."""

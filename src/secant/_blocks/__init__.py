@@ -1,0 +1,1 @@
+"""Blocks, the one table every number comes from, and how it is made and cut finer."""

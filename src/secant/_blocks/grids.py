@@ -1,0 +1,300 @@
+"""Grids: monotone maps from scores to cells.
+
+Every grid cuts the scores in order, so that cells are consecutive stretches of scores and equal
+scores share a cell. Nothing else is needed for exact answers; where the cuts fall only decides
+how much is left to do afterwards.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+
+from secant._input.options import is_whole
+from secant.errors import InputError
+
+if TYPE_CHECKING:
+    from secant._base.types import BoolArray, FloatArray, IntArray
+
+__all__ = [
+    "BucketGrid",
+    "DyadicGrid",
+    "Grid",
+    "NestedGrid",
+    "PointGrid",
+    "SampledGrid",
+    "Scratch",
+    "dyadic_grid",
+    "rank",
+]
+
+MOST_CELLS = 1 << 24
+_FEW_EDGES = 16
+
+
+class Scratch:
+    """Memory used again for every chunk of rows.
+
+    Fresh arrays of this size are given back to the system and faulted in again page by page,
+    which costs as much as the arithmetic.
+    """
+
+    def __init__(self) -> None:
+        self._arrays: dict[str, np.ndarray[Any, Any]] = {}
+
+    def floats(self, name: str, size: int) -> FloatArray:
+        """Return some doubles, whatever they hold."""
+        array: FloatArray = self._get(name, size, np.float64)
+        return array
+
+    def ints(self, name: str, size: int) -> IntArray:
+        """Return some integers, whatever they hold."""
+        array: IntArray = self._get(name, size, np.int64)
+        return array
+
+    def _get(self, name: str, size: int, kind: Any) -> Any:
+        array = self._arrays.get(name)
+        if array is None or array.shape[0] < size:
+            array = self._arrays[name] = np.empty(size, kind)
+        return array[:size]
+
+
+class Grid(Protocol):
+    """A monotone map from scores to cells, the cell ``c`` holding ``low[c]`` to ``high[c]``.
+
+    Every cell has an *anchor*, one of the scores it can hold. Distances from it are what gets
+    summed: a sum of a million equal scores would drift by rounding, a million times the anchor
+    plus a sum of tiny distances does not. They are counted in units of ``unit``. Where ``ties``
+    is true an anchor may be a score that many observations share, so that it pays to watch for
+    cells which hold nothing else.
+    """
+
+    low: FloatArray
+    high: FloatArray
+    anchor: FloatArray
+    unit: float
+    ties: bool
+
+    def locate(self, scores: FloatArray, scratch: Scratch) -> tuple[IntArray, FloatArray]:
+        """Return the cell of every score and the score's distance from the cell's anchor.
+
+        Both may lie in scratch memory.
+        """
+        ...
+
+
+class BucketGrid(Grid, Protocol):
+    """A grid that numbers scores by an arithmetic formula before it joins them into cells."""
+
+    n_buckets: int
+
+    def bucket(self, scores: FloatArray, scratch: Scratch) -> IntArray:
+        """Return monotone bucket numbers of scores, to be clipped to 0 .. n_buckets - 1."""
+        ...
+
+
+def dyadic_grid(n_cells: Any) -> DyadicGrid:
+    """Return the grid of a number of cells, which must be a power of two."""
+    if not is_whole(n_cells, 1, MOST_CELLS) or n_cells & (n_cells - 1):
+        msg = f"n_cells must be a power of two between 1 and {MOST_CELLS:,}; got {n_cells!r}"
+        raise InputError(msg)
+    return DyadicGrid(int(n_cells).bit_length() - 1)
+
+
+class DyadicGrid:
+    """Cells [c / 2^bits, (c + 1) / 2^bits), and one more that holds the score 1 alone.
+
+    Multiplying by a power of two is exact, so every machine and every engine puts a score into
+    the same cell: states made anywhere can be added.
+    """
+
+    def __init__(self, bits: int) -> None:
+        self.bits = bits
+        self.n_cells = 1 << bits
+        self.n_buckets = self.n_cells + 1
+        self.low = self.anchor = np.arange(self.n_cells + 1) / self.n_cells
+        self.high = _below_next(self.low, last=1.0)
+        self.unit = 1 / self.n_cells
+        self.ties = False
+
+    def bucket(self, scores: FloatArray, scratch: Scratch) -> IntArray:
+        """Return the cells of scores."""
+        scaled = np.multiply(scores, self.n_cells, out=scratch.floats("scaled", len(scores)))
+        return self._to_integers(scaled, scratch)
+
+    @staticmethod
+    def _to_integers(whole: FloatArray, scratch: Scratch) -> IntArray:
+        cell = scratch.ints("cell", len(whole))
+        # By way of int32, because that conversion is vectorised.
+        narrow = scratch.ints("narrow", len(whole)).view(np.int32)[: len(whole)]
+        np.copyto(narrow, whole, casting="unsafe")
+        np.copyto(cell, narrow)
+        return cell
+
+    def locate(self, scores: FloatArray, scratch: Scratch) -> tuple[IntArray, FloatArray]:
+        """Find the cells of scores."""
+        offset = np.multiply(scores, self.n_cells, out=scratch.floats("offset", len(scores)))
+        whole = np.floor(offset, out=scratch.floats("scaled", len(scores)))
+        offset -= whole
+        return self._to_integers(whole, scratch), offset
+
+
+class SampledGrid:
+    """Cells adapted to where a sample of the scores lies, however skewed.
+
+    The leading bits of a non-negative double, read as an integer, grow with the double: they
+    number narrow buckets that are finest where scores are small. A table joins buckets into cells
+    that hold about equal shares of the sample.
+
+    Parameters
+    ----------
+    sample
+        Scores in ascending order, a fair sample of all of them.
+    lowest, highest
+        The smallest and the largest of all scores.
+    n_cells
+        How many cells to aim at.
+    """
+
+    # More buckets separate scores better but fall out of the processor's cache.
+    _MOST_BUCKETS = 1 << 17
+    # Scores below those that carry this share of the sample are not worth buckets of their own.
+    _TAIL = 1 / 8192
+
+    def __init__(self, sample: FloatArray, lowest: float, highest: float, n_cells: int) -> None:
+        # A cell must be looked into when the cumulative difference may turn inside it, which
+        # depends on its variance; some share by count keeps cells of tiny variance small too.
+        variance = sample * (1 - sample)
+        share = np.full(sample.shape[0], 0.25 / sample.shape[0])
+        if (total := variance.sum()) > 0:
+            share += 0.75 * variance / total
+        tail = sample[min(np.searchsorted(np.cumsum(share), self._TAIL), sample.shape[0] - 1)]
+        bottom, top = (int(end) for end in _as_integers(np.array([tail, highest])))
+        self._shift = max(0, (top - bottom).bit_length() - self._MOST_BUCKETS.bit_length() + 1)
+        self._first = bottom >> self._shift
+        self.n_buckets = (top >> self._shift) - self._first + 1
+
+        bucket = np.clip(self.bucket(sample, Scratch()), 0, self.n_buckets - 1)
+        held = np.asarray(np.bincount(bucket, share, self.n_buckets), np.float64)
+        new = self._first_of_cell(held, n_cells)
+        if highest == 1:  # the top bucket holds the score 1 alone: certain, so without variance
+            new[-1] = True
+        self._cell_of_bucket = np.cumsum(new) - 1
+        edges = ((np.flatnonzero(new) + self._first) << self._shift).view(np.float64)
+        edges[0] = lowest + 0.0  # not -0.0
+        self.low = edges
+        self.high = _below_next(edges, last=highest)
+        self.anchor, self.ties = self._anchors(sample, self._cell_of_bucket[bucket])
+        self.unit = 1.0
+
+    @staticmethod
+    def _first_of_cell(share: FloatArray, n_cells: int) -> BoolArray:
+        """Mark the buckets that begin a cell: each 1 / n_cells of the sample, and heavy ones."""
+        before = np.cumsum(share) - share
+        new: BoolArray = np.diff(np.floor(before * n_cells), prepend=-1) > 0
+        new |= share * n_cells >= 1
+        return new
+
+    def _anchors(self, sample: FloatArray, cell: IntArray) -> tuple[FloatArray, bool]:
+        """Anchor cells at a score the sample has more than once, if there is one."""
+        repeated = np.flatnonzero(sample[1:] == sample[:-1])
+        anchor = self.low.copy()
+        anchor[cell[repeated]] = sample[repeated]
+        return anchor, bool(repeated.size)
+
+    def bucket(self, scores: FloatArray, scratch: Scratch) -> IntArray:
+        """Return the bucket numbers of scores, to be clipped to 0 .. n_buckets - 1."""
+        number = scratch.ints("bucket", len(scores))
+        np.right_shift(scores.view(np.int64), self._shift, out=number)
+        number -= self._first
+        return number
+
+    def locate(self, scores: FloatArray, scratch: Scratch) -> tuple[IntArray, FloatArray]:
+        """Find the cells of scores."""
+        cell, offset = scratch.ints("cell", len(scores)), scratch.floats("offset", len(scores))
+        self._cell_of_bucket.take(self.bucket(scores, scratch), out=cell, mode="clip")
+        self.anchor.take(cell, out=offset, mode="clip")
+        np.subtract(scores, offset, out=offset)
+        return cell, offset
+
+
+class NestedGrid:
+    """Cells inside a few given ranges of scores, as fine as each range needs.
+
+    A range is cut into equal numbers of doubles, so that however narrow it is, or close to zero,
+    a few rounds of cutting separate any two scores.
+
+    Parameters
+    ----------
+    low, high
+        Limits of disjoint ranges in ascending order; every score located must lie in one.
+    n_cells
+        How many cells to spend on each range, at most; a power of two.
+    """
+
+    def __init__(self, low: FloatArray, high: FloatArray, n_cells: int) -> None:
+        self._range_low = low
+        self._origin = _as_integers(low)
+        span = _as_integers(high) - self._origin
+        # frexp of an integer gives its bit length, or one more where rounding carries.
+        self._shift = np.maximum(np.frexp(span)[1] - (n_cells.bit_length() - 1), 0).astype(np.int64)
+        sizes = (span >> self._shift) + 1
+        self._base = np.cumsum(sizes) - sizes
+
+        owner = np.repeat(np.arange(low.shape[0]), sizes)
+        number = np.arange(owner.shape[0]) - self._base[owner]
+        first = self._origin[owner] + (number << self._shift[owner])
+        self.low = self.anchor = first.view(np.float64)
+        self.high = np.minimum(_below_next(self.low, last=1.0), high[owner])
+        self.unit = 1.0
+        self.ties = False
+
+    def locate(
+        self,
+        scores: FloatArray,
+        scratch: Scratch,  # noqa: ARG002  (rarely used, for few rows)
+    ) -> tuple[IntArray, FloatArray]:
+        """Find the cells of scores."""
+        owner = rank(self._range_low, scores) - 1
+        inner = (_as_integers(scores) - self._origin[owner]) >> self._shift[owner]
+        cell = self._base[owner] + inner
+        return cell, scores - self.low[cell]
+
+
+class PointGrid:
+    """A grid for scores known to be among a few distinct ones, in ascending order."""
+
+    def __init__(self, scores: FloatArray) -> None:
+        self.low = self.high = self.anchor = scores
+        self.unit = 1.0
+        self.ties = False
+
+    def locate(
+        self,
+        scores: FloatArray,
+        scratch: Scratch,  # noqa: ARG002  (as above)
+    ) -> tuple[IntArray, FloatArray]:
+        """Find the cells of scores."""
+        return np.searchsorted(self.low, scores), np.zeros_like(scores)
+
+
+def rank(edges: FloatArray, scores: FloatArray) -> IntArray:
+    """Count the edges that each score has reached; edges are ascending."""
+    if edges.shape[0] > _FEW_EDGES:
+        return np.searchsorted(edges, scores, side="right")
+    # A search in random order stumbles at every branch; comparing with each edge does not.
+    reached = np.zeros(scores.shape[0], np.int64)
+    for edge in edges:
+        reached += scores >= edge
+    return reached
+
+
+def _below_next(edges: FloatArray, last: float) -> FloatArray:
+    """Return the largest double below the next edge, and ``last`` for the last cell."""
+    return np.append(np.nextafter(edges[1:], -np.inf), last)
+
+
+def _as_integers(scores: FloatArray) -> IntArray:
+    """Return what each double is when they are counted upward from 0.0; -0.0 counts as 0.0."""
+    return (scores + 0.0).view(np.int64)

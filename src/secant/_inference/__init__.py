@@ -1,0 +1,1 @@
+"""P-values and confidence limits."""

@@ -1,0 +1,130 @@
+"""P-values of many tests made fit to be read together."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from secant.errors import InputError
+
+if TYPE_CHECKING:
+    from secant._base.types import FloatArray
+
+__all__ = ["benjamini_hochberg", "holm"]
+
+
+def holm(pvalues: Any) -> FloatArray:
+    r"""Adjust P-values so that the chance of any false alarm stays below the level.
+
+    A test whose adjusted P-value is at most 5% is a finding; in all, the probability that one or
+    more findings are false is at most 5%, however the tests depend on each other.
+
+    Parameters
+    ----------
+    pvalues : array-like of shape (m,)
+        P-values in [0, 1], in any order. There may be none.
+
+    Returns
+    -------
+    ndarray of shape (m,)
+        Adjusted P-values in the order given, each at least as large as the P-value itself.
+
+    Raises
+    ------
+    InputError
+        If the P-values are not a sequence of numbers in [0, 1]; the message names the index.
+
+    Notes
+    -----
+    With the P-values in ascending order, the adjusted ones are
+
+    .. math:: \tilde p_{(i)} = \max_{j \le i} \min(1, (m - j + 1) p_{(j)}).
+
+    References
+    ----------
+    .. [1] S. Holm (1979). "A simple sequentially rejective multiple test procedure." Scandinavian
+       Journal of Statistics 6(2). https://www.jstor.org/stable/4615733
+
+    Examples
+    --------
+    >>> holm([0.01, 0.04, 0.03])
+    array([0.03, 0.06, 0.06])
+    """
+    checked = _check(pvalues)
+    order = np.argsort(checked)
+    tests = np.arange(len(checked), 0, -1)
+    stepped = np.maximum.accumulate(np.minimum(tests * checked[order], 1.0))
+    return _unsorted(stepped, order)
+
+
+def benjamini_hochberg(pvalues: Any) -> FloatArray:
+    r"""Adjust P-values so that the expected share of false findings stays below the level.
+
+    Of the tests whose adjusted P-value is at most 5%, at most 5% are false on average. That is less
+    than :func:`holm` promises and finds more.
+
+    Parameters
+    ----------
+    pvalues : array-like of shape (m,)
+        P-values in [0, 1], in any order. There may be none.
+
+    Returns
+    -------
+    ndarray of shape (m,)
+        Adjusted P-values in the order given, each at least as large as the P-value itself and at
+        most as large as Holm's.
+
+    Raises
+    ------
+    InputError
+        If the P-values are not a sequence of numbers in [0, 1]; the message names the index.
+
+    Notes
+    -----
+    With the P-values in ascending order, the adjusted ones are
+
+    .. math:: \tilde p_{(i)} = \min_{j \ge i} \min(1, (m / j) p_{(j)}).
+
+    The promise holds for independent tests, as those of disjoint groups are.
+
+    References
+    ----------
+    .. [1] Y. Benjamini, Y. Hochberg (1995). "Controlling the false discovery rate: a practical and
+       powerful approach to multiple testing." Journal of the Royal Statistical Society B 57(1).
+       https://doi.org/10.1111/j.2517-6161.1995.tb02031.x
+
+    Examples
+    --------
+    >>> benjamini_hochberg([0.01, 0.04, 0.03])
+    array([0.03, 0.04, 0.04])
+    """
+    checked = _check(pvalues)
+    order = np.argsort(checked)
+    rank = np.arange(1, len(checked) + 1)
+    stepped = np.minimum(checked[order] * (len(checked) / rank), 1.0)
+    return _unsorted(np.minimum.accumulate(stepped[::-1])[::-1], order)
+
+
+def _unsorted(values: FloatArray, order: np.ndarray[Any, np.dtype[np.intp]]) -> FloatArray:
+    """Put sorted values back where they came from."""
+    back = np.empty_like(values)
+    back[order] = values
+    return back
+
+
+def _check(pvalues: Any) -> FloatArray:
+    try:
+        checked = np.asarray(pvalues, dtype=np.float64)
+    except (TypeError, ValueError):
+        msg = f"pvalues must be numbers; got a {type(pvalues).__name__} that holds something else"
+        raise InputError(msg) from None
+    if checked.ndim != 1:
+        msg = f"pvalues must be one-dimensional; got an array of shape {checked.shape}"
+        raise InputError(msg)
+    wrong = ~((checked >= 0) & (checked <= 1))  # NaN is neither
+    if wrong.any():
+        index = int(wrong.argmax())
+        msg = f"pvalues must lie in [0, 1]; got {checked[index]} at index {index}"
+        raise InputError(msg)
+    return checked

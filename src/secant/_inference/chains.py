@@ -1,0 +1,428 @@
+"""Markov chains with barriers, in numpy: how much probability reaches the barrier.
+
+Under perfect calibration the number of successes is a Markov chain on the integers: at each tie it
+grows by a binomial count. Both finite-sample P-values follow such a chain cell by cell, keep what
+lies between two barriers, and add up what leaves. Only positive numbers are ever added, so a small
+P-value has the relative accuracy of a large one.
+
+A chain is described by integers alone (:class:`Chain`), so that where a barrier stands is decided
+once, before any probability is computed, and is the same in every implementation.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from secant._base.types import BoolArray, FloatArray, IntArray
+
+__all__ = ["SCALE", "WHOLE", "Chain", "Steps", "absorbed", "make_steps", "mirrored", "windows"]
+
+# The mass a chain starts with. With 1 the far cells of a small P-value would be subnormal numbers:
+# slow on many processors, and zero where some library has set them to be.
+SCALE = 2.0**900
+
+# Ties up to this size enter with all their outcomes, larger ones without the improbable.
+WHOLE = 64
+
+# Cells by which a stretch of single steps may drift before its buffer is laid out afresh.
+_DRIFT = 1 << 16
+
+
+@dataclass(frozen=True, slots=True)
+class Steps:
+    """What the success count does at each step.
+
+    Attributes
+    ----------
+    stay, move
+        Probabilities of no success and of a success, for steps of one observation.
+    first, offset, pmf
+        For all other steps: ``pmf[offset[k]:offset[k + 1]]`` are the probabilities of ``first[k]``,
+        ``first[k] + 1``, ... successes. A step of one observation has none.
+    """
+
+    stay: FloatArray
+    move: FloatArray
+    first: IntArray
+    offset: IntArray
+    pmf: FloatArray
+
+    def __len__(self) -> int:
+        return int(self.stay.shape[0])
+
+
+@dataclass(frozen=True, slots=True)
+class Chain:
+    """A success count on cells ``1/stride`` apart, between a floor and a ceiling.
+
+    A success moves a cell up by ``stride``. After step k the cells above ``low[k]`` and below
+    ``high[k]`` are alive; neither limit ever goes down. What is at ``high[k]`` or above is
+    absorbed. What is at ``low[k]`` or below
+
+    - is absorbed too where ``entry`` is None; the chain then starts in cell 0;
+    - otherwise comes to rest at the running minimum, where the chain also starts. Mass at rest
+      stays so with up to ``hold[k]`` successes at step k (none, if that is one observation); with
+      j more than that it goes to the cell ``entry[k] + (j - 1) * stride``.
+
+    ``entry`` has one column for each way of rounding; columns do not mix.
+    """
+
+    steps: Steps
+    low: IntArray
+    high: IntArray
+    stride: int = 1
+    hold: IntArray | None = None
+    entry: IntArray | None = None
+
+
+# --- laws of steps --------------------------------------------------------------------------------
+
+
+def windows(
+    score: FloatArray, size: IntArray, ends: IntArray, faint: float
+) -> tuple[IntArray, IntArray]:
+    """Return the smallest and the largest number of successes to reckon with at each step.
+
+    Parameters
+    ----------
+    score, size
+        Score and number of observations of each tie.
+    ends
+        The last tie of each step. Ties that share a step have all their scores on the same side
+        of 1/2, and together less than one success, or failure, is expected of them.
+    faint
+        Other numbers have together less than 2 exp(-faint) at each step.
+    """
+    one_score, one_size = score[ends], size[ends]
+    mean = one_size * one_score
+    # Bernstein's inequality, solved for the deviation.
+    variance = mean * (1.0 - one_score)
+    reach = faint / 3.0 + np.sqrt(faint * faint / 9.0 + 2.0 * faint * variance)
+    whole = one_size <= WHOLE
+    first = np.where(whole, 0, np.maximum(np.floor(mean - reach), 0.0)).astype(np.int64)
+    last = np.where(whole, one_size, np.minimum(np.ceil(mean + reach), one_size)).astype(np.int64)
+    several = np.diff(ends, prepend=-1) > 1
+    if several.any():
+        total = np.diff(np.cumsum(size)[ends], prepend=0)
+        most = np.minimum(_rare_count(_rare_mean(score, size, ends)[several].max(), faint), total)
+        low_side = one_score < 0.5
+        first = np.where(several, np.where(low_side, 0, total - most), first)
+        last = np.where(several, np.where(low_side, most, total), last)
+    return first, last
+
+
+def make_steps(score: FloatArray, size: IntArray, ends: IntArray, faint: float) -> Steps:
+    """Return the law of the number of successes at each step; see :func:`windows`."""
+    first, last = windows(score, size, ends, faint)
+    several = np.diff(ends, prepend=-1) > 1
+    one_score, one_size = score[ends], size[ends]
+    taps = np.where((one_size == 1) & ~several, 0, last - first + 1)
+    offset = np.concatenate([[0], np.cumsum(taps)])
+    pmf = np.empty(int(offset[-1]))
+    small = ~several & (one_size > 1) & (one_size <= WHOLE)
+    for count in np.unique(one_size[small]).tolist():
+        chosen = np.flatnonzero(small & (one_size == count))
+        at = offset[chosen][:, np.newaxis] + np.arange(count + 1)
+        pmf[at] = _small_binomial(count, one_score[chosen])
+    for k in np.flatnonzero(~several & (one_size > WHOLE)).tolist():
+        law = _binomial(int(one_size[k]), float(one_score[k]), int(first[k]), int(last[k]))
+        pmf[offset[k] : offset[k + 1]] = law
+    if several.any():
+        step = np.repeat(np.arange(len(ends)), np.diff(ends, prepend=-1))
+        member = several[step]
+        rare = np.minimum(score, 1.0 - score)
+        laws = _rare_laws(step[member], rare[member], size[member], int(taps[several].max()))
+        for k, law in zip(np.flatnonzero(several).tolist(), laws, strict=True):
+            kept = law[: taps[k]]
+            pmf[offset[k] : offset[k + 1]] = kept if one_score[k] < 0.5 else kept[::-1]
+    return Steps(1.0 - one_score, one_score, first, offset, pmf)
+
+
+def mirrored(steps: Steps, total: IntArray) -> Steps:
+    """Count failures instead of successes; ``total`` is the number of observations of each step."""
+    taps = np.diff(steps.offset)
+    # Reverse each law within its own place.
+    ends = np.repeat(steps.offset[:-1] + steps.offset[1:] - 1, taps)
+    pmf = steps.pmf[ends - np.arange(steps.pmf.shape[0])]
+    return Steps(steps.move, steps.stay, total - (steps.first + taps - 1), steps.offset, pmf)
+
+
+def _small_binomial(size: int, score: FloatArray) -> FloatArray:
+    """Return the probabilities of 0 to ``size`` successes, a row for each score."""
+    count = np.arange(size + 1)
+    choose = np.array([math.comb(size, j) for j in range(size + 1)], dtype=np.float64)
+    p = score[:, np.newaxis]
+    probabilities: FloatArray = choose * p**count * (1.0 - p) ** (size - count)
+    return probabilities
+
+
+def _binomial(size: int, score: float, first: int, last: int) -> FloatArray:
+    """Return the probabilities of ``first`` to ``last`` successes, scaled to add up to 1."""
+    mode = min(max(math.floor((size + 1) * score), first), last)
+    odds = score / (1.0 - score)
+    up = np.arange(mode, last, dtype=np.float64)
+    down = np.arange(mode, first, -1, dtype=np.float64)
+    # From the mode outwards by ratios of neighbours: falling products of positive numbers.
+    above = np.cumprod((size - up) / (up + 1.0) * odds)
+    below = np.cumprod(down / (size - down + 1.0) / odds)
+    shape = np.concatenate([below[::-1], [1.0], above])
+    probabilities: FloatArray = shape / shape.sum()
+    return probabilities
+
+
+def _rare_mean(score: FloatArray, size: IntArray, ends: IntArray) -> FloatArray:
+    """Return how many successes, or failures if these are rarer, each step expects."""
+    rare = size * np.minimum(score, 1.0 - score)
+    return np.add.reduceat(rare, np.concatenate([[0], ends[:-1] + 1]))
+
+
+def _rare_count(mean: float, faint: float) -> int:
+    """Return a number that so rare a count exceeds with probability below exp(-faint)."""
+    # P(count >= j) <= mean^j/j!, since that is so for the Poisson law and it is larger.
+    count, log_tail = 0, 0.0
+    while log_tail > -faint:
+        count += 1
+        log_tail += math.log(mean) - math.log(count)
+    return count
+
+
+def _rare_laws(step: IntArray, rare: FloatArray, size: IntArray, taps: int) -> FloatArray:
+    """Return the probabilities of 0, 1, ... rare outcomes at each step, a row each.
+
+    A product of polynomials, multiplied in pairs until there is one for each step. All
+    coefficients are positive, so none loses digits.
+    """
+    degree = min(int(size.max()), taps - 1)
+    laws = np.empty((len(step), degree + 1))
+    laws[:, 0] = np.exp(size * np.log1p(-rare))
+    for j in range(degree):
+        laws[:, j + 1] = laws[:, j] * ((size - j).clip(0) / (j + 1.0) * (rare / (1.0 - rare)))
+    while True:
+        begins = np.flatnonzero(np.diff(step, prepend=-1))
+        if len(begins) == len(step):
+            break
+        place = np.arange(len(step)) - np.repeat(begins, np.diff(begins, append=len(step)))
+        left = np.flatnonzero(place % 2 == 0)
+        paired = np.append(step[1:], -1)[left] == step[left]
+        laws, step = _products(laws, left, paired, taps), step[left]
+    padded = np.zeros((len(step), taps))
+    padded[:, : laws.shape[1]] = laws
+    return padded
+
+
+def _products(laws: FloatArray, left: IntArray, paired: BoolArray, taps: int) -> FloatArray:
+    """Multiply the polynomials at ``left`` by the next one, where they are paired with it."""
+    width = laws.shape[1]
+    other = np.zeros((len(left), width))
+    other[:, 0] = 1.0
+    other[paired] = laws[left[paired] + 1]
+    product = np.zeros((len(left), min(2 * width - 1, taps)))
+    for j in range(width):
+        room = min(width, product.shape[1] - j)
+        product[:, j : j + room] += laws[left, j : j + 1] * other[:, :room]
+    return product
+
+
+# --- running a chain ------------------------------------------------------------------------------
+
+
+def absorbed(chain: Chain) -> FloatArray:
+    """Return the mass absorbed, out of ``SCALE``, for each column."""
+    state: _Band | _Rise
+    if chain.entry is None or chain.hold is None:
+        state = _Band(chain)
+    else:
+        state = _Rise(chain, chain.entry, chain.hold)
+    for start, stop in _stretches(chain):
+        if chain.steps.offset[start] == chain.steps.offset[stop]:
+            state.walk(start, stop)
+        else:
+            state.leap(start)
+    return state.total()
+
+
+def _stretches(chain: Chain) -> Iterator[tuple[int, int]]:
+    """Cut the steps into stretches of single observations, not too long, and other steps."""
+    single = np.diff(chain.steps.offset) == 0
+    longest = max(64, _DRIFT // chain.stride)
+    cuts = np.flatnonzero(~(single[1:] & single[:-1])) + 1
+    edges = [0, *cuts.tolist(), len(single)]
+    for start, stop in pairwise(edges):
+        for first in range(start, stop, longest):
+            yield first, min(first + longest, stop)
+
+
+class _Band:
+    """Mass between two absorbing barriers."""
+
+    def __init__(self, chain: Chain) -> None:
+        self.chain = chain
+        self.origin = 0
+        self.cells: FloatArray = np.array([SCALE])
+        self.gone = 0.0
+
+    def total(self) -> FloatArray:
+        return np.array([self.gone])
+
+    def walk(self, first: int, last: int) -> None:
+        """Take the steps ``first`` to ``last``, of one observation each, in place."""
+        chain, steps, part = self.chain, self.chain.steps, slice(first, last)
+        start, stop, gone = 0, self.cells.shape[0], 0.0
+        low = (chain.low[part] + 1 - self.origin).tolist()
+        high = (chain.high[part] - self.origin).tolist()
+        buffer = np.zeros(max(high[-1], stop) + 1)
+        buffer[:stop] = self.cells
+        scratch = np.empty_like(buffer)
+        multiply, add = np.multiply, np.add
+        for stay, move, floor, ceiling in zip(
+            steps.stay[part].tolist(), steps.move[part].tolist(), low, high, strict=True
+        ):
+            alive, moved = buffer[start:stop], scratch[: stop - start]
+            multiply(alive, move, moved)
+            multiply(alive, stay, alive)
+            landing = buffer[start + 1 : stop + 1]
+            add(landing, moved, landing)
+            stop += 1
+            while start < floor and start < stop:
+                gone += buffer.item(start)
+                start += 1
+            while stop > ceiling and stop > start:
+                stop -= 1
+                gone += buffer.item(stop)
+                buffer[stop] = 0.0
+        self.cells = buffer[start:stop].copy()
+        self.origin += start
+        self.gone += gone
+
+    def leap(self, k: int) -> None:
+        """Take step k, of several observations, by one convolution."""
+        chain, steps = self.chain, self.chain.steps
+        pmf = steps.pmf[steps.offset[k] : steps.offset[k + 1]]
+        if not self.cells.size:
+            return
+        spread = np.convolve(self.cells, pmf)
+        bottom = self.origin + int(steps.first[k])
+        below, above = _inside(bottom, spread.shape[0], int(chain.low[k]), int(chain.high[k]))
+        self.gone += float(spread[:below].sum() + spread[above:].sum())
+        self.origin, self.cells = bottom + below, spread[below:above]
+
+
+class _Rise:
+    """Mass above its running minimum; cells hold all columns side by side."""
+
+    def __init__(self, chain: Chain, entry: IntArray, hold: IntArray) -> None:
+        self.chain, self.entry, self.hold = chain, entry, hold
+        self.columns = int(entry.shape[1])
+        self.origin = int(chain.low[0]) + 1
+        self.cells: FloatArray = np.empty((0, self.columns))
+        self.resting = [SCALE] * self.columns
+        self.gone = [0.0] * self.columns
+
+    def total(self) -> FloatArray:
+        return np.array(self.gone)
+
+    def walk(self, first: int, last: int) -> None:
+        """Take the steps ``first`` to ``last``, of one observation each, in place."""
+        chain, steps, part, columns = self.chain, self.chain.steps, slice(first, last), self.columns
+        jump, start, stop = chain.stride * columns, 0, self.cells.size
+        low = ((chain.low[part] + 1 - self.origin) * columns).tolist()
+        high = ((chain.high[part] - self.origin) * columns).tolist()
+        doors = ((self.entry[part] - self.origin) * columns + np.arange(columns)).tolist()
+        buffer = np.zeros(max(high[-1], stop))
+        buffer[:stop] = self.cells.ravel()
+        scratch = np.empty_like(buffer)
+        over = np.zeros(jump)
+        multiply, add = np.multiply, np.add
+        for stay, move, floor, ceiling, door in zip(
+            steps.stay[part].tolist(), steps.move[part].tolist(), low, high, doors, strict=True
+        ):
+            if width := stop - start:
+                alive, moved = buffer[start:stop], scratch[:width]
+                multiply(alive, move, moved)
+                multiply(alive, stay, alive)
+                kept = max(min(ceiling - start - jump, width), 0)
+                if kept < width:
+                    across = over[: width - kept]
+                    add(across, moved[kept:], across)
+                landing = buffer[start + jump : start + jump + kept]
+                add(landing, moved[:kept], landing)
+                stop = min(stop + jump, ceiling)
+            # Mass that leaves its minimum, and then mass that comes to one.
+            for column, cell in enumerate(door):
+                leaving = self.resting[column] * move
+                self.resting[column] *= stay
+                if cell < ceiling:
+                    stop = max(stop, cell - column + columns)
+                    buffer[cell] += leaving
+                else:
+                    self.gone[column] += leaving
+                if start < floor:
+                    arriving = buffer[start + column : min(floor, stop) : columns]
+                    self.resting[column] += sum(arriving.tolist())
+            start = max(start, floor)
+            stop = max(stop, start)
+        self.cells = buffer[start:stop].reshape(-1, columns).copy()
+        self.origin += start // columns
+        for column, mass in enumerate(over.reshape(-1, columns).sum(axis=0).tolist()):
+            self.gone[column] += mass
+
+    def leap(self, k: int) -> None:
+        """Take step k, of several observations, by convolutions."""
+        chain, steps, stride = self.chain, self.chain.steps, self.chain.stride
+        pmf = steps.pmf[steps.offset[k] : steps.offset[k + 1]]
+        taps, first = pmf.shape[0], int(steps.first[k])
+        low, high = int(chain.low[k]), int(chain.high[k])
+        # Where the lowest cell goes with the fewest successes, and where mass at rest would.
+        bottom = self.origin + first * stride
+        doors = (self.entry[k] + (first - 1) * stride).tolist()
+        base = min(bottom - 1, low)
+        top = max(bottom + len(self.cells), max(doors) + 1) + (taps - 1) * stride
+        spread = np.zeros((max(top, high) - base, self.columns))
+        _convolve(self.cells, pmf, stride, spread[bottom - base :])
+        held = _clip(int(self.hold[k]) + 1 - first, taps)
+        for column, door in enumerate(doors):
+            mass = self.resting[column]
+            self.resting[column] = mass * float(pmf[:held].sum())
+            landing = spread[door - base + held * stride :: stride, column][: taps - held]
+            landing += mass * pmf[held:]
+        arriving = spread[: low + 1 - base].sum(axis=0).tolist()
+        crossing = spread[high - base :].sum(axis=0).tolist()
+        for column in range(self.columns):
+            self.resting[column] += arriving[column]
+            self.gone[column] += crossing[column]
+        self.origin, self.cells = low + 1, spread[low + 1 - base : high - base]
+
+
+def _inside(bottom: int, size: int, low: int, high: int) -> tuple[int, int]:
+    """Return where, among ``size`` cells from ``bottom``, those above low and below high are."""
+    below = _clip(low + 1 - bottom, size)
+    return below, max(below, _clip(high - bottom, size))
+
+
+def _clip(index: int, size: int) -> int:
+    return min(max(index, 0), size)
+
+
+def _convolve(cells: FloatArray, pmf: FloatArray, stride: int, out: FloatArray) -> None:
+    """Add to ``out`` every column convolved with a law whose atoms are ``stride`` cells apart."""
+    width, columns = cells.shape
+    taps = pmf.shape[0]
+    if taps <= stride * columns:
+        scratch = np.empty_like(cells)
+        for j, probability in enumerate(pmf.tolist()):
+            landing = out[j * stride : j * stride + width]
+            np.multiply(cells, probability, scratch)
+            np.add(landing, scratch, landing)
+    else:
+        for phase in range(min(stride, width)):
+            for column in range(columns):
+                law = np.convolve(cells[phase::stride, column], pmf)
+                out[phase::stride, column][: law.shape[0]] += law

@@ -1,0 +1,218 @@
+"""Which P-value: exact, certified, Monte Carlo or asymptotic, and the name of the one taken.
+
+``"auto"`` takes finite-sample P-values while a count of operations stays within a budget. The count
+depends on the data alone, so the same data give the same P-value on every machine. Beyond it the
+Brownian limit is good where the variance is large, and random draws decide where it is not.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from secant import null
+from secant.errors import InputError
+
+if TYPE_CHECKING:
+    from secant._base.types import BoolArray
+    from secant._blocks.looking import Source
+    from secant._blocks.table import Blocks, Totals
+    from secant._inference.finite import Bracket
+    from secant._inference.montecarlo import Estimate
+    from secant._metrics.ecce import Extremes
+
+__all__ = ["HEAVY_SHARE", "METHODS", "PValue", "equal_weights", "needed", "pvalues", "work"]
+
+METHODS = ("auto", "exact", "asymptotic", "monte-carlo")
+
+# Variance sum w^2 v, in units of an average squared weight, from which the Brownian limit is good
+# wherever the finite-sample methods are too slow.
+_LARGE_VARIANCE = 400
+# Above this share of the variance in one observation the Brownian limit is out of reach.
+HEAVY_SHARE = 0.02
+# Observations, and distinct scores among them, beyond which "auto" takes the limit if it is good.
+_MANY_ROWS = 1 << 16
+_MANY_SCORES = 4096
+# Draws of a Monte Carlo P-value; it stops when so many are at least as extreme.
+_DRAWS = 9999
+_ENOUGH = 100
+# Coins tossed (rows times draws) up to which "auto" draws for weighted rows: about a second.
+_COINS = 100_000_000
+_FEWEST_DRAWS = 999
+# How many budgets a finite-sample P-value may cost where only Monte Carlo could replace it.
+_PATIENCE = 8
+
+
+class PValue(NamedTuple):
+    """A decimal logarithm, how it was obtained, and the limits certified for it."""
+
+    log10: float
+    method: str
+    bracket: tuple[float, float] | None
+
+
+def needed(blocks: Blocks, totals: Totals, method: str) -> BoolArray:
+    """Mark the blocks that must be resolved into ties before :func:`pvalues` is asked.
+
+    Whether to resolve is asked of how many distinct scores there are, not of how they happen to be
+    stored: blocks are marked until that is known.
+    """
+    nothing = np.zeros(len(blocks), bool)
+    if method == "asymptotic" or totals.sigma == 0 or not equal_weights(totals):
+        return nothing
+    if _beyond_any_budget(totals, method) and len(blocks) > _MANY_SCORES:
+        return nothing
+    return blocks.open
+
+
+def pvalues(
+    blocks: Blocks,
+    totals: Totals,
+    found: Extremes,
+    *,
+    source: Source,
+    method: str,
+    rng: np.random.Generator | None,
+    fast: bool | None = None,
+) -> tuple[PValue, PValue]:
+    """Return the P-values of ECCE-R and ECCE-MAD.
+
+    The blocks are those that :func:`needed` marks no more. ``fast`` says whether compiled code is
+    worth its compilation, which many small calls together may be.
+
+    Raises
+    ------
+    InputError
+        If exact P-values are asked for but rows carry unequal sampling weights.
+    """
+    if totals.sigma == 0 or found.ecce_r == 0:
+        how = "asymptotic" if method == "asymptotic" else "exact"
+        certain = PValue(-math.inf if found.ecce_r > 0 else 0.0, how, None)
+        return certain, certain
+    asymptotic = (
+        _asymptotic(found.ecce_r, null.range, totals),
+        _asymptotic(found.ecce_mad, null.mad, totals),
+    )
+    if method == "asymptotic":
+        return asymptotic
+    equal, trusted = equal_weights(totals), _limit_is_trusted(totals)
+    if method == "exact" and not equal:
+        msg = (
+            "method='exact' knows no sampling weights that differ from row to row; "
+            "use method='monte-carlo'"
+        )
+        raise InputError(msg)
+    rng = np.random.default_rng(0) if rng is None else rng  # the same draws in every run
+    if method == "auto" and trusted and not equal and totals.n * _FEWEST_DRAWS > _COINS:
+        return asymptotic
+    if method == "monte-carlo" or not equal:
+        draws = _DRAWS
+        if method == "auto":
+            draws = int(min(_DRAWS, max(_FEWEST_DRAWS, _COINS // totals.n)))
+        return _monte_carlo(blocks, source, rng, draws, equal=equal)
+    if _beyond_any_budget(totals, method) and len(blocks) > _MANY_SCORES:
+        return asymptotic
+    return _finite_sample(blocks, asymptotic, method, rng, trusted=trusted, fast=fast)
+
+
+def work(blocks: Blocks, totals: Totals, method: str) -> int:
+    """Return the operations that finite-sample P-values take, 0 where none are computed."""
+    finite = method in {"auto", "exact"} and totals.sigma > 0 and equal_weights(totals)
+    if not finite or blocks.open.any():
+        return 0
+    from secant._inference.finite import operations  # noqa: PLC0415  (as in _finite_sample)
+
+    return sum(operations(blocks.low, blocks.n, blocks.n1, which) for which in ("r", "mad"))
+
+
+def equal_weights(totals: Totals) -> bool:
+    """Tell whether every observation has the same weight."""
+    return totals.ww * totals.n <= totals.weight**2 * (1 + 1e-12)  # Cauchy and Schwarz
+
+
+def _beyond_any_budget(totals: Totals, method: str) -> bool:
+    """Tell whether there are too many observations, unless they have few distinct scores."""
+    return method == "auto" and _limit_is_trusted(totals) and totals.n > _MANY_ROWS
+
+
+def _finite_sample(
+    ties: Blocks,
+    asymptotic: tuple[PValue, PValue],
+    method: str,
+    rng: np.random.Generator,
+    *,
+    trusted: bool,
+    fast: bool | None,
+) -> tuple[PValue, PValue]:
+    """Compute what the budget allows; exact methods asked for by name have none."""
+    from secant._inference import finite, montecarlo  # noqa: PLC0415  (not for `import secant`)
+
+    table = ties.low, ties.n, ties.n1
+
+    # Where the limit is not to be trusted certainty is worth some patience.
+    budget = finite.BUDGET * (1 if trusted else _PATIENCE)
+
+    def affordable(which: str) -> bool:
+        return method == "exact" or finite.operations(*table, which) <= budget
+
+    r, mad = asymptotic
+    can_r, can_mad = affordable("r"), affordable("mad")
+    if not (can_r and can_mad) and not trusted:
+        r, mad = (
+            _drawn(estimate)
+            for estimate in montecarlo.draw_ties(
+                *table, rng=rng, draws=_FEWEST_DRAWS, enough=_ENOUGH
+            )
+        )
+    if can_r:
+        r = _certified(finite.certified_r(*table, fast=fast))
+    if can_mad:
+        compute = finite.exact_mad if method == "exact" else finite.certified_mad
+        mad = _certified(compute(*table, fast=fast))
+    return r, mad
+
+
+def _monte_carlo(
+    blocks: Blocks, source: Source, rng: np.random.Generator, draws: int, *, equal: bool
+) -> tuple[PValue, PValue]:
+    from secant._base.progress import reporting  # noqa: PLC0415
+    from secant._inference.montecarlo import draw_rows, draw_ties  # noqa: PLC0415  (as above)
+
+    with reporting("Drawing outcomes") as progress:
+        drawing: dict[str, Any] = {
+            "rng": rng,
+            "draws": draws,
+            "enough": _ENOUGH,
+            "progress": progress,
+        }
+        if equal:
+            estimates = draw_ties(blocks.low, blocks.n, blocks.n1, **drawing)
+        else:
+            scores, labels, weights = source.sorted_rows()
+            assert weights is not None  # noqa: S101
+            estimates = draw_rows(scores, weights, labels, **drawing)
+    r, mad = estimates
+    return _drawn(r), _drawn(mad)
+
+
+def _limit_is_trusted(totals: Totals) -> bool:
+    """Tell whether the Brownian limit can be relied on."""
+    variance = totals.wwv * totals.n / totals.ww
+    return variance >= _LARGE_VARIANCE and totals.largest <= HEAVY_SHARE * totals.wwv
+
+
+def _asymptotic(value: float, law: null.BrownianLaw, totals: Totals) -> PValue:
+    return PValue(law.logsf(value / totals.sigma) / math.log(10), "asymptotic", None)
+
+
+def _certified(bracket: Bracket) -> PValue:
+    limits = 10**bracket.low, 10**bracket.high
+    exact = bracket.low == bracket.high
+    return PValue(bracket.high, "exact" if exact else "certified", None if exact else limits)
+
+
+def _drawn(estimate: Estimate) -> PValue:
+    method = f"Monte Carlo, {estimate.draws:,} draws"
+    return PValue(math.log10(estimate.pvalue), method, None)

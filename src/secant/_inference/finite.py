@@ -1,0 +1,410 @@
+"""P-values of ECCE-MAD and ECCE-R that hold at the sample size at hand.
+
+All functions take a table of ties in the order of their scores: each distinct score, how many
+observations have it, and how many of these are successes. With K_k successes and A_k the sum of
+scores among the observations up to tie k, the path is X_k = K_k - A_k with X_0 = 0, and
+
+- ECCE-MAD is max|X|/n. Its null law is that of a success count between two moving barriers:
+  :func:`exact_mad` computes it exactly, :func:`certified_mad` within bounds and much faster where
+  a great many scores are near 0 or 1;
+- ECCE-R is (max X - min X)/n. It reaches c when the largest rise of the path or its largest fall
+  does. :func:`certified_r` computes a lower and an upper bound of that probability.
+
+"At least as extreme" means: as large as the observed value less a guard of 1e-12 of it and four
+units in the last place of A_n. All sums A_k are compensated, and one and the same A_k serves the
+observed and the hypothetical paths, so that outcomes which tie with the observed one count.
+"""
+
+from __future__ import annotations
+
+import math
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from secant import null
+from secant._inference import chains
+from secant._inference.binomial import log_two_sided
+from secant._inference.chains import SCALE, Chain, Steps
+from secant._inference.path import observe
+from secant._inference.plans import FAINTEST, best, faint, mad_plans, mad_work, r_plans
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from secant._base.types import FloatArray, IntArray
+    from secant._inference.path import Path
+    from secant._inference.plans import Grid
+
+    _Kernel = Callable[[Chain], FloatArray]
+
+__all__ = [
+    "BUDGET",
+    "Bracket",
+    "certified_mad",
+    "certified_r",
+    "exact_mad",
+    "operations",
+    "worth_compiling",
+]
+
+_LOG_10 = math.log(10)
+
+# Smaller P-values are only said to be below it.
+_LOG10_LEAST = -300.0
+
+# Operations that take about 0.2 s with numpy alone: where "auto" gives up.
+BUDGET = 800_000_000
+# Operations from which loading numba pays.
+_WORTH_COMPILING = 8 * BUDGET
+
+# How much of a P-value may at last be missing.
+_MISSING = 1e-14
+
+
+class Bracket(NamedTuple):
+    """Decimal logarithms of a lower and an upper bound of a P-value; equal where it is exact.
+
+    The P-value to report is the upper one. Below 1e-300 it is only known to be below: the bracket
+    is then (-inf, -300). An impossible outcome has (-inf, -inf).
+    """
+
+    low: float
+    high: float
+
+
+_CERTAIN = Bracket(0.0, 0.0)
+_IMPOSSIBLE = Bracket(-math.inf, -math.inf)
+
+
+def exact_mad(score: FloatArray, n: IntArray, n1: IntArray, *, fast: bool | None = None) -> Bracket:
+    r"""Return the exact P-value of ECCE-MAD.
+
+    Parameters
+    ----------
+    score, n, n1 : ndarray
+        Distinct scores in ascending order; observations and successes at each.
+    fast : bool, optional
+        Whether to use numba; by default where it is installed and pays.
+
+    Returns
+    -------
+    Bracket
+        log10 P(max\|X\| >= c), twice; or (-inf, -300) when P < 1e-300.
+
+    Notes
+    -----
+    With c the observed max\|X\|, the mass p_k(i) of the success count follows
+    p_k = p_{k-1} * Binomial(n_k, s_k), and what has \|i - A_k\| >= c after tie k is taken out and
+    added to P. Only positive numbers are added, so P is accurate to about 1e-16 for each step.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> score, one, none = np.array([0.5, 0.6]), np.array([1, 1]), np.array([0, 0])
+    >>> round(10 ** exact_mad(score, one, none).high, 12)  # 0.5 * 0.4: two failures
+    0.2
+    """
+    path, c, _ = observe(score, n, n1)
+    known = _known(score, n, n1, path, c)
+    if known is not None:
+        return known
+    lower, upper, _ = _mad(path, c, _kernel(mad_work(path, c), fast=fast))
+    return _bracket(lower, upper)
+
+
+def certified_mad(
+    score: FloatArray,
+    n: IntArray,
+    n1: IntArray,
+    *,
+    budget: int = BUDGET,
+    fast: bool | None = None,
+) -> Bracket:
+    r"""Return certain bounds of the P-value of ECCE-MAD, equal ones if the budget allows.
+
+    Parameters
+    ----------
+    score, n, n1 : ndarray
+        Distinct scores in ascending order; observations and successes at each.
+    budget : int
+        Operations up to which the bounds are made tighter, up to exactness.
+    fast : bool, optional
+        Whether to use numba; by default where it is installed and pays.
+
+    Returns
+    -------
+    Bracket
+        log10 of the bounds; the upper one is the P-value to report.
+
+    Notes
+    -----
+    Pool neighbouring ties with scores near 0 of which d successes are expected, d small. Between
+    the ends a and b of such a pool, X can fall by at most d from X_a, and rises by at most d to
+    X_b: so X_a - d <= X <= X_b + d inside. Near 1, with d expected failures, X_b - d <= X <=
+    X_a + d. Looking only at the ends of pools therefore misses at most d of max\|X\|:
+
+        P(max \|X\| >= c at ends) <= P(max \|X\| >= c) <= P(max \|X\| >= c - d at ends).
+    """
+    path, c, _ = observe(score, n, n1)
+    known = _known(score, n, n1, path, c)
+    if known is not None:
+        return known
+    plan = best(mad_plans(path, c), budget)
+    lower, upper, error = _mad(plan.path, c, _kernel(plan.work, fast=fast))
+    return _bracket(lower, upper, error if plan.path.drift else 0.0)
+
+
+def certified_r(
+    score: FloatArray,
+    n: IntArray,
+    n1: IntArray,
+    *,
+    budget: int = BUDGET,
+    fast: bool | None = None,
+) -> Bracket:
+    r"""Return certain bounds of the P-value of ECCE-R.
+
+    Parameters
+    ----------
+    score, n, n1 : ndarray
+        Distinct scores in ascending order; observations and successes at each.
+    budget : int
+        Operations up to which the bounds are made tighter, to about 1%.
+    fast : bool, optional
+        Whether to use numba; by default where it is installed and pays.
+
+    Returns
+    -------
+    Bracket
+        log10 of the bounds; the upper one is the P-value to report.
+
+    Notes
+    -----
+    Let c be the observed range, U the event that the path rises by c at some time (from a minimum
+    to a later point) and D that it falls by c. Then {R >= c} = U or D.
+
+    *From U and D to R.* P(U or D) <= P(U) + P(D) gives the upper bound. For the lower one, let
+    a and b be the probabilities that U happens first and that D does, so that P = a + b. When U
+    happens first the path is at its maximum, so a later fall by c is a fall of the remaining path
+    alone, which is independent and has fewer steps: its probability is at most P(D). Hence
+    P(D) <= b + a P(D), likewise P(U) <= a + b P(U), and the smallest a + b with both properties is
+
+    .. math:: P \ge \frac{P(U)(1 - P(D)) + P(D)(1 - P(U))}{1 - P(U) P(D)},
+
+    which grows with P(U) and with P(D), so lower bounds of them may be put in. It is at least
+    (P(U) + P(D))/(1 + max(P(U), P(D))), and equal to it when P(U) = P(D).
+
+    *U itself.* The height Z = X - min X follows Z_k = max(Z_{k-1} + J_k - n_k s_k, 0), J_k the
+    successes at tie k. Z_k never decreases when Z_{k-1} increases, so adding something to Z at any
+    time gives a path that is at least as high ever after, and subtracting gives one at most as
+    high: rounding Z + A_k = K - min X up to a grid bounds P(U) from above, rounding it down bounds
+    P(U) from below. A path at its minimum (Z = 0) needs no rounding. One that leaves it is rounded
+    then and only then, since K changes by whole numbers; and it forgets the rounding when it comes
+    back to a minimum, so errors do not add up. If the grid has the fractional parts of all A_k
+    among its points, nothing is rounded. D is U for 1 - s and failures.
+
+    *Very many ties with scores near 0 or 1* are pooled as in :func:`certified_mad`. A rise begins
+    at most d lower and ends at most d higher than at the ends of pools, in the same order, so the
+    upper bound is that of a rise by c - 2d there, the lower one that of a rise by c.
+
+    Both bounds are widened by what rounding to doubles can have done.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> score, one, none = np.array([0.5, 0.6]), np.array([1, 1]), np.array([0, 0])
+    >>> [round(10**bound, 12) for bound in certified_r(score, one, none)]  # two failures
+    [0.2, 0.2]
+    """
+    path, _, c = observe(score, n, n1)
+    known = _known(score, n, n1, path, c)
+    if known is not None:
+        return known
+    plan = best(r_plans(path, c), budget)
+    (rise, fall), upper, error = _r(plan.path, plan.grid, c, _kernel(plan.work, fast=fast))
+    p, q = rise / SCALE, fall / SCALE
+    lower = (rise * (1.0 - q) + fall * (1.0 - p)) / (1.0 - p * q) if p * q < 1.0 else SCALE
+    return _bracket(lower, sum(upper), error)
+
+
+def operations(score: FloatArray, n: IntArray, n1: IntArray, which: str) -> int:
+    """Return the cost of a finite-sample P-value before any of it is computed.
+
+    Parameters
+    ----------
+    score, n, n1 : ndarray
+        Distinct scores in ascending order; observations and successes at each.
+    which : {"exact-mad", "mad", "r"}
+        :func:`exact_mad`, or the coarsest bounds of :func:`certified_mad` or :func:`certified_r`.
+
+    Returns
+    -------
+    int
+        Multiplications and a charge for every step, about a quarter of a nanosecond each when
+        numpy does them. It depends on the data alone: not on the clock, nor on numba.
+    """
+    path, deviation, span = observe(score, n, n1)
+    c = span if which == "r" else deviation
+    if _known(score, n, n1, path, c) is not None:
+        return len(score)
+    if which == "exact-mad":
+        return mad_work(path, c)
+    return best(r_plans(path, c) if which == "r" else mad_plans(path, c), 0).work
+
+
+def worth_compiling(work: int) -> bool:
+    """Tell whether numba is installed and saves more than the second it takes to load.
+
+    For many tables at once, ask with the sum of their :func:`operations` and pass the answer to
+    each as ``fast``. The numbers are the same either way.
+    """
+    return work >= _WORTH_COMPILING and find_spec("numba") is not None
+
+
+def _kernel(work: int, *, fast: bool | None) -> _Kernel:
+    """Return the function that runs a chain."""
+    if fast is None:
+        fast = worth_compiling(work)
+    if not fast:
+        return chains.absorbed
+    from secant._inference import chains_numba  # noqa: PLC0415  # only where it is used
+
+    return chains_numba.absorbed
+
+
+def _known(score: FloatArray, n: IntArray, n1: IntArray, path: Path, c: float) -> Bracket | None:
+    """Return the P-value where it takes no chain to find it."""
+    if c <= 0.0:
+        return _CERTAIN
+    if len(score) == 1:
+        log10_p = log_two_sided(int(n1[0]), int(n[0]), float(score[0])) / _LOG_10
+        return Bracket(log10_p, log10_p)
+    if not len(path) or c > max(path.reached[-1], path.trials[-1] - path.reached[-1]):
+        return _IMPOSSIBLE
+    # Freedman's inequality for martingales with steps of at most 1, from each starting point.
+    log_bound = math.log(2.0 * len(path)) - 0.5 * c * c / (path.variance + c / 3.0)
+    return _bracket(0.0, 0.0) if log_bound < _LOG10_LEAST * _LOG_10 else None
+
+
+# --- chains ---------------------------------------------------------------------------------------
+
+
+def _band(path: Path, steps: Steps, c: float) -> Chain:
+    """Return the chain of K, which is absorbed when |X| reaches c."""
+    low = np.floor(path.after - c).astype(np.int64)
+    return Chain(steps, low, np.ceil(path.after + c).astype(np.int64))
+
+
+def _rise(path: Path, grid: Grid, steps: Steps, c: float, ways: tuple[str, ...]) -> Chain:
+    """Return the chain of K - min X, which is absorbed when X - min X reaches c."""
+    low = grid.below(path.after)
+    rounded = {"up": grid.above(path.before), "down": grid.below(path.before)}
+    return Chain(
+        steps,
+        low=low,
+        high=np.maximum(grid.above(path.after + c), low + 1),
+        stride=grid.stride,
+        hold=_hold(path, np.floor(path.after - path.before).astype(np.int64)),
+        entry=np.stack([rounded[way] + grid.stride for way in ways], axis=1),
+    )
+
+
+def _fall(path: Path, grid: Grid, steps: Steps, c: float, ways: tuple[str, ...]) -> Chain:
+    """Return the chain of max X - K, which is absorbed when max X - X reaches c.
+
+    The points are still those around A_k, only numbered downwards from the number of trials: so
+    no sum of 1 - s is ever rounded differently from the sum of s.
+    """
+    start, end = grid.stride * (path.total - path.count), grid.stride * path.total
+    low = end - grid.above(path.after)
+    rounded = {"up": start - grid.below(path.before), "down": start - grid.above(path.before)}
+    return Chain(
+        chains.mirrored(steps, path.count),
+        low=low,
+        high=np.maximum(end - grid.below(path.after - c), low + 1),
+        stride=grid.stride,
+        hold=_hold(path, path.count - np.ceil(path.after - path.before).astype(np.int64)),
+        entry=np.stack([rounded[way] + grid.stride for way in ways], axis=1),
+    )
+
+
+def _hold(path: Path, expected: IntArray) -> IntArray:
+    """Return how many moves at each step leave a path that is at its minimum there."""
+    # One move of a single observation is always more than was expected, rounded or not.
+    return np.where(path.count == 1, 0, expected)
+
+
+def _mad(path: Path, c: float, kernel: _Kernel) -> tuple[float, float, float]:
+    """Return a lower and an upper mass that deviates by c, and their relative error."""
+
+    def solve(steps: Steps) -> tuple[list[float], list[float]]:
+        lower = [float(kernel(_band(path, steps, c))[0])]
+        if not path.drift:
+            return lower, lower
+        return lower, [float(kernel(_band(path, steps, c - path.drift))[0])]
+
+    (lower,), (upper,), error = _solve(path, null.mad, c, solve)
+    return lower, upper, error
+
+
+def _r(path: Path, grid: Grid, c: float, kernel: _Kernel) -> tuple[list[float], list[float], float]:
+    """Return lower masses that rise and fall by c, upper ones, and their relative error."""
+    runs: list[tuple[float, tuple[str, ...]]]
+    if path.drift:
+        runs = [(c, ("down",)), (c - 2.0 * path.drift, ("up",))]
+    else:
+        runs = [(c, ("down", "up") if grid.keys is None else ("up",))]
+
+    def solve(steps: Steps) -> tuple[list[float], list[float]]:
+        masses = [
+            [kernel(chain(path, grid, steps, *run)) for run in runs] for chain in (_rise, _fall)
+        ]
+        return [float(mass[0][0]) for mass in masses], [float(mass[-1][-1]) for mass in masses]
+
+    return _solve(path, null.range, c, solve, grid.stride)
+
+
+def _solve(
+    path: Path,
+    law: null.BrownianLaw,
+    c: float,
+    solve: Callable[[Steps], tuple[list[float], list[float]]],
+    stride: int = 1,
+) -> tuple[list[float], list[float], float]:
+    """Run chains and return the lower and upper masses they absorb, with the relative error.
+
+    What may be left out at a step is decided from the asymptotic P-value. If the P-value turns out
+    much smaller than that, everything is done again with nothing left out.
+    """
+    shortened = int((path.count > chains.WHOLE).sum()) + (len(path) if path.drift else 0)
+    for limit in (faint(path, law, c), FAINTEST):
+        steps = chains.make_steps(path.score, path.size, path.ends, limit)
+        lower, upper = solve(steps)
+        # Leaving out the tails of a law, and scaling up the rest to 1, moves no probability by
+        # more than what is in the tails; and two chains may be added.
+        missing = 4.0 * shortened * math.exp(-limit) * SCALE
+        if missing <= _MISSING * sum(lower):
+            break
+    # Roundings on the way through a chain: a few a step, and as many as there are terms wherever
+    # something is summed.
+    summed = stride * min(int(path.total[-1]), len(path) * math.ceil(c + 1.0))
+    terms = 4 * steps.pmf.shape[0] + 32 * int((path.count > 1).sum())
+    error = (4 * len(path) + terms + summed) * float(np.finfo(float).eps)
+    return lower, upper, error + (_MISSING if shortened else 0.0)
+
+
+def _bracket(lower: float, upper: float, error: float = 0.0) -> Bracket:
+    """Return the bracket for bounds given as mass out of ``SCALE``, widened by their error."""
+    low = _log10(lower * (1.0 - error))
+    high = max(_log10(upper * (1.0 + error)), _LOG10_LEAST)
+    if error:  # the logarithms are rounded as well
+        low -= 2.0 * math.ulp(low)
+        high = min(high + 2.0 * math.ulp(high), 0.0) if high > _LOG10_LEAST else high
+    return Bracket(low if low >= _LOG10_LEAST else -math.inf, high)
+
+
+def _log10(mass: float) -> float:
+    p = mass / SCALE  # a power of two: exact
+    return min(math.log10(p), 0.0) if p > 0.0 else -math.inf

@@ -1,0 +1,245 @@
+"""A test for narrow defects: many ranges of scores, wide and narrow, each judged at its own scale.
+
+The cumulative metrics add up what is wrong over a whole range and compare it with the noise of all
+observations, so that a large error in a hundredth of them drowns. Here every range is compared
+with its own noise, and pays for how many ranges of its size there are.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from hashlib import blake2b
+from threading import Lock
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from secant._inference.montecarlo import Coins, model_of_ties
+from secant._inference.path import compensated_sum
+
+if TYPE_CHECKING:
+    from secant._base.types import FloatArray, IntArray
+    from secant._inference.montecarlo import Model
+
+__all__ = ["Ranges", "Ties", "null_draws", "ranges"]
+
+# A range is two or three steps long, of a step that halves from one scale to the next.
+_LENGTHS = (2, 3)
+# The smallest step: this share of the variance of all observations.
+_FINEST = 12
+# A range of less variance than four fair coins, in units of weight, is too small to show anything.
+_LEAST_VARIANCE = 1.0
+# Below this, squares of scores leave the range of doubles. It only enters the yardstick.
+_LEAST_SCORE = 1e-150
+_LEAST_SHARE = 1e-300
+# Numbers looked at together: a few megabytes.
+_CELLS = 1 << 19
+# Relative error within which two values of the statistic are the same.
+GUARD = 1e-9
+
+
+@dataclass(frozen=True)
+class Ties:
+    """Observations with scores strictly between 0 and 1, in the order of scores.
+
+    ``score``, ``n``, ``n1`` are the distinct scores, the observations at each and the successes
+    among them. With sampling weights ``rows`` and ``weight`` are the score and the weight of every
+    single observation, in the order of scores and then of weights, and ``happened`` the responses.
+    """
+
+    score: FloatArray
+    n: IntArray
+    n1: IntArray
+    rows: FloatArray | None = None
+    weight: FloatArray | None = None
+    happened: IntArray | None = None
+
+    @cached_property
+    def ends(self) -> IntArray:
+        """The last observation of each tie."""
+        return np.cumsum(self.n) - 1
+
+    def total(self, power: int) -> FloatArray:
+        """Return the sum of w^power in each tie."""
+        if self.weight is None:
+            return self.n.astype(np.float64)
+        return np.add.reduceat(self.weight**power, self.ends - self.n + 1)
+
+    @cached_property
+    def reached(self) -> FloatArray:
+        """Running sum of w s at the end of each tie."""
+        return compensated_sum(self.total(1) * self.score)
+
+    def observed(self, at: IntArray) -> FloatArray:
+        """Return the path of sums of w(r - s) at the ends of some ties, as a table of one row."""
+        if self.weight is None or self.happened is None:
+            path = np.cumsum(self.n1) - self.reached
+        else:
+            path = np.cumsum(self.weight * self.happened)[self.ends] - self.reached
+        return path[None, at]
+
+    def model(self, at: IntArray) -> Model:
+        """Return what draws such paths under perfect calibration."""
+        if self.rows is None:
+            return model_of_ties(self.score, self.n, self.reached, at)
+        return Coins(self.rows, self.weight, self.ends[at], self.reached[at])
+
+    def digest(self) -> bytes:
+        """Return a name for all that the law of the statistic depends on."""
+        name = blake2b(self.score.tobytes())
+        name.update(self.n.tobytes())
+        if self.weight is not None:
+            name.update(b"weighted" + self.weight.tobytes())
+        return name.digest()
+
+
+@dataclass(frozen=True, slots=True)
+class Ranges:
+    """Ranges of consecutive ties and the yardstick of each.
+
+    The range number i holds the ties ``start[i]``, ..., ``stop[i] - 1``; ``at`` are the ties at
+    whose ends ranges end, or after which they start. Under perfect calibration the sum of w(r - s)
+    in a range has the variance ``variance`` and the first three cumulants of ``unit`` times a
+    binomial number of ``trials`` trials with chance ``p`` = 1 - ``q``, less its mean.
+    """
+
+    start: IntArray
+    stop: IntArray
+    at: IntArray
+    variance: FloatArray
+    unit: FloatArray
+    p: FloatArray
+    q: FloatArray
+    trials: FloatArray
+    penalty: FloatArray
+
+    def __len__(self) -> int:
+        return len(self.start)
+
+    def share(self) -> FloatArray:
+        """Return shares of an error probability, in proportion to variance; they add up to 1."""
+        shares: FloatArray = self.variance / self.variance.sum()
+        return shares
+
+    def sums(self, path: FloatArray) -> FloatArray:
+        """Return the sum of w(r - s) in every range, from paths at the ties ``at``, a row each."""
+        path = np.concatenate([np.zeros((len(path), 1)), path], axis=1)
+        first, last = (np.searchsorted(self.at, place) for place in (self.start, self.stop))
+        difference: FloatArray = path[:, last] - path[:, first]
+        return difference
+
+    def judged(self, sums: FloatArray, index: IntArray) -> FloatArray:
+        """Return the root of twice the log likelihood ratio, less the penalty, of some ranges."""
+        p, q, trials = self.p[index], self.q[index], self.trials[index]
+        moved = sums / (self.unit[index] * trials)
+        likelihood = _relative_entropy(p + moved, p) + _relative_entropy(q - moved, q)
+        return np.sqrt(np.maximum(2 * trials * likelihood, 0)) - self.penalty[index]
+
+    def largest(self, sums: FloatArray) -> FloatArray:
+        """Return the largest value over all ranges, for each row of sums.
+
+        Relative entropy is at most the chi-square distance, so the root is at most sqrt(2) times
+        the standardised sum: only the few ranges that this allows to be the largest are computed.
+        """
+        highest = np.abs(sums) * np.sqrt(2 / self.variance) - self.penalty
+        row = np.arange(len(sums))
+        first = highest.argmax(axis=1)
+        best = self.judged(sums[row, first], first)
+        row, candidate = np.nonzero(highest >= best[:, None])
+        np.maximum.at(best, row, self.judged(sums[row, candidate], candidate))
+        return best
+
+
+def ranges(ties: Ties) -> Ranges:
+    """Choose the ranges to look at; no tie is cut.
+
+    A scale has steps of one size in the variance of observations. Its ranges are two or three
+    steps long and begin at every step: halved steps from scale to scale make them dyadic ranges,
+    those shifted by half their length, and those half as long again. Each takes in the whole of
+    any tie that it meets.
+    """
+    score = np.maximum(ties.score, _LEAST_SCORE)
+    v = score * (1 - score)
+    squares, cubes = ties.total(2) * v, ties.total(3) * v
+    reached = np.concatenate([[0.0], np.cumsum(squares)])
+    total = reached[-1]
+    unit = cubes.sum() / squares.sum()
+    scales = math.floor(math.log2(max(1.0, 2 * total / (_LEAST_VARIANCE * unit**2))))
+    pairs = [np.array([[0, len(score)]])]
+    for scale in range(1, min(scales, _FINEST) + 1):
+        step = np.arange(2**scale + 1) * (total / 2**scale)
+        start = np.searchsorted(reached, step + GUARD * total, side="right") - 1
+        stop = np.searchsorted(reached, step - GUARD * total, side="left")
+        for length in _LENGTHS:
+            pairs.append(np.column_stack([start[:-length], stop[length:]]))  # noqa: PERF401
+    start, stop = np.unique(np.concatenate(pairs), axis=0).T
+
+    def within(values: FloatArray, *, from_above: bool = False) -> FloatArray:
+        """Add up in the order that meets small values first, so that they are not lost."""
+        if from_above:
+            values = values[::-1]
+        sums = np.concatenate([[0.0], np.cumsum(values)])
+        first, last = (len(values) - stop, len(values) - start) if from_above else (start, stop)
+        added: FloatArray = sums[last] - sums[first]
+        return added
+
+    variance, third = within(squares), within(cubes)
+    p = np.maximum(within(cubes * score) / third, _LEAST_SHARE)
+    q = np.maximum(within(cubes * (1 - score), from_above=True) / third, _LEAST_SHARE)
+    unit_of = third / variance
+    return Ranges(
+        start=start,
+        stop=stop,
+        at=np.unique(np.concatenate([start[start > 0], stop])) - 1,
+        variance=variance,
+        unit=unit_of,
+        p=p,
+        q=q,
+        trials=variance / (unit_of**2 * p * q),
+        penalty=np.sqrt(2 * (1 + np.log(np.maximum(total / variance, 1)))),
+    )
+
+
+def _relative_entropy(x: FloatArray, p: FloatArray) -> FloatArray:
+    """Return x log(x / p), 0 where nothing is left of x; x outside [0, 1] is moved to its end."""
+    x = np.clip(x, 0, 1)
+    ratio = np.divide(x, p, out=np.ones_like(x), where=x > 0)
+    return x * np.log(ratio)
+
+
+# Null draws that depend on the scores alone are kept for whoever asks again about the same scores.
+_KEPT: dict[tuple[bytes, int], FloatArray] = {}
+_KEEP = 16
+_KEEPING = Lock()
+
+
+def null_draws(
+    ties: Ties, family: Ranges, *, draws: int, rng: np.random.Generator | None
+) -> FloatArray:
+    """Return the statistic of responses drawn under perfect calibration."""
+    if rng is not None:
+        return _draw(ties, family, draws, rng)
+    key = ties.digest(), draws
+    with _KEEPING:
+        kept = _KEPT.get(key)
+    if kept is None:
+        kept = _draw(ties, family, draws, np.random.default_rng(0))  # the same in every run
+    with _KEEPING:
+        _KEPT.pop(key, None)
+        _KEPT[key] = kept  # the last used stands last
+        while len(_KEPT) > _KEEP:
+            del _KEPT[next(iter(_KEPT))]
+    return kept
+
+
+def _draw(ties: Ties, family: Ranges, draws: int, rng: np.random.Generator) -> FloatArray:
+    model = ties.model(family.at)
+    batch = max(1, _CELLS // max(model.cells, len(family)))
+    drawn = []
+    for made in range(0, draws, batch):
+        size = min(batch, draws - made)
+        path = np.concatenate(list(model.paths(rng, size)), axis=1)
+        drawn.append(family.largest(family.sums(path)))
+    return np.concatenate(drawn)

@@ -1,0 +1,185 @@
+"""Ways to go about a finite-sample P-value, and the work each takes."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from secant import null
+from secant._inference.chains import WHOLE, windows
+from secant._inference.path import pooled
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from secant._base.types import FloatArray, IntArray
+    from secant._inference.path import Path
+
+__all__ = [
+    "FAINTEST",
+    "STEP_MAD",
+    "STEP_R",
+    "Grid",
+    "Plan",
+    "best",
+    "faint",
+    "keyed",
+    "mad_plans",
+    "mad_work",
+    "r_plans",
+]
+
+# Charges, in multiplications, for what the interpreter does around them: in a step of one
+# observation and in one of several, of ECCE-MAD and of ECCE-R; for each numpy call within the
+# latter; for the law of a large tie; and for each tie that is pooled with its neighbours.
+STEP_MAD, STEP_R = 8_000, 24_000
+_LEAP_MAD, _LEAP_R = 24_000, 56_000
+_CALL = 8_000
+_LARGE = 100_000
+_POOLED = 1_000
+
+# The finest grids: a P-value changes by about 1% when c changes by their spacing.
+_FINENESS = 110.0
+# How much coarser they may become to save work.
+_COARSER = (1, 2, 4)
+# With that many distinct scores the running minimum is not rounded, if the budget allows; with as
+# many observations, always.
+_KEYED = 300
+
+# Minus the logarithm of the probability left out at a step, relative to the P-value expected; and
+# the most that may be.
+_NEGLIGIBLE = 42.0
+FAINTEST = 730.0
+# So that a quotient of counts does not overflow.
+_TINY = 1e-300
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """Points to which a running minimum is rounded, ``stride`` of them in every unit interval.
+
+    Without ``keys`` they are equally spaced; ``keys`` gives their fractional parts otherwise.
+    Points are numbered upwards from 0, the origin.
+    """
+
+    stride: int
+    keys: FloatArray | None = None
+
+    def below(self, y: FloatArray) -> IntArray:
+        """Return the number of the last point that is at most y."""
+        if self.keys is None:
+            return np.floor(self.stride * y).astype(np.int64)
+        whole = np.floor(y)
+        rank = np.searchsorted(self.keys, y - whole, side="right") - 1
+        return self.stride * whole.astype(np.int64) + rank
+
+    def above(self, y: FloatArray) -> IntArray:
+        """Return the number of the first point that is at least y."""
+        if self.keys is None:
+            return np.ceil(self.stride * y).astype(np.int64)
+        whole = np.floor(y)
+        rank = np.searchsorted(self.keys, y - whole, side="left")
+        return self.stride * whole.astype(np.int64) + rank
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """How to go about it, and the work it takes."""
+
+    path: Path
+    work: int
+    grid: Grid = Grid(1)
+
+
+def best(plans: Iterator[Plan], budget: int) -> Plan:
+    """Return the first plan that the budget allows, or else the one with the least work."""
+    seen = []
+    for plan in plans:
+        if plan.work <= budget:
+            return plan
+        seen.append(plan)
+    return min(seen, key=lambda plan: plan.work)
+
+
+def mad_plans(path: Path, c: float) -> Iterator[Plan]:
+    """Propose ways to compute ECCE-MAD's P-value, from the tightest bounds to the coarsest."""
+    yield Plan(path, mad_work(path, c))
+    for spacing in _spacings(path, c):
+        fewer = pooled(path, spacing)
+        if fewer.drift < c and 2 * len(fewer) <= len(path):
+            yield Plan(fewer, mad_work(fewer, c))
+
+
+def r_plans(path: Path, c: float) -> Iterator[Plan]:
+    """Propose ways to compute ECCE-R's P-value, from the tightest bounds to the coarsest."""
+    if len(path) <= _KEYED:
+        yield keyed(path, c)
+    if path.total[-1] <= _KEYED:
+        return
+    for spacing in _spacings(path, c):
+        stride = max(1, math.ceil(1.0 / spacing))
+        yield _gridded(path, c, stride)
+        fewer = pooled(path, 0.5 * spacing)
+        if 2.0 * fewer.drift < c and 2 * len(fewer) <= len(path):
+            yield _gridded(fewer, c, stride)
+
+
+def _spacings(path: Path, c: float) -> Iterator[float]:
+    """Return changes of c that change a P-value by about 1%, 2% and 4%."""
+    # By Bennett's inequality log P falls by log(1 + c/V) when c grows by 1: by c/V where the path
+    # is nearly Brownian, and by less where events are rare.
+    fall = math.log1p(c / max(path.variance, _TINY))
+    for coarser in _COARSER:
+        yield coarser / (_FINENESS * fall)
+
+
+def keyed(path: Path, c: float) -> Plan:
+    """Plan to keep the fractional parts of all A_k, so that nothing is rounded."""
+    keys = np.unique(path.before - np.floor(path.before))
+    return Plan(path, _r_work(path, c, len(keys), 1), Grid(len(keys), keys))
+
+
+def _gridded(path: Path, c: float, stride: int) -> Plan:
+    """Plan to round to a grid; where the fractional parts are as few, rather keep those."""
+    if len(path) <= 2 * stride:
+        return keyed(path, c)
+    return Plan(path, _r_work(path, c, stride, 2), Grid(stride))
+
+
+def mad_work(path: Path, c: float) -> int:
+    """Count the operations of ECCE-MAD's chains."""
+    singles, taps, spare = _steps_to_take(path, null.mad, c)
+    cells = math.ceil(2.0 * c)
+    chains = 2 if path.drift else 1
+    leaps = _LEAP_MAD * len(taps) + cells * int(taps.sum())
+    return spare + chains * (singles * (STEP_MAD + 2 * cells) + leaps)
+
+
+def _r_work(path: Path, c: float, stride: int, columns: int) -> int:
+    """Count the operations of ECCE-R's chains."""
+    singles, taps, spare = _steps_to_take(path, null.range, c)
+    chains = 2
+    if path.drift:  # both ways of rounding have barriers of their own
+        chains, columns = 4, 1
+    cells = math.ceil(stride * c) * columns
+    calls = _CALL * int(np.minimum(taps, stride * columns).sum())
+    leaps = _LEAP_R * len(taps) + calls + cells * int(taps.sum())
+    return spare + chains * (singles * (STEP_R + 2 * cells) + leaps)
+
+
+def _steps_to_take(path: Path, law: null.BrownianLaw, c: float) -> tuple[int, IntArray, int]:
+    """Return the number of steps of one observation, the terms of others, and what comes first."""
+    first, last = windows(path.score, path.size, path.ends, faint(path, law, c))
+    taps = (last - first + 1)[path.count > 1]
+    large = int((path.size > WHOLE).sum())
+    saved = len(path.score) - len(path)
+    return len(path) - len(taps), taps, _LARGE * large + _POOLED * saved
+
+
+def faint(path: Path, law: null.BrownianLaw, c: float) -> float:
+    """Return minus the logarithm of what may be left out at a step."""
+    log_p = law.logsf(c / math.sqrt(path.variance))
+    return math.ceil(min(_NEGLIGIBLE - log_p + math.log(len(path)), FAINTEST))

@@ -1,0 +1,144 @@
+"""Anything array-like as a one-dimensional array, or a clear word why not."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from secant.errors import InputError
+
+if TYPE_CHECKING:
+    from secant._base.types import FloatArray
+
+__all__ = [
+    "from_objects",
+    "one_dimensional",
+    "plain_value",
+    "real_array",
+    "real_matrix",
+    "shown",
+    "wrong_type",
+]
+
+# What to pass in place of an array with a column for each of two classes, or of several.
+_HINTS = {
+    "y_prob": (
+        "; pass the probabilities of the positive class alone, probs[:, 1]",
+        "; for the probabilities of several classes there is assess_classes",
+    ),
+    "y_true": (
+        " (one-hot? pass y_true.argmax(axis=1))",
+        " (one-hot? pass y_true.argmax(axis=1), for several classes to assess_classes)",
+    ),
+    "by": ("; pass a list of its columns",) * 2,
+}
+
+
+def one_dimensional(argument: str, value: Any) -> np.ndarray[Any, Any]:
+    """Turn anything array-like into a one-dimensional array, or say why not."""
+    array = _array(argument, value)
+    if array.ndim == 1:
+        return array
+    if array.ndim == 0:
+        msg = f"{argument} must be one-dimensional; got a single {type(value).__name__}"
+    else:
+        hint = _shape_hint(argument, array.shape)
+        msg = f"{argument} must be one-dimensional; its shape is {array.shape}{hint}"
+    raise InputError(msg)
+
+
+def _array(argument: str, value: Any) -> np.ndarray[Any, Any]:
+    """Turn anything array-like into an array, nothing of which is masked."""
+    if isinstance(value, (str, bytes)):
+        msg = f"{argument} must be an array of values; got the text {value!r}"
+        raise InputError(msg)
+    if isinstance(value, np.ma.MaskedArray) and np.ma.is_masked(value):
+        first = ", ".join(str(place) for place in np.argwhere(np.ma.getmaskarray(value))[0])
+        msg = f"{argument}[{first}] is masked; secant does not drop rows, leave them out yourself"
+        raise InputError(msg)
+    if isinstance(value, (list, tuple)):
+        for index, item in enumerate(value):
+            if item is np.ma.masked:
+                msg = f"{argument}[{index}] is masked; secant does not drop rows"
+                raise InputError(msg)
+    # A tensor that carries a gradient refuses to become an array; files have a detach() as well.
+    if hasattr(value, "detach") and hasattr(value, "__array__"):
+        value = value.detach()
+    try:
+        return np.asarray(value)
+    except (TypeError, ValueError, RuntimeError) as error:
+        msg = f"{argument} cannot be read as an array: {error}"
+        raise InputError(msg) from error
+
+
+def _shape_hint(argument: str, shape: tuple[int, ...]) -> str:
+    """Suggest what a two-dimensional array was probably meant to be."""
+    if len(shape) != 2:
+        return ""
+    if shape[1] == 1:
+        return "; pass its single column"
+    two, several = _HINTS.get(argument, ("", ""))
+    return two if shape[1] == 2 else several
+
+
+def real_array(
+    argument: str, value: Any, keep: tuple[type[np.floating[Any]], ...]
+) -> np.ndarray[Any, Any]:
+    """Turn anything array-like into a one-dimensional array of real numbers."""
+    array = one_dimensional(argument, value)
+    if array.dtype.type in keep:
+        return array
+    if array.dtype.kind in "fiub":
+        return array.astype(np.float64)
+    if array.dtype.kind == "O":
+        return from_objects(argument, array)
+    raise wrong_type(argument, array, "real numbers")
+
+
+def real_matrix(argument: str, value: Any) -> np.ndarray[Any, Any]:
+    """Turn anything array-like into a two-dimensional array of doubles or floats."""
+    array = _array(argument, value)
+    if array.ndim != 2:
+        msg = f"{argument} must have a row a prediction and a column a class; "
+        raise InputError(msg + f"its shape is {array.shape}")
+    if array.dtype in {np.dtype(np.float32), np.dtype(np.float64)}:
+        return array
+    if array.dtype.kind in "fiub":
+        return array.astype(np.float64)
+    if array.dtype.kind == "O":
+        return np.stack([from_objects(f"{argument}[{i}]", row) for i, row in enumerate(array)])
+    raise wrong_type(argument, array.ravel(), "real numbers")
+
+
+def wrong_type(argument: str, array: np.ndarray[Any, Any], wanted: str) -> InputError:
+    what = "text" if array.dtype.kind in "UST" else f"values of type {array.dtype}"
+    first = f"; the first is {shown(array[0])}" if array.shape[0] else ""
+    return InputError(f"{argument} must hold {wanted}; got {what}{first}")
+
+
+def from_objects(argument: str, array: np.ndarray[Any, Any]) -> FloatArray:
+    """Read a column of Python objects as doubles, naming the first that is not a number."""
+    numbers = np.empty(array.shape[0])
+    for index, item in enumerate(array):
+        try:
+            numbers[index] = _number(item)
+        except (TypeError, ValueError, OverflowError) as error:
+            complaint = ", not a number a double can hold"
+            raise InputError.of(argument, index, repr(item), complaint) from error
+    return numbers
+
+
+def _number(item: Any) -> float:
+    if isinstance(item, (str, bytes)):  # "0.3" would convert, but a column of texts is a mistake
+        raise TypeError
+    return float(item)
+
+
+def shown(value: Any) -> str:
+    """Return a value as users write it: 'a' rather than np.str_('a'), a date as a date."""
+    return repr(plain_value(value)) if isinstance(value, (str, bytes, np.number)) else str(value)
+
+
+def plain_value(value: Any) -> Any:
+    return value.item() if isinstance(value, np.generic) else value

@@ -1,0 +1,173 @@
+"""Outcomes of every code as 0 and 1: numbers, texts, -1 and 1, any two values."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from secant._input.arraylike import from_objects, plain_value, wrong_type
+from secant.errors import InputError
+
+__all__ = ["Outcomes", "binary", "refuse_missing"]
+
+
+def binary(
+    labels: np.ndarray[Any, Any], scores: np.ndarray[Any, Any], pos_label: Any
+) -> np.ndarray[Any, Any]:
+    """Return labels whose values are 0 and 1 (or False and True)."""
+    if pos_label is not None:
+        return _against_pos_label(labels, pos_label)
+    if labels.dtype.kind == "b":
+        return labels
+    if labels.dtype.kind == "O":
+        labels = _label_objects(labels)
+    if labels.dtype.kind in "iuf":
+        return _zero_one(labels, scores)
+    if labels.dtype.kind in "UST":
+        _refuse_text_labels(labels)
+    raise wrong_type("y_true", labels, "0 and 1")
+
+
+class Outcomes:
+    """Outcomes that come in batches, all of which must keep to one code."""
+
+    def __init__(self, pos_label: Any) -> None:
+        self._pos_label = pos_label
+        self._negative: Any = None  # what stands for "did not happen", once a batch has had it
+
+    def read(
+        self, labels: np.ndarray[Any, Any], scores: np.ndarray[Any, Any]
+    ) -> np.ndarray[Any, Any]:
+        """Return the labels of a batch as 0 and 1 (or False and True)."""
+        happened = binary(labels, scores, self._pos_label)
+        first = int(np.argmin(happened))
+        if happened[first]:  # a batch of nothing but events
+            return happened
+        negative = labels[first]
+        if self._negative is None:
+            self._negative = negative
+        elif negative != self._negative:
+            if self._pos_label is not None:
+                raise _third_value(first, negative, self._negative, self._pos_label)
+            complaint = (
+                f"; rows before it have {plain_value(self._negative)!r} for the same outcome"
+            )
+            raise InputError.of("y_true", first, repr(plain_value(negative)), complaint)
+        return happened
+
+
+def _label_objects(labels: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """Read a column of Python objects as text or as numbers, naming the first that is neither."""
+    if all(isinstance(item, str) for item in labels):
+        return labels.astype(str)
+    return from_objects("y_true", labels)
+
+
+def _zero_one(labels: np.ndarray[Any, Any], scores: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """Accept 0/1 as they are, turn -1/1 into False/True, refuse the rest."""
+    if labels.dtype.kind != "f" and np.bitwise_or.reduce(labels) in (0, 1):  # 0 and 1 alone
+        return labels
+    lowest, highest = labels.min(), labels.max()
+    if lowest == -1 and highest <= 1:
+        bad = (labels != -1) & (labels != 1)
+    else:
+        bad = (labels != 0) & (labels != 1)
+    if not bad.any():
+        return labels > 0 if lowest == -1 else labels
+    first = int(np.flatnonzero(bad)[0])
+    value = labels[first].item()
+    if value != value:  # noqa: PLR0124
+        raise _missing_outcome(first, value)
+    if _looks_swapped(labels, scores):
+        complaint = (
+            "; y_prob holds only 0 and 1 and y_true fractions: the two arguments look swapped, "
+            "the outcomes come first"
+        )
+    else:
+        complaint = "; outcomes must be 0 and 1 (or -1 and 1, or any two values with pos_label)"
+    raise InputError.of("y_true", first, repr(value), complaint)
+
+
+def _looks_swapped(labels: np.ndarray[Any, Any], scores: np.ndarray[Any, Any]) -> bool:
+    fractions = bool(((labels >= 0) & (labels <= 1)).all())
+    return fractions and bool(((scores == 0) | (scores == 1)).all())
+
+
+def _refuse_text_labels(labels: np.ndarray[Any, Any]) -> None:
+    refuse_missing(labels)
+    words = sorted({plain_value(word) for word in labels[:10_000]})
+    words_shown = ", ".join(repr(word) for word in words[:3])
+    msg = (
+        f"y_true holds text ({words_shown}{', ...' if len(words) > 3 else ''}); "
+        f"say which word is the event, e.g. pos_label={words[-1]!r}"
+    )
+    raise InputError(msg)
+
+
+def _against_pos_label(labels: np.ndarray[Any, Any], pos_label: Any) -> np.ndarray[Any, Any]:
+    """Mark the rows equal to ``pos_label``; the others must all share one other value."""
+    if np.ndim(pos_label) or isinstance(pos_label, (set, frozenset, dict)):
+        msg = f"pos_label must be one value; got {pos_label!r}"
+        raise InputError(msg)
+    refuse_missing(labels)
+    text = {"U": str, "T": str, "S": bytes}.get(labels.dtype.kind)
+    if text is not None and not isinstance(pos_label, text):
+        _pos_label_absent(labels, pos_label)
+    positive = np.asarray(labels == pos_label, dtype=bool)
+    if positive.shape != labels.shape:
+        _pos_label_absent(labels, pos_label)
+    others = np.flatnonzero(~positive)
+    if others.size:
+        negative = labels[others[0]]
+        third = others[np.asarray(labels[others] != negative, dtype=bool)]
+        if third.size and not positive.any():
+            _pos_label_absent(labels, pos_label)
+        if third.size:
+            first = int(third[0])
+            raise _third_value(first, labels[first], negative, pos_label)
+    return positive
+
+
+def refuse_missing(labels: np.ndarray[Any, Any]) -> None:
+    """Refuse rows that have no outcome, naming the first."""
+    missing = _first_missing(labels)
+    if missing is not None:
+        raise _missing_outcome(missing, labels[missing])
+
+
+def _first_missing(labels: np.ndarray[Any, Any]) -> int | None:
+    """Return the first row that has no outcome: None, NaN, pandas.NA."""
+    if labels.dtype.kind == "f":
+        missing = np.isnan(labels)
+    elif labels.dtype.kind in "OT":
+        # What is missing is not equal to itself, or not equal to anything in particular.
+        missing = np.array([item is None or _is_true(item != item) for item in labels], bool)  # noqa: PLR0124
+    else:
+        return None
+    return int(np.flatnonzero(missing)[0]) if missing.any() else None
+
+
+def _is_true(answer: Any) -> bool:
+    return bool(answer) if isinstance(answer, (bool, np.bool_)) else True
+
+
+def _missing_outcome(index: int, value: Any) -> InputError:
+    complaint = "; a missing outcome cannot be assessed, and secant drops no rows"
+    return InputError.of("y_true", index, repr(plain_value(value)), complaint)
+
+
+def _third_value(index: int, value: Any, negative: Any, pos_label: Any) -> InputError:
+    complaint = (
+        f"; outcomes must take two values, and {plain_value(negative)!r} and "
+        f"pos_label={pos_label!r} are two already"
+    )
+    return InputError.of("y_true", index, repr(plain_value(value)), complaint)
+
+
+def _pos_label_absent(labels: np.ndarray[Any, Any], pos_label: Any) -> None:
+    distinct = dict.fromkeys(plain_value(item) for item in labels[:10_000])
+    words_shown = ", ".join(repr(item) for item in list(distinct)[:3])
+    more = ", ..." if len(distinct) > 3 else ""
+    msg = f"pos_label={pos_label!r} does not occur in y_true, which holds {words_shown}{more}"
+    raise InputError(msg)

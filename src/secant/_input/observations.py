@@ -1,0 +1,238 @@
+"""The only code that sees what users pass in: it checks once and says what is wrong, and where.
+
+Everything behind this module may rely on an :class:`Observations`: two arrays of one length, scores
+in [0, 1], labels 0 or 1, weights positive or absent. The caller's arrays are never written to and,
+where their type allows, never copied.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from secant._base.types import Forbidden
+from secant._input.arraylike import one_dimensional, real_array
+from secant._input.labels import binary
+from secant._input.options import WeightKind, check_choice
+from secant._input.rules import NO_WEIGHT, check_weights, copies, forbidden_rows, score_range
+from secant.errors import InputError, SecantError
+
+if TYPE_CHECKING:
+    from collections.abc import Generator
+
+    from secant._base.types import FloatArray
+
+__all__ = ["Chunk", "Observations", "observations"]
+
+
+class Chunk(NamedTuple):
+    """Some consecutive rows: contiguous float64 scores, 0/1 or booleans, float64 weights."""
+
+    scores: FloatArray
+    labels: np.ndarray[Any, Any]
+    weights: FloatArray | None
+
+
+@dataclass(frozen=True, slots=True)
+class Observations:
+    """Checked predictions in memory, still in the caller's arrays.
+
+    Attributes
+    ----------
+    labels, scores, weights
+        One-dimensional arrays of one length; ``weights`` is None when every row counts once.
+    weight_kind
+        ``"sampling"`` or ``"frequency"``.
+    n
+        Number of observations: rows of positive weight, or the sum of frequency weights.
+    lowest, highest
+        The smallest and the largest score.
+    forbidden
+        Rows of positive weight whose score rules out what happened (0 and yes, 1 and no).
+    """
+
+    labels: np.ndarray[Any, Any]
+    scores: np.ndarray[Any, Any]
+    weights: np.ndarray[Any, Any] | None
+    weight_kind: WeightKind
+    n: int
+    lowest: float
+    highest: float
+    forbidden: tuple[int, ...]
+    has_zero_weights: bool
+
+    @property
+    def rows(self) -> int:
+        """Length of the arrays, rows of weight zero included."""
+        return int(self.scores.shape[0])
+
+    @property
+    def sampling(self) -> bool:
+        """Whether rows carry sampling weights."""
+        return self.weights is not None and self.weight_kind == "sampling"
+
+    @property
+    def refused(self) -> Forbidden:
+        """The forbidden rows and their number."""
+        return Forbidden(len(self.forbidden), self.forbidden)
+
+    @property
+    def forbidden_copies(self) -> int:
+        """Number of observations in the forbidden rows."""
+        if self.weights is None or self.sampling:
+            return len(self.forbidden)
+        return int(self.weights[list(self.forbidden)].sum())
+
+    def recheck(self) -> None:
+        """Make sure that the arrays still hold what they held when they were checked.
+
+        Raises
+        ------
+        SecantError
+            If a value is unusable now, or the range of scores is another one.
+        """
+        try:
+            binary(self.labels, self.scores, None)
+            same = score_range(self.scores) == (self.lowest, self.highest)
+            if self.weights is not None:
+                _, n, zeros = _check_weights(self.weights, self.rows, self.weight_kind)
+                same &= (n, zeros) == (self.n, self.has_zero_weights)
+        except InputError as error:
+            msg = f"the arrays were changed after they were assessed: {error}"
+            raise SecantError(msg) from error
+        if not same:
+            msg = "the arrays were changed after they were assessed: assess them again"
+            raise SecantError(msg)
+
+    def sample(self, size: int) -> FloatArray:
+        """Return about so many of the scores, from everywhere, in ascending order."""
+        return np.sort(self.scores[:: -(-self.rows // size)].astype(np.float64) + 0.0)
+
+    def chunks(self, size: int) -> Generator[Chunk]:
+        """Walk over the rows in pieces small enough to stay in cache, skipping weight zero.
+
+        The arrays handed out are views of the input or of a buffer that is used again for the
+        next piece: read them, do not keep them.
+        """
+        size = min(size, self.rows)
+        score_buffer = np.empty(size)
+        label_buffer = np.empty(size, np.int64)
+        whole = np.can_cast(self.labels.dtype, np.int64)  # can be added as they are
+        weight_buffer = np.empty(size)
+        for start in range(0, self.rows, size):
+            piece = slice(start, start + size)
+            scores = _native(self.scores[piece], score_buffer)
+            labels = self.labels[piece]
+            if not whole:
+                labels = _native(labels, label_buffer)
+            if self.weights is None:
+                yield Chunk(scores, labels, None)
+                continue
+            weights = _native(self.weights[piece], weight_buffer)
+            if self.has_zero_weights:
+                counted = weights > 0
+                scores, labels, weights = scores[counted], labels[counted], weights[counted]
+            yield Chunk(scores, labels, weights)
+
+
+def observations(
+    y_true: Any,
+    y_prob: Any,
+    sample_weight: Any = None,
+    *,
+    weight_kind: str = "sampling",
+    pos_label: Any = None,
+) -> Observations:
+    """Check what the user passed and stand it in one shape.
+
+    Raises
+    ------
+    InputError
+        Naming the argument, the offending value and its index.
+    """
+    kind: WeightKind = "frequency" if weight_kind == "frequency" else "sampling"
+    if weight_kind != kind:
+        check_choice("weight_kind", weight_kind, ("sampling", "frequency"))
+    scores = real_array("y_prob", y_prob, keep=(np.float32, np.float64))
+    raw_labels = one_dimensional("y_true", y_true)
+    _check_lengths(raw_labels, scores)
+    _check_alignment(y_true=y_true, y_prob=y_prob, sample_weight=sample_weight)
+    labels = binary(raw_labels, scores, pos_label)
+    lowest, highest = score_range(scores)
+    if sample_weight is None:
+        weights, n, zeros = None, scores.shape[0], False
+    else:
+        weights, n, zeros = _check_weights(sample_weight, scores.shape[0], kind)
+    forbidden: tuple[int, ...] = ()
+    if lowest == 0 or highest == 1:
+        forbidden = forbidden_rows(labels, scores, weights)
+    return Observations(labels, scores, weights, kind, n, lowest, highest, forbidden, zeros)
+
+
+def _check_alignment(**columns: Any) -> None:
+    """Refuse pandas objects that have the same rows in different orders."""
+    known: list[tuple[str, Any]] = [
+        (name, column.index)
+        for name, column in columns.items()
+        if hasattr(getattr(column, "index", None), "equals")
+    ]
+    for name, index in known[1:]:
+        first_name, first = known[0]
+        if index.equals(first):
+            continue
+        try:
+            reordered = index.sort_values().equals(first.sort_values())
+        except TypeError:  # labels that cannot be compared say nothing
+            continue
+        if reordered:
+            msg = (
+                f"{first_name} and {name} have the same index in different orders, so their rows "
+                "may not belong together; put them in one order, or pass .to_numpy() if they do"
+            )
+            raise InputError(msg)
+
+
+# Arrays -------------------------------------------------------------------------------------------
+
+
+def _native(piece: np.ndarray[Any, Any], buffer: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """Return the piece itself if it has the buffer's type and is contiguous, else a copy."""
+    if piece.dtype == buffer.dtype and piece.flags.c_contiguous:
+        return piece
+    copy = buffer[: piece.shape[0]]
+    np.copyto(copy, piece, casting="unsafe")
+    return copy
+
+
+def _check_lengths(labels: np.ndarray[Any, Any], scores: np.ndarray[Any, Any]) -> None:
+    if labels.shape[0] != scores.shape[0]:
+        msg = (
+            f"y_true and y_prob must have one length; y_true has {labels.shape[0]:,} values, "
+            f"y_prob {scores.shape[0]:,}"
+        )
+        raise InputError(msg)
+    if not labels.shape[0]:
+        msg = "y_true and y_prob are empty; there is nothing to assess"
+        raise InputError(msg)
+
+
+# Weights ------------------------------------------------------------------------------------------
+
+
+def _check_weights(
+    value: Any, rows: int, kind: WeightKind
+) -> tuple[np.ndarray[Any, Any], int, bool]:
+    """Return the weights, the number of observations they make, and whether some are zero."""
+    weights = real_array("sample_weight", value, keep=(np.float32, np.float64))
+    if weights.shape[0] != rows:
+        msg = f"sample_weight must have one value a row; it has {weights.shape[0]:,}, not {rows:,}"
+        raise InputError(msg)
+    lowest, highest = check_weights(weights)
+    if highest == 0:
+        raise InputError(NO_WEIGHT)
+    if kind == "frequency":
+        return weights, copies(weights), lowest == 0
+    n = int(np.count_nonzero(weights)) if lowest == 0 else rows
+    return weights, n, lowest == 0

@@ -1,0 +1,1 @@
+"""Numbers from blocks: the cumulative metrics, the binned ones, where predictions are off."""

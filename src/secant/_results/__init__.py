@@ -1,0 +1,1 @@
+"""What comes back, what was found, and the words for it."""

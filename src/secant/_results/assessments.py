@@ -1,0 +1,231 @@
+"""The results of many groups, read together."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal
+
+from secant._results import verdict
+from secant.errors import MissingExtraError
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Iterator
+
+    from secant._results.calibration import Calibration
+
+__all__ = ["Assessments", "Group"]
+
+Status = Literal["miscalibrated", "none found", "too few"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Group:
+    """One group among others.
+
+    Attributes
+    ----------
+    key : object
+        The group's value in the data; None where it is missing, a tuple for several columns.
+    calibration : Calibration
+        The assessment of the group by itself.
+    adjusted_pvalue : float
+        P-value of ECCE-R, adjusted for the number of groups.
+    status : {"miscalibrated", "none found", "too few"}
+        Whether miscalibration was found after adjustment; ``"too few"`` if nothing that could
+        have happened to these predictions would have had a P-value at the level.
+    """
+
+    key: Any
+    calibration: Calibration
+    adjusted_pvalue: float
+    status: Status
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the numbers as plain JSON; what is not finite becomes None.
+
+        Of the ranges that are off only the worst is given: more would take further looks at the
+        data, for each group. The verdict is ``status``; that of the group by itself, which knows
+        nothing of the other groups, is left out.
+        """
+        alone = self.calibration.summary()
+        del alone["verdict"]
+        return {
+            "key": plain_name(self.key),
+            "adjusted_pvalue": self.adjusted_pvalue,
+            "status": self.status,
+            **alone,
+        }
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Assessments(Mapping[Any, "Calibration"]):
+    """Assessments of many groups: a table, and a mapping from a group's key to its result.
+
+    Print it to read which groups are miscalibrated. ``assessments["north"]`` is the
+    :class:`Calibration` of one group as if it were the only one: it may well say "Miscalibrated"
+    of a group that is not found to be so among many, of which some are off by chance.
+
+    Attributes
+    ----------
+    rows : tuple of Group
+        The groups, smallest adjusted P-value first.
+    by : tuple of str
+        What the groups are: names of columns, ``"group"``, ``"class"`` or ``"predicted class"``.
+    adjust : {"holm", "benjamini-hochberg", "westfall-young"}
+        How P-values were adjusted for the number of groups.
+    confidence_level : float
+        Level of all intervals; findings are at one minus it, after adjustment.
+    empty : tuple
+        Keys of groups all of whose weights are zero, and of classes that were never predicted:
+        there is nothing to assess.
+    what : {"group", "class"}
+        What one of them is called.
+    draws : int or None
+        How many times all labels were drawn for Westfall and Young's adjustment.
+    """
+
+    rows: tuple[Group, ...]
+    by: tuple[str, ...]
+    adjust: str
+    confidence_level: float
+    empty: tuple[Any, ...] = ()
+    what: str = "group"
+    draws: int | None = None
+
+    def __getitem__(self, key: Any) -> Calibration:
+        """Return the result of one group by itself; its P-values are not adjusted."""
+        return self._by_key[key]
+
+    def __iter__(self) -> Iterator[Any]:
+        return (row.key for row in self.rows)
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    @property
+    def failing(self) -> tuple[Any, ...]:
+        """Keys of the groups found to be miscalibrated, worst first."""
+        return tuple(row.key for row in self.rows if row.status == "miscalibrated")
+
+    @property
+    def too_few(self) -> tuple[Any, ...]:
+        """Keys of the groups too small to say anything."""
+        return tuple(row.key for row in self.rows if row.status == "too few")
+
+    @cached_property
+    def table(self) -> dict[str, list[Any]]:
+        """The numbers as columns, one value a group: what ``to_pandas`` and ``to_polars`` hold."""
+        columns: dict[str, list[Any]] = {}
+        several = len(self.by) > 1
+        for place, name in enumerate(self.by):
+            columns[name] = [row.key[place] if several else row.key for row in self.rows]
+        for row in self.rows:
+            for name, value in _numbers(row).items():
+                # A column of the data may have the name of one of ours.
+                columns.setdefault(f"{name}_" if name in self.by else name, []).append(value)
+        return columns
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return every number as plain JSON; what is not finite becomes None."""
+        return {
+            "verdict": verdict.groups_headline(self),
+            "by": list(self.by),
+            "adjust": self.adjust,
+            "draws": self.draws,
+            "confidence_level": self.confidence_level,
+            "groups": [row.to_dict() for row in self.rows],
+            "empty": [plain_name(key) for key in self.empty],
+        }
+
+    def to_pandas(self) -> Any:
+        """Return the table as a pandas DataFrame.
+
+        Raises
+        ------
+        MissingExtraError
+            If pandas is not installed.
+        """
+        return _library("pandas").DataFrame(self.table)
+
+    def to_polars(self) -> Any:
+        """Return the table as a polars DataFrame.
+
+        Raises
+        ------
+        MissingExtraError
+            If polars is not installed.
+        """
+        return _library("polars").DataFrame(self.table, strict=False)
+
+    def report(self, path: str | os.PathLike[str], *, title: str | None = None) -> None:
+        """Write a report of all groups: one HTML file that works offline.
+
+        Parameters
+        ----------
+        path : path-like
+            Where to; the file appears whole or not at all.
+        title : str, optional
+            Title of the page.
+
+        See Also
+        --------
+        secant.report.write : The same together with the predictions of all groups.
+        """
+        from secant.report import write  # noqa: PLC0415  (pages stand above numbers)
+
+        write(path, groups=self, title=title)
+
+    def __str__(self) -> str:
+        return verdict.groups_text(self)
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        return verdict.groups_html(self)
+
+    @cached_property
+    def _by_key(self) -> dict[Any, Calibration]:
+        return {row.key: row.calibration for row in self.rows}
+
+
+def plain_name(key: Any) -> Any:
+    """Return a group's key as JSON knows it: dates, infinity and the like become text."""
+    if isinstance(key, tuple):
+        return [plain_name(part) for part in key]
+    if isinstance(key, float) and not math.isfinite(key):
+        return str(key)
+    return key if key is None or isinstance(key, (bool, int, float, str)) else str(key)
+
+
+def _numbers(row: Group) -> dict[str, Any]:
+    result, worst = row.calibration, row.calibration.worst
+    return {
+        "n": result.n,
+        "mean_score": result.mean_score,
+        "base_rate": result.base_rate,
+        "ecce_r": result.ecce_r.value,
+        "normalized": result.ecce_r.normalized,
+        "pvalue": result.ecce_r.pvalue,
+        "adjusted_pvalue": row.adjusted_pvalue,
+        "method": result.ecce_r.method,
+        "status": row.status,
+        "worst_low": worst.low,
+        "worst_high": worst.high,
+        "miscalibration": worst.miscalibration,
+        "ci_low": worst.ci[0],
+        "ci_high": worst.ci[1],
+    }
+
+
+def _library(name: str) -> Any:
+    from importlib import import_module  # noqa: PLC0415  (for the few who convert)
+
+    try:
+        return import_module(name)
+    except ImportError as error:
+        msg = f"to_{name}() needs {name}: pip install {name}"
+        raise MissingExtraError(msg) from error

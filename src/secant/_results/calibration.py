@@ -1,0 +1,466 @@
+"""The result of an assessment: the metrics, the worst range, and ways to ask for more."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from numbers import Real
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from secant import null
+from secant._blocks.looking import resolve
+from secant._inference.limits import detectable, half_width
+from secant._input.options import check_choice
+from secant._metrics.ecce import path
+from secant._metrics.ece import (
+    Binning,
+    BinSums,
+    binned,
+    cut_at_edges,
+    debiased,
+    error,
+    noise_floor,
+)
+from secant._metrics.shape import standing_out
+from secant._results import verdict
+from secant._results.parts import ECE, Curve, Interval, Reliability, Statistic, plain
+from secant.errors import InputError, SecantError
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Iterator, Sequence
+
+    from secant._base.types import BoolArray
+    from secant._blocks.looking import Refine, Source
+    from secant._blocks.table import Blocks, Totals
+    from secant._metrics.ecce import Extremes
+    from secant.plot import CumulativeDisplay
+
+__all__ = ["Calibration"]
+
+
+@dataclass(frozen=True, eq=False)
+class Calibration:
+    """The calibration of a set of predictions; print it to read the answer.
+
+    Attributes
+    ----------
+    n : int
+        Number of predictions.
+    sigma : float
+        Standard deviation of the cumulative difference under perfect calibration, the unit of
+        the normalised metrics.
+    ecce_r, ecce_mad : Statistic
+        The two cumulative metrics.
+    mean_score, base_rate : float
+        What was predicted on average and how often the event happened.
+    confidence_level : float
+        Level of all intervals; the verdict tests at one minus it.
+    forbidden : tuple of int
+        Rows whose score rules out what happened: a score of exactly 0 before an event, of
+        exactly 1 before none. Empty where rows have no numbers, as in an engine.
+    n_forbidden : int
+        How many such rows there are.
+    warnings : tuple of str
+        What to keep in mind when reading the numbers, a line each.
+
+    Notes
+    -----
+    For many predictions in memory the result refers to the arrays it was given, so that
+    :meth:`between` and :meth:`ece` are exact. Do not change them; a change that alters the
+    answer is noticed and refused. A pickled result leaves the arrays behind and answers from the
+    points of :attr:`curve`.
+    """
+
+    n: int
+    sigma: float
+    ecce_r: Statistic
+    ecce_mad: Statistic
+    mean_score: float
+    base_rate: float
+    confidence_level: float
+    forbidden: tuple[int, ...]
+    n_forbidden: int
+    warnings: tuple[str, ...]
+    _blocks: Blocks
+    _totals: Totals
+    _extremes: Extremes
+    _source: Source | None
+
+    @cached_property
+    def worst(self) -> Interval:
+        """The range of scores that attains ECCE-R: the largest deviation in total.
+
+        A narrower range may be further off on average, over fewer predictions.
+        """
+        ends = sorted((self._extremes.argmin, self._extremes.argmax))
+        return self._interval(self._blocks.select(slice(*ends)))
+
+    @cached_property
+    def intervals(self) -> tuple[Interval, ...]:
+        """The ranges of scores found to be off, the largest deviation in total first.
+
+        The first is :attr:`worst`; the same is then asked of the scores left and right of it, and
+        so on. There are none unless the P-value of ECCE-R is at most one minus the confidence
+        level, and the limits of each exclude 0, so that the chance of any false one stays at that
+        level.
+        """
+        if not verdict.found(self):
+            return ()
+        half = self._half_width(1.0)
+        stretches = standing_out(self._blocks, self._totals.weight, half, self._refine)
+        return tuple(self._interval(stretch) for stretch in stretches)
+
+    @property
+    def detectable(self) -> float:
+        """The true ECCE-R that predictions like these would show 99 times in 100."""
+        effective = self._totals.weight**2 / self._totals.ww
+        return detectable(self.sigma, effective, self.confidence_level)
+
+    @cached_property
+    def curve(self) -> Curve:
+        """The cumulative differences, exact at every point, their extremes among them."""
+        blocks = self._blocks
+        fraction = np.concatenate([[0.0], np.cumsum(blocks.weight)])
+        return Curve(
+            score=np.concatenate([blocks.low[:1], blocks.high]),
+            fraction=fraction / fraction[-1],
+            difference=path(blocks, self._totals.weight),
+        )
+
+    def between(self, a: Any, b: Any, *, fixed_in_advance: bool = False) -> Interval:
+        """Assess the predictions with scores from ``a`` to ``b``, both included.
+
+        While the predictions are at hand the answer is exact for any limits. When they are gone it
+        takes in every stretch of scores that was kept and meets ``[a, b]``; ``low``, ``high``,
+        ``n`` and ``weight`` of the result say what it really covers.
+
+        Parameters
+        ----------
+        a, b : float
+            Limits of the scores.
+        fixed_in_advance : bool
+            Whether the limits were chosen before looking at the outcomes, and no others are. Then
+            the confidence limits are Clopper and Pearson's for how often the event happens, minus
+            the mean score. They hold for one such range at a time and are narrower, unless scores
+            within it differ much: that one near 0 or 1 leaves little to chance they do not know.
+
+        Returns
+        -------
+        Interval
+            With ``n == 0`` and NaN for averages where no score lies between.
+
+        Raises
+        ------
+        InputError
+            If the limits are not numbers in ascending order; or if ``fixed_in_advance`` is asked of
+            predictions with sampling weights, for which there is no such exact answer.
+
+        References
+        ----------
+        .. [1] C. J. Clopper, E. S. Pearson (1934). "The use of confidence or fiducial limits
+           illustrated in the case of the binomial." Biometrika 26(4).
+           https://doi.org/10.1093/biomet/26.4.404
+
+        Examples
+        --------
+        >>> import secant
+        >>> result = secant.assess([0, 0, 1, 1], [0.1, 0.4, 0.5, 0.9])
+        >>> result.between(0.3, 0.6).n
+        2
+        """
+        if not (isinstance(a, Real) and isinstance(b, Real) and a <= b):
+            msg = f"between(a, b) needs two numbers in ascending order; got a={a!r}, b={b!r}"
+            raise InputError(msg)
+        a, b = float(a), float(b)
+        if fixed_in_advance and self._sampling:
+            msg = "fixed_in_advance=True knows no sampling weights; leave it out"
+            raise InputError(msg)
+
+        def at_either_end(blocks: Blocks) -> BoolArray:
+            ends = np.zeros(len(blocks), bool)
+            first, last = np.searchsorted(blocks.high, a), np.searchsorted(blocks.low, b, "right")
+            if first < last:  # the first and the last block that meet [a, b]
+                ends[[first, last - 1]] = True
+            return ends
+
+        blocks = resolve(self._blocks, at_either_end, self._refine)
+        inside = blocks.select((blocks.high >= a) & (blocks.low <= b))
+        if not len(inside):
+            return _nothing_between(a, b)
+        return self._interval(inside, fixed_in_advance=fixed_in_advance)
+
+    def ece(
+        self,
+        *,
+        n_bins: int = 15,
+        strategy: str = "uniform",
+        norm: str = "l1",
+        squared: bool = False,
+        weighting: str = "count",
+        limits: str = "clopper-pearson",
+    ) -> ECE:
+        """Compute a binned metric with its noise floor and its bins.
+
+        Parameters
+        ----------
+        n_bins, strategy, norm, squared, weighting
+            As in :func:`secant.ece`.
+        limits : {"clopper-pearson", "wilson"}
+            Confidence limits for the mean response of each bin.
+
+        Returns
+        -------
+        ECE
+            The metric, its noise floor, its debiased form and the bins.
+
+        Raises
+        ------
+        InputError
+            If an option is unknown, quantile bins outnumber the predictions, or the predictions
+            are gone.
+
+        Examples
+        --------
+        >>> import secant
+        >>> result = secant.assess([0, 1, 0, 1], [0.2, 0.3, 0.6, 0.8])
+        >>> ece = result.ece(n_bins=2)
+        >>> round(ece.value, 3), round(ece.noise_floor, 3)
+        (0.225, 0.247)
+        """
+        binning = Binning(n_bins, strategy, norm, squared, weighting)
+        return next(self._eces([binning], limits))
+
+    def reliability(
+        self,
+        *,
+        n_bins: int = 15,
+        strategy: str = "uniform",
+        limits: str = "clopper-pearson",
+    ) -> Reliability:
+        """Return mean score against mean response, bin by bin.
+
+        Parameters
+        ----------
+        n_bins, strategy
+            As in :func:`secant.ece`.
+        limits : {"clopper-pearson", "wilson"}
+            Confidence limits for the mean response of each bin.
+
+        Returns
+        -------
+        Reliability
+            The bins.
+
+        Raises
+        ------
+        InputError
+            As :meth:`ece`.
+        """
+        bins = self._bins([Binning(n_bins, strategy)])[0]
+        return self._reliability(bins, strategy, limits)
+
+    def plot(
+        self, ax: Any = None, *, worst: bool = True, band: bool = False, **kwargs: Any
+    ) -> CumulativeDisplay:
+        """Draw the graph of cumulative differences: slope is miscalibration, flat is good.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure unless given.
+        worst : bool
+            Mark the worst range of scores with its secant, and write how far off it is.
+        band : bool
+            Shade what the graph does not leave under perfect calibration.
+        **kwargs
+            Passed on to ``ax.plot`` for the curve.
+
+        Returns
+        -------
+        CumulativeDisplay
+            The picture and its parts.
+
+        Raises
+        ------
+        MissingExtraError
+            If matplotlib is not installed.
+        """
+        from secant.plot import CumulativeDisplay  # noqa: PLC0415  (drawing stands above numbers)
+
+        return CumulativeDisplay(self).plot(ax, worst=worst, band=band, **kwargs)
+
+    def report(self, path: str | os.PathLike[str], *, title: str | None = None) -> None:
+        """Write a report: one HTML file that works offline, to open, print or send.
+
+        Parameters
+        ----------
+        path : path-like
+            Where to; the file appears whole or not at all.
+        title : str, optional
+            Title of the page.
+
+        See Also
+        --------
+        secant.report.write : The same for several models, with groups and provenance.
+        """
+        from secant.report import write  # noqa: PLC0415  (pages stand above numbers)
+
+        write(path, self, title=title)
+
+    def summary(self) -> dict[str, Any]:
+        """Return the numbers already known as plain JSON, without another look at the data."""
+        shown = ("n", "sigma", "ecce_r", "ecce_mad", "mean_score", "base_rate", "confidence_level")
+        return {
+            "verdict": verdict.headline(self),
+            **{name: plain(getattr(self, name)) for name in shown},
+            "worst": self.worst.to_dict(),
+            "forbidden": list(self.forbidden),
+            "n_forbidden": self.n_forbidden,
+            "warnings": list(self.warnings),
+        }
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return every number as plain JSON; what is not finite becomes None."""
+        return {
+            **self.summary(),
+            "where": verdict.where(self),
+            "intervals": [each.to_dict() for each in self.intervals],
+        }
+
+    def __str__(self) -> str:
+        return verdict.text(self)
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        from secant.report import small_picture  # noqa: PLC0415  (pages stand above numbers)
+
+        return f"<div>{verdict.html(self)}{small_picture(self)}</div>"
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_source": None}
+
+    @property
+    def _refine(self) -> Refine | None:
+        return None if self._source is None else self._look_again
+
+    def _look_again(self, blocks: Blocks) -> Blocks:
+        if self._source is None:
+            raise _gone()
+        self._source.recheck()
+        return self._source.refine(blocks)
+
+    @property
+    def _sampling(self) -> bool:
+        """Whether weights make a difference to what counts say."""
+        return not self._totals.weight == self._totals.ww == self._totals.n
+
+    def _half_width(self, share: float) -> float:
+        """Half-width of the simultaneous limits for a range with this share of the weight."""
+        return half_width(null.range, self._totals, self.confidence_level) / share
+
+    def _interval(self, blocks: Blocks, *, fixed_in_advance: bool = False) -> Interval:
+        """Describe consecutive blocks."""
+        if not len(blocks):
+            nothing = float(self._blocks.low[0])
+            return _nothing_between(nothing, nothing)
+        weight = float(blocks.weight.sum())
+        share = weight / self._totals.weight
+        gap = float(blocks.gain.sum()) / weight
+        mean_score = min(max(float(blocks.scored.sum()) / weight, 0.0), 1.0)
+        if fixed_in_advance:
+            low, high = _binomial_limits(blocks, self.confidence_level)
+            limits = low - mean_score, high - mean_score
+        else:
+            half = self._half_width(share)
+            # The truth lies between nothing and everything happening, whatever the noise.
+            limits = max(gap - half, -mean_score), min(gap + half, 1 - mean_score)
+        return Interval(
+            low=float(blocks.low[0]),
+            high=float(blocks.high[-1]),
+            n=int(blocks.n.sum()),
+            weight=share,
+            mean_score=mean_score,
+            mean_response=float(blocks.w1.sum()) / weight,
+            miscalibration=gap,
+            ci=limits,
+            limits="clopper-pearson" if fixed_in_advance else "simultaneous",
+        )
+
+    def _bins(self, binnings: Sequence[Binning]) -> list[BinSums]:
+        """Sort the predictions into several sets of bins, with as few looks at them as for one."""
+        blocks, totals = self._blocks, self._totals
+        if blocks.moments is None:
+            if self._source is None:
+                raise _gone()
+            self._source.recheck()
+            blocks, totals = self._source.blocks(moments=True)
+            if not totals.agrees(self._totals):
+                msg = "the predictions were changed after they were assessed: assess them again"
+                raise SecantError(msg)
+        blocks = cut_at_edges(blocks, totals, binnings, self._look_again)
+        return [binned(blocks, totals, binning, None) for binning in binnings]
+
+    def _eces(self, binnings: Sequence[Binning], limits: str) -> Iterator[ECE]:
+        for binning, bins in zip(binnings, self._bins(binnings), strict=True):
+            value, dropped = debiased(bins, binning)
+            yield ECE(
+                value=error(bins, binning),
+                noise_floor=noise_floor(bins, binning),
+                debiased=value,
+                dropped_bins=dropped,
+                bins=self._reliability(bins, binning.strategy, limits),
+                n_bins=int(binning.n_bins),
+                strategy=binning.strategy,
+                norm=binning.norm,
+                squared=bool(binning.squared),
+                weighting=binning.weighting,
+            )
+
+    def _reliability(self, bins: BinSums, strategy: str, limits: str) -> Reliability:
+        from secant._inference.binomial import clopper_pearson, wilson  # noqa: PLC0415  (bins alone need it)
+
+        check_choice("limits", limits, ("clopper-pearson", "wilson"))
+        assert bins.aa is not None  # noqa: S101
+        method = clopper_pearson if limits == "clopper-pearson" else wilson
+        filled = bins.filled
+        rate = bins.mean(bins.weight1)
+        low, high = np.full((2, len(filled)), np.nan)
+        # Kish's effective number of predictions; their number itself when nothing is weighted.
+        effective = bins.weight[filled] ** 2 / bins.aa[filled]
+        effective = np.minimum(effective, bins.count[filled])
+        successes = np.clip(rate[filled], 0, 1) * effective
+        low[filled], high[filled] = method(successes, effective, self.confidence_level)
+        return Reliability(
+            edges=bins.edges,
+            count=bins.count,
+            weight=bins.weight / bins.weight.sum(),
+            mean_score=bins.mean(bins.scored),
+            mean_response=rate,
+            low=low,
+            high=high,
+            strategy=strategy,
+            limits=limits,
+            confidence_level=self.confidence_level,
+        )
+
+
+def _gone() -> InputError:
+    return InputError("the predictions are gone, and bins need them: assess them again")
+
+
+def _binomial_limits(blocks: Blocks, confidence_level: float) -> tuple[float, float]:
+    """Return limits for how often the event happens in some blocks."""
+    from secant._inference.binomial import clopper_pearson  # noqa: PLC0415  (as for bins)
+
+    n, n1 = (np.array([float(count.sum())]) for count in (blocks.n, blocks.n1))
+    low, high = clopper_pearson(n1, n, confidence_level)
+    return float(low[0]), float(high[0])
+
+
+def _nothing_between(low: float, high: float) -> Interval:
+    return Interval(low, high, 0, 0.0, math.nan, math.nan, math.nan, (math.nan, math.nan))

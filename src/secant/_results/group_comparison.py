@@ -1,0 +1,203 @@
+"""What a comparison of a group with everybody returns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+from secant import null
+from secant._inference.limits import at_level, detectable
+from secant._results.parts import plain
+from secant._results.wording import metric, percent, points, pvalue, score
+
+if TYPE_CHECKING:
+    from secant._blocks.table import Totals
+    from secant._results.parts import Curve, Statistic
+
+__all__ = ["Contrast", "GroupComparison"]
+
+
+@dataclass(frozen=True, slots=True)
+class Contrast:
+    """A range of scores, and how much more often the event happens among members there.
+
+    Attributes
+    ----------
+    low, high : float
+        The smallest and the largest score of the members covered.
+    n : int
+        Members with such a score.
+    weight : float
+        Their share of the weight of all members.
+    member_rate, population_rate : float
+        How often the event happens among these members, and in everybody at their scores.
+    difference : float
+        ``member_rate - population_rate``.
+    ci : tuple of float
+        Limits for the true difference that hold for all ranges of scores at once, also for those
+        picked after looking.
+    """
+
+    low: float
+    high: float
+    n: int
+    weight: float
+    member_rate: float
+    population_rate: float
+    difference: float
+    ci: tuple[float, float]
+
+    @property
+    def direction(self) -> Literal["more often", "less often", "equally often"]:
+        """How often the event happens among members, compared with everybody."""
+        if self.difference > 0:
+            return "more often"
+        return "less often" if self.difference < 0 else "equally often"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the numbers as plain JSON; what is not finite becomes None."""
+        numbers: dict[str, Any] = plain(self)
+        return {**numbers, "direction": self.direction}
+
+    def __str__(self) -> str:
+        if not self.n:
+            return "No range of scores shows any difference."
+        low, high = (points(limit) for limit in self.ci)
+        return (
+            f"Scores {score(self.low)} to {score(self.high)}, {_members(self.n)}: "
+            f"happened to {percent(self.member_rate)} of them and to "
+            f"{percent(self.population_rate)} of everybody at equal scores, "
+            f"difference {points(self.difference)} points ({low} to {high})."
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class GroupComparison:
+    """A subpopulation against the full population at equal scores; print it to read the answer.
+
+    Attributes
+    ----------
+    n, n_members : int
+        Rows of positive weight, and members among them.
+    sigma : float
+        Standard deviation of the last cumulative difference if members are like everybody, the
+        unit of the normalised metrics.
+    ecce_r, ecce_mad : Statistic
+        Range and largest absolute value of the cumulative differences. Their P-values suppose that
+        the event is equally likely for members and everybody at equal scores.
+    member_rate, population_rate : float
+        How often the event happens among members, and in everybody at the members' scores.
+    worst : Contrast
+        The range of scores that attains ECCE-R.
+    curve : Curve
+        The cumulative differences at the distinct scores of members.
+    mismatch : float
+        ECCE-R if every row had its score as response: how much of ECCE-R may come from
+        comparing scores that are only nearly equal.
+    confidence_level : float
+        Level of all intervals; the printed answer tests at one minus it.
+    warnings : tuple of str
+        What to keep in mind when reading the numbers, a line each.
+    """
+
+    n: int
+    n_members: int
+    sigma: float
+    ecce_r: Statistic
+    ecce_mad: Statistic
+    member_rate: float
+    population_rate: float
+    worst: Contrast
+    curve: Curve
+    mismatch: float
+    confidence_level: float
+    warnings: tuple[str, ...]
+    _totals: Totals
+
+    @property
+    def detectable(self) -> float:
+        """The true ECCE-R that groups like these would show about 99 times in 100.
+
+        1 where nobody is compared with anybody else, so that nothing can show.
+        """
+        if not self._totals.ww:
+            return 1.0
+        effective = self._totals.weight**2 / self._totals.ww
+        return detectable(self.sigma, effective, self.confidence_level)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return every number but the curve as plain JSON; what is not finite becomes None."""
+        shown = ("n", "n_members", "sigma", "ecce_r", "ecce_mad", "member_rate", "population_rate")
+        return {
+            "verdict": self._headline(),
+            **{name: plain(getattr(self, name)) for name in shown},
+            "worst": self.worst.to_dict(),
+            "mismatch": self.mismatch,
+            "confidence_level": self.confidence_level,
+            "warnings": list(self.warnings),
+        }
+
+    def __str__(self) -> str:
+        found = self._found()
+        lines = [
+            f"{self._headline()}. {self._where() if found else self._would_have_shown()}",
+            *(
+                f"{name} {metric(value.value)} = {metric(value.normalized)} sigma, where equal "
+                f"rates give about {law.mean:.2g} "
+                f"(P {pvalue(value)}, {value.method})."
+                for name, value, law in (
+                    ("ECCE-R", self.ecce_r, null.range),
+                    ("ECCE-MAD", self.ecce_mad, null.mad),
+                )
+            ),
+            self._rates(),
+            *(f"Note: {warning}" for warning in self.warnings),
+        ]
+        return "\n".join(lines)
+
+    __repr__ = __str__
+
+    def _found(self) -> bool:
+        return at_level(self.ecce_r.pvalue, 1 - self.confidence_level)
+
+    def _headline(self) -> str:
+        if not self._found():
+            return "No difference found between members and everybody at equal scores"
+        return (
+            f"At equal scores the event happens {self.worst.direction} among members than in "
+            "everybody"
+        )
+
+    def _where(self) -> str:
+        worst = self.worst
+        sign = -1 if worst.difference < 0 else 1
+        limits = sorted(sign * limit for limit in worst.ci)
+        return (
+            f"Over scores {score(worst.low)} to {score(worst.high)} it happens "
+            f"{worst.direction} by {points(abs(worst.difference))} points "
+            f"({100 * self.confidence_level:g}% limits {points(limits[0])} to "
+            f"{points(limits[1])}, valid for all ranges at once; {_members(worst.n)})."
+        )
+
+    def _rates(self) -> str:
+        return (
+            f"{_members(self.n_members)} of {self.n:,}: happened to "
+            f"{percent(self.member_rate)} of members and to {percent(self.population_rate)} of "
+            "everybody at equal scores."
+        )
+
+    def _would_have_shown(self) -> str:
+        if self.n == self.n_members:
+            return "Everybody is a member, so there is nobody else to compare with."
+        if self.sigma == 0:
+            return "No member was compared with anybody to whom something else happened."
+        if self.detectable >= 1:
+            return f"{_members(self.n_members)} can show next to nothing."
+        return (
+            f"With {_members(self.n_members)} of {self.n:,} an ECCE-R of "
+            f"{metric(self.detectable)} or more would almost surely have shown."
+        )
+
+
+def _members(n: int) -> str:
+    return f"{n:,} member{'' if n == 1 else 's'}"

@@ -1,0 +1,263 @@
+"""What secant returns: frozen results that print as an answer in words."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, fields, is_dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from secant._results import verdict
+
+if TYPE_CHECKING:
+    from secant._base.types import FloatArray
+    from secant.plot import ReliabilityDisplay
+
+__all__ = ["ECE", "Curve", "Interval", "Reliability", "Statistic", "plain"]
+
+Direction = Literal["too high", "too low", "even"]
+
+
+@dataclass(frozen=True, slots=True)
+class Statistic:
+    """A cumulative metric with what it means.
+
+    Attributes
+    ----------
+    value : float
+        The metric, in units of probability.
+    normalized : float
+        The metric in units of sigma, its scale under perfect calibration; infinite where
+        sigma is 0 and the metric is not.
+    pvalue : float
+        Probability of a metric at least this large under perfect calibration; 0.0 where it is too
+        small for a double.
+    log10_pvalue : float
+        Its decimal logarithm, which never underflows.
+    method : str
+        How the P-value was obtained.
+    bracket : tuple of float or None
+        Certified limits of the P-value, where the method gives any.
+    ci : tuple of float
+        Confidence interval of the metric's true value.
+    """
+
+    value: float
+    normalized: float
+    pvalue: float
+    log10_pvalue: float
+    method: str
+    bracket: tuple[float, float] | None
+    ci: tuple[float, float]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the numbers as plain JSON; what is not finite becomes None."""
+        return _fields(self)
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """A range of scores and how far predictions in it are off.
+
+    Attributes
+    ----------
+    low, high : float
+        The limits of the scores that were really covered, both included.
+    n : int
+        Predictions with such a score.
+    weight : float
+        Their share of all weight.
+    mean_score, mean_response : float
+        What was predicted on average and what happened.
+    miscalibration : float
+        ``mean_response - mean_score``: negative where predictions are too high.
+    ci : tuple of float
+        Limits for the true miscalibration.
+    limits : {"simultaneous", "clopper-pearson"}
+        What kind of limits: those that hold for all ranges of scores at once, also for ranges
+        picked after looking; or those of a single range that was fixed in advance.
+    """
+
+    low: float
+    high: float
+    n: int
+    weight: float
+    mean_score: float
+    mean_response: float
+    miscalibration: float
+    ci: tuple[float, float]
+    limits: Literal["simultaneous", "clopper-pearson"] = "simultaneous"
+
+    @property
+    def direction(self) -> Direction:
+        """``"too high"`` (events happen less often than forecast), ``"too low"`` or ``"even"``."""
+        if self.miscalibration < 0:
+            return "too high"
+        return "too low" if self.miscalibration > 0 else "even"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the numbers as plain JSON; what is not finite becomes None."""
+        return {**_fields(self), "direction": self.direction}
+
+    def __str__(self) -> str:
+        return verdict.interval(self)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Curve:
+    """The graph of cumulative differences: its slope is miscalibration.
+
+    Attributes
+    ----------
+    score : ndarray
+        Each point counts every prediction with at most this score. The first point is the origin,
+        which stands before the smallest score.
+    fraction : ndarray
+        Share of all weight up to there, from 0 to 1.
+    difference : ndarray
+        Sum of w(r - s) up to there, divided by all weight.
+    """
+
+    score: FloatArray
+    fraction: FloatArray
+    difference: FloatArray
+
+    def __post_init__(self) -> None:
+        for column in (self.score, self.fraction, self.difference):
+            column.flags.writeable = False
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Reliability:
+    """Mean score against mean response, bin by bin.
+
+    Attributes
+    ----------
+    edges : ndarray
+        The m + 1 limits of m bins; for quantile bins the first score of each bin, then 1.
+    count : ndarray
+        Predictions in each bin; a score that ties across an edge is shared.
+    weight : ndarray
+        Their share of all weight.
+    mean_score, mean_response : ndarray
+        Averages in each bin; NaN in an empty one.
+    low, high : ndarray
+        Limits for the true mean response of each bin taken by itself; NaN in an empty one. With
+        sampling weights they are approximate: the effective number of predictions stands in for
+        the number.
+    strategy : str
+        ``"uniform"`` or ``"quantile"``.
+    limits : str
+        ``"clopper-pearson"`` or ``"wilson"``.
+    confidence_level : float
+        Level of the limits.
+    """
+
+    edges: FloatArray
+    count: FloatArray
+    weight: FloatArray
+    mean_score: FloatArray
+    mean_response: FloatArray
+    low: FloatArray
+    high: FloatArray
+    strategy: str
+    limits: str
+    confidence_level: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the numbers as plain JSON; what is not finite becomes None."""
+        return _fields(self)
+
+    def plot(
+        self,
+        ax: Any = None,
+        *,
+        uncertainty: str | None = "bars",
+        counts: bool = False,
+        **kwargs: Any,
+    ) -> ReliabilityDisplay:
+        """Draw the reliability diagram.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure unless given.
+        uncertainty : {"bars", None}
+            Whether to draw the limits of each bin.
+        counts : bool
+            Show below how many predictions each bin holds.
+        **kwargs
+            Passed on to ``ax.plot`` for the points.
+
+        Returns
+        -------
+        ReliabilityDisplay
+            The picture and its parts.
+
+        Raises
+        ------
+        MissingExtraError
+            If matplotlib is not installed.
+        """
+        from secant.plot import ReliabilityDisplay  # noqa: PLC0415  (drawing stands above numbers)
+
+        display = ReliabilityDisplay(self, uncertainty=uncertainty)
+        return display.plot(ax, counts=counts, **kwargs)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ECE:
+    """A binned metric, what noise alone would give, and the bins behind it.
+
+    Attributes
+    ----------
+    value : float
+        The metric.
+    noise_floor : float or None
+        What perfect calibration would give on average with these scores and bins. Exact for the
+        squared norm, a normal approximation for ``"l1"``, the root of the squared one for ``"l2"``;
+        None for ``"max"``.
+    debiased : float or None
+        For ``norm="l2"``: the metric with each bin's sampling variance subtracted; a squared
+        one may be negative. None for other norms.
+    dropped_bins : int
+        Bins of a single prediction, or in which one has all but none of the weight: the debiased
+        value leaves them out.
+    bins : Reliability
+        The bins.
+    n_bins, strategy, norm, squared, weighting
+        The options chosen.
+    """
+
+    value: float
+    noise_floor: float | None
+    debiased: float | None
+    dropped_bins: int
+    bins: Reliability
+    n_bins: int
+    strategy: str
+    norm: str
+    squared: bool
+    weighting: str
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the numbers as plain JSON; what is not finite becomes None."""
+        return _fields(self)
+
+
+def _fields(result: Any) -> dict[str, Any]:
+    return {field.name: plain(getattr(result, field.name)) for field in fields(result)}
+
+
+def plain(value: Any) -> Any:
+    """Turn results into what JSON knows."""
+    if is_dataclass(value) and not isinstance(value, type):
+        return _fields(value)
+    if isinstance(value, np.ndarray):
+        value = value.tolist()
+    if isinstance(value, (list, tuple)):
+        return [plain(item) for item in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value

@@ -1,0 +1,115 @@
+"""What a scan of ranges of scores returns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from secant._inference.limits import at_level
+from secant._results.parts import plain
+from secant._results.wording import metric, points, predictions, score
+
+if TYPE_CHECKING:
+    from secant._results.parts import Interval
+
+__all__ = ["Scan"]
+
+
+@dataclass(frozen=True, slots=True)
+class Scan:
+    """What a scan of ranges of scores found; print it to read the answer.
+
+    Attributes
+    ----------
+    n : int
+        Number of predictions.
+    statistic : float
+        How far the range that stands out most lies above what ranges of its size may do by chance,
+        in standard deviations.
+    critical : float
+        What the statistic exceeds by chance with a probability of at most 1 -
+        ``confidence_level`` under perfect calibration.
+    pvalue : float
+        Probability of a statistic at least this large under perfect calibration; valid for any
+        number of predictions.
+    method : str
+        How the P-value was obtained.
+    worst : Interval
+        The range that stands out most. Its limits hold for all ranges scanned at once.
+    n_ranges : int
+        Ranges scanned.
+    n_forbidden : int
+        Rows whose score of exactly 0 or 1 rules out what happened. The scan leaves them out, and
+        they alone refute the scores.
+    confidence_level : float
+        Level of the limits; the printed answer tests at one minus it.
+    """
+
+    n: int
+    statistic: float
+    critical: float
+    pvalue: float
+    method: str
+    worst: Interval
+    n_ranges: int
+    n_forbidden: int
+    confidence_level: float
+
+    @property
+    def found(self) -> bool:
+        """Whether the P-value is at most one minus the confidence level."""
+        return at_level(self.pvalue, 1 - self.confidence_level)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return every number as plain JSON; what is not finite becomes None."""
+        numbers: dict[str, Any] = plain(self)
+        numbers["worst"] = self.worst.to_dict()
+        return {"verdict": self._headline(), **numbers}
+
+    def __str__(self) -> str:
+        lines = [f"{self._headline()}.", self._numbers(), self._advice()]
+        if self.found and self.n_ranges:
+            lines[0] += f" {self._where()}"
+        if self.n_forbidden:
+            one = self.n_forbidden == 1
+            lines.append(
+                f"Note: {self.n_forbidden:,} response{'' if one else 's'} had a score of exactly 0 "
+                f"or 1 that ruled {'it' if one else 'them'} out: that alone refutes these scores."
+            )
+        return "\n".join(line for line in lines if line)
+
+    def _headline(self) -> str:
+        if not self.n_ranges:
+            return "Every score is 0 or 1: there is no range to scan"
+        return "A range of scores is off" if self.found else "No range of scores stands out"
+
+    def _where(self) -> str:
+        worst = self.worst
+        sign = -1 if worst.miscalibration < 0 else 1
+        limits = sorted(sign * limit for limit in worst.ci)
+        return (
+            f"Over scores {score(worst.low)} to {score(worst.high)} predictions are "
+            f"{worst.direction} by {points(abs(worst.miscalibration))} points "
+            f"({100 * self.confidence_level:g}% limits {points(limits[0])} to "
+            f"{points(limits[1])}, valid for all {self.n_ranges:,} ranges scanned; "
+            f"{predictions(worst.n)})."
+        )
+
+    def _numbers(self) -> str:
+        if not self.n_ranges:
+            return f"{predictions(self.n)}."
+        often = f"{100 * self.confidence_level:g}%"
+        return (
+            f"Multiscale statistic {metric(self.statistic)}; under perfect calibration it stays "
+            f"at or below {metric(self.critical)} in {often} of cases "
+            f"(P = {self.pvalue:.3g}, {self.method})."
+        )
+
+    def _advice(self) -> str:
+        if not self.n_ranges:
+            return ""
+        ranges = f"{self.n_ranges:,} range{'' if self.n_ranges == 1 else 's'} of scores"
+        return (
+            f"{predictions(self.n)}, {ranges}. This test stands beside "
+            "ECCE: if you use both, take twice the smaller P-value."
+        )

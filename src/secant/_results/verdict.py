@@ -1,0 +1,286 @@
+"""The words: is it calibrated, how far off is it, where.
+
+Effects come before P-values, in points of probability. Nothing here computes; every number shown
+is one of the result, rounded for reading.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from secant import null
+from secant._inference.limits import at_level
+from secant._results.wording import (
+    adjusted_pvalue,
+    metric,
+    percent,
+    points,
+    predictions,
+    pvalue,
+    score,
+    visible,
+)
+
+if TYPE_CHECKING:
+    from secant._results.assessments import Assessments, Group
+    from secant._results.calibration import Calibration
+    from secant._results.parts import Interval, Statistic
+
+__all__ = [
+    "averages",
+    "brief",
+    "found",
+    "group_name",
+    "groups_headline",
+    "groups_html",
+    "groups_table",
+    "groups_text",
+    "groups_words",
+    "headline",
+    "html",
+    "impossible",
+    "interval",
+    "located",
+    "text",
+    "where",
+]
+
+
+def headline(result: Calibration) -> str:
+    """Return the answer in a few words."""
+    if found(result):
+        return "Miscalibrated"
+    if result.n_forbidden:  # the data refute some scores, whatever the P-value
+        return f"No miscalibration found beyond {impossible(result)}"
+    return "No miscalibration found"
+
+
+def impossible(result: Calibration) -> str:
+    """Say how many outcomes there are that their scores ruled out."""
+    many = result.n_forbidden
+    return "an impossible outcome" if many == 1 else f"{many:,} impossible outcomes"
+
+
+def text(result: Calibration) -> str:
+    """Return the whole answer, a sentence or two a line."""
+    return "\n".join([f"{headline(result)}. {where(result)}", *_details(result)])
+
+
+def html(result: Calibration) -> str:
+    """Return the whole answer for a notebook."""
+    from html import escape  # noqa: PLC0415  (its tables cost more to load than all of this module)
+
+    lines = "<br>".join(escape(line) for line in _details(result))
+    return (
+        f"<div><b>{escape(headline(result))}.</b> {escape(where(result))}"
+        f'<div style="opacity:.8;margin-top:.4em">{lines}</div></div>'
+    )
+
+
+def brief(result: Calibration) -> str:
+    """Return the metric that decides, its P-value and the number of predictions."""
+    statistic = result.ecce_r
+    return f"ECCE-R {metric(statistic.value)} (P {pvalue(statistic)}, n = {result.n:,})"
+
+
+def interval(result: Interval) -> str:
+    """Describe a range of scores in one sentence."""
+    if not result.n:
+        return f"No predictions with scores from {score(result.low)} to {score(result.high)}."
+    low, high = (points(limit) for limit in result.ci)
+    return (
+        f"Scores {score(result.low)} to {score(result.high)}, {predictions(result.n)}: "
+        f"mean forecast {percent(result.mean_score)}, happened {percent(result.mean_response)}, "
+        f"miscalibration {points(result.miscalibration)} points ({low} to {high})."
+    )
+
+
+def found(result: Calibration) -> bool:
+    """Tell whether miscalibration was found at the result's level."""
+    return at_level(result.ecce_r.pvalue, 1 - result.confidence_level)
+
+
+def where(result: Calibration) -> str:
+    """Say where and in which direction, or what would have been seen."""
+    if not found(result):
+        return _would_have_shown(result)
+    worst = result.worst
+    sign = -1 if worst.miscalibration < 0 else 1
+    low, high = sorted(sign * limit for limit in worst.ci)
+    scores = f"scores {score(worst.low)} to {score(worst.high)}"
+    amount = f"{worst.direction} by {points(abs(worst.miscalibration))} points"
+    limits = (
+        f"({100 * result.confidence_level:g}% limits {points(low)} to {points(high)}, valid for "
+        f"all ranges at once; {predictions(worst.n)})"
+    )
+    if not located(result):
+        return (
+            f"These data do not show for certain where; the largest deviation is over {scores}, "
+            f"where predictions were {amount} {limits}."
+        )
+    return f"Over {scores} predictions are {amount} {limits}."
+
+
+def located(result: Calibration) -> bool:
+    """Tell whether the limits of the worst range exclude 0, so that it can be named."""
+    low, high = result.worst.ci
+    return low > 0 or high < 0
+
+
+def _would_have_shown(result: Calibration) -> str:
+    """Say what these data could have shown: the effect that is found 99 times in 100."""
+    if result.sigma == 0:
+        return f"Every score is 0 or 1, and came true ({predictions(result.n)})."
+    detectable = result.detectable
+    if detectable >= 1:
+        return f"{predictions(result.n)} can show next to nothing."
+    return (
+        f"With {predictions(result.n)} an ECCE-R of {metric(detectable)} or more would almost "
+        "surely have shown."
+    )
+
+
+def _details(result: Calibration) -> list[str]:
+    return [
+        _statistic("ECCE-R", result.ecce_r, null.range),
+        _statistic("ECCE-MAD", result.ecce_mad, null.mad),
+        averages(result),
+        *(f"Note: {warning}" for warning in result.warnings),
+    ]
+
+
+def averages(result: Calibration) -> str:
+    """Say how many predictions there are, what they were on average and what happened."""
+    forecast, happened = percent(result.mean_score), percent(result.base_rate)
+    return f"{predictions(result.n)}: mean forecast {forecast}, happened {happened}."
+
+
+def _statistic(name: str, statistic: Statistic, law: null.BrownianLaw) -> str:
+    return (
+        f"{name} {metric(statistic.value)} = {metric(statistic.normalized)} sigma, where perfect "
+        f"calibration gives about {law.mean:.2g} (P {pvalue(statistic)}, {statistic.method})."
+    )
+
+
+# Groups -------------------------------------------------------------------------------------------
+
+_ADJUSTMENTS = {
+    "holm": "Holm's correction",
+    "benjamini-hochberg": "Benjamini and Hochberg's correction",
+    "westfall-young": "Westfall and Young's correction",
+}
+# A printed table shows this many groups, and says how many more there are.
+_MOST_ROWS = 30
+
+
+def groups_headline(result: Assessments) -> str:
+    """Say how many groups are miscalibrated."""
+    failing, groups = len(result.failing), len(result)
+    level = f"at {100 * (1 - result.confidence_level):.3g}%"
+    if groups == 1:
+        negation = "" if failing else "not found to be "
+        return f"The only {result.what} is {negation}miscalibrated {level}."
+    level += f" after {_ADJUSTMENTS[result.adjust]}"
+    if result.draws is not None:
+        level += f" ({result.draws:,} draws)"
+    if not failing:
+        return f"None of {_count(result, groups)} is found to be miscalibrated {level}."
+    verb = "is" if failing == 1 else "are"
+    return f"{failing:,} of {_count(result, groups)} {verb} miscalibrated {level}."
+
+
+def groups_text(result: Assessments) -> str:
+    """Return the answer for many groups: a sentence or two, then the table, worst first."""
+    header, rows = groups_table(result)
+    shown = [header, *rows[:_MOST_ROWS]]
+    widths = [max(len(row[place]) for row in shown) for place in range(len(header))]
+    names = len(result.by)
+
+    def line(row: list[str]) -> str:
+        cells = [
+            text.ljust(width) if place < names or place == len(header) - 1 else text.rjust(width)
+            for place, (text, width) in enumerate(zip(row, widths, strict=True))
+        ]
+        return "  ".join(cells).rstrip()
+
+    lines = [*groups_words(result), "", *(line(row) for row in shown)]
+    if len(rows) > _MOST_ROWS:
+        lines.append(f"... and {_count(result, len(rows) - _MOST_ROWS, ' more')}")
+    return "\n".join(lines)
+
+
+def groups_html(result: Assessments) -> str:
+    """Return the answer for many groups for a notebook."""
+    from html import escape  # noqa: PLC0415  (as in html)
+
+    def row(cells: list[str], tag: str) -> str:
+        return "<tr>" + "".join(f"<{tag}>{escape(cell)}</{tag}>" for cell in cells) + "</tr>"
+
+    header, rows = groups_table(result)
+    body = "".join(row(cells, "td") for cells in rows[:_MOST_ROWS])
+    words = "<br>".join(escape(words) for words in groups_words(result))
+    more = len(rows) - _MOST_ROWS
+    tail = f"<p>... and {_count(result, more, ' more')}</p>" if more > 0 else ""
+    table = f"<table><thead>{row(header, 'th')}</thead><tbody>{body}</tbody></table>"
+    return f"<div><p>{words}</p>{table}{tail}</div>"
+
+
+def groups_words(result: Assessments) -> list[str]:
+    """Return the answer for many groups in sentences."""
+    words = [groups_headline(result)]
+    if few := len(result.too_few):
+        are = "is" if few == 1 else "are"
+        words.append(f"{_count(result, few)} {are} too small to say anything.")
+    if empty := len(result.empty):
+        have, are = ("has", "is") if empty == 1 else ("have", "are")
+        which = _count(result, empty)
+        if result.what == "class":
+            words.append(f"{which} {'was' if empty == 1 else 'were'} never predicted.")
+        else:
+            words.append(f"{which} {have} no weight and {are} left out.")
+    return words
+
+
+def _count(result: Assessments, number: int, more: str = "") -> str:
+    """Say how many groups, or classes."""
+    plural = {"class": "classes"}.get(result.what, f"{result.what}s")
+    return f"{number:,}{more} {result.what if number == 1 else plural}"
+
+
+def groups_table(result: Assessments, *, ranges: bool = True) -> tuple[list[str], list[list[str]]]:
+    """Return the header and a row of texts for each group, worst first.
+
+    Without ``ranges`` the verdicts do not say over which scores.
+    """
+    header = [*map(visible, result.by), "predictions", "forecast", "happened", "ECCE-R", "sigma"]
+    rows = [_group_cells(row, len(result.by), ranges=ranges) for row in result.rows]
+    return [*header, "adjusted P", "verdict"], rows
+
+
+def _group_cells(row: Group, names: int, *, ranges: bool) -> list[str]:
+    result, worst = row.calibration, row.calibration.worst
+    verdict: str = row.status
+    if row.status != "miscalibrated":
+        if result.n_forbidden:
+            verdict += f"; {impossible(result)}"
+    elif not located(result):
+        verdict += ", not certain where"
+    else:
+        verdict = f"{worst.direction} by {points(abs(worst.miscalibration))} points"
+        if ranges:
+            verdict += f" over {score(worst.low)} to {score(worst.high)}"
+    return [
+        *(group_name(part) for part in (row.key if names > 1 else (row.key,))),
+        f"{result.n:,}",
+        percent(result.mean_score),
+        percent(result.base_rate),
+        metric(result.ecce_r.value),
+        metric(result.ecce_r.normalized),
+        adjusted_pvalue(row.adjusted_pvalue, result.ecce_r),
+        verdict,
+    ]
+
+
+def group_name(key: Any) -> str:
+    """Return a group's key as a reader sees it."""
+    return "(missing)" if key is None else visible(str(key)) or "(empty)"

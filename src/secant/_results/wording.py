@@ -1,0 +1,109 @@
+"""Numbers rounded for reading; full precision is in the results themselves."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from secant._results.parts import Statistic
+
+__all__ = [
+    "adjusted_pvalue",
+    "metric",
+    "percent",
+    "plain_pvalue",
+    "points",
+    "predictions",
+    "pvalue",
+    "score",
+    "visible",
+]
+
+# Certified limits of a P-value with a smaller ratio than this read as one number.
+_CLOSE = 1.1
+
+
+def metric(value: float) -> str:
+    """Write three significant digits, zeros at the end included."""
+    if value == 0:
+        return "0"
+    return "infinitely many" if math.isinf(value) else f"{value:#.3g}".rstrip(".")
+
+
+def score(value: float) -> str:
+    """Write a score with three decimals, or three digits where it is very small."""
+    return f"{value:.3f}" if value == 0 or value >= 1e-3 else f"{value:.3g}"
+
+
+def points(value: float) -> str:
+    """Write a difference of probabilities in percentage points."""
+    return metric(100 * value)
+
+
+def percent(value: float) -> str:
+    """Write a probability; what is less than 100% is never written so."""
+    text = metric(100 * value)
+    return f"{100 * value:.7g}%" if text == "100" and value < 1 else f"{text}%"
+
+
+def predictions(n: int) -> str:
+    """Write how many predictions."""
+    return f"{n:,} prediction{'' if n == 1 else 's'}"
+
+
+def pvalue(statistic: Statistic) -> str:
+    """Write a P-value with its sign of equality, also one too small for a double.
+
+    One known only between limits is the upper of them, which is all that a decision needs; where
+    the lower is far from it, both are written.
+    """
+    if statistic.pvalue > 1e-300:
+        high = plain_pvalue(statistic.pvalue)
+        if statistic.bracket is None or statistic.pvalue <= _CLOSE * statistic.bracket[0]:
+            return f"= {high}"
+        low = plain_pvalue(statistic.bracket[0]) if statistic.bracket[0] > 0 else "0"
+        return f"= {low} to {high}"
+    if math.isinf(statistic.log10_pvalue):
+        return "= 0"
+    if _only_bounded(statistic):
+        return f"< 1e{math.ceil(statistic.log10_pvalue)}"
+    exponent = math.floor(statistic.log10_pvalue)
+    mantissa = f"{10 ** (statistic.log10_pvalue - exponent):.1f}"
+    return f"= 1.0e{exponent + 1}" if mantissa == "10.0" else f"= {mantissa}e{exponent}"
+
+
+def adjusted_pvalue(value: float, statistic: Statistic) -> str:
+    """Write what became of the P-value of a statistic when it was adjusted for other tests."""
+    # A multiple of "below 1e-300" is no more than an upper limit either.
+    if _only_bounded(statistic) and 1e-300 < value < 1e-200:
+        return f"< 1e{math.ceil(math.log10(value))}"
+    return plain_pvalue(value)
+
+
+def _only_bounded(statistic: Statistic) -> bool:
+    """Tell whether a P-value is known to be below what is given for it, and no more."""
+    too_small = statistic.pvalue <= 1e-300
+    return too_small and statistic.bracket is not None and statistic.bracket[0] == 0
+
+
+def plain_pvalue(value: float) -> str:
+    """Write a P-value of which nothing but a double is known."""
+    if value >= 1e-3:
+        # Around the usual levels a second digit would hide on which side it lies.
+        return f"{value:.{3 if 0.005 <= value < 0.1 else 2}g}"
+    return f"{value:.1e}" if value > 1e-300 else "< 1e-300"
+
+
+def visible(name: str) -> str:
+    r"""Write a name from data in one line: what would move or colour the output is spelt out.
+
+    Examples
+    --------
+    >>> visible("two\nlines, \x1b[31mred")
+    'two\\nlines, \\x1b[31mred'
+    """
+    return "".join(
+        each.encode("unicode_escape").decode() if each < " " or "\x7f" <= each < "\xa0" else each
+        for each in name
+    )

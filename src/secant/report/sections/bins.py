@@ -1,0 +1,154 @@
+"""What depends on bins: the reliability diagram, the ECE, the distribution of scores."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from secant._results.wording import metric, percent
+from secant.report import _charts
+from secant.report._definitions import DEFINITIONS
+from secant.report._html import Markup, join, tag
+from secant.report.sections.verdict import caption, term
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from secant._results.calibration import Calibration
+
+__all__ = ["scores", "section"]
+
+_GONE = (
+    "This result no longer has its predictions, only the points of its curve, and bins need "
+    "them. Assess the predictions again to see this part."
+)
+_FIRST_SHOWN = 15
+# A bin of equal width with a larger share than this shows nothing of the scores in it.
+_CROWDED = 0.8
+
+
+def section(names: Sequence[str], numbers: Sequence[dict[str, Any]]) -> Markup:
+    """Return the reliability diagram and the ECE against the number of bins, for each model."""
+    blocks = [_bins_of(i, each, caption(i, names)) for i, each in enumerate(numbers)]
+    some = any(each["bins"] for each in numbers)
+    return tag(
+        "section",
+        tag("h2", "Why not just ECE?"),
+        tag(
+            "p",
+            "A binned error changes with the bins, and noise alone keeps it away from 0: with "
+            "perfect calibration it would still reach the noise floor. The ECCE has no bins.",
+            class_="lead",
+        ),
+        _controls(numbers) if some else None,
+        tag("div", *blocks, class_="side-by-side"),
+        id="bins",
+    )
+
+
+def _controls(numbers: Sequence[dict[str, Any]]) -> Markup:
+    """Return the slider and the choice of bins, which few predictions do not offer."""
+    binned = [each["bins"] for each in numbers if each["bins"]]
+    few = not all(each["quantile"] for each in binned)
+    crowded = not few and all(_crowded(each["uniform"]) for each in binned)
+
+    def choice(value: str, label: str, **state: bool) -> Markup:
+        return tag(
+            "label", tag("input", type="radio", name="strategy", value=value, **state), label
+        )
+
+    return tag(
+        "div",
+        tag(
+            "label",
+            tag("span", "Bins ", tag("output", _FIRST_SHOWN, id="bins-count")),
+            tag("input", type="range", id="bins-slider", min=0, max=1, value=0, step=1),
+            class_="slider",
+        ),
+        tag(
+            "fieldset",
+            tag("legend", "Bins of equal", class_="unseen"),
+            choice("uniform", "equal width", checked=not crowded),
+            choice("quantile", "equal count", checked=crowded, disabled=few),
+        ),
+        class_="controls",
+    )
+
+
+def _crowded(rows: Sequence[dict[str, Any]]) -> bool:
+    """Tell whether nearly all scores share one bin of equal width."""
+    return any(max(row["weight"]) > _CROWDED for row in rows if row["n_bins"] == _FIRST_SHOWN)
+
+
+def _bins_of(number: int, numbers: dict[str, Any], head: Markup | None) -> Markup:
+    if numbers["bins"] is None:
+        return tag("div", head, tag("p", _GONE, class_="gone"), class_="bins")
+    diagram = _charts.reliability(numbers["bins"])
+    ecce_r = numbers["ecce_r"]["value"]
+
+    def cell(label: object, text: str, class_: str) -> Markup:
+        return tag("div", tag("dt", label), tag("dd", text, class_=class_), class_=f"of-{class_}")
+
+    return tag(
+        "div",
+        head,
+        tag(
+            "dl",
+            cell(term("ECE", DEFINITIONS["ECE"]), "", "ece"),
+            cell(term("noise floor", DEFINITIONS["noise floor"]), "", "noise_floor"),
+            cell("ECCE-R, whatever the bins", metric(ecce_r), "ecce"),
+            class_="moving",
+        ),
+        tag("figure", diagram, tag("figcaption", "Reliability diagram: on the diagonal is good.")),
+        tag(
+            "figure",
+            _charts.ece_by_bins(numbers["bins"], ecce_r),
+            tag("figcaption", _spread(numbers)),
+        ),
+        class_="bins",
+        data_model=number,
+    )
+
+
+def _spread(numbers: dict[str, Any]) -> str:
+    values = [row["ece"] for rows in numbers["bins"].values() for row in rows]
+    least, most = metric(min(values)), metric(max(values))
+    if least == most:
+        return f"These scores are so few that any bins give the same ECE, {least}."
+    return (
+        f"The same predictions have an ECE from {least} to {most}, as one cuts the bins, and one "
+        f"ECCE-R: {metric(numbers['ecce_r']['value'])}."
+    )
+
+
+def scores(
+    names: Sequence[str], numbers: Sequence[dict[str, Any]], results: Sequence[Calibration]
+) -> Markup:
+    """Return how scores are distributed, for each model."""
+    blocks = []
+    for number, each in enumerate(numbers):
+        head = caption(number, names)
+        if each["distribution"] is None:
+            blocks.append(tag("div", head, tag("p", _GONE, class_="gone")))
+        else:
+            share = _charts.share_of([results[number]])
+            drawn = _charts.distribution(each["distribution"], share)
+            outside = tag("figcaption", _outside(each["distribution"]))
+            blocks.append(tag("div", head, tag("figure", drawn, outside)))
+    return tag(
+        "section",
+        tag("h2", "Scores"),
+        tag("div", *blocks, class_="side-by-side"),
+        id="scores",
+    )
+
+
+def _outside(numbers: dict[str, Any]) -> Markup:
+    edges = numbers["edges"]
+    ends = [(numbers["below"], "below", edges[0]), (numbers["above"], "above", edges[-1])]
+    more = "".join(
+        f" {percent(share)} of the predictions have a score {where} {edge:g}."
+        for share, where, edge in ends
+        if share > 0
+    )
+    says = "How often each score was given; the stronger part is how often the event came."
+    return join(says, more)

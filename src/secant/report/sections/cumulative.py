@@ -1,0 +1,100 @@
+"""The cumulative plot and the secant tool that reads it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from secant.report import _charts
+from secant.report._html import Markup, tag
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from secant._results.calibration import Calibration
+
+__all__ = ["section"]
+
+
+def section(drawn: Sequence[Calibration], first: dict[str, Any]) -> Markup:
+    """Return the plot of some results, the tool laid over it and what it reads."""
+    return tag(
+        "section",
+        tag("h2", "Where is it off?"),
+        tag(
+            "p",
+            "Predictions in the order of their scores: slope is miscalibration, flat is good. ",
+            tag("span", "Drag over the plot to measure any range of scores.", class_="screen"),
+            class_="lead",
+        ),
+        tag("div", id="series", class_="choices screen", role="group", aria_label="Model"),
+        _charts.cumulative(drawn, first, _tool()),
+        tag("div", id="presets", class_="choices", role="group", aria_label="Ranges"),
+        _readout(),
+        tag("noscript", tag("p", "Measuring ranges needs JavaScript; the plot does not.")),
+        id="secant",
+    )
+
+
+def _tool() -> Markup:
+    """Return what is laid over the cumulative plot to choose a range with."""
+
+    def handle(identifier: str, says: str, **more: Any) -> Markup:
+        return tag(
+            "div",
+            *more.pop("inside", ()),
+            id=identifier,
+            role="slider",
+            tabindex=0,
+            aria_label=says,
+            aria_valuemin=0,
+            aria_valuemax=100,
+            aria_valuenow=0,
+            **more,
+        )
+
+    return tag(
+        "div",
+        handle("whole", "Move the range", inside=[_caliper_text()]),
+        handle("from", "Start of the range", class_="handle", inside=[tag("span", class_="knob")]),
+        handle("to", "End of the range", class_="handle", inside=[tag("span", class_="knob")]),
+        tag("span", id="hair", hidden=True),
+        id="tool",
+        hidden=True,
+    )
+
+
+def _caliper_text() -> Markup:
+    """Return how far off the range is: a number, and words where there is room for them."""
+    return tag("span", tag("b"), tag("span", class_="words"), id="caliper-text")
+
+
+def _readout() -> Markup:
+    """Return where the chosen range is put into words."""
+
+    def cell(identifier: str, label: str) -> Markup:
+        return tag("div", tag("dt", label), tag("dd", id=identifier))
+
+    return tag(
+        "div",
+        tag("p", id="read-says"),
+        tag(
+            "div",
+            *(tag("i", class_=each) for each in ("nought", "span", "dot")),
+            id="whisker",
+            aria_hidden="true",
+        ),
+        tag(
+            "dl",
+            cell("read-scores", "Scores"),
+            cell("read-n", "Predictions"),
+            cell("read-forecast", "Mean forecast"),
+            cell("read-happened", "Happened"),
+            cell("read-miscalibration", "Miscalibration"),
+            cell("read-limits", "Limits"),
+        ),
+        tag("p", id="read-alone"),
+        tag("p", id="said", class_="unseen", aria_live="polite"),
+        class_="readout",
+        id="readout",
+        hidden=True,
+    )

@@ -1,0 +1,207 @@
+"""The table of groups: sorted, searched, and each row opening its own curve."""
+
+from __future__ import annotations
+
+from itertools import accumulate
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from secant._results import verdict
+from secant.report import _charts, _numbers
+from secant.report._html import Markup, join, name, tag
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from secant._results.assessments import Assessments, Group
+
+__all__ = ["Table", "numbers", "section", "shared_out"]
+
+# Beyond this many groups in all the page holds the worst ones and says so.
+_MOST_GROUPS = 500
+# Points of the curves of all groups together, and of one.
+_POINTS = 20_000
+_POINTS_A_GROUP = 400
+# Rows that go to the printer.
+_PRINTED = 12
+# How the numbers of a row are set; on a phone there is no room for what is minor.
+_KINDS = (*["number minor"] * 5, "number")
+
+
+class _Column(NamedTuple):
+    """One column: its title and cells, and for a column to sort by the values behind it."""
+
+    title: str
+    cells: Sequence[object]
+    values: Sequence[Any] | None = None
+    kind: str | None = None
+
+
+class Table(NamedTuple):
+    """The groups of one model, as far as the page holds them.
+
+    ``first`` is the number of the first of them among the groups of all models, ``points`` how many
+    each curve may have.
+    """
+
+    groups: Assessments
+    whose: str | None
+    rows: Sequence[Group]
+    first: int
+    points: int
+
+    @property
+    def id(self) -> str:
+        """What the page calls the table."""
+        return f"groups-{self.first}"
+
+
+def shared_out(tables: Sequence[tuple[str | None, Assessments]]) -> list[Table]:
+    """Share out the room on the page between the groups of all models."""
+    each = _MOST_GROUPS // max(len(tables), 1)
+    shown = [groups.rows[:each] for _, groups in tables]
+    points = min(_POINTS_A_GROUP, _POINTS // max(sum(map(len, shown)), 1))
+    starts = accumulate(map(len, shown), initial=0)
+    return [
+        Table(groups, whose, rows, first, points)
+        for (whose, groups), rows, first in zip(tables, shown, starts, strict=False)
+    ]
+
+
+def numbers(table: Table) -> dict[str, Any]:
+    """Return everything the page shows about groups."""
+    groups = table.groups
+    several = len(groups.by) > 1
+    return {
+        "model": table.whose,
+        "verdict": verdict.groups_words(groups),
+        "by": list(groups.by),
+        "adjust": groups.adjust,
+        "groups": len(groups),
+        "rows": [_row_numbers(row, table.points, several=several) for row in table.rows],
+    }
+
+
+def _row_numbers(row: Group, most: int, *, several: bool) -> dict[str, Any]:
+    # Without a second look at the data, which for many groups takes its time.
+    named = row.status == "miscalibrated" and verdict.located(row.calibration)
+    found = [row.calibration.worst] if named else []
+    parts = row.key if several else (row.key,)
+    return {
+        **row.to_dict(),
+        "name": ", ".join(verdict.group_name(part) for part in parts),
+        **_numbers.readable(row.calibration, found, most=most),
+    }
+
+
+def section(table: Table) -> Markup:
+    """Return the table with what is said about it."""
+    groups, whose = table.groups, table.whose
+    columns = _columns(table)
+    head = tag("tr", *(_head(number, column) for number, column in enumerate(columns)))
+    body = [_row(number, table, columns) for number in range(len(table.rows))]
+    label = "Groups" if whose is None else f"Groups of {whose}"
+    return tag(
+        "section",
+        tag("h2", "Groups", None if whose is None else join(" of ", name(whose))),
+        tag(
+            "p",
+            " ".join(verdict.groups_words(groups)),
+            tag("span", " Choose a row to lay its curve over the plot.", class_="screen"),
+            class_="lead",
+        ),
+        _left_out(len(table.rows), len(groups)),
+        tag(
+            "div",
+            tag(
+                "label",
+                tag("span", "Search groups", class_="unseen"),
+                tag("input", type="search", placeholder="Search groups"),
+            ),
+            tag("span", class_="search-count", role="status"),
+            class_="controls",
+        ),
+        tag(
+            "div",
+            tag("table", tag("thead", head), tag("tbody", *body)),
+            class_="table",
+            tabindex=0,
+            role="region",
+            aria_label=label,
+        ),
+        _not_printed(len(table.rows)),
+        id=table.id,
+        class_="groups",
+    )
+
+
+def _columns(table: Table) -> list[_Column]:
+    """Return the columns of the printed table, and the curves."""
+    groups, shown = table.groups, table.rows
+    head, rows = verdict.groups_table(groups)
+    texts = list(zip(*rows[: len(shown)], strict=True))
+    several = len(groups.by) > 1
+    keys = [row.key if several else (row.key,) for row in shown]
+    behind = [(*key, *_values(row)) for key, row in zip(keys, shown, strict=True)]
+    kinds = [*[None] * len(groups.by), *_KINDS]
+    columns = [
+        _Column(*each) for each in zip(head, texts, zip(*behind, strict=True), kinds, strict=False)
+    ]
+    columns += [_Column(*each) for each in zip(head, texts, strict=True)][len(columns) :]
+    curves = [_charts.sparkline(r.calibration.curve, r.calibration.sigma) for r in shown]
+    columns.insert(len(groups.by), _Column("curve", curves))
+    return columns
+
+
+def _values(row: Group) -> tuple[float, ...]:
+    """Return the numbers of a row with all their digits, in the order of the table."""
+    found = row.calibration
+    ecce = found.ecce_r
+    averages = found.mean_score, found.base_rate
+    return found.n, *averages, ecce.value, ecce.normalized, row.adjusted_pvalue
+
+
+def _head(number: int, column: _Column) -> Markup:
+    if column.values is None:
+        return tag("th", column.title, scope="col", class_=column.kind)
+    button = tag("button", name(column.title), type="button", data_column=number)
+    return tag("th", button, scope="col", aria_sort="none", class_=column.kind)
+
+
+def _row(number: int, table: Table, columns: Sequence[_Column]) -> Markup:
+    row = table.rows[number]
+    first, *others = (_cell(number, column) for column in columns)
+    title = name(str(columns[0].cells[number]))
+    opens = tag("button", title, type="button", data_group=table.first + number)
+    first = tag("td", opens, data_value=_sortable(columns[0], number))
+    mood = None
+    if row.status == "miscalibrated":
+        mood = "high" if row.calibration.worst.miscalibration < 0 else "low"
+    classes = "not-printed" if number >= _PRINTED else None
+    return tag("tr", first, *others, class_=classes, data_mood=mood)
+
+
+def _cell(number: int, column: _Column) -> Markup:
+    inside = column.cells[number]
+    written = inside if isinstance(inside, Markup) else name(str(inside))
+    return tag("td", written, class_=column.kind, data_value=_sortable(column, number))
+
+
+def _sortable(column: _Column, number: int) -> Any:
+    """Return the value behind a cell; what is missing sorts last."""
+    if column.values is None:
+        return None
+    value = column.values[number]
+    return "" if value is None else value
+
+
+def _left_out(shown: int, groups: int) -> Markup | None:
+    if shown == groups:
+        return None
+    return tag("p", f"The page holds the first {shown:,} groups; {groups - shown:,} are left out.")
+
+
+def _not_printed(count: int) -> Markup | None:
+    if count <= _PRINTED:
+        return None
+    more = count - _PRINTED
+    return tag("p", f"\N{HORIZONTAL ELLIPSIS} and {more:,} more on the screen.", class_="printed")

@@ -1,0 +1,85 @@
+"""The table of all numbers, each with its definition."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from secant._results.wording import metric, percent, pvalue
+from secant.report._definitions import DEFINITIONS
+from secant.report._html import Markup, name, tag
+from secant.report.sections.verdict import term
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from secant._results.calibration import Calibration
+    from secant._results.parts import Statistic
+
+__all__ = ["section"]
+
+_USUAL_BINS = 15
+
+
+def section(
+    names: Sequence[str], results: Sequence[Calibration], numbers: Sequence[dict[str, Any]]
+) -> Markup:
+    """Return every number of every model."""
+    columns = [_column(*each) for each in zip(results, numbers, strict=True)]
+    heads = [name(each) for each in names] if len(names) > 1 else ["Value"]
+    body = [
+        tag(
+            "tr",
+            tag("th", term(label, says), scope="row"),
+            *(tag("td", each.get(label, "\N{EN DASH}"), class_="number") for each in columns),
+        )
+        for label, says in DEFINITIONS.items()
+        if any(label in each for each in columns)
+    ]
+    head = tag(
+        "tr",
+        tag("th", "Metric", scope="col"),
+        *(tag("th", each, scope="col", class_="number") for each in heads),
+    )
+    return tag(
+        "section",
+        tag("h2", "All numbers"),
+        tag("p", "Point at a name, or tap it, for its definition.", class_="lead screen"),
+        tag("div", tag("table", tag("thead", head), tag("tbody", *body)), class_="table"),
+        id="metrics",
+    )
+
+
+def _column(result: Calibration, numbers: dict[str, Any]) -> dict[str, str]:
+    """Return the numbers of one model, rounded for reading."""
+    return {
+        "Predictions": f"{result.n:,}",
+        "Mean forecast": percent(result.mean_score),
+        "Happened": percent(result.base_rate),
+        **_statistic("ECCE-R", result.ecce_r),
+        **_statistic("ECCE-MAD", result.ecce_mad),
+        "Sigma": metric(result.sigma),
+        # No ECCE-R exceeds 1.
+        "Detectable ECCE-R": metric(result.detectable) if result.detectable < 1 else "none",
+        **_eces(numbers["bins"] or {}),
+        **({"Forbidden outcomes": f"{result.n_forbidden:,}"} if result.n_forbidden else {}),
+    }
+
+
+def _statistic(label: str, statistic: Statistic) -> dict[str, str]:
+    low, high = statistic.ci
+    return {
+        label: metric(statistic.value),
+        f"{label}, limits": f"{metric(low)} to {metric(high)}",
+        f"{label}, in sigma": metric(statistic.normalized),
+        f"{label}, P-value": f"{pvalue(statistic).removeprefix('= ')} ({statistic.method})",
+    }
+
+
+def _eces(bins: dict[str, list[dict[str, Any]]]) -> dict[str, str]:
+    labels = {"uniform": "ECE, 15 equal widths", "quantile": "ECE, 15 equal counts"}
+    return {
+        labels[strategy]: f"{metric(row['ece'])} (noise floor {metric(row['noise_floor'])})"
+        for strategy, rows in bins.items()
+        for row in rows
+        if row["n_bins"] == _USUAL_BINS
+    }

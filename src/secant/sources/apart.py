@@ -1,0 +1,49 @@
+"""Groups that lie apart from each other, a source each."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from secant._blocks.looking import Source
+    from secant._blocks.table import Blocks, Totals
+
+__all__ = ["Apart"]
+
+
+class Apart:
+    """Groups that lie apart from each other, a source each.
+
+    Parameters
+    ----------
+    keys, sources
+        What the groups are called in the data, and where they are.
+    by
+        The names of what the data are grouped by.
+    empty
+        The keys of groups without weight, which have no source.
+    """
+
+    def __init__(
+        self,
+        keys: Sequence[Any],
+        sources: Sequence[Source],
+        by: tuple[str, ...] = (),
+        empty: tuple[Any, ...] = (),
+    ) -> None:
+        self.keys, self.by, self.empty = keys, by, empty
+        self._sources = sources
+
+    def blocks(self) -> list[tuple[Blocks, Totals]]:
+        """Return blocks and sums of every group."""
+        return [source.blocks() for source in self._sources]
+
+    def refine(self, wanted: Mapping[int, Blocks]) -> dict[int, Blocks]:
+        """Return finer blocks for the groups numbered."""
+        return {number: self._sources[number].refine(blocks) for number, blocks in wanted.items()}
+
+    def source(self, number: int) -> Source:
+        """Return one group by itself."""
+        return self._sources[number]

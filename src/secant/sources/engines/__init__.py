@@ -1,0 +1,1 @@
+"""Tables of engines as a source: only sums leave them."""

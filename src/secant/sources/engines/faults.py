@@ -1,0 +1,144 @@
+"""Rows of an engine that cannot be used: found in the first pass, explained when there are any.
+
+An engine counts them under a code of their own in the place of a cell, so that looking for them
+costs no pass over the data. Rows of a table have no numbers, so a message gives the column, how
+many there are and an example; finding that example takes another look.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import narwhals as nw
+
+from secant._input.rules import LARGEST_WEIGHT, SMALLEST_WEIGHT, scale_hint
+from secant.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from secant._input.columns import Columns
+
+    Collect = Callable[[nw.LazyFrame[Any]], nw.DataFrame[Any]]
+
+__all__ = ["WEIGHTLESS", "coded", "refuse"]
+
+_SCORE, _LABEL, _WEIGHT = nw.col("score"), nw.col("label"), nw.col("weight")
+_WHOLE = _WEIGHT.floor()
+_INFINITE = float("inf")
+
+# The code of a row of weight zero. It is no fault: the row is left out, once it has no other.
+WEIGHTLESS = -99
+
+
+class Fault(NamedTuple):
+    """One way in which a row cannot be used.
+
+    ``test`` finds it among the rows that have none of the faults before it; ``complaint`` goes on
+    where "column ... holds 3 values" ends.
+    """
+
+    argument: str
+    column: str
+    test: nw.Expr
+    complaint: str
+
+
+def _missing(column: nw.Expr) -> nw.Expr:
+    return column.is_null() | column.is_nan()
+
+
+_NULL = "that are missing (null or NaN); secant drops no rows"
+_OUTSIDE = Fault("y_prob", "score", (_SCORE < 0) | (_SCORE > 1), "outside [0, 1]")
+_NOT_BINARY = Fault(
+    "y_true",
+    "label",
+    (_LABEL != 0) & (_LABEL != 1) & (_LABEL != -1),
+    "other than 0 and 1 (or -1 and 1; any two values go with pos_label)",
+)
+_IN_ANY_ROW = (
+    Fault("y_prob", "score", _missing(_SCORE), _NULL),
+    # After NaN is gone, which exceeds 1 in some engines and not in others.
+    _OUTSIDE,
+    Fault("y_true", "label", _missing(_LABEL), _NULL),
+    _NOT_BINARY,
+)
+_IN_WEIGHTS = (
+    Fault("sample_weight", "weight", _missing(_WEIGHT), _NULL),
+    Fault(
+        "sample_weight",
+        "weight",
+        (_WEIGHT < 0) | (_WEIGHT == _INFINITE),
+        "that are not finite numbers, zero or positive",
+    ),
+    Fault(
+        "sample_weight",
+        "weight",
+        (_WEIGHT > LARGEST_WEIGHT) | ((_WEIGHT > 0) & (_WEIGHT < SMALLEST_WEIGHT)),
+        f"that are positive but not between {SMALLEST_WEIGHT:g} and {LARGEST_WEIGHT:g} (divide "
+        "them by their mean, no result depends on their scale)",
+    ),
+)
+_IN_COUNTS = Fault(
+    "sample_weight",
+    "weight",
+    _WEIGHT != _WHOLE,
+    "that are not whole numbers, as counts of copies must be (weight_kind='sampling' takes any)",
+)
+
+
+def _faults(weight_kind: str | None) -> dict[int, Fault]:
+    """Return what to look for, by code, in the order in which to look."""
+    wanted = [*_IN_ANY_ROW]
+    if weight_kind is not None:
+        wanted += _IN_WEIGHTS
+    if weight_kind == "frequency":
+        wanted.append(_IN_COUNTS)
+    return {-1 - number: fault for number, fault in enumerate(wanted)}
+
+
+def coded(anchor: nw.Expr, weight_kind: str | None) -> nw.Expr:
+    """Put the code of a row's first fault in the place of its anchor."""
+    if weight_kind is not None:
+        anchor = nw.when(_WEIGHT == 0).then(nw.lit(float(WEIGHTLESS))).otherwise(anchor)
+    for code, fault in reversed(_faults(weight_kind).items()):
+        anchor = nw.when(fault.test).then(nw.lit(float(code))).otherwise(anchor)
+    return anchor
+
+
+def refuse(
+    rows: nw.LazyFrame[Any],
+    weight_kind: str | None,
+    columns: Columns,
+    found: Mapping[int, int],
+    collect: Collect,
+) -> None:
+    """Raise an error about the faults found, if any: the number of rows by code."""
+    for code, fault in _faults(weight_kind).items():
+        if not (count := found.get(code)):
+            continue
+        unusable = rows.filter(coded(nw.lit(0.0), weight_kind) == code)
+        raise InputError(
+            f"column {columns.roles[fault.argument]!r} ({fault.argument}) holds {count:,} "
+            f"value{'s' if count > 1 else ''} {fault.complaint}"
+            + _details(fault, unusable, collect)
+        )
+
+
+def _details(fault: Fault, unusable: nw.LazyFrame[Any], collect: Collect) -> str:
+    """Give an example, and say what the values probably are."""
+    if fault.complaint == _NULL:
+        return ""
+    value = nw.col(fault.column)
+    spread = (_SCORE * (1 - _SCORE)).max()
+    answer = collect(
+        unusable.select(low=value.min(), high=value.max(), spread=spread),
+    )
+    low, high = float(answer["low"][0]), float(answer["high"][0])
+    example = high if high > 1 or fault is _NOT_BINARY else low
+    told = f", such as {example!r}"
+    if fault is _OUTSIDE:
+        told += scale_hint(low, high)
+    if fault is _NOT_BINARY and answer["spread"][0] == 0 and low >= 0 and high <= 1:
+        told += "; y_true and y_prob look swapped, the outcomes come first"
+    return told

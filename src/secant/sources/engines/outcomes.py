@@ -1,0 +1,84 @@
+"""Outcomes in an engine's column, of every code, as 1 and 0."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import narwhals as nw
+
+from secant._input.groups import plain_key
+from secant.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from secant._input.columns import Columns
+
+__all__ = ["outcomes"]
+
+# Distinct outcomes to ask for: two are right, and more are only shown.
+_DISTINCT = 10
+
+
+def outcomes(
+    frame: nw.LazyFrame[Any],
+    columns: Columns,
+    collect: Callable[[nw.LazyFrame[Any]], nw.DataFrame[Any]],
+) -> nw.Expr:
+    """Return an expression that is 1 where the event happened and 0 (or -1) where it did not.
+
+    Numbers and truth values are checked row by row later. Words, and ``pos_label``, need to know
+    the two values first, which takes a look at this one column.
+
+    Raises
+    ------
+    InputError
+        If the outcomes are words and no ``pos_label`` says which is the event, or there are not
+        two of them.
+    """
+    dtype = frame.collect_schema()[columns.y_true]
+    column = nw.col(columns.y_true)
+    if columns.pos_label is None and (dtype.is_numeric() or dtype == nw.Boolean):
+        return column.cast(nw.Float64)
+    distinct = frame.group_by(columns.y_true).agg(nw.len().alias("rows")).head(_DISTINCT)
+    answer = collect(distinct)
+    values = [plain_key(value) for value in answer[columns.y_true].to_list()]
+    where = f"column {columns.y_true!r} (y_true)"
+    if None in values:
+        count = answer["rows"].to_list()[values.index(None)]
+        msg = f"{where} holds {count:,} missing outcomes; secant drops no rows"
+        raise InputError(msg)
+    others = _others(values, columns.pos_label, where)
+    missing, no = nw.lit(float("nan")), nw.lit(0.0)
+    zero = nw.when(column == others[0]).then(no).otherwise(missing) if others else missing
+    if len(others) == len(values):  # the event never happened
+        return zero
+    event = next(value for value in values if value == columns.pos_label)
+    return nw.when(column == event).then(nw.lit(1.0)).otherwise(zero)
+
+
+def _others(values: list[Any], pos_label: Any, where: str) -> list[Any]:
+    """Return the outcomes that are not the event, of which there may be one."""
+    words = sorted(values, key=repr)
+    shown = ", ".join(repr(word) for word in words[:3]) + (", ..." if len(words) > 3 else "")
+    if pos_label is None:
+        msg = f"{where} holds {shown}; say which is the event, e.g. pos_label={words[-1]!r}"
+        raise InputError(msg)
+    others = [value for value in values if not _same(value, pos_label)]
+    if len(others) == len(values) and (
+        len(others) > 1 or isinstance(others[0], str) != isinstance(pos_label, str)
+    ):
+        msg = f"pos_label={pos_label!r} does not occur in {where}, which holds {shown}"
+        raise InputError(msg)
+    if len(others) > 1:
+        msg = (
+            f"{where} holds {shown}; outcomes must take two values, pos_label={pos_label!r} and "
+            "one other"
+        )
+        raise InputError(msg)
+    return others
+
+
+def _same(value: Any, pos_label: Any) -> bool:
+    answer = value == pos_label
+    return isinstance(answer, bool) and answer

@@ -1,0 +1,270 @@
+"""Tables of engines as sources: DuckDB, Polars, Dask, Spark, Ibis, whatever narwhals knows.
+
+The rows stay where they are. A first group-by brings back the sums of some ten thousand cells, a
+second one the distinct scores inside the few cells that matter.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import narwhals as nw
+import numpy as np
+
+from secant._base.types import Forbidden
+from secant._blocks.table import Blocks, Totals, concatenate
+from secant._input.groups import key_order
+from secant._input.rules import counted
+from secant.errors import InputError, SecantError
+from secant.sources import rows
+from secant.sources.engines.answers import blocks_of, totals_of
+from secant.sources.engines.faults import WEIGHTLESS
+from secant.sources.engines.filters import conditions, members
+from secant.sources.engines.queries import SCORE, Answer, Table, grid, rounded
+from secant.sources.engines.runs import bits_to_drop, lie_within
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from secant._base.types import FloatArray, IntArray
+    from secant._input.columns import Columns
+
+    Key = tuple[Any, ...]
+    Sums = dict[str, FloatArray]
+
+__all__ = ["open_engine", "open_engine_groups"]
+
+# The first cells are 2^-16 wide; in groups wider, so that a cell holds eight rows on average.
+CELL_BITS = 16
+ROWS_A_CELL = 8
+# Distinct scores are fetched for so many rows at once; of more, first the sums of so many cells.
+FETCH_UP_TO = 1 << 21
+CELLS_TO_REFINE = 1 << 20
+
+
+def open_engine(frame: nw.LazyFrame[Any], columns: Columns) -> EngineSource:
+    """Return the predictions in an engine's table as a source; this takes the first look.
+
+    Raises
+    ------
+    InputError
+        If a column is missing or holds what cannot be used.
+    """
+    return open_engine_groups(frame, columns).source(0)
+
+
+def open_engine_groups(frame: nw.LazyFrame[Any], columns: Columns) -> EngineGroups:
+    """Return the groups in an engine's table; this takes the first look at all of them.
+
+    Raises
+    ------
+    InputError
+        As :func:`open_engine`.
+    """
+    return EngineGroups(Table(frame, columns), columns)
+
+
+class EngineGroups:
+    """Groups of rows in an engine's table, looked at together; one group where there is no ``by``.
+
+    Counting the rows of groups is one pass over the data (there is none without groups), the
+    first look is another one, and :meth:`refine` is one more whenever it needs new sums.
+    """
+
+    def __init__(self, table: Table, columns: Columns) -> None:
+        self._table = table
+        self.by = columns.by
+        sizes = table.sizes() if table.by else {(): 0}
+        self._grids = [self._first_grid(sizes)]
+        answer = table.sums(self._grids[0])
+        _check(answer, table, columns)
+        found = _apart(answer)
+        names = [key[0] if len(self.by) == 1 else key for key in sizes]
+        order = [(list(sizes)[i], names[i]) for i in key_order(names)]
+        self._keys: list[Key] = [key for key, _ in order if key in found]
+        self.keys: Sequence[Any] = [name for key, name in order if key in found]
+        self.empty = tuple(name for key, name in order if key not in found)
+        self._numbers = {key: number for number, key in enumerate(self._keys)}
+        self._first: list[tuple[Blocks, Totals]] = []
+        for key in self._keys:
+            blocks = blocks_of(found[key], table.weight_kind)
+            self._first.append((blocks, totals_of(found[key], blocks, table.weight_kind)))
+        self._forbidden = [int(found[key]["forbidden"].sum()) for key in self._keys]
+        # Every group as finely as it has been seen so far.
+        self._known = [blocks for blocks, _ in self._first]
+
+    def blocks(self) -> list[tuple[Blocks, Totals]]:
+        """Return blocks and sums of every group."""
+        return self._first
+
+    def refine(self, wanted: Mapping[int, Blocks]) -> dict[int, Blocks]:
+        """Return finer blocks for the groups numbered: distinct scores, unless there are too many.
+
+        What an earlier look has brought is not asked for again.
+        """
+        unseen = {number: self._unseen(number, blocks) for number, blocks in wanted.items()}
+        unseen = {number: blocks for number, blocks in unseen.items() if len(blocks)}
+        if unseen:
+            self._look_again(unseen)
+        return {
+            number: self._known[number].select(lie_within(self._known[number], blocks))
+            for number, blocks in wanted.items()
+        }
+
+    def source(self, number: int) -> EngineSource:
+        """Return one group by itself."""
+        return EngineSource(self, number)
+
+    def forbidden(self, number: int) -> int:
+        """Count the rows of a group whose score rules out what happened."""
+        return self._forbidden[number]
+
+    def observations(self, number: int) -> tuple[FloatArray, FloatArray, FloatArray | None]:
+        """Fetch all rows of a group."""
+        key = self._keys[number]
+        return self._table.observations(self._table.member(key) if key else None)
+
+    @property
+    def sampling(self) -> bool:
+        """Whether rows carry sampling weights."""
+        return self._table.sampling
+
+    # Grids ----------------------------------------------------------------------------------------
+
+    def _first_grid(self, sizes: Mapping[Key, int]) -> nw.Expr:
+        """Cut large groups finely and small ones coarsely: cells stay far fewer than rows."""
+        if not self._table.by:
+            return grid(CELL_BITS)
+        large = {key: size for key, size in sizes.items() if size > rows.SORT_UP_TO}
+        small = {key: size for key, size in sizes.items() if key not in large}
+        if not large or not small:
+            return grid(_bits(large or small))
+        is_large = members(self._table, list(large), list(small))
+        return nw.when(is_large).then(grid(_bits(large))).otherwise(grid(_bits(small)))
+
+    def _finer_grid(self, unseen: Mapping[int, Blocks]) -> nw.Expr:
+        """Cut at every distinct score, or more coarsely in large groups that have too many."""
+        large = [number for number in unseen if self._known[number].n.sum() > rows.SORT_UP_TO]
+        if sum(int(unseen[number].n.sum()) for number in large) <= FETCH_UP_TO:
+            return SCORE
+        cells = CELLS_TO_REFINE // len(large)
+        dropped = max(bits_to_drop(unseen[number], cells) for number in large)
+        if not dropped:
+            return SCORE
+        if len(large) == len(unseen):
+            return rounded(SCORE, dropped)
+        small = [number for number in unseen if number not in set(large)]
+        keys = ([self._keys[i] for i in numbers] for numbers in (large, small))
+        is_large = members(self._table, *keys)
+        return nw.when(is_large).then(rounded(SCORE, dropped)).otherwise(SCORE)
+
+    # Looking again --------------------------------------------------------------------------------
+
+    def _unseen(self, number: int, blocks: Blocks) -> Blocks:
+        """Return the blocks of which nothing finer is known."""
+        known = self._known[number]
+        place = np.searchsorted(known.low, blocks.low)
+        return blocks.select(known.high[place] == blocks.high)
+
+    def _look_again(self, unseen: Mapping[int, Blocks]) -> None:
+        anchor = self._finer_grid(unseen)
+        parts: dict[int, list[Blocks]] = {number: [] for number in unseen}
+        for where in conditions(self._table, self._keys, self._known, unseen):
+            answer = self._table.sums(anchor, [] if anchor is SCORE else self._grids, where)
+            for key, sums in _apart(answer).items():
+                number = self._numbers.get(key, -1)
+                if number in unseen:
+                    blocks = blocks_of(sums, self._table.weight_kind)
+                    parts[number].append(blocks.select(lie_within(blocks, unseen[number])))
+        for number, blocks in unseen.items():
+            if not parts[number]:
+                msg = "the data were changed after they were assessed: a group is gone"
+                raise SecantError(msg)
+            known = self._known[number]
+            self._known[number] = known.replace(
+                lie_within(known, blocks), concatenate(parts[number])
+            )
+        if anchor is not SCORE:
+            self._grids.append(anchor)
+
+
+class EngineSource:
+    """One group of an engine's table, or all of it."""
+
+    def __init__(self, groups: EngineGroups, number: int) -> None:
+        self._groups, self._number = groups, number
+
+    @property
+    def sampling(self) -> bool:
+        """Whether rows carry sampling weights."""
+        return self._groups.sampling
+
+    @property
+    def forbidden(self) -> Forbidden:
+        """How many rows have a score that rules out what happened; they have no numbers."""
+        return Forbidden(self._groups.forbidden(self._number), ())
+
+    def blocks(self, *, moments: bool = False) -> tuple[Blocks, Totals]:  # noqa: ARG002  (always)
+        """Return blocks that hold every observation, and the sums over all of them."""
+        return self._groups.blocks()[self._number]
+
+    def refine(self, blocks: Blocks) -> Blocks:
+        """Cut blocks finer, into distinct scores unless there are too many."""
+        return self._groups.refine({self._number: blocks})[self._number]
+
+    def sorted_rows(self) -> tuple[FloatArray, IntArray, FloatArray | None]:
+        """Fetch every score, response and weight, in the order of scores, then of weights."""
+        scores, labels, weights = self._groups.observations(self._number)
+        order = np.lexsort((scores,) if weights is None else (weights, scores))
+        happened = (labels[order] == 1).astype(np.int64)
+        return scores[order], happened, None if weights is None else weights[order]
+
+    def recheck(self) -> None:
+        """Do nothing: whoever refines compares new sums with the old ones."""
+
+
+def _bits(sizes: Mapping[Key, int]) -> int:
+    """Return the bits of cells for groups of these sizes."""
+    cells = sum(sizes.values()) / len(sizes) / ROWS_A_CELL
+    return max(1, min(CELL_BITS, int(math.log2(max(cells, 1)))))
+
+
+def _apart(answer: Answer) -> dict[Key, Sums]:
+    """Sort sums into groups, leaving out rows that are not used."""
+    numbers: dict[Key, int] = {}
+    codes = np.array([numbers.setdefault(key, len(numbers)) for key in answer.keys], np.int64)
+    used = np.flatnonzero(answer.columns["anchor"] >= 0)
+    order = used[np.argsort(codes[used], kind="stable")]
+    edges = np.searchsorted(codes[order], np.arange(len(numbers) + 1))
+    pieces = {key: order[edges[i] : edges[i + 1]] for key, i in numbers.items()}
+    return {
+        key: {name: column[piece] for name, column in answer.columns.items()}
+        for key, piece in pieces.items()
+        if piece.size
+    }
+
+
+def _check(answer: Answer, table: Table, columns: Columns) -> None:
+    """Refuse rows that cannot be used, and tables without any that can."""
+    sums = answer.columns
+    if not sums["rows"].size:
+        msg = "data holds no rows; there is nothing to assess"
+        raise InputError(msg)
+    unused = sums["anchor"] < 0
+    codes = sums["anchor"][unused].astype(np.int64)
+    found = {int(code): int(sums["rows"][unused][codes == code].sum()) for code in np.unique(codes)}
+    found.pop(WEIGHTLESS, None)
+    table.refuse(found)
+    if unused.all():
+        msg = f"column {columns.sample_weight!r} (sample_weight) is zero in every row"
+        raise InputError(msg)
+    minus, other = int(sums["minus"].sum()), int((sums["rows"] - sums["n1"])[~unused].sum())
+    if 0 < minus < other:
+        msg = (
+            f"column {columns.y_true!r} (y_true) holds both -1 and 0; outcomes must be 0 and 1, "
+            "or -1 and 1"
+        )
+        raise InputError(msg)
+    if table.weight_kind == "frequency":
+        counted(float(sums["w"][~unused].sum()))

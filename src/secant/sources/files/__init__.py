@@ -1,0 +1,1 @@
+"""Files as a source: Parquet, CSV and Feather, streamed with constant memory."""

@@ -1,0 +1,97 @@
+"""The rows of small groups, put in their places as they come."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from secant._input.observations import Observations
+from secant.errors import SecantError
+from secant.sources.rows import RowSource
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from secant._base.types import FloatArray, IntArray
+    from secant._blocks.table import Blocks, Totals
+    from secant._input.observations import Chunk
+
+__all__ = ["Collected"]
+
+
+class Collected:
+    """Room for every row of some groups, whose sizes are known.
+
+    Parameters
+    ----------
+    groups
+        The groups to collect, ascending.
+    counts
+        The number of rows of every group, these and others.
+    weight_kind
+        What weights mean, if rows have any.
+    """
+
+    def __init__(self, groups: Sequence[int], counts: IntArray, weight_kind: str) -> None:
+        self._groups = np.array(groups, np.int64)
+        self._is_ours = np.zeros(counts.shape[0], bool)
+        self._is_ours[self._groups] = True
+        sizes = counts[self._groups]
+        self._end = np.zeros(counts.shape[0], np.int64)
+        self._end[self._groups] = np.cumsum(sizes)
+        self._start = self._end.copy()
+        self._start[self._groups] -= sizes
+        self._next = self._start.copy()
+        total = int(sizes.sum())
+        self._scores = np.empty(total)
+        self._labels = np.empty(total, np.int8)
+        self._weights: FloatArray | None = None
+        self._kind = weight_kind
+
+    def add(self, chunk: Chunk, owner: IntArray) -> None:
+        """Take in rows sorted by group, less those of groups that are not collected."""
+        ours = np.flatnonzero(self._is_ours[owner])
+        if not ours.size:
+            return
+        owner = owner[ours]
+        starts = np.flatnonzero(np.diff(owner, prepend=-1))
+        lengths = np.diff(starts, append=owner.shape[0])
+        place = self._next[owner] + np.arange(owner.shape[0]) - np.repeat(starts, lengths)
+        self._next[owner[starts]] += lengths
+        if (self._next > self._end).any():
+            msg = "the files were changed while they were assessed: assess them again"
+            raise SecantError(msg)
+        self._scores[place] = chunk.scores[ours]
+        self._labels[place] = chunk.labels[ours]
+        if chunk.weights is not None:
+            if self._weights is None:
+                self._weights = np.empty_like(self._scores)
+            self._weights[place] = chunk.weights[ours]
+
+    def blocks(self) -> dict[int, tuple[Blocks, Totals]]:
+        """Return ties and sums of every group that has rows."""
+        found = {}
+        for group in self._groups.tolist():
+            rows = slice(self._start[group], self._next[group])
+            if rows.start < rows.stop:
+                found[group] = RowSource(self._observations(rows)).blocks()
+        return found
+
+    def _observations(self, rows: slice) -> Observations:
+        scores = self._scores[rows]
+        weights = None if self._weights is None else self._weights[rows]
+        n = scores.shape[0]
+        if weights is not None and self._kind == "frequency":
+            n = int(weights.sum())
+        return Observations(
+            labels=self._labels[rows],
+            scores=scores,
+            weights=weights,
+            weight_kind="frequency" if self._kind == "frequency" else "sampling",
+            n=n,
+            lowest=float(scores.min()),
+            highest=float(scores.max()),
+            forbidden=(),
+            has_zero_weights=False,
+        )

@@ -1,0 +1,84 @@
+"""Numbers for the keys of groups, met batch by batch."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from secant._input.groups import key_order
+from secant.errors import SecantError
+from secant.sources.files.paths import typed
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from secant._base.types import IntArray
+
+__all__ = ["KeyBook"]
+
+
+class KeyBook:
+    """The keys of groups: learnt in a first walk, known by number, in their order, afterwards."""
+
+    def __init__(self) -> None:
+        self._code: dict[Any, int] = {}
+        self._number = np.empty(0, np.int64)
+        self._counts = np.zeros(0, np.int64)
+
+    def learn(self, keys: Sequence[Any], codes: IntArray) -> int:
+        """Take in the keys of some rows, ``keys[codes[i]]`` being row i's; count rows so far."""
+        for key in keys:
+            self._code.setdefault(key, len(self._code))
+        grown = np.zeros(len(self._code), np.int64)
+        grown[: len(self._counts)] = self._counts
+        np.add.at(grown, self._codes(keys), np.bincount(codes, minlength=len(keys)))
+        self._counts = grown
+        return int(grown.sum())
+
+    def close(self, is_text: Sequence[bool]) -> tuple[list[Any], IntArray]:
+        """Return every key and its number of rows, in the order of keys, and number them so.
+
+        Parameters
+        ----------
+        is_text
+            For every column of keys, whether its texts may stand for numbers.
+        """
+        keys = _typed(list(self._code), is_text)
+        order = key_order(keys)
+        self._number = np.empty(len(keys), np.int64)
+        self._number[order] = np.arange(len(keys))
+        return [keys[code] for code in order], self._counts[order]
+
+    def numbers(self, keys: Sequence[Any], codes: IntArray) -> IntArray:
+        """Return the group of each row.
+
+        Raises
+        ------
+        SecantError
+            If a key was not there when keys were learnt.
+        """
+        try:
+            known = self._codes(keys)
+        except KeyError as error:
+            msg = f"the files were changed while they were assessed: {error} is a new group"
+            raise SecantError(msg) from error
+        numbers: IntArray = self._number[known][codes]
+        return numbers
+
+    def _codes(self, keys: Sequence[Any]) -> IntArray:
+        return np.array([self._code[key] for key in keys], np.int64)
+
+
+def _typed(keys: list[Any], is_text: Sequence[bool]) -> list[Any]:
+    """Return keys whose texts are numbers where a whole column of them is."""
+    if not any(is_text):
+        return keys
+    several = len(is_text) > 1
+    columns = list(zip(*keys, strict=True)) if several else [tuple(keys)]
+    for place, texts in enumerate(is_text):
+        if texts:
+            distinct = list(dict.fromkeys(columns[place]))
+            value = dict(zip(distinct, typed(distinct), strict=True))
+            columns[place] = tuple(value[text] for text in columns[place])
+    return list(zip(*columns, strict=True)) if several else list(columns[0])

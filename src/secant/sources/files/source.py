@@ -1,0 +1,201 @@
+"""Files as a source: Parquet, CSV and Feather, streamed in batches with constant memory."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from io import BytesIO
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from secant._base.types import Forbidden
+from secant._base.writing import write_whole
+from secant._blocks.refining import pick
+from secant.errors import SecantError
+from secant.sources import rows as row_source
+from secant.sources.files.formats import CSV_BLOCK, arrow, look
+from secant.sources.files.groups import FileGroups
+from secant.sources.files.paths import find
+from secant.sources.files.table import FileTable
+from secant.sources.files.walking import Walk, as_chunk, gathered, usable
+from secant.sources.rows import RowSource
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Generator, Mapping
+
+    from secant._base.types import FloatArray
+    from secant._input.columns import Columns
+    from secant._input.observations import Chunk
+
+__all__ = ["FileRows", "column_kinds", "open_file_groups", "open_files", "write_parquet"]
+
+# A gzipped table is about so much smaller than its text.
+_GZIP = 4
+
+
+def open_files(data: Any, columns: Columns) -> RowSource:
+    """Return the rows of files as a source of blocks.
+
+    Parameters
+    ----------
+    data
+        A path, a glob, a folder, or a list of them.
+    columns
+        The columns to read.
+
+    Raises
+    ------
+    InputError
+        If the files cannot be used; what their rows hold is checked when they are read.
+    MissingExtraError
+        If pyarrow is not installed.
+    """
+    return RowSource(FileRows(FileTable(data, columns)))
+
+
+def open_file_groups(data: Any, columns: Columns) -> FileGroups:
+    """Return the rows of files in groups.
+
+    Parameters
+    ----------
+    data, columns
+        As in :func:`open_files`; ``columns.by`` says what to group by.
+
+    Raises
+    ------
+    InputError, MissingExtraError
+        As :func:`open_files`.
+    """
+    return FileGroups(FileTable(data, columns))
+
+
+def column_kinds(data: Any) -> dict[str, str]:
+    """Return the columns of the first of some files, each ``"float"``, ``"whole"`` or ``"other"``.
+
+    Parameters
+    ----------
+    data
+        A path, a glob, a folder, or a list of them.
+
+    Raises
+    ------
+    InputError
+        If there is no file, or it cannot be read.
+    MissingExtraError
+        If pyarrow is not installed.
+    """
+    types = arrow().types
+    path, kind, _ = find(data)[0]
+
+    def of(column: Any) -> str:
+        if types.is_floating(column) or types.is_decimal(column):
+            return "float"
+        return "whole" if types.is_integer(column) or types.is_boolean(column) else "other"
+
+    return {name: of(column) for name, column in look(path, kind).types.items()}
+
+
+def write_parquet(
+    path: str | os.PathLike[str], columns: Mapping[str, np.ndarray[Any, Any]]
+) -> None:
+    """Write columns to a Parquet file, whole or not at all.
+
+    Raises
+    ------
+    MissingExtraError
+        If pyarrow is not installed.
+    """
+    table = arrow().table(dict(columns))
+    from pyarrow import parquet  # noqa: PLC0415  (an extra)
+
+    buffer = BytesIO()
+    parquet.write_table(table, buffer)
+    write_whole(path, buffer.getvalue())
+
+
+class FileRows:
+    """The observations of files, checked in every walk over them.
+
+    Before the first walk ``rows`` may be an estimate where the format does not tell, but one that
+    is right about whether rows are few or many.
+    """
+
+    def __init__(self, table: FileTable) -> None:
+        self._table = table
+        self._rows = table.rows
+        self._seen: Walk | None = None
+
+    @property
+    def rows(self) -> int:
+        """How many rows there are, those of weight zero included."""
+        if self._rows is None:
+            self._rows = _estimated_rows(self._table)
+        return self._rows
+
+    @property
+    def lowest(self) -> float:
+        """A lower limit of the scores: the smallest of them once all have been seen."""
+        return 0.0 if self._seen is None else self._seen.checks.lowest
+
+    @property
+    def highest(self) -> float:
+        """An upper limit of the scores: the largest of them once all have been seen."""
+        return 1.0 if self._seen is None else self._seen.checks.highest
+
+    @property
+    def weight_kind(self) -> str:
+        """Whether weights correct for sampling or count copies."""
+        return self._table.columns.weight_kind
+
+    @property
+    def sampling(self) -> bool:
+        """Whether rows carry sampling weights."""
+        return self._table.columns.sampling
+
+    @property
+    def refused(self) -> Forbidden:
+        """The rows whose score rules out what happened, numbered through all files."""
+        return Forbidden(0, ()) if self._seen is None else self._seen.refused.found
+
+    def chunks(self, size: int) -> Generator[Chunk]:
+        """Walk over the rows of positive weight; a chunk is valid until the next one is taken."""
+        size = max(1, min(size, row_source.CHUNK))
+        walk = Walk(self._table, self.rows, again=self._seen is not None)
+        with closing(gathered(walk.pieces(size), size)) as pieces:
+            for piece in pieces:
+                chunk, _ = as_chunk(piece)
+                rows = chunk.scores.shape[0]
+                yield from (pick(chunk, slice(i, i + size)) for i in range(0, rows, size))
+        if self._seen is None:
+            self._seen, self._rows = walk, walk.checks.rows
+        elif walk.checks.rows != self._seen.checks.rows:
+            msg = "the files were changed while they were assessed: assess them again"
+            raise SecantError(msg)
+
+    def sample(self, size: int) -> FloatArray:
+        """Return about so many of the scores, from everywhere, in ascending order."""
+        table = self._table
+        scores = [table.scores(part) for part in table.sample([table.columns.y_prob], size)]
+        return usable(np.concatenate(scores) if scores else np.empty(0))
+
+    def recheck(self) -> None:
+        """Raise SecantError if a file is seen to have changed since it was first looked at."""
+        self._table.recheck()
+
+
+def _estimated_rows(table: FileTable) -> int:
+    """Count the rows if they are few; estimate their number from the files' sizes if not."""
+    seen = block = 0
+    names = [table.columns.y_prob]
+    with closing(table.walk(names, CSV_BLOCK)) as stretches:
+        for stretch in stretches:
+            block = block or stretch.rows
+            seen += stretch.rows
+            if seen > row_source.SORT_UP_TO:
+                break
+        else:
+            return seen
+    is_small = table.parts[0].path.suffix.lower() == ".gz"
+    text = table.bytes * (_GZIP if is_small else 1)
+    return max(seen, round(text * block / CSV_BLOCK))

@@ -1,0 +1,145 @@
+"""Columns of Arrow as arrays: which types are read, and how."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from secant._input.groups import combined, grouped
+from secant.sources.files.formats import arrow
+
+if TYPE_CHECKING:
+    from secant._base.types import FloatArray, IntArray
+
+__all__ = ["as_array", "group_codes", "kind_of", "nulls", "numbers", "outcomes", "refusal"]
+
+_WANTED = {
+    "y_prob": ("numbers", "booleans"),
+    "sample_weight": ("numbers", "booleans"),
+    "y_true": ("numbers", "booleans", "text"),
+    "by": ("numbers", "booleans", "text", "dates"),
+}
+
+
+def kind_of(kind: Any) -> str:
+    """Tell what a type of Arrow holds: numbers, booleans, text, dates, nothing, or its own name."""
+    types = arrow().types
+    if types.is_dictionary(kind):
+        return kind_of(kind.value_type)
+    if types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind):
+        return "numbers"
+    if types.is_boolean(kind):
+        return "booleans"
+    if types.is_string(kind) or types.is_large_string(kind) or str(kind) == "string_view":
+        return "text"
+    if types.is_date(kind) or types.is_timestamp(kind):
+        return "dates"
+    return "nothing" if types.is_null(kind) else str(kind)
+
+
+def refusal(argument: str, name: str, kind: Any) -> str | None:
+    """Say why a column cannot be what an argument needs; None if it can."""
+    held = kind_of(kind)
+    wanted = _WANTED[argument.partition("[")[0]]
+    if held in (*wanted, "nothing"):  # rows that are missing are refused row by row
+        return None
+    what = held if held == str(kind) else f"{held} ({kind})"
+    if argument.startswith("by"):
+        return f"column {name!r}, which {argument} names, holds {what}, which cannot name groups"
+    needs = "0 and 1" if argument == "y_true" else "real numbers"
+    return f"{argument} must hold {needs}; column {name!r} holds {what}"
+
+
+def nulls(column: Any) -> Any:
+    """Return what knows of a column which of its values are null, and how many."""
+    if arrow().types.is_dictionary(column.type):
+        # Rows without a number, or, rarely, whose number stands for a null.
+        return column.dictionary_decode() if column.dictionary.null_count else column.indices
+    return column
+
+
+def as_array(column: Any) -> np.ndarray[Any, Any]:
+    """Return numbers or truths as they lie in memory; any value may stand where there is none.
+
+    Arrow's own to_numpy loads pandas where that is installed. It takes longer than a small file,
+    and an interrupt that comes meanwhile is lost.
+    """
+    if arrow().types.is_boolean(column.type):
+        return as_array(column.cast(arrow().uint8())).view(np.bool_)
+    kind = np.dtype(column.type.to_pandas_dtype())
+    if not len(column):
+        return np.empty(0, kind)
+    return np.frombuffer(column.buffers()[1], kind, len(column), column.offset * kind.itemsize)
+
+
+def numbers(column: Any) -> FloatArray:
+    """Return a column of numbers as doubles, without a copy where it is one already."""
+    pa = arrow()
+    if pa.types.is_dictionary(column.type):
+        column = column.dictionary_decode()
+    if pa.types.is_decimal(column.type):
+        column = column.cast(pa.float64())
+    values = np.asarray(as_array(column), np.float64)
+    return np.where(as_array(column.is_null()), np.nan, values) if column.null_count else values
+
+
+def outcomes(column: Any) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any] | None]:
+    """Return a column of outcomes: its values, or the numbers of its words and the words."""
+    held = kind_of(column.type)
+    if held == "text":
+        codes, words = _encoded(column)
+        return codes, np.array(words.to_pylist(), dtype=object)
+    if arrow().types.is_integer(column.type) or held == "booleans":
+        return as_array(column), None
+    return numbers(column), None
+
+
+def group_codes(columns: list[Any]) -> tuple[list[Any], IntArray]:
+    """Return the keys of the groups that rows are in, and the number of each row's key."""
+    parts = [_keys(column) for column in columns]
+    return parts[0] if len(parts) == 1 else combined(parts)
+
+
+def _keys(column: Any) -> tuple[list[Any], IntArray]:
+    codes, values = _encoded(column)
+    used = np.flatnonzero(np.bincount(codes + 1, minlength=len(values) + 1)[1:])
+    keys, numbered = grouped(_distinct(values, used), len(used)) if len(used) else ([], used)
+    number_of_code = np.zeros(int(codes.max()) + 2, np.int64)  # the last is for -1
+    number_of_code[used] = numbered
+    if (codes < 0).any():
+        if None not in keys:
+            keys.append(None)
+        number_of_code[-1] = keys.index(None)
+    return keys, number_of_code[codes]
+
+
+def _distinct(values: Any, used: IntArray) -> np.ndarray[Any, Any]:
+    """Return some of the values."""
+    pa = arrow()
+    places = pa.Array.from_buffers(pa.int64(), len(used), [None, pa.py_buffer(used)])
+    values = values.take(places)
+    if kind_of(values.type) == "dates":
+        in_days = pa.types.is_date32(values.type)
+        unit = "D" if in_days else getattr(values.type, "unit", "ms")  # a timestamp has one
+        whole = as_array(values.cast(pa.int32() if in_days else pa.int64()))
+        return whole.astype(np.int64).view(f"M8[{unit}]")
+    if kind_of(values.type) == "text" or pa.types.is_decimal(values.type):
+        return np.array(values.to_pylist(), dtype=object)
+    return as_array(values)
+
+
+def _encoded(column: Any) -> tuple[IntArray, Any]:
+    """Return the number of each row's value, -1 where it is null, and the values."""
+    pa = arrow()
+    if pa.types.is_dictionary(column.type) and column.dictionary.null_count:
+        column = column.dictionary_decode()  # a null among the values is a null too
+    if pa.types.is_null(column.type):
+        column = column.cast(pa.string())
+    if not pa.types.is_dictionary(column.type):
+        column = column.dictionary_encode()
+    indices = column.indices
+    codes = as_array(indices).astype(np.int64)
+    if indices.null_count:
+        codes[as_array(indices.is_null())] = -1
+    return codes, column.dictionary
