@@ -5,12 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from secant._api.calibrate import calibrate, calibrations
-from secant._inference.choose import METHODS, equal_weights
-from secant._input.observations import observations
-from secant._input.options import check_choice, check_level, generator
+from secant._input.options import Method, Reading, Ties, check_choice, check_level, generator
 from secant._metrics.ecce import extremes
 from secant._metrics.ece import Binning, binned, error
-from secant.errors import InputError
+from secant.errors import Argument, InputError
 from secant.sources.apart import Apart
 from secant.sources.open import open_source
 from secant.sources.rows import RowSource
@@ -19,13 +17,21 @@ if TYPE_CHECKING:
     import numpy as np
 
     from secant._blocks.looking import Source
+    from secant._input.options import Norm, Strategy, Weighting, WeightKind
     from secant._metrics.ecce import Extremes
     from secant._results.calibration import Calibration
 
 __all__ = ["assess", "ecce_mad", "ecce_r", "ece"]
 
 
-def ecce_r(y_true: Any, y_prob: Any, *, sample_weight: Any = None) -> float:
+def ecce_r(
+    y_true: Any,
+    y_prob: Any,
+    *,
+    data: Any = None,
+    sample_weight: Any = None,
+    pos_label: Any = None,
+) -> float:
     r"""Return the range of the cumulative differences (ECCE-R).
 
     It is the largest total miscalibration over any range of scores: how many more, or fewer, events
@@ -35,11 +41,15 @@ def ecce_r(y_true: Any, y_prob: Any, *, sample_weight: Any = None) -> float:
     Parameters
     ----------
     y_true : array-like of shape (n,)
-        What happened: 0 or 1 (also False or True, -1 or 1).
+        What happened: 0 or 1 (also False or True, -1 or 1, or any two values with ``pos_label``).
     y_prob : array-like of shape (n,)
         Predicted probabilities of a 1, in [0, 1].
+    data : optional
+        Where the predictions are, if not in arrays; as in :func:`assess`.
     sample_weight : array-like of shape (n,), optional
         Sampling weights.
+    pos_label : optional
+        The value of ``y_true`` that counts as 1, as in scikit-learn.
 
     Returns
     -------
@@ -71,10 +81,17 @@ def ecce_r(y_true: Any, y_prob: Any, *, sample_weight: Any = None) -> float:
     >>> round(secant.ecce_r([0, 1, 0, 1], [0.2, 0.3, 0.6, 0.8]), 3)
     0.175
     """
-    return _extremes(y_true, y_prob, sample_weight).ecce_r
+    return _extremes(y_true, y_prob, data, sample_weight, pos_label).ecce_r
 
 
-def ecce_mad(y_true: Any, y_prob: Any, *, sample_weight: Any = None) -> float:
+def ecce_mad(
+    y_true: Any,
+    y_prob: Any,
+    *,
+    data: Any = None,
+    sample_weight: Any = None,
+    pos_label: Any = None,
+) -> float:
     r"""Return the largest absolute cumulative difference (ECCE-MAD).
 
     It is the largest total miscalibration over any range of scores that begins at 0, as a share of
@@ -82,7 +99,7 @@ def ecce_mad(y_true: Any, y_prob: Any, *, sample_weight: Any = None) -> float:
 
     Parameters
     ----------
-    y_true, y_prob, sample_weight
+    y_true, y_prob, data, sample_weight, pos_label
         As in :func:`ecce_r`.
 
     Returns
@@ -111,7 +128,7 @@ def ecce_mad(y_true: Any, y_prob: Any, *, sample_weight: Any = None) -> float:
     >>> round(secant.ecce_mad([0, 1, 0, 1], [0.2, 0.3, 0.6, 0.8]), 3)
     0.125
     """
-    return _extremes(y_true, y_prob, sample_weight).ecce_mad
+    return _extremes(y_true, y_prob, data, sample_weight, pos_label).ecce_mad
 
 
 def ece(
@@ -119,11 +136,13 @@ def ece(
     y_prob: Any,
     *,
     n_bins: int = 15,
-    strategy: str = "uniform",
-    norm: str = "l1",
+    strategy: Strategy = "uniform",
+    norm: Norm = "l1",
     squared: bool = False,
-    weighting: str = "count",
+    weighting: Weighting = "count",
+    data: Any = None,
     sample_weight: Any = None,
+    pos_label: Any = None,
 ) -> float:
     """Return a binned calibration error (ECE).
 
@@ -132,7 +151,7 @@ def ece(
 
     Parameters
     ----------
-    y_true, y_prob, sample_weight
+    y_true, y_prob, data, sample_weight, pos_label
         As in :func:`ecce_r`.
     n_bins : int
         Number of bins m.
@@ -170,7 +189,8 @@ def ece(
     0.225
     """
     binning = Binning(n_bins, strategy, norm, squared, weighting)
-    source = RowSource(observations(y_true, y_prob, sample_weight))
+    reading = Reading(pos_label=pos_label)
+    source = open_source(y_true, y_prob, data=data, sample_weight=sample_weight, reading=reading)
     blocks, totals = source.blocks()
     return error(binned(blocks, totals, binning, source.refine), binning)
 
@@ -181,11 +201,11 @@ def assess(
     *,
     data: Any = None,
     sample_weight: Any = None,
-    weight_kind: str = "sampling",
+    weight_kind: WeightKind = "sampling",
     pos_label: Any = None,
-    method: str = "auto",
+    method: Method = "auto",
     confidence_level: float = 0.95,
-    ties: str = "collapse",
+    ties: Ties = "collapse",
     rng: Any = None,
 ) -> Calibration:
     """Assess the calibration of predicted probabilities.
@@ -258,16 +278,15 @@ def assess(
     >>> result.worst.direction
     'too high'
     """
-    check_choice("method", method, METHODS)
-    check_choice("ties", ties, ("collapse", "random"))
+    check_choice("method", method, Method)
+    check_choice("ties", ties, Ties)
     check_level(confidence_level)
     draws = generator(rng)
     if ties == "random" and draws is None:
-        msg = "ties='random' needs rng, a whole number or a numpy.random.Generator; got None"
-        raise InputError(msg)
-    source = open_source(
-        y_true, y_prob, sample_weight, data, weight_kind=weight_kind, pos_label=pos_label
-    )
+        needs = ", a whole number or a numpy.random.Generator; got None"
+        raise InputError(Argument("ties", "random"), " needs ", Argument("rng"), needs)
+    reading = Reading(weight_kind, pos_label)
+    source = open_source(y_true, y_prob, data=data, sample_weight=sample_weight, reading=reading)
     if ties == "random":
         return _with_random_ties(source, method, confidence_level, draws)
     (result,) = calibrations(
@@ -277,16 +296,16 @@ def assess(
 
 
 def _with_random_ties(
-    source: Source, method: str, confidence_level: float, rng: np.random.Generator | None
+    source: Source, method: Method, confidence_level: float, rng: np.random.Generator | None
 ) -> Calibration:
     if not isinstance(source, RowSource):
-        msg = "ties='random' needs rows in memory or in files; an engine keeps its rows"
-        raise InputError(msg)
+        keeps = " needs rows in memory or in files; an engine keeps its rows"
+        raise InputError(Argument("ties", "random"), keeps)
     assert rng is not None  # noqa: S101
     blocks, totals = source.shuffled(rng)
-    if method == "monte-carlo" and not equal_weights(totals):
-        msg = "ties='random' and method='monte-carlo' do not go together where weights differ"
-        raise InputError(msg)
+    if method == "monte-carlo" and not totals.equal_weights:
+        both = Argument("ties", "random"), " and ", Argument("method", "monte-carlo")
+        raise InputError(*both, " do not go together where weights differ")
     return calibrate(
         blocks,
         totals,
@@ -297,7 +316,8 @@ def _with_random_ties(
     )
 
 
-def _extremes(y_true: Any, y_prob: Any, sample_weight: Any) -> Extremes:
-    source = RowSource(observations(y_true, y_prob, sample_weight))
+def _extremes(y_true: Any, y_prob: Any, data: Any, sample_weight: Any, pos_label: Any) -> Extremes:
+    reading = Reading(pos_label=pos_label)
+    source = open_source(y_true, y_prob, data=data, sample_weight=sample_weight, reading=reading)
     blocks, totals = source.blocks()
     return extremes(blocks, totals.weight, source.refine)[1]

@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from secant._api.calibrate import calibrations
-from secant._inference.adjust import benjamini_hochberg, holm
-from secant._inference.choose import METHODS
+from secant._inference.adjust import adjusted
 from secant._inference.limits import at_level, least_log_pvalue
-from secant._input.options import check_choice, check_level, generator
+from secant._input.options import Adjust, Method, Reading, check_choice, check_level, generator
 from secant._results.assessments import Assessments, Group
 from secant.sources.open import open_groups
 
@@ -18,11 +17,10 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from secant._base.types import FloatArray
+    from secant._input.options import ClassAdjust, WeightKind
     from secant._results.calibration import Calibration
 
 __all__ = ["assess_by", "ranked"]
-
-_ADJUST = {"holm": holm, "benjamini-hochberg": benjamini_hochberg}
 
 
 def assess_by(
@@ -31,11 +29,11 @@ def assess_by(
     by: Any,
     *,
     data: Any = None,
-    adjust: str = "holm",
+    adjust: Adjust = "holm",
     sample_weight: Any = None,
-    weight_kind: str = "sampling",
+    weight_kind: WeightKind = "sampling",
     pos_label: Any = None,
-    method: str = "auto",
+    method: Method = "auto",
     confidence_level: float = 0.95,
     rng: Any = None,
 ) -> Assessments:
@@ -94,24 +92,25 @@ def assess_by(
     >>> result["west"].worst.direction
     'too high'
     """
-    check_choice("method", method, METHODS)
-    check_choice("adjust", adjust, tuple(_ADJUST))
+    check_choice("method", method, Method)
+    check_choice("adjust", adjust, Adjust)
     check_level(confidence_level)
     draws = generator(rng)
+    reading = Reading(weight_kind, pos_label)
     groups = open_groups(
-        y_true, y_prob, sample_weight, by, data, weight_kind=weight_kind, pos_label=pos_label
+        y_true, y_prob, by, data=data, sample_weight=sample_weight, reading=reading
     )
     results = calibrations(groups, method=method, confidence_level=confidence_level, rng=draws)
-    adjusted = _ADJUST[adjust]([result.ecce_r.pvalue for result in results])
-    return ranked(groups.keys, results, adjusted, adjust=adjust, by=groups.by, empty=groups.empty)
+    pvalues = adjusted(adjust, [result.ecce_r.pvalue for result in results])
+    return ranked(groups.keys, results, pvalues, adjust=adjust, by=groups.by, empty=groups.empty)
 
 
 def ranked(
     keys: Sequence[Any],
     results: Sequence[Calibration],
-    adjusted: FloatArray,
+    pvalues: FloatArray,
     *,
-    adjust: str,
+    adjust: ClassAdjust,
     by: tuple[str, ...],
     empty: tuple[Any, ...] = (),
     what: str = "group",
@@ -123,16 +122,16 @@ def ranked(
     def rank(number: int) -> tuple[float, ...]:
         """Return what to sort by, less the last digits, which depend on the order of rows."""
         statistic = results[number].ecce_r
-        numbers = float(adjusted[number]), statistic.log10_pvalue, -statistic.normalized
+        numbers = float(pvalues[number]), statistic.log10_pvalue, -statistic.normalized
         return *(float(f"{value:.9g}") for value in numbers), number
 
     order = sorted(range(len(results)), key=rank)
-    rows = (_group(keys[i], results[i], float(adjusted[i]), 1 - level) for i in order)
+    rows = (_group(keys[i], results[i], float(pvalues[i]), 1 - level) for i in order)
     return Assessments(tuple(rows), by, adjust, level, empty, what, draws)
 
 
-def _group(key: Any, result: Calibration, adjusted: float, alpha: float) -> Group:
-    if at_level(adjusted, alpha):
-        return Group(key, result, adjusted, "miscalibrated")
+def _group(key: Any, result: Calibration, pvalue: float, alpha: float) -> Group:
+    if at_level(pvalue, alpha):
+        return Group(key, result, pvalue, "miscalibrated")
     too_few = not at_level(np.exp(least_log_pvalue(result._blocks)), alpha)  # noqa: SLF001
-    return Group(key, result, adjusted, "too few" if too_few else "none found")
+    return Group(key, result, pvalue, "too few" if too_few else "none found")

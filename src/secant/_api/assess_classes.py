@@ -3,43 +3,48 @@
 from __future__ import annotations
 
 import sys
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from secant._api.assess_by import ranked
 from secant._api.calibrate import calibrations, thinned
-from secant._inference.adjust import benjamini_hochberg, holm
-from secant._inference.choose import METHODS
-from secant._input.class_probs import class_predictions, largest
+from secant._base.progress import reporting, showing
+from secant._inference.adjust import JOINT, adjusted, holm
+from secant._inference.draws import DRAWS, ENOUGH, same_every_time
+from secant._input.class_probs import ANY_SUM, class_predictions, largest
 from secant._input.groups import split
 from secant._input.observations import observations
-from secant._input.options import check_choice, check_level, generator, is_whole
-from secant.errors import InputError
+from secant._input.options import (
+    ClassAdjust,
+    ClassKind,
+    Method,
+    Reading,
+    check_choice,
+    check_level,
+    check_whole,
+    generator,
+)
+from secant.errors import Argument, InputError
 from secant.sources.apart import Apart
+from secant.sources.open import open_columns
 from secant.sources.rows import RowSource
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
+    from secant._base.progress import Report
     from secant._base.types import BoolArray, FloatArray
     from secant._input.class_probs import ClassPredictions
     from secant._input.observations import Observations
+    from secant._input.options import WeightKind
     from secant._results.assessments import Assessments
     from secant._results.calibration import Calibration
 
 __all__ = ["TopLabel", "assess_classes", "top_label"]
 
-_KINDS = ("top-label", "one-vs-rest")
-_JOINT = "westfall-young"
-_ADJUST = {"holm": holm, "benjamini-hochberg": benjamini_hochberg}
-
 # Joint redraws of all labels: as many as a few seconds allow, within these limits.
-_MOST_DRAWS = 9999
 _FEWEST_DRAWS = 199
 _LABELS = 30_000_000
-# They stop when so many have a class as extreme as the most extreme one observed.
-_ENOUGH = 100
 # Rows assessed together, and kept at full detail, over all classes.
 _ROWS = 1 << 22
 
@@ -114,17 +119,18 @@ def assess_classes(
     y_true: Any,
     probs: Any,
     *,
-    kind: str = "top-label",
+    kind: ClassKind = "top-label",
+    data: Any = None,
     classes: Any = None,
-    adjust: str | None = None,
+    adjust: ClassAdjust | None = None,
     sample_weight: Any = None,
-    weight_kind: str = "sampling",
+    weight_kind: WeightKind = "sampling",
     sum_to_one: bool = True,
-    method: str = "auto",
+    method: Method = "auto",
     confidence_level: float = 0.95,
     draws: int | None = None,
     rng: Any = None,
-    progress: Callable[[int, int], object] | None = None,
+    progress: Report | None = None,
 ) -> Assessments:
     r"""Assess the calibration of predictions of several classes, class by class.
 
@@ -143,6 +149,11 @@ def assess_classes(
         class came true, and rows are grouped by the class PREDICTED; where several classes have
         the largest probability it is the first column of them. ``"one-vs-rest"``: for every
         class, its probability and whether it came true, in all rows.
+    data : optional
+        Where the predictions are, if not in arrays: a data frame, a mapping of arrays, or files,
+        all of whose rows are read into memory. Then ``y_true`` and ``sample_weight`` are names of
+        columns and ``probs`` is a list of them, one for each class. An engine keeps its rows,
+        which this needs.
     classes : sequence of k names, optional
         What the columns are called, as scikit-learn has it in ``classes_``; by default as in the
         data frame, or numbers. ``y_true`` holds these names. It may hold column numbers instead
@@ -227,24 +238,29 @@ def assess_classes(
     >>> sorted(result.failing)
     ['cat', 'dog', 'eel']
     """
-    check_choice("kind", kind, _KINDS)
-    check_choice("method", method, METHODS)
+    check_choice("kind", kind, ClassKind)
+    check_choice("method", method, Method)
     check_level(confidence_level)
-    _check_draws(draws)
+    if draws is not None:
+        check_whole("draws", draws, 1, sys.maxsize)
     adjust = _adjustment(kind, adjust, sum_to_one=sum_to_one)
     generators = generator(rng)
+    if data is not None:
+        y_true, probs, classes, sample_weight = _columns(
+            data, y_true, probs, classes, sample_weight
+        )
     seen = class_predictions(y_true, probs, classes, sum_to_one=sum_to_one)
-    weights = {"sample_weight": sample_weight, "weight_kind": weight_kind}
+    weights = {"sample_weight": sample_weight, "reading": Reading(weight_kind)}
     if kind == "top-label":
         groups = _by_predicted(seen, weights)
         results = calibrations(
             groups, method=method, confidence_level=confidence_level, rng=generators
         )
-        adjusted = _ADJUST[adjust]([result.ecce_r.pvalue for result in results])
+        pvalues = adjusted(adjust, [result.ecce_r.pvalue for result in results])
         return ranked(
             groups.keys,
             results,
-            adjusted,
+            pvalues,
             adjust=adjust,
             by=groups.by,
             empty=groups.empty,
@@ -253,47 +269,64 @@ def assess_classes(
     results = _each_class(seen, weights, method, confidence_level, generators)
     raw = np.array([result.ecce_r.pvalue for result in results])
     made: int | None = None
-    if adjust == _JOINT:
+    if adjust == JOINT:
         rows = observations(seen.truth == 0, seen.probs[:, 0], **weights)
-        adjusted, made = _jointly(seen, rows, raw, draws=draws, rng=generators, progress=progress)
+        with nullcontext() if progress is None else showing(progress):
+            pvalues, made = _jointly(seen, rows, raw, draws=draws, rng=generators)
     else:
-        adjusted = _ADJUST[adjust](raw)
+        pvalues = adjusted(adjust, raw)
     return ranked(
-        seen.names, results, adjusted, adjust=adjust, by=("class",), what="class", draws=made
+        seen.names, results, pvalues, adjust=adjust, by=("class",), what="class", draws=made
     )
 
 
-def _adjustment(kind: str, adjust: str | None, *, sum_to_one: bool) -> str:
+def _columns(
+    data: Any, y_true: Any, probs: Any, classes: Any, sample_weight: Any
+) -> tuple[Any, ...]:
+    """Read outcomes, probabilities and weights; classes are called as their columns are."""
+    if not isinstance(probs, (list, tuple)):
+        wanted = f" must be a list of columns, one for each class; got {type(probs).__name__}"
+        raise InputError("with data=, ", Argument("probs"), wanted)
+    names = {"y_true": y_true, "probs": probs, "sample_weight": sample_weight}
+    labels, columns, weights = open_columns(data, names, asked="assess_classes").values()
+    matrix = np.column_stack([np.asarray(column) for column in columns])
+    return labels, matrix, probs if classes is None else classes, weights
+
+
+def _adjustment(kind: ClassKind, adjust: ClassAdjust | None, *, sum_to_one: bool) -> ClassAdjust:
     """Return the adjustment asked for, or the one that goes with the question."""
     if kind == "top-label":
         if not sum_to_one:
-            msg = (
-                "sum_to_one=False is for kind='one-vs-rest': the largest of several probabilities "
-                "is the prediction only where they are probabilities of one label"
+            raise InputError(
+                ANY_SUM,
+                " is for ",
+                Argument("kind", "one-vs-rest"),
+                ": the largest of several probabilities is the prediction only where they are "
+                "probabilities of one label",
             )
-            raise InputError(msg)
-        if adjust == _JOINT:
-            msg = (
-                "adjust='westfall-young' is for kind='one-vs-rest'; predicted classes share no "
-                "rows, so adjust='holm' loses nothing"
+        if adjust == JOINT:
+            raise InputError(
+                Argument("adjust", adjust),
+                " is for ",
+                Argument("kind", "one-vs-rest"),
+                "; predicted classes share no rows, so ",
+                Argument("adjust", "holm"),
+                " loses nothing",
             )
-            raise InputError(msg)
         adjust = adjust or "holm"
-    elif not sum_to_one and adjust == _JOINT:
-        msg = (
-            "adjust='westfall-young' draws labels from the rows of probs, which must sum to 1; "
-            "with sum_to_one=False use adjust='holm'"
+    elif not sum_to_one and adjust == JOINT:
+        raise InputError(
+            Argument("adjust", adjust),
+            " draws labels from the rows of ",
+            Argument("probs"),
+            ", which must sum to 1; with ",
+            ANY_SUM,
+            " use ",
+            Argument("adjust", "holm"),
         )
-        raise InputError(msg)
-    adjust = adjust or (_JOINT if sum_to_one else "holm")
-    check_choice("adjust", adjust, (*_ADJUST, _JOINT))
+    adjust = adjust or (JOINT if sum_to_one else "holm")
+    check_choice("adjust", adjust, ClassAdjust)
     return adjust
-
-
-def _check_draws(draws: Any) -> None:
-    if draws is not None and not is_whole(draws, 1, sys.maxsize):
-        msg = f"draws must be a whole number, 1 or more; got {draws!r}"
-        raise InputError(msg)
 
 
 def _by_predicted(seen: ClassPredictions, weights: dict[str, Any]) -> Apart:
@@ -314,7 +347,7 @@ def _by_predicted(seen: ClassPredictions, weights: dict[str, Any]) -> Apart:
 def _each_class(
     seen: ClassPredictions,
     weights: dict[str, Any],
-    method: str,
+    method: Method,
     confidence_level: float,
     rng: np.random.Generator | None,
 ) -> list[Calibration]:
@@ -344,7 +377,6 @@ def _jointly(
     *,
     draws: int | None,
     rng: np.random.Generator | None,
-    progress: Callable[[int, int], object] | None,
 ) -> tuple[FloatArray, int]:
     """Adjust by redraws of all labels; return adjusted P-values and the number of redraws."""
     from secant._inference.westfall_young import westfall_young  # noqa: PLC0415  (not what `import secant` pays for)
@@ -353,19 +385,19 @@ def _jointly(
     probs = seen.probs if counted.size == rows.rows else seen.probs[counted]
     mass = None if rows.weights is None else rows.weights[counted].astype(np.float64)
     if draws is None:
-        draws = int(min(_MOST_DRAWS, max(_FEWEST_DRAWS, _LABELS // rows.n)))
-    joint = westfall_young(
-        probs,
-        seen.truth[counted],
-        weights=mass if rows.sampling else None,
-        copies=None if rows.sampling or mass is None else mass.astype(np.int64),
-        rng=np.random.default_rng(0) if rng is None else rng,
-        draws=int(draws),
-        enough=_ENOUGH,
-        progress=progress,
-    )
-    adjusted = joint.pvalues
+        draws = int(min(DRAWS, max(_FEWEST_DRAWS, _LABELS // rows.n)))
+    with reporting("Drawing labels") as report:
+        joint = westfall_young(
+            probs,
+            seen.truth[counted],
+            weights=mass if rows.sampling else None,
+            copies=None if rows.sampling or mass is None else mass.astype(np.int64),
+            rng=same_every_time(rng),
+            draws=int(draws),
+            enough=ENOUGH,
+            progress=report,
+        )
     # No draw was as extreme: below what draws can tell, Holm's adjustment is as valid.
-    beyond = adjusted * (1 + joint.draws) <= 1
-    adjusted = np.where(beyond, np.minimum(adjusted, holm(raw)), adjusted)
-    return np.maximum(adjusted, raw), joint.draws
+    beyond = joint.pvalues * (1 + joint.draws) <= 1
+    pvalues = np.where(beyond, np.minimum(joint.pvalues, holm(raw)), joint.pvalues)
+    return np.maximum(pvalues, raw), joint.draws

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from secant import null
 from secant._blocks.looking import resolve_all
 from secant._blocks.table import merge
 from secant._inference import choose
 from secant._inference.limits import interval, normalize
-from secant._metrics.ecce import could_hold_an_extreme, extremes
+from secant._metrics.ecce import METRICS, could_hold_an_extreme, extremes
 from secant._results.calibration import Calibration
 from secant._results.parts import Statistic
+from secant.errors import Argument, Message
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from secant._base.types import BoolArray
     from secant._blocks.looking import Groups, Source
     from secant._blocks.table import Blocks, Totals
+    from secant._input.options import Method
+    from secant._metrics.ecce import Metric
 
 __all__ = ["calibrate", "calibrations", "thinned"]
 
@@ -32,7 +34,7 @@ _FEW_SCORES = 50
 def calibrations(
     groups: Groups,
     *,
-    method: str,
+    method: Method,
     confidence_level: float,
     rng: np.random.Generator | None = None,
 ) -> list[Calibration]:
@@ -68,18 +70,19 @@ def calibrate(
     totals: Totals,
     source: Source,
     *,
-    method: str,
+    method: Method,
     confidence_level: float,
     rng: np.random.Generator | None,
     fast: bool | None = None,
 ) -> Calibration:
     """Put together the result for observations whose blocks are resolved as far as needed."""
     blocks, found = extremes(blocks, totals.weight)
-    p_r, p_mad = choose.pvalues(
+    pvalues = choose.pvalues(
         blocks, totals, found, source=source, method=method, rng=rng, fast=fast
     )
 
-    def statistic(value: float, law: null.BrownianLaw, p: choose.PValue) -> Statistic:
+    def statistic(metric: Metric, p: choose.PValue) -> Statistic:
+        value = getattr(found, metric.attribute)
         return Statistic(
             value=value,
             normalized=normalize(value, totals.sigma),
@@ -88,21 +91,20 @@ def calibrate(
             log10_pvalue=p.log10,
             method=p.method,
             bracket=p.bracket,
-            ci=interval(value, law, totals, confidence_level),
+            ci=interval(value, metric.law, totals, confidence_level),
         )
 
     happened = float(blocks.w1.sum())
     return Calibration(
         n=totals.n,
         sigma=totals.sigma,
-        ecce_r=statistic(found.ecce_r, null.range, p_r),
-        ecce_mad=statistic(found.ecce_mad, null.mad, p_mad),
+        **{m.attribute: statistic(m, p) for m, p in zip(METRICS, pvalues, strict=True)},
         mean_score=_share(happened - float(blocks.gain.sum()), totals),
         base_rate=_share(happened, totals),
         confidence_level=float(confidence_level),
         forbidden=source.forbidden.rows,
         n_forbidden=source.forbidden.count,
-        warnings=tuple(_warnings(source, blocks, totals, p_r.method)),
+        warnings=tuple(_warnings(source, blocks, totals, pvalues[0].method)),
         _blocks=blocks,
         _totals=totals,
         _extremes=found,
@@ -136,7 +138,7 @@ def thinned(result: Calibration, most: int) -> Calibration:
     )
 
 
-def _worth_compiling(tables: Sequence[Blocks], totals: Sequence[Totals], method: str) -> bool:
+def _worth_compiling(tables: Sequence[Blocks], totals: Sequence[Totals], method: Method) -> bool:
     """Tell whether all the groups together are worth compiling for."""
     from secant._inference.finite import worth_compiling  # noqa: PLC0415  (not what `import secant` pays for)
 
@@ -162,13 +164,17 @@ def _warnings(source: Source, blocks: Blocks, totals: Totals, method: str) -> It
     if method != "asymptotic":
         return
     if source.sampling and totals.largest > choose.HEAVY_SHARE * totals.wwv:
-        yield (
+        yield Message(
             f"One observation carries {totals.largest / totals.wwv:.0%} of the variance: with such "
-            "weights the asymptotic P-value is not to be trusted; use method='monte-carlo'."
+            "weights the asymptotic P-value is not to be trusted; use ",
+            Argument("method", "monte-carlo"),
+            ".",
         )
     if len(blocks) < _FEW_SCORES and totals.n > 2 * _FEW_SCORES and not blocks.open.any():
-        better = "exact" if choose.equal_weights(totals) else "monte-carlo"
-        yield (
+        better = "exact" if totals.equal_weights else "monte-carlo"
+        yield Message(
             f"Only {len(blocks)} distinct score{'s' if len(blocks) > 1 else ''}: the asymptotic "
-            f"P-value is rough; use method='{better}'."
+            "P-value is rough; use ",
+            Argument("method", better),
+            ".",
         )

@@ -12,6 +12,7 @@ from secant._base.writing import write_whole
 from secant._blocks.cell_sums import CellSums
 from secant._blocks.grids import dyadic_grid
 from secant._input.observations import observations
+from secant._input.options import Reading
 from secant._metrics.ecce import limits
 from secant.errors import InputError
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     import os
 
     from secant._blocks.table import Blocks, Totals
+    from secant._input.options import WeightKind
 
 __all__ = ["Bounds", "Cells"]
 
@@ -119,7 +121,7 @@ class Cells:
         y_prob: Any,
         sample_weight: Any = None,
         *,
-        weight_kind: str = "sampling",
+        weight_kind: WeightKind = "sampling",
         pos_label: Any = None,
     ) -> None:
         """Add a batch of predictions; a batch with a fault in it changes nothing.
@@ -135,9 +137,7 @@ class Cells:
         InputError
             If anything in the batch is unusable.
         """
-        seen = observations(
-            y_true, y_prob, sample_weight, weight_kind=weight_kind, pos_label=pos_label
-        )
+        seen = observations(y_true, y_prob, sample_weight, Reading(weight_kind, pos_label))
         batch = CellSums(dyadic_grid(self.n_cells), sampling=seen.sampling, moments=True)
         batch.precise = self.n_cells < _FEW_CELLS
         for chunk in seen.chunks(_CHUNK):

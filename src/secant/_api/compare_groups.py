@@ -9,16 +9,18 @@ import numpy as np
 
 from secant import null
 from secant._blocks.table import Totals
+from secant._inference.draws import DRAWS, ENOUGH, by_draws, same_every_time
 from secant._inference.limits import half_width, interval, normalize
-from secant._input.arraylike import one_dimensional, plain_value
+from secant._input.arraylike import one_dimensional, one_value_a_row, plain_value
 from secant._input.observations import observations
-from secant._input.options import check_choice, check_level, generator
+from secant._input.options import GroupMethod, Reading, check_choice, check_level, generator
 from secant._metrics.ecce import running_sum
 from secant._metrics.subgroup import compared_rows, stretches
 from secant._results.group_comparison import Contrast, GroupComparison
 from secant._results.parts import Curve, Statistic
 from secant._results.wording import metric
-from secant.errors import InputError
+from secant.errors import Argument, InputError
+from secant.sources.open import open_columns
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -30,9 +32,6 @@ __all__ = ["compare_groups"]
 
 # Variance, in units of an average squared weight, below which the Brownian limit is only rough.
 _LITTLE_VARIANCE = 10
-# Draws of a Monte Carlo P-value; it stops when so many are at least as extreme.
-_DRAWS = 9999
-_ENOUGH = 100
 # Share of sigma from which unequal scores could be taken for a difference between the groups.
 _LARGE_MISMATCH = 0.5
 # Share of members compared with nobody else from which that is worth a word.
@@ -44,10 +43,11 @@ def compare_groups(
     y_prob: Any,
     member: Any,
     *,
+    data: Any = None,
     sample_weight: Any = None,
     pos_label: Any = None,
     confidence_level: float = 0.95,
-    method: str = "auto",
+    method: GroupMethod = "auto",
     rng: Any = None,
 ) -> GroupComparison:
     r"""Compare a subpopulation with the full population at equal scores.
@@ -65,6 +65,9 @@ def compare_groups(
         Predicted probabilities of a 1, in [0, 1].
     member : array-like of bool, shape (n,)
         Which rows belong to the subpopulation. The full population is all rows, members included.
+    data : optional
+        Where the predictions are, if not in arrays: a data frame, a mapping of arrays, or files,
+        all of whose rows are read into memory. An engine keeps its rows, which this needs.
     sample_weight : array-like of shape (n,), optional
         Sampling weights, zero or positive; a row of weight zero is left out.
     pos_label : optional
@@ -143,9 +146,14 @@ def compare_groups(
     'less often'
     """
     check_level(confidence_level)
-    check_choice("method", method, ("auto", "asymptotic", "monte-carlo"))
+    check_choice("method", method, GroupMethod)
     chosen = generator(rng)
-    seen = observations(y_true, y_prob, sample_weight, pos_label=pos_label)
+    if data is not None:
+        names = {"y_true": y_true, "y_prob": y_prob, "member": member}
+        names["sample_weight"] = sample_weight
+        found = open_columns(data, names, asked="compare_groups")
+        y_true, y_prob, member, sample_weight = found.values()
+    seen = observations(y_true, y_prob, sample_weight, Reading(pos_label=pos_label))
     is_member = _membership(member, seen.rows)
     scores, happened, weights = seen.scores.astype(np.float64), seen.labels == 1, seen.weights
     if seen.has_zero_weights:
@@ -154,8 +162,8 @@ def compare_groups(
         scores, happened, weights = scores[used], happened[used], weights[used]
         is_member = is_member[used]
     if not is_member.any():
-        msg = "member is False in every row that counts; there is nobody to compare"
-        raise InputError(msg)
+        nobody = " is False in every row that counts; there is nobody to compare"
+        raise InputError(Argument("member"), nobody)
     if weights is not None and (weights == weights[0]).all():  # equal weights are no weights
         weights = None
     rows = compared_rows(scores, happened, is_member, weights)
@@ -166,15 +174,15 @@ def _membership(member: Any, rows: int) -> BoolArray:
     """Check that every row is said to be a member or not."""
     array = one_dimensional("member", member)
     if array.shape[0] != rows:
-        msg = f"member must have one value a row; it has {array.shape[0]:,}, not {rows:,}"
-        raise InputError(msg)
+        raise one_value_a_row("member", array.shape[0], rows)
     if array.dtype.kind == "b":
         return array
     known = np.fromiter((_is_yes_or_no(item) for item in array), bool, rows)
     if not known.all():
         first = int(np.flatnonzero(~known)[0])
-        msg = f"member[{first}] is {plain_value(array[first])!r}; it must be True or False"
-        raise InputError(msg)
+        shown = repr(plain_value(array[first]))
+        must = "; it must be True or False"
+        raise InputError(must, argument="member", value=shown, row=first)
     return array.astype(bool)
 
 
@@ -188,7 +196,7 @@ def _result(
     rows: Compared,
     n: int,
     confidence_level: float,
-    method: str,
+    method: GroupMethod,
     rng: np.random.Generator | None,
 ) -> GroupComparison:
     sums = stretches(rows)
@@ -262,7 +270,7 @@ def _pvalues(
     values: tuple[float, float],
     sigma: float,
     *,
-    method: str,
+    method: GroupMethod,
     rng: np.random.Generator | None,
 ) -> list[tuple[float, str]]:
     """Return the decimal logarithms of the P-values of ECCE-R and ECCE-MAD, and the method."""
@@ -273,10 +281,10 @@ def _pvalues(
         return [(law.logsf(value / sigma) / math.log(10), method) for value, law in laws]
     from secant._inference.permutation import exchanged  # noqa: PLC0415  (few comparisons need it)
 
-    rng = np.random.default_rng(0) if rng is None else rng  # the same draws in every run
+    chosen = same_every_time(rng)
     return [
-        (math.log10(estimate.pvalue), f"Monte Carlo, {estimate.draws:,} draws")
-        for estimate in exchanged(rows, sums, rng=rng, draws=_DRAWS, enough=_ENOUGH)
+        (math.log10(estimate.pvalue), by_draws(estimate.draws))
+        for estimate in exchanged(rows, sums, rng=chosen, draws=DRAWS, enough=ENOUGH)
     ]
 
 

@@ -8,16 +8,16 @@ import numpy as np
 
 from secant import null
 from secant._inference.limits import half_width, spread
-from secant._input.observations import observations
-from secant._input.options import check_level
+from secant._input.options import Reading, check_level
 from secant._metrics.ecce import extremes
 from secant._results.model_comparison import ModelComparison
 from secant.errors import InputError
-from secant.sources.rows import RowSource
+from secant.sources.open import open_source
+from secant.sources.rows import in_memory
 
 if TYPE_CHECKING:
+    from secant._blocks.looking import Source
     from secant._blocks.table import Totals
-    from secant._input.observations import Observations
 
 __all__ = ["compare_models"]
 
@@ -27,6 +27,7 @@ def compare_models(
     y_prob_a: Any,
     y_prob_b: Any,
     *,
+    data: Any = None,
     sample_weight: Any = None,
     pos_label: Any = None,
     confidence_level: float = 0.95,
@@ -42,6 +43,8 @@ def compare_models(
         What happened: 0 or 1 (also False or True, -1 or 1, or any two values with ``pos_label``).
     y_prob_a, y_prob_b : array-like of shape (n,)
         The two models' probabilities of a 1, in [0, 1], for the same rows.
+    data : optional
+        Where the predictions are, if not in arrays; as in :func:`assess`.
     sample_weight : array-like of shape (n,), optional
         Sampling weights, zero or positive; a row of weight zero is left out.
     pos_label : optional
@@ -117,17 +120,18 @@ def compare_models(
     """
     check_level(confidence_level)
     level = float(confidence_level)
-    a = _named("y_prob_a", y_true, y_prob_a, sample_weight, pos_label)
-    b = _named("y_prob_b", y_true, y_prob_b, sample_weight, pos_label)
-    (r_a, totals_a), (r_b, totals_b) = (_measured(seen) for seen in (a, b))
+    opened = {"data": data, "sample_weight": sample_weight, "reading": Reading(pos_label=pos_label)}
+    a = _named("y_prob_a", y_true, y_prob_a, **opened)
+    b = _named("y_prob_b", y_true, y_prob_b, **opened)
+    (r_a, totals_a), (r_b, totals_b) = (_measured(source) for source in (a, b))
     difference = r_a - r_b
-    if _same_scores(a, b):
+    if y_prob_a is y_prob_b or _same_scores(a, b):
         difference = above = below = 0.0
     else:
         above = _noise_of_all(totals_a, level) + _noise_of_one(totals_b, level)
         below = _noise_of_one(totals_a, level) + _noise_of_all(totals_b, level)
     return ModelComparison(
-        n=a.n,
+        n=totals_a.n,
         ecce_r_a=r_a,
         ecce_r_b=r_b,
         difference=difference,
@@ -136,21 +140,24 @@ def compare_models(
     )
 
 
-def _named(name: str, y_true: Any, scores: Any, sample_weight: Any, pos_label: Any) -> Observations:
-    """Check one model's rows, with its own argument's name in any complaint."""
+def _named(name: str, y_true: Any, scores: Any, **opened: Any) -> Source:
+    """Open one model's predictions, with its own argument's name in any complaint."""
     try:
-        return observations(y_true, scores, sample_weight, pos_label=pos_label)
+        return open_source(y_true, scores, **opened)
     except InputError as error:
-        raise InputError(str(error).replace("y_prob", name)) from error
+        raise error.renamed({"y_prob": name}) from error
 
 
-def _measured(seen: Observations) -> tuple[float, Totals]:
-    source = RowSource(seen)
+def _measured(source: Source) -> tuple[float, Totals]:
     blocks, totals = source.blocks()
     return extremes(blocks, totals.weight, source.refine)[1].ecce_r, totals
 
 
-def _same_scores(a: Observations, b: Observations) -> bool:
+def _same_scores(first: Source, second: Source) -> bool:
+    """Tell of rows in memory whether both models give them the same scores."""
+    if not (in_memory(first) and in_memory(second)):
+        return False  # no second look at all rows for a question hardly anybody asks
+    a, b = first.in_memory(), second.in_memory()
     if a.weights is None or not a.has_zero_weights:
         return np.array_equal(a.scores, b.scores)
     counted = a.weights > 0

@@ -12,7 +12,7 @@ from secant import null
 from secant._inference import limits
 from secant._input.arraylike import real_array
 from secant._input.options import check_level
-from secant.errors import InputError
+from secant.errors import Argument, InputError
 
 __all__ = ["detectable", "predictions_needed"]
 
@@ -73,8 +73,8 @@ def detectable(
     0.0054
     """
     if not (isinstance(n, Integral) and int(n) >= 1):
-        msg = f"n must be a whole number of predictions, at least 1; got {n!r}"
-        raise InputError(msg)
+        wanted = f" must be a whole number of predictions, at least 1; got {n!r}"
+        raise InputError(Argument("n"), wanted)
     spread, z = _assumptions(scores, confidence_level, power)
     return limits.detectable(spread / math.sqrt(n), int(n), confidence_level, z)
 
@@ -112,8 +112,7 @@ def predictions_needed(
     15101
     """
     if not (isinstance(ecce_r, Real) and 0 < float(ecce_r) <= 1):
-        msg = f"ecce_r must lie in (0, 1]; got {ecce_r!r}"
-        raise InputError(msg)
+        raise InputError(Argument("ecce_r"), f" must lie in (0, 1]; got {ecce_r!r}")
     spread, z = _assumptions(scores, confidence_level, power)
     q, x = limits.critical(null.range, 1 - confidence_level), float(ecce_r)
     return max(1, math.ceil(((q * spread + z * math.sqrt(spread**2 + x)) / x) ** 2))
@@ -125,16 +124,16 @@ def _assumptions(scores: Any, confidence_level: float, power: Any) -> tuple[floa
 
     check_level(confidence_level)
     if not (isinstance(power, Real) and 0.5 <= float(power) < 1):
-        msg = f"power must lie in [0.5, 1); got {power!r}"
-        raise InputError(msg)
+        raise InputError(Argument("power"), f" must lie in [0.5, 1); got {power!r}")
     typical = real_array("scores", np.atleast_1d(scores), keep=(np.float64,))
     if not typical.shape[0]:
-        msg = "scores is empty; give some typical scores, or their mean"
-        raise InputError(msg)
+        empty = " is empty; give some typical scores, or their mean"
+        raise InputError(Argument("scores"), empty)
     outside = np.flatnonzero(~((typical >= 0) & (typical <= 1)))
     if outside.size:
         first = int(outside[0])
-        msg = f"scores[{first}] is {typical[first].item()!r}; a score must lie in [0, 1]"
-        raise InputError(msg)
+        shown = repr(typical[first].item())
+        must = "; a score must lie in [0, 1]"
+        raise InputError(must, argument="scores", value=shown, row=first)
     spread = math.sqrt(float(np.mean(typical * (1 - typical))))
     return spread, NormalDist().inv_cdf(float(power))

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from secant._inference.binomial import clopper_pearson
+from secant._inference.draws import by_draws
 from secant._inference.multiscale import GUARD, Ties, null_draws, ranges
-from secant._input.observations import observations
-from secant._input.options import check_level, generator, is_whole
+from secant._input.options import Reading, check_level, check_whole, generator
 from secant._results.parts import Interval
 from secant._results.scan import Scan
-from secant.errors import InputError
+from secant.sources.open import open_rows
 
 if TYPE_CHECKING:
     from secant._inference.multiscale import Ranges
@@ -28,6 +28,7 @@ def scan(
     y_true: Any,
     y_prob: Any,
     *,
+    data: Any = None,
     sample_weight: Any = None,
     pos_label: Any = None,
     confidence_level: float = 0.95,
@@ -46,6 +47,9 @@ def scan(
         What happened: 0 or 1 (also False or True, -1 or 1, or any two values with ``pos_label``).
     y_prob : array-like of shape (n,)
         Predicted probabilities of a 1, in [0, 1].
+    data : optional
+        Where the predictions are, if not in arrays: a data frame, a mapping of arrays, or files,
+        all of whose rows are read into memory. An engine keeps its rows, which a scan needs.
     sample_weight : array-like of shape (n,), optional
         Sampling weights, zero or positive; a row of weight zero is left out.
     pos_label : optional
@@ -127,11 +131,16 @@ def scan(
     0.4
     """
     check_level(confidence_level)
-    if not is_whole(draws, 1, _MOST_DRAWS):
-        msg = f"draws must be a whole number from 1 to {_MOST_DRAWS:,}; got {draws!r}"
-        raise InputError(msg)
+    check_whole("draws", draws, 1, _MOST_DRAWS)
     chosen = generator(rng)
-    seen = observations(y_true, y_prob, sample_weight, pos_label=pos_label)
+    seen = open_rows(
+        y_true,
+        y_prob,
+        data=data,
+        sample_weight=sample_weight,
+        reading=Reading(pos_label=pos_label),
+        asked="scan",
+    )
     ties = _ties(seen)
     level = float(confidence_level)
     if not len(ties.score):
@@ -151,7 +160,7 @@ def scan(
         statistic=float(values[best]),
         critical=critical,
         pvalue=(1 + exceedances) / (1 + int(draws)),
-        method=f"Monte Carlo, {int(draws):,} draws",
+        method=by_draws(int(draws)),
         worst=_interval(seen, ties, family, best, level),
         n_ranges=len(family),
         n_forbidden=len(seen.forbidden),

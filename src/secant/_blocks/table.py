@@ -145,6 +145,11 @@ class Totals:
         return math.sqrt(self.wwv) / self.weight
 
     @property
+    def equal_weights(self) -> bool:
+        """Whether every observation has the same weight, so that weights make no difference."""
+        return self.ww * self.n <= self.weight**2 * (1 + 1e-12)  # Cauchy and Schwarz
+
+    @property
     def few_events(self) -> bool:
         """Whether so few events, or failures, are expected that the Brownian limit is far off."""
         return 0 < self.wwv * self.n < _FEW_EVENTS * self.ww

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from secant.errors import MissingExtraError
+from secant._base.extras import require
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -105,13 +105,7 @@ def new_axes(*, width: float, height: float) -> Axes:
     MissingExtraError
         If matplotlib is not installed.
     """
-    try:
-        import matplotlib.pyplot as plt  # noqa: PLC0415  (imported only when drawing)
-    except ModuleNotFoundError as error:
-        if error.name is None or error.name.partition(".")[0] != "matplotlib":
-            raise
-        msg = "drawing needs matplotlib, which is not installed: pip install 'secant[plot]'"
-        raise MissingExtraError(msg) from error
+    plt = require("matplotlib.pyplot", "plot", "drawing needs")
     axes: Axes = plt.figure(figsize=(width, height), layout="constrained").add_subplot()
     return axes
 

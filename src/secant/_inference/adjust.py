@@ -2,16 +2,31 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from secant.errors import InputError
+from secant.errors import Argument, InputError
 
 if TYPE_CHECKING:
-    from secant._base.types import FloatArray
+    from collections.abc import Callable
 
-__all__ = ["benjamini_hochberg", "holm"]
+    from secant._base.types import FloatArray
+    from secant._input.options import ClassAdjust
+
+__all__ = ["ADJUSTMENTS", "JOINT", "Adjustment", "adjusted", "benjamini_hochberg", "holm"]
+
+JOINT: ClassAdjust = "westfall-young"
+
+
+class Adjustment(NamedTuple):
+    """One way to account for many tests: what it is called, and what it makes of P-values.
+
+    ``function`` is None where P-values alone do not suffice: the outcomes themselves are drawn.
+    """
+
+    words: str
+    function: Callable[[Any], FloatArray] | None
 
 
 def holm(pvalues: Any) -> FloatArray:
@@ -117,14 +132,29 @@ def _check(pvalues: Any) -> FloatArray:
     try:
         checked = np.asarray(pvalues, dtype=np.float64)
     except (TypeError, ValueError):
-        msg = f"pvalues must be numbers; got a {type(pvalues).__name__} that holds something else"
-        raise InputError(msg) from None
+        what = f" must be numbers; got a {type(pvalues).__name__} that holds something else"
+        raise InputError(Argument("pvalues"), what) from None
     if checked.ndim != 1:
-        msg = f"pvalues must be one-dimensional; got an array of shape {checked.shape}"
-        raise InputError(msg)
+        shape = f" must be one-dimensional; got an array of shape {checked.shape}"
+        raise InputError(Argument("pvalues"), shape)
     wrong = ~((checked >= 0) & (checked <= 1))  # NaN is neither
     if wrong.any():
         index = int(wrong.argmax())
-        msg = f"pvalues must lie in [0, 1]; got {checked[index]} at index {index}"
-        raise InputError(msg)
+        outside = f" must lie in [0, 1]; got {checked[index]} at index {index}"
+        raise InputError(Argument("pvalues"), outside, row=index)
     return checked
+
+
+# Every adjustment there is; the words that arguments take are in secant._input.options.
+ADJUSTMENTS: dict[ClassAdjust, Adjustment] = {
+    "holm": Adjustment("Holm's correction", holm),
+    "benjamini-hochberg": Adjustment("Benjamini and Hochberg's correction", benjamini_hochberg),
+    JOINT: Adjustment("Westfall and Young's correction", None),
+}
+
+
+def adjusted(adjust: ClassAdjust, pvalues: Any) -> FloatArray:
+    """Adjust P-values in one of the ways that need nothing else."""
+    function = ADJUSTMENTS[adjust].function
+    assert function is not None  # noqa: S101
+    return function(pvalues)

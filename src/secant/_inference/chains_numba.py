@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from secant._base.extras import require
 from secant._inference.chains import SCALE, Chain
-from secant.errors import MissingExtraError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -55,11 +55,7 @@ def run(function: Callable[..., None], chain: Chain) -> FloatArray:
 
 @cache
 def _compiled() -> Callable[..., None]:
-    try:
-        import numba  # noqa: PLC0415  # optional, and slow to import
-    except ImportError as error:
-        msg = "compiled P-values need numba: pip install 'secant[fast]'"
-        raise MissingExtraError(msg) from error
+    numba = require("numba", "fast", "compiled P-values need")
     compiled: Any
     try:
         compiled = numba.njit(cache=True, nogil=True)(absorb)

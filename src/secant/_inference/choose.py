@@ -12,20 +12,21 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from secant import null
-from secant.errors import InputError
+from secant._inference.draws import DRAWS, ENOUGH, FEWEST_DRAWS, by_draws, same_every_time
+from secant._metrics.ecce import METRICS
+from secant.errors import Argument, InputError
 
 if TYPE_CHECKING:
+    from secant import null
     from secant._base.types import BoolArray
     from secant._blocks.looking import Source
     from secant._blocks.table import Blocks, Totals
     from secant._inference.finite import Bracket
     from secant._inference.montecarlo import Estimate
+    from secant._input.options import Method
     from secant._metrics.ecce import Extremes
 
-__all__ = ["HEAVY_SHARE", "METHODS", "PValue", "equal_weights", "needed", "pvalues", "work"]
-
-METHODS = ("auto", "exact", "asymptotic", "monte-carlo")
+__all__ = ["HEAVY_SHARE", "PValue", "needed", "pvalues", "work"]
 
 # Variance sum w^2 v, in units of an average squared weight, from which the Brownian limit is good
 # wherever the finite-sample methods are too slow.
@@ -35,12 +36,8 @@ HEAVY_SHARE = 0.02
 # Observations, and distinct scores among them, beyond which "auto" takes the limit if it is good.
 _MANY_ROWS = 1 << 16
 _MANY_SCORES = 4096
-# Draws of a Monte Carlo P-value; it stops when so many are at least as extreme.
-_DRAWS = 9999
-_ENOUGH = 100
 # Coins tossed (rows times draws) up to which "auto" draws for weighted rows: about a second.
 _COINS = 100_000_000
-_FEWEST_DRAWS = 999
 # How many budgets a finite-sample P-value may cost where only Monte Carlo could replace it.
 _PATIENCE = 8
 
@@ -53,14 +50,14 @@ class PValue(NamedTuple):
     bracket: tuple[float, float] | None
 
 
-def needed(blocks: Blocks, totals: Totals, method: str) -> BoolArray:
+def needed(blocks: Blocks, totals: Totals, method: Method) -> BoolArray:
     """Mark the blocks that must be resolved into ties before :func:`pvalues` is asked.
 
     Whether to resolve is asked of how many distinct scores there are, not of how they happen to be
     stored: blocks are marked until that is known.
     """
     nothing = np.zeros(len(blocks), bool)
-    if method == "asymptotic" or totals.sigma == 0 or not equal_weights(totals):
+    if method == "asymptotic" or totals.sigma == 0 or not totals.equal_weights:
         return nothing
     if _beyond_any_budget(totals, method) and len(blocks) > _MANY_SCORES:
         return nothing
@@ -73,7 +70,7 @@ def pvalues(
     found: Extremes,
     *,
     source: Source,
-    method: str,
+    method: Method,
     rng: np.random.Generator | None,
     fast: bool | None = None,
 ) -> tuple[PValue, PValue]:
@@ -91,35 +88,33 @@ def pvalues(
         how = "asymptotic" if method == "asymptotic" else "exact"
         certain = PValue(-math.inf if found.ecce_r > 0 else 0.0, how, None)
         return certain, certain
-    asymptotic = (
-        _asymptotic(found.ecce_r, null.range, totals),
-        _asymptotic(found.ecce_mad, null.mad, totals),
-    )
+    r, mad = (_asymptotic(getattr(found, m.attribute), m.law, totals) for m in METRICS)
+    asymptotic = r, mad
     if method == "asymptotic":
         return asymptotic
-    equal, trusted = equal_weights(totals), _limit_is_trusted(totals)
+    equal, trusted = totals.equal_weights, _limit_is_trusted(totals)
     if method == "exact" and not equal:
-        msg = (
-            "method='exact' knows no sampling weights that differ from row to row; "
-            "use method='monte-carlo'"
+        raise InputError(
+            Argument("method", "exact"),
+            " knows no sampling weights that differ from row to row; use ",
+            Argument("method", "monte-carlo"),
         )
-        raise InputError(msg)
-    rng = np.random.default_rng(0) if rng is None else rng  # the same draws in every run
-    if method == "auto" and trusted and not equal and totals.n * _FEWEST_DRAWS > _COINS:
+    rng = same_every_time(rng)
+    if method == "auto" and trusted and not equal and totals.n * FEWEST_DRAWS > _COINS:
         return asymptotic
     if method == "monte-carlo" or not equal:
-        draws = _DRAWS
+        draws = DRAWS
         if method == "auto":
-            draws = int(min(_DRAWS, max(_FEWEST_DRAWS, _COINS // totals.n)))
+            draws = int(min(DRAWS, max(FEWEST_DRAWS, _COINS // totals.n)))
         return _monte_carlo(blocks, source, rng, draws, equal=equal)
     if _beyond_any_budget(totals, method) and len(blocks) > _MANY_SCORES:
         return asymptotic
     return _finite_sample(blocks, asymptotic, method, rng, trusted=trusted, fast=fast)
 
 
-def work(blocks: Blocks, totals: Totals, method: str) -> int:
+def work(blocks: Blocks, totals: Totals, method: Method) -> int:
     """Return the operations that finite-sample P-values take, 0 where none are computed."""
-    finite = method in {"auto", "exact"} and totals.sigma > 0 and equal_weights(totals)
+    finite = method in {"auto", "exact"} and totals.sigma > 0 and totals.equal_weights
     if not finite or blocks.open.any():
         return 0
     from secant._inference.finite import operations  # noqa: PLC0415  (as in _finite_sample)
@@ -127,12 +122,7 @@ def work(blocks: Blocks, totals: Totals, method: str) -> int:
     return sum(operations(blocks.low, blocks.n, blocks.n1, which) for which in ("r", "mad"))
 
 
-def equal_weights(totals: Totals) -> bool:
-    """Tell whether every observation has the same weight."""
-    return totals.ww * totals.n <= totals.weight**2 * (1 + 1e-12)  # Cauchy and Schwarz
-
-
-def _beyond_any_budget(totals: Totals, method: str) -> bool:
+def _beyond_any_budget(totals: Totals, method: Method) -> bool:
     """Tell whether there are too many observations, unless they have few distinct scores."""
     return method == "auto" and _limit_is_trusted(totals) and totals.n > _MANY_ROWS
 
@@ -140,7 +130,7 @@ def _beyond_any_budget(totals: Totals, method: str) -> bool:
 def _finite_sample(
     ties: Blocks,
     asymptotic: tuple[PValue, PValue],
-    method: str,
+    method: Method,
     rng: np.random.Generator,
     *,
     trusted: bool,
@@ -162,9 +152,7 @@ def _finite_sample(
     if not (can_r and can_mad) and not trusted:
         r, mad = (
             _drawn(estimate)
-            for estimate in montecarlo.draw_ties(
-                *table, rng=rng, draws=_FEWEST_DRAWS, enough=_ENOUGH
-            )
+            for estimate in montecarlo.draw_ties(*table, rng=rng, draws=FEWEST_DRAWS, enough=ENOUGH)
         )
     if can_r:
         r = _certified(finite.certified_r(*table, fast=fast))
@@ -184,7 +172,7 @@ def _monte_carlo(
         drawing: dict[str, Any] = {
             "rng": rng,
             "draws": draws,
-            "enough": _ENOUGH,
+            "enough": ENOUGH,
             "progress": progress,
         }
         if equal:
@@ -214,5 +202,4 @@ def _certified(bracket: Bracket) -> PValue:
 
 
 def _drawn(estimate: Estimate) -> PValue:
-    method = f"Monte Carlo, {estimate.draws:,} draws"
-    return PValue(math.log10(estimate.pvalue), method, None)
+    return PValue(math.log10(estimate.pvalue), by_draws(estimate.draws), None)

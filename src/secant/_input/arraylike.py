@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from secant.errors import InputError
+from secant.errors import Argument, InputError
 
 if TYPE_CHECKING:
     from secant._base.types import FloatArray
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 __all__ = [
     "from_objects",
     "one_dimensional",
+    "one_value_a_row",
     "plain_value",
     "real_array",
     "real_matrix",
@@ -40,36 +41,36 @@ def one_dimensional(argument: str, value: Any) -> np.ndarray[Any, Any]:
     array = _array(argument, value)
     if array.ndim == 1:
         return array
+    must = " must be one-dimensional; "
     if array.ndim == 0:
-        msg = f"{argument} must be one-dimensional; got a single {type(value).__name__}"
-    else:
-        hint = _shape_hint(argument, array.shape)
-        msg = f"{argument} must be one-dimensional; its shape is {array.shape}{hint}"
-    raise InputError(msg)
+        raise InputError(Argument(argument), must, f"got a single {type(value).__name__}")
+    hint = _shape_hint(argument, array.shape)
+    raise InputError(Argument(argument), must, f"its shape is {array.shape}", hint=hint)
 
 
 def _array(argument: str, value: Any) -> np.ndarray[Any, Any]:
     """Turn anything array-like into an array, nothing of which is masked."""
     if isinstance(value, (str, bytes)):
-        msg = f"{argument} must be an array of values; got the text {value!r}"
-        raise InputError(msg)
+        raise InputError(Argument(argument), f" must be an array of values; got the text {value!r}")
     if isinstance(value, np.ma.MaskedArray) and np.ma.is_masked(value):
-        first = ", ".join(str(place) for place in np.argwhere(np.ma.getmaskarray(value))[0])
-        msg = f"{argument}[{first}] is masked; secant does not drop rows, leave them out yourself"
-        raise InputError(msg)
+        row, *column = np.argwhere(np.ma.getmaskarray(value))[0].tolist()
+        raise _masked(argument, row, "".join(f", column {place}" for place in column))
     if isinstance(value, (list, tuple)):
         for index, item in enumerate(value):
             if item is np.ma.masked:
-                msg = f"{argument}[{index}] is masked; secant does not drop rows"
-                raise InputError(msg)
+                raise _masked(argument, index)
     # A tensor that carries a gradient refuses to become an array; files have a detach() as well.
     if hasattr(value, "detach") and hasattr(value, "__array__"):
         value = value.detach()
     try:
         return np.asarray(value)
     except (TypeError, ValueError, RuntimeError) as error:
-        msg = f"{argument} cannot be read as an array: {error}"
-        raise InputError(msg) from error
+        raise InputError(Argument(argument), f" cannot be read as an array: {error}") from error
+
+
+def _masked(argument: str, row: int, column: str = "") -> InputError:
+    left_out = f"{column}; secant does not drop rows, leave them out yourself"
+    return InputError(left_out, argument=argument, value="masked", row=row)
 
 
 def _shape_hint(argument: str, shape: tuple[int, ...]) -> str:
@@ -100,8 +101,8 @@ def real_matrix(argument: str, value: Any) -> np.ndarray[Any, Any]:
     """Turn anything array-like into a two-dimensional array of doubles or floats."""
     array = _array(argument, value)
     if array.ndim != 2:
-        msg = f"{argument} must have a row a prediction and a column a class; "
-        raise InputError(msg + f"its shape is {array.shape}")
+        must = " must have a row a prediction and a column a class; "
+        raise InputError(Argument(argument), must, f"its shape is {array.shape}")
     if array.dtype in {np.dtype(np.float32), np.dtype(np.float64)}:
         return array
     if array.dtype.kind in "fiub":
@@ -114,7 +115,14 @@ def real_matrix(argument: str, value: Any) -> np.ndarray[Any, Any]:
 def wrong_type(argument: str, array: np.ndarray[Any, Any], wanted: str) -> InputError:
     what = "text" if array.dtype.kind in "UST" else f"values of type {array.dtype}"
     first = f"; the first is {shown(array[0])}" if array.shape[0] else ""
-    return InputError(f"{argument} must hold {wanted}; got {what}{first}")
+    return InputError(Argument(argument), f" must hold {wanted}; got {what}{first}")
+
+
+def one_value_a_row(argument: str, values: int, rows: int) -> InputError:
+    """Return the error about an argument that is too short or too long."""
+    return InputError(
+        Argument(argument), f" must have one value a row; it has {values:,}, not {rows:,}"
+    )
 
 
 def from_objects(argument: str, array: np.ndarray[Any, Any]) -> FloatArray:
@@ -125,7 +133,7 @@ def from_objects(argument: str, array: np.ndarray[Any, Any]) -> FloatArray:
             numbers[index] = _number(item)
         except (TypeError, ValueError, OverflowError) as error:
             complaint = ", not a number a double can hold"
-            raise InputError.of(argument, index, repr(item), complaint) from error
+            raise InputError(complaint, argument=argument, value=repr(item), row=index) from error
     return numbers
 
 

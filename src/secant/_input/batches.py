@@ -8,6 +8,7 @@ import numpy as np
 
 from secant._input.labels import Outcomes
 from secant._input.rules import (
+    NO_ROWS,
     NO_WEIGHT,
     check_weights,
     copies,
@@ -19,6 +20,7 @@ from secant.errors import InputError
 
 if TYPE_CHECKING:
     from secant._base.types import IntArray
+    from secant._input.options import Reading
 
 __all__ = ["Batch", "Checks"]
 
@@ -46,9 +48,9 @@ class Checks:
         The smallest and the largest score so far.
     """
 
-    def __init__(self, *, weight_kind: str, pos_label: Any) -> None:
-        self._counts = weight_kind == "frequency"
-        self._outcomes = Outcomes(pos_label)
+    def __init__(self, reading: Reading) -> None:
+        self._counts = reading.counts
+        self._outcomes = Outcomes(reading.pos_label)
         self._copies = 0
         self._weighs = False
         self.rows = 0
@@ -90,8 +92,7 @@ class Checks:
     def finish(self, *, weighted: bool) -> None:
         """Check what only all batches together can tell."""
         if not self.rows:
-            msg = "there are no rows; there is nothing to assess"
-            raise InputError(msg)
+            raise InputError(NO_ROWS)
         if weighted and not self._weighs:
             raise InputError(NO_WEIGHT)
 
@@ -104,14 +105,8 @@ class Checks:
         try:
             happened[used] = self._outcomes.read(batch.words[used], batch.scores)
         except InputError as error:
-            if error.value is None:
+            if error.row is None:
                 raise
-            word = used[error.value.place]
-            raise InputError.of(
-                "y_true",
-                int(np.argmax(batch.labels == word)),
-                error.value.shown,
-                error.value.complaint,
-            ) from error
+            raise error.but(row=int(np.argmax(batch.labels == used[error.row]))) from error
         labels: np.ndarray[Any, Any] = happened[batch.labels]
         return labels

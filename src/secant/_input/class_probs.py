@@ -10,15 +10,16 @@ import numpy as np
 from secant._input.arraylike import one_dimensional, plain_value, real_matrix
 from secant._input.groups import plain_key
 from secant._input.labels import refuse_missing
-from secant.errors import InputError
+from secant.errors import Argument, InputError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from secant._base.types import FloatArray, IntArray
 
-__all__ = ["ClassPredictions", "class_predictions", "largest"]
+__all__ = ["ANY_SUM", "ClassPredictions", "class_predictions", "largest"]
 
+ANY_SUM = Argument("sum_to_one", False)  # noqa: FBT003  (a value that a message shows)
 # How far a row may sum from 1. A float32 softmax over thousands of classes stays within 1e-5, half
 # precision within 5e-4.
 _TOLERANCE = 1e-3
@@ -72,14 +73,14 @@ def class_predictions(
 def _check_shape(matrix: np.ndarray[Any, Any]) -> None:
     n, k = matrix.shape
     if not n:
-        msg = "y_true and probs are empty; there is nothing to assess"
-        raise InputError(msg)
+        both = Argument("y_true"), " and ", Argument("probs")
+        raise InputError(*both, " are empty; there is nothing to assess")
     if k < 2:
-        msg = (
-            f"probs has {k} column{'s' if k != 1 else ''}, and there must be one for each of two "
-            "or more classes; the probabilities of one event go to secant.assess"
+        raise InputError(
+            Argument("probs"),
+            f" has {k} column{'s' if k != 1 else ''}, and there must be one for each of two or "
+            "more classes; the probabilities of one event go to secant.assess",
         )
-        raise InputError(msg)
 
 
 def _pieces(matrix: np.ndarray[Any, Any]) -> list[slice]:
@@ -94,12 +95,13 @@ def _check_values(matrix: np.ndarray[Any, Any]) -> None:
         return
     row, column = np.argwhere(~((matrix >= 0) & (matrix <= 1)))[0].tolist()
     value = matrix[row, column].item()
-    msg = f"probs[{row}, {column}] is {value!r}; "
+    what = Argument("probs"), f"[{row}, {column}] is {value!r}; "
     if np.isnan(value):
-        msg += "a missing probability cannot be assessed, and secant drops no rows"
-    else:
-        msg += f"a probability must lie in [0, 1]{_scale_hint(matrix, lowest, highest)}"
-    raise InputError(msg)
+        missing = "a missing probability cannot be assessed, and secant drops no rows"
+        raise InputError(*what, missing, value=repr(value), row=row)
+    hint = _scale_hint(matrix, lowest, highest)
+    outside = "a probability must lie in [0, 1]"
+    raise InputError(*what, outside, value=repr(value), row=row, hint=hint)
 
 
 def _scale_hint(matrix: np.ndarray[Any, Any], lowest: float, highest: float) -> str:
@@ -121,13 +123,17 @@ def _check_sums(matrix: np.ndarray[Any, Any]) -> None:
         wrong = np.flatnonzero(np.abs(sums - 1) > _TOLERANCE)
         if wrong.size:
             row = int(wrong[0])
-            msg = (
-                f"probs[{piece.start + row}] sums to {sums[row]:.6g}, and the probabilities of all "
-                f"classes must sum to 1 within {_TOLERANCE:g} (apply a softmax if they are scores; "
-                "probabilities made class by class are for kind='one-vs-rest' with "
-                "sum_to_one=False)"
+            raise InputError(
+                Argument("probs", index=piece.start + row),
+                f" sums to {sums[row]:.6g}, and the probabilities of all classes must sum to 1 "
+                f"within {_TOLERANCE:g} (apply a softmax if they are scores; probabilities made "
+                "class by class are for ",
+                Argument("kind", "one-vs-rest"),
+                " with ",
+                ANY_SUM,
+                ")",
+                row=piece.start + row,
             )
-            raise InputError(msg)
 
 
 # Classes ------------------------------------------------------------------------------------------
@@ -135,31 +141,30 @@ def _check_sums(matrix: np.ndarray[Any, Any]) -> None:
 
 def _names(classes: Any, probs: Any, k: int) -> tuple[Any, ...]:
     """Return what the columns are called: as told, else as in the data frame, else numbers."""
+    where: tuple[str, ...]
     if classes is None:
         found = getattr(probs, "column_names", getattr(probs, "columns", None))
         if found is None or not hasattr(probs, "__array__"):
             return tuple(range(k))
         names = tuple(plain_key(name) for name in found)
-        where = "probs has columns"
+        where = Argument("probs"), " has columns"
     else:
         if isinstance(classes, (str, bytes)) or not hasattr(classes, "__iter__"):
-            msg = f"classes must name the {k} columns of probs, in their order; got {classes!r}"
-            raise InputError(msg)
+            wanted = f" must name the {k} columns of probs, in their order; got {classes!r}"
+            raise InputError(Argument("classes"), wanted)
         names = tuple(plain_key(name) for name in classes)
-        where = "classes has names"
+        where = Argument("classes"), " has names"
     if len(names) != k:
-        msg = f"classes must name the {k:,} columns of probs, one each; it has {len(names):,} names"
-        raise InputError(msg)
+        wanted = f" must name the {k:,} columns of probs, one each; it has {len(names):,} names"
+        raise InputError(Argument("classes"), wanted)
     try:
         distinct = dict.fromkeys(names)
     except TypeError as error:
-        msg = f"{where} that cannot be looked up: {error}"
-        raise InputError(msg) from error
+        raise InputError(*where, f" that cannot be looked up: {error}") from error
     if None in distinct or len(distinct) < k:
         odd = next(name for i, name in enumerate(names) if name is None or name in names[:i])
         what = "a missing one" if odd is None else f"{odd!r} twice"
-        msg = f"{where} that must differ from each other; got {what}"
-        raise InputError(msg)
+        raise InputError(*where, f" that must differ from each other; got {what}")
     return names
 
 
@@ -167,18 +172,18 @@ def _check_rows(y_true: Any, matrix: np.ndarray[Any, Any]) -> None:
     """Compare the number of outcomes, if it can be seen, with the number of rows."""
     shape = np.shape(y_true) if hasattr(y_true, "shape") or isinstance(y_true, list) else None
     if shape == matrix.shape:
-        msg = (
-            f"y_true must hold one class a row; its shape is {shape} "
-            "(one-hot? pass y_true.argmax(axis=1))"
-        )
-        raise InputError(msg)
+        hint = " (one-hot? pass y_true.argmax(axis=1))"
+        must = f" must hold one class a row; its shape is {shape}"
+        raise InputError(Argument("y_true"), must, hint=hint)
     if shape is not None and len(shape) == 1 and shape[0] != matrix.shape[0]:
-        turned = " (is probs transposed?)" if shape[0] == matrix.shape[1] else ""
-        msg = (
-            f"y_true and probs must have one length; y_true has {shape[0]:,} values, "
-            f"probs {matrix.shape[0]:,} rows{turned}"
+        raise InputError(
+            Argument("y_true"),
+            " and ",
+            Argument("probs"),
+            f" must have one length; y_true has {shape[0]:,} values, probs "
+            f"{matrix.shape[0]:,} rows",
+            hint=" (is probs transposed?)" if shape[0] == matrix.shape[1] else "",
         )
-        raise InputError(msg)
 
 
 def _columns_of(labels: np.ndarray[Any, Any], names: Sequence[Any]) -> IntArray:
@@ -212,28 +217,29 @@ def _refuse_names_like_numbers(names: Sequence[Any]) -> None:
             float(name)
         except ValueError:
             continue
-        msg = (
-            f"y_true holds numbers and a class is called {name!r}: pass y_true as text, or name "
-            "the classes by numbers in classes="
+        raise InputError(
+            Argument("y_true"),
+            f" holds numbers and a class is called {name!r}",
+            hint=": pass y_true as text, or name the classes by numbers in classes=",
         )
-        raise InputError(msg)
 
 
 def _unknown_class(
     row: int, value: Any, values: Sequence[Any], column: dict[Any, int]
 ) -> InputError:
-    k = len(column)
-    msg = f"y_true[{row}] is {value!r}, which is no class: "
+    k, hint = len(column), ""
     if list(column) != list(range(k)):
         known = ", ".join(repr(name) for name in list(column)[:5])
-        return InputError(msg + f"there are {known}{', ...' if k > 5 else ''}")
-    if isinstance(value, str):
-        msg += "say what the columns of probs are called, classes=[...]"
-        return InputError(msg + " (in scikit-learn: model.classes_)")
-    msg += f"with {k:,} columns class numbers run from 0 to {k - 1:,}"
-    if min(values) == 1 and max(values) == k:
-        msg += f" (numbered from 1? pass classes=range(1, {k + 1}))"
-    return InputError(msg)
+        there_are = f"there are {known}{', ...' if k > 5 else ''}"
+    elif isinstance(value, str):
+        there_are = "say what the columns of probs are called, classes=[...]"
+        hint = " (in scikit-learn: model.classes_)"
+    else:
+        there_are = f"with {k:,} columns class numbers run from 0 to {k - 1:,}"
+        if min(values) == 1 and max(values) == k:
+            hint = f" (numbered from 1? pass classes=range(1, {k + 1}))"
+    complaint = f", which is no class: {there_are}"
+    return InputError(complaint, argument="y_true", value=repr(value), row=row, hint=hint)
 
 
 def largest(probs: np.ndarray[Any, Any]) -> tuple[FloatArray, IntArray]:

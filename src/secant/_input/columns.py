@@ -3,15 +3,24 @@
 from __future__ import annotations
 
 import re
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from secant.errors import InputError
+from secant._input.options import AS_USUAL, Reading
+from secant.errors import Argument, InputError, Message
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator
+    from collections.abc import Collection, Iterable, Sequence
 
-__all__ = ["SELECTED", "Columns", "are_numbers", "named_columns"]
+    from secant._input.options import WeightKind
+
+__all__ = [
+    "SELECTED",
+    "Columns",
+    "are_numbers",
+    "check_column",
+    "column_name",
+    "named_columns",
+]
 
 SELECTED = "among rows chosen by what happened, even perfect forecasts look wrong"
 
@@ -21,24 +30,29 @@ class Columns(NamedTuple):
 
     y_true: str
     y_prob: str
-    sample_weight: str | None
-    by: tuple[str, ...]
-    weight_kind: str
-    pos_label: Any
+    sample_weight: str | None = None
+    by: tuple[str, ...] = ()
+    reading: Reading = AS_USUAL
+
+    @property
+    def weights(self) -> WeightKind | None:
+        """What weights mean; None where there are none."""
+        return None if self.sample_weight is None else self.reading.weight_kind
 
     @property
     def sampling(self) -> bool:
         """Whether rows carry sampling weights."""
-        return self.sample_weight is not None and self.weight_kind == "sampling"
+        return self.weights == "sampling"
 
     @property
-    def roles(self) -> dict[str, str]:
-        """What each column is wanted for, by the name of the argument; ``by`` may be several."""
-        roles = {"y_true": self.y_true, "y_prob": self.y_prob}
+    def roles(self) -> dict[Argument, str]:
+        """What each column is wanted for, by the argument that names it; ``by`` may be several."""
+        roles = {Argument("y_true"): self.y_true, Argument("y_prob"): self.y_prob}
         if self.sample_weight is not None:
-            roles["sample_weight"] = self.sample_weight
+            roles[Argument("sample_weight")] = self.sample_weight
         several = len(self.by) > 1
-        roles |= {f"by[{i}]" if several else "by": name for i, name in enumerate(self.by)}
+        for place, name in enumerate(self.by):
+            roles[Argument("by", index=place if several else None)] = name
         return roles
 
     @property
@@ -54,38 +68,46 @@ class Columns(NamedTuple):
         available
             The columns of the table.
         where
-            What the table is called in the message: a file's name, ``"data"``.
+            What the table is called in the message: a file's name, an argument.
         """
-        available = list(available)
         for argument, name in self.roles.items():
-            if name not in available:
-                raise InputError(
-                    f"{where} has no column {name!r}, which {argument} names"
-                    f"{_suggestion(name, available)}"
-                )
+            check_column(argument, name, list(available), where)
 
-    @contextmanager
-    def explained(self) -> Iterator[None]:
-        """Tell in errors about arrays which columns those arrays were."""
-        try:
-            yield
-        except InputError as error:
-            told = ", ".join(
-                f"{argument} is column {name!r}"
-                for argument, name in self.roles.items()
-                if argument in str(error)
+    def explain(self, error: InputError, place: str = "", first: int = 0) -> InputError:
+        """Return an error about arrays as one about columns.
+
+        Parameters
+        ----------
+        error
+            What is wrong with arrays, or with one value.
+        place
+            The file whose rows they are; none for a table in memory.
+        first
+            The number of the arrays' first row there.
+        """
+        roles = {argument.name: name for argument, name in self.roles.items()}
+        if error.value is not None and error.argument in roles and place:
+            return error.but(
+                place=place, row=first + (error.row or 0), column=roles[error.argument]
             )
-            raise InputError(f"{error} ({told})" if told else str(error)) from error
+        named = dict.fromkeys(each.name for each in error.message.arguments if each.name in roles)
+        told = [
+            (", " if number else " (", Argument(name), f" is column {roles[name]!r}")
+            for number, name in enumerate(named)
+        ]
+        hint = Message(error.hint, *(part for parts in told for part in parts), ")" if told else "")
+        return error.but(place=place, hint=hint)
+
+
+def check_column(argument: str, name: str, available: Sequence[str], where: str) -> None:
+    """Refuse a table that lacks a column, naming the nearest one it has."""
+    if name not in available:
+        hint = _suggestion(name, list(available))
+        raise InputError(where, f" has no column {name!r}, which ", argument, " names", hint=hint)
 
 
 def named_columns(
-    y_true: Any,
-    y_prob: Any,
-    sample_weight: Any,
-    by: Any,
-    *,
-    weight_kind: str,
-    pos_label: Any,
+    y_true: Any, y_prob: Any, sample_weight: Any = None, by: Any = None, *, reading: Reading
 ) -> Columns:
     """Check that with ``data=`` the arguments are names of columns.
 
@@ -97,39 +119,34 @@ def named_columns(
     groups: tuple[str, ...] = ()
     if by is not None:
         several = by if isinstance(by, (list, tuple)) else [by]
-        groups = tuple(_name("by", name) for name in several)
+        groups = tuple(column_name("by", name) for name in several)
         if not groups or len(set(groups)) < len(groups):
-            msg = f"by must name one column or several different ones; got {by!r}"
-            raise InputError(msg)
-    weight = None if sample_weight is None else _name("sample_weight", sample_weight)
+            wanted = f" must name one column or several different ones; got {by!r}"
+            raise InputError(Argument("by"), wanted)
+    weight = None if sample_weight is None else column_name("sample_weight", sample_weight)
     columns = Columns(
-        y_true=_name("y_true", y_true),
-        y_prob=_name("y_prob", y_prob),
-        sample_weight=weight,
-        by=groups,
-        weight_kind=weight_kind,
-        pos_label=pos_label,
+        column_name("y_true", y_true), column_name("y_prob", y_prob), weight, groups, reading
     )
+    outcomes, forecasts = Argument("y_true"), Argument("y_prob")
     if columns.y_true == columns.y_prob:
-        msg = f"y_true and y_prob are both column {columns.y_true!r}"
-        raise InputError(msg)
+        raise InputError(outcomes, " and ", forecasts, f" are both column {columns.y_true!r}")
     for argument, name in columns.roles.items():
-        if name == columns.y_true and argument != "y_true":
-            msg = f"{argument} names {name!r}, the column of outcomes: {SELECTED}"
-            raise InputError(msg)
+        if name == columns.y_true and argument != outcomes:
+            raise InputError(argument, f" names {name!r}, the column of outcomes: {SELECTED}")
     return columns
+
+
+def column_name(argument: str, value: Any) -> str:
+    """Return the name of a column, and refuse what is no text."""
+    if isinstance(value, str):
+        return value
+    wanted = f" must be the name of a column; got {type(value).__name__}"
+    raise InputError("with data=, ", Argument(argument), wanted)
 
 
 def are_numbers(names: Collection[str]) -> bool:
     """Tell whether names of columns are numbers, as where the first line of a CSV is a row."""
     return bool(names) and all(re.fullmatch(r"-?\d*\.?\d+", name) for name in names)
-
-
-def _name(argument: str, value: Any) -> str:
-    if isinstance(value, str):
-        return value
-    msg = f"with data=, {argument} must be the name of a column; got {type(value).__name__}"
-    raise InputError(msg)
 
 
 def _suggestion(name: str, available: list[str]) -> str:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from secant._input.arraylike import one_dimensional
-from secant.errors import InputError
+from secant._input.arraylike import one_dimensional, one_value_a_row
+from secant.errors import Argument, InputError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -120,8 +120,7 @@ def _is_column(item: Any) -> bool:
 def _column(by: Any, rows: int) -> np.ndarray[Any, Any]:
     values = one_dimensional("by", by)
     if values.shape[0] != rows:
-        msg = f"by must have one value a row; it has {values.shape[0]:,}, not {rows:,}"
-        raise InputError(msg)
+        raise one_value_a_row("by", values.shape[0], rows)
     return values
 
 
@@ -139,8 +138,8 @@ def _factorized(values: np.ndarray[Any, Any]) -> tuple[list[Any], IntArray]:
             values.shape[0],
         )
     except TypeError as error:
-        msg = f"by must hold values that can name a group: {error}"
-        raise InputError(msg) from error
+        wanted = f" must hold values that can name a group: {error}"
+        raise InputError(Argument("by"), wanted) from error
     # Missing values of several kinds, or not equal to themselves, are one group.
     keys: dict[Any, int] = {}
     renumbered = [keys.setdefault(plain_key(key), len(keys)) for key in numbers]

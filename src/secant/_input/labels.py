@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from secant._input.arraylike import from_objects, plain_value, wrong_type
-from secant.errors import InputError
+from secant.errors import Argument, InputError, Message
 
 __all__ = ["Outcomes", "binary", "refuse_missing"]
 
@@ -50,10 +50,8 @@ class Outcomes:
         elif negative != self._negative:
             if self._pos_label is not None:
                 raise _third_value(first, negative, self._negative, self._pos_label)
-            complaint = (
-                f"; rows before it have {plain_value(self._negative)!r} for the same outcome"
-            )
-            raise InputError.of("y_true", first, repr(plain_value(negative)), complaint)
+            before = repr(plain_value(self._negative))
+            raise _refused(first, negative, f"; rows before it have {before} for the same outcome")
         return happened
 
 
@@ -80,13 +78,11 @@ def _zero_one(labels: np.ndarray[Any, Any], scores: np.ndarray[Any, Any]) -> np.
     if value != value:  # noqa: PLR0124
         raise _missing_outcome(first, value)
     if _looks_swapped(labels, scores):
-        complaint = (
-            "; y_prob holds only 0 and 1 and y_true fractions: the two arguments look swapped, "
-            "the outcomes come first"
-        )
-    else:
-        complaint = "; outcomes must be 0 and 1 (or -1 and 1, or any two values with pos_label)"
-    raise InputError.of("y_true", first, repr(value), complaint)
+        fractions = Argument("y_prob"), " holds only 0 and 1 and ", Argument("y_true"), " fractions"
+        swapped = ": the two arguments look swapped, the outcomes come first"
+        raise _refused(first, value, "; ", *fractions, swapped)
+    wanted = "; outcomes must be 0 and 1 (or -1 and 1, or any two values with "
+    raise _refused(first, value, wanted, Argument("pos_label"), ")")
 
 
 def _looks_swapped(labels: np.ndarray[Any, Any], scores: np.ndarray[Any, Any]) -> bool:
@@ -98,18 +94,15 @@ def _refuse_text_labels(labels: np.ndarray[Any, Any]) -> None:
     refuse_missing(labels)
     words = sorted({plain_value(word) for word in labels[:10_000]})
     words_shown = ", ".join(repr(word) for word in words[:3])
-    msg = (
-        f"y_true holds text ({words_shown}{', ...' if len(words) > 3 else ''}); "
-        f"say which word is the event, e.g. pos_label={words[-1]!r}"
-    )
-    raise InputError(msg)
+    text = f" holds text ({words_shown}{', ...' if len(words) > 3 else ''})"
+    hint = Message("; say which word is the event, e.g. ", Argument("pos_label", words[-1]))
+    raise InputError(Argument("y_true"), text, hint=hint)
 
 
 def _against_pos_label(labels: np.ndarray[Any, Any], pos_label: Any) -> np.ndarray[Any, Any]:
     """Mark the rows equal to ``pos_label``; the others must all share one other value."""
     if np.ndim(pos_label) or isinstance(pos_label, (set, frozenset, dict)):
-        msg = f"pos_label must be one value; got {pos_label!r}"
-        raise InputError(msg)
+        raise InputError(Argument("pos_label"), f" must be one value; got {pos_label!r}")
     refuse_missing(labels)
     text = {"U": str, "T": str, "S": bytes}.get(labels.dtype.kind)
     if text is not None and not isinstance(pos_label, text):
@@ -152,22 +145,28 @@ def _is_true(answer: Any) -> bool:
     return bool(answer) if isinstance(answer, (bool, np.bool_)) else True
 
 
+def _refused(index: int, value: Any, *complaint: str) -> InputError:
+    shown = repr(plain_value(value))
+    return InputError(*complaint, argument="y_true", value=shown, row=index)
+
+
 def _missing_outcome(index: int, value: Any) -> InputError:
     complaint = "; a missing outcome cannot be assessed, and secant drops no rows"
-    return InputError.of("y_true", index, repr(plain_value(value)), complaint)
+    return _refused(index, value, complaint)
 
 
 def _third_value(index: int, value: Any, negative: Any, pos_label: Any) -> InputError:
-    complaint = (
-        f"; outcomes must take two values, and {plain_value(negative)!r} and "
-        f"pos_label={pos_label!r} are two already"
-    )
-    return InputError.of("y_true", index, repr(plain_value(value)), complaint)
+    two = f"; outcomes must take two values, and {plain_value(negative)!r} and "
+    return _refused(index, value, two, Argument("pos_label", pos_label), " are two already")
 
 
 def _pos_label_absent(labels: np.ndarray[Any, Any], pos_label: Any) -> None:
     distinct = dict.fromkeys(plain_value(item) for item in labels[:10_000])
     words_shown = ", ".join(repr(item) for item in list(distinct)[:3])
     more = ", ..." if len(distinct) > 3 else ""
-    msg = f"pos_label={pos_label!r} does not occur in y_true, which holds {words_shown}{more}"
-    raise InputError(msg)
+    raise InputError(
+        Argument("pos_label", pos_label),
+        " does not occur in ",
+        Argument("y_true"),
+        f", which holds {words_shown}{more}",
+    )

@@ -13,16 +13,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from secant._base.types import Forbidden
-from secant._input.arraylike import one_dimensional, real_array
+from secant._input.arraylike import one_dimensional, one_value_a_row, real_array
 from secant._input.labels import binary
-from secant._input.options import WeightKind, check_choice
+from secant._input.options import AS_USUAL
 from secant._input.rules import NO_WEIGHT, check_weights, copies, forbidden_rows, score_range
-from secant.errors import InputError, SecantError
+from secant.errors import Argument, InputError, SecantError
 
 if TYPE_CHECKING:
     from collections.abc import Generator
 
     from secant._base.types import FloatArray
+    from secant._input.options import Reading
 
 __all__ = ["Chunk", "Observations", "observations"]
 
@@ -43,8 +44,8 @@ class Observations:
     ----------
     labels, scores, weights
         One-dimensional arrays of one length; ``weights`` is None when every row counts once.
-    weight_kind
-        ``"sampling"`` or ``"frequency"``.
+    counted
+        Whether weights count copies of rows.
     n
         Number of observations: rows of positive weight, or the sum of frequency weights.
     lowest, highest
@@ -56,7 +57,7 @@ class Observations:
     labels: np.ndarray[Any, Any]
     scores: np.ndarray[Any, Any]
     weights: np.ndarray[Any, Any] | None
-    weight_kind: WeightKind
+    counted: bool
     n: int
     lowest: float
     highest: float
@@ -71,7 +72,7 @@ class Observations:
     @property
     def sampling(self) -> bool:
         """Whether rows carry sampling weights."""
-        return self.weights is not None and self.weight_kind == "sampling"
+        return self.weights is not None and not self.counted
 
     @property
     def refused(self) -> Forbidden:
@@ -97,7 +98,7 @@ class Observations:
             binary(self.labels, self.scores, None)
             same = score_range(self.scores) == (self.lowest, self.highest)
             if self.weights is not None:
-                _, n, zeros = _check_weights(self.weights, self.rows, self.weight_kind)
+                _, n, zeros = _check_weights(self.weights, self.rows, counted=self.counted)
                 same &= (n, zeros) == (self.n, self.has_zero_weights)
         except InputError as error:
             msg = f"the arrays were changed after they were assessed: {error}"
@@ -138,12 +139,7 @@ class Observations:
 
 
 def observations(
-    y_true: Any,
-    y_prob: Any,
-    sample_weight: Any = None,
-    *,
-    weight_kind: str = "sampling",
-    pos_label: Any = None,
+    y_true: Any, y_prob: Any, sample_weight: Any = None, reading: Reading = AS_USUAL
 ) -> Observations:
     """Check what the user passed and stand it in one shape.
 
@@ -152,23 +148,22 @@ def observations(
     InputError
         Naming the argument, the offending value and its index.
     """
-    kind: WeightKind = "frequency" if weight_kind == "frequency" else "sampling"
-    if weight_kind != kind:
-        check_choice("weight_kind", weight_kind, ("sampling", "frequency"))
     scores = real_array("y_prob", y_prob, keep=(np.float32, np.float64))
     raw_labels = one_dimensional("y_true", y_true)
     _check_lengths(raw_labels, scores)
     _check_alignment(y_true=y_true, y_prob=y_prob, sample_weight=sample_weight)
-    labels = binary(raw_labels, scores, pos_label)
+    labels = binary(raw_labels, scores, reading.pos_label)
     lowest, highest = score_range(scores)
     if sample_weight is None:
         weights, n, zeros = None, scores.shape[0], False
     else:
-        weights, n, zeros = _check_weights(sample_weight, scores.shape[0], kind)
+        weights, n, zeros = _check_weights(sample_weight, scores.shape[0], counted=reading.counts)
     forbidden: tuple[int, ...] = ()
     if lowest == 0 or highest == 1:
         forbidden = forbidden_rows(labels, scores, weights)
-    return Observations(labels, scores, weights, kind, n, lowest, highest, forbidden, zeros)
+    return Observations(
+        labels, scores, weights, reading.counts, n, lowest, highest, forbidden, zeros
+    )
 
 
 def _check_alignment(**columns: Any) -> None:
@@ -187,11 +182,13 @@ def _check_alignment(**columns: Any) -> None:
         except TypeError:  # labels that cannot be compared say nothing
             continue
         if reordered:
-            msg = (
-                f"{first_name} and {name} have the same index in different orders, so their rows "
-                "may not belong together; put them in one order, or pass .to_numpy() if they do"
+            raise InputError(
+                Argument(first_name),
+                " and ",
+                Argument(name),
+                " have the same index in different orders, so their rows may not belong together",
+                hint="; put them in one order, or pass .to_numpy() if they do",
             )
-            raise InputError(msg)
 
 
 # Arrays -------------------------------------------------------------------------------------------
@@ -207,32 +204,35 @@ def _native(piece: np.ndarray[Any, Any], buffer: np.ndarray[Any, Any]) -> np.nda
 
 
 def _check_lengths(labels: np.ndarray[Any, Any], scores: np.ndarray[Any, Any]) -> None:
+    y_true, y_prob = Argument("y_true"), Argument("y_prob")
+    both = y_true, " and ", y_prob
     if labels.shape[0] != scores.shape[0]:
-        msg = (
-            f"y_true and y_prob must have one length; y_true has {labels.shape[0]:,} values, "
-            f"y_prob {scores.shape[0]:,}"
+        raise InputError(
+            *both,
+            " must have one length; ",
+            y_true,
+            f" has {labels.shape[0]:,} values, ",
+            y_prob,
+            f" {scores.shape[0]:,}",
         )
-        raise InputError(msg)
     if not labels.shape[0]:
-        msg = "y_true and y_prob are empty; there is nothing to assess"
-        raise InputError(msg)
+        raise InputError(*both, " are empty; there is nothing to assess")
 
 
 # Weights ------------------------------------------------------------------------------------------
 
 
 def _check_weights(
-    value: Any, rows: int, kind: WeightKind
+    value: Any, rows: int, *, counted: bool
 ) -> tuple[np.ndarray[Any, Any], int, bool]:
     """Return the weights, the number of observations they make, and whether some are zero."""
     weights = real_array("sample_weight", value, keep=(np.float32, np.float64))
     if weights.shape[0] != rows:
-        msg = f"sample_weight must have one value a row; it has {weights.shape[0]:,}, not {rows:,}"
-        raise InputError(msg)
+        raise one_value_a_row("sample_weight", weights.shape[0], rows)
     lowest, highest = check_weights(weights)
     if highest == 0:
         raise InputError(NO_WEIGHT)
-    if kind == "frequency":
+    if counted:
         return weights, copies(weights), lowest == 0
     n = int(np.count_nonzero(weights)) if lowest == 0 else rows
     return weights, n, lowest == 0

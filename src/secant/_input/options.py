@@ -2,31 +2,86 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from numbers import Real
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
-import numpy as np
+from secant.errors import Argument, InputError
 
-from secant.errors import InputError
+if TYPE_CHECKING:
+    import numpy as np
 
-__all__ = ["WeightKind", "check_choice", "check_level", "generator", "is_whole"]
+__all__ = [
+    "AS_USUAL",
+    "Adjust",
+    "BinLimits",
+    "ClassAdjust",
+    "ClassKind",
+    "GroupMethod",
+    "Method",
+    "Norm",
+    "Reading",
+    "Strategy",
+    "Ties",
+    "Uncertainty",
+    "WeightKind",
+    "Weighting",
+    "check_choice",
+    "check_level",
+    "check_whole",
+    "generator",
+    "is_whole",
+    "words",
+]
 
 WeightKind = Literal["sampling", "frequency"]
+Method = Literal["auto", "exact", "asymptotic", "monte-carlo"]
+GroupMethod = Literal["auto", "asymptotic", "monte-carlo"]
+Ties = Literal["collapse", "random"]
+Strategy = Literal["uniform", "quantile"]
+Norm = Literal["l1", "l2", "max"]
+Weighting = Literal["count", "width"]
+BinLimits = Literal["clopper-pearson", "wilson"]
+# How a reliability diagram shows what is uncertain.
+Uncertainty = Literal["bars", "bootstrap"]
+ClassKind = Literal["top-label", "one-vs-rest"]
+# What each does, and what it is called in sentences: secant._inference.adjust.
+Adjust = Literal["holm", "benjamini-hochberg"]
+ClassAdjust = Literal["holm", "benjamini-hochberg", "westfall-young"]
 
 
-def check_choice(argument: str, value: Any, choices: tuple[str, ...]) -> None:
+def words(closed: Any) -> tuple[str, ...]:
+    """Return the words of a closed set, such as :data:`Method`."""
+    return get_args(closed)
+
+
+def check_choice(argument: str, value: Any, closed: Any) -> None:
     """Refuse a value that is not one of the words an argument takes."""
+    choices = get_args(closed)
     if not (isinstance(value, str) and value in choices):
-        words = ", ".join(repr(choice) for choice in choices)
-        msg = f"{argument} must be one of {words}; got {value!r}"
-        raise InputError(msg)
+        known = ", ".join(repr(choice) for choice in choices)
+        raise InputError(Argument(argument), f" must be one of {known}; got {value!r}")
 
 
-def check_level(value: Any) -> None:
-    """Refuse a confidence level outside (0, 1)."""
+def check_level(value: Any, argument: str = "confidence_level") -> None:
+    """Refuse a level outside (0, 1)."""
     if not (isinstance(value, Real) and 0 < float(value) < 1):
-        msg = f"confidence_level must lie strictly between 0 and 1; got {value!r}"
-        raise InputError(msg)
+        raise InputError(Argument(argument), f" must lie strictly between 0 and 1; got {value!r}")
+
+
+def is_whole(value: Any, least: int, most: int) -> bool:
+    """Tell whether a value is a whole number between two others."""
+    import numpy as np  # noqa: PLC0415  (not for the words alone, which the command line reads)
+
+    whole = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+    return bool(whole and least <= value <= most)
+
+
+def check_whole(argument: str, value: Any, least: int, most: int) -> None:
+    """Refuse a value that is not a whole number between two others."""
+    if not is_whole(value, least, most):
+        wanted = f" must be a whole number from {least:,} to {most:,}; got {value!r}"
+        raise InputError(Argument(argument), wanted)
 
 
 def generator(rng: Any) -> np.random.Generator | None:
@@ -37,21 +92,42 @@ def generator(rng: Any) -> np.random.Generator | None:
     InputError
         If ``rng`` is no seed and no generator, or one that cannot be split.
     """
+    import numpy as np  # noqa: PLC0415  (as above)
+
     if rng is None:
         return None
     try:
         made = np.random.default_rng(rng)
     except (TypeError, ValueError) as error:
-        msg = f"rng must be a whole number or a numpy.random.Generator; got {rng!r}"
-        raise InputError(msg) from error
+        wanted = f" must be a whole number or a numpy.random.Generator; got {rng!r}"
+        raise InputError(Argument("rng"), wanted) from error
     seeds = getattr(made.bit_generator, "seed_seq", None)
     if not hasattr(seeds, "spawn"):  # as in a legacy RandomState
-        msg = f"rng must be a generator that can be split, such as default_rng makes; got {rng!r}"
-        raise InputError(msg)
+        wanted = f" must be a generator that can be split, such as default_rng makes; got {rng!r}"
+        raise InputError(Argument("rng"), wanted)
     return made
 
 
-def is_whole(value: Any, least: int, most: int) -> bool:
-    """Tell whether a value is a whole number between two others."""
-    whole = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
-    return bool(whole and least <= value <= most)
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """How rows are read, wherever they are: what weights mean, and which outcome is the event.
+
+    Raises
+    ------
+    InputError
+        If there is no such kind of weights.
+    """
+
+    weight_kind: WeightKind = "sampling"
+    pos_label: Any = None
+
+    def __post_init__(self) -> None:
+        check_choice("weight_kind", self.weight_kind, WeightKind)
+
+    @property
+    def counts(self) -> bool:
+        """Whether weights count copies of rows."""
+        return self.weight_kind == "frequency"
+
+
+AS_USUAL = Reading()

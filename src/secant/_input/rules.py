@@ -6,10 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from secant.errors import InputError
+from secant.errors import Argument, InputError, Message
 
 __all__ = [
     "LARGEST_WEIGHT",
+    "NO_ROWS",
     "NO_WEIGHT",
     "SMALLEST_WEIGHT",
     "check_weights",
@@ -20,7 +21,8 @@ __all__ = [
     "score_range",
 ]
 
-NO_WEIGHT = "sample_weight is zero in every row; there is nothing to assess"
+NO_ROWS = Message("there are no rows; there is nothing to assess")
+NO_WEIGHT = Message(Argument("sample_weight"), " is zero in every row; there is nothing to assess")
 # Outside this range squares of weights leave the range of doubles; nobody means such weights.
 LARGEST_WEIGHT = 1e100
 SMALLEST_WEIGHT = 1e-100
@@ -37,11 +39,11 @@ def score_range(scores: np.ndarray[Any, Any]) -> tuple[float, float]:
     if lowest >= 0 and highest <= 1:  # False for NaN, which min and max pass on
         return lowest, highest
     first = int(np.flatnonzero(~((scores >= 0) & (scores <= 1)))[0])
+    complaint, hint = "; a score must lie in [0, 1]", scale_hint(lowest, highest)
     if np.isnan(scores[first]):
-        complaint = "; a missing score cannot be assessed, and secant drops no rows"
-    else:
-        complaint = f"; a score must lie in [0, 1]{scale_hint(lowest, highest)}"
-    raise InputError.of("y_prob", first, repr(scores[first].item()), complaint)
+        complaint, hint = "; a missing score cannot be assessed, and secant drops no rows", ""
+    shown = repr(scores[first].item())
+    raise InputError(complaint, argument="y_prob", value=shown, row=first, hint=hint)
 
 
 def scale_hint(lowest: float, highest: float) -> str:
@@ -88,14 +90,12 @@ def check_weights(weights: np.ndarray[Any, Any]) -> tuple[float, float]:
 def _refuse_weight(weights: np.ndarray[Any, Any], bad: np.ndarray[Any, Any]) -> None:
     first = int(np.flatnonzero(bad)[0])
     value = weights[first].item()
+    complaint, hint = "; a weight must be a finite number, zero or positive", ""
     if 0 < value < np.inf:
-        complaint = (
-            f"; positive weights must lie between {SMALLEST_WEIGHT:g} and {LARGEST_WEIGHT:g}: "
-            "divide them by their mean, no result depends on their scale"
-        )
-    else:
-        complaint = "; a weight must be a finite number, zero or positive"
-    raise InputError.of("sample_weight", first, repr(value), complaint)
+        between = f"{SMALLEST_WEIGHT:g} and {LARGEST_WEIGHT:g}"
+        complaint = f"; positive weights must lie between {between}"
+        hint = ": divide them by their mean, no result depends on their scale"
+    raise InputError(complaint, argument="sample_weight", value=repr(value), row=first, hint=hint)
 
 
 def copies(weights: np.ndarray[Any, Any]) -> int:
@@ -103,17 +103,19 @@ def copies(weights: np.ndarray[Any, Any]) -> int:
     fractional = weights != np.floor(weights)
     if fractional.any():
         first = int(np.flatnonzero(fractional)[0])
-        complaint = (
-            "; frequency weights count copies of a row and must be whole numbers "
-            "(weight_kind='sampling' takes any)"
+        raise InputError(
+            "; frequency weights count copies of a row and must be whole numbers",
+            argument="sample_weight",
+            value=repr(weights[first].item()),
+            row=first,
+            hint=Message(" (", Argument("weight_kind", "sampling"), " takes any)"),
         )
-        raise InputError.of("sample_weight", first, repr(weights[first].item()), complaint)
     return counted(float(weights.sum(dtype=np.float64)))
 
 
 def counted(total: float) -> int:
     """Return the number of copies, unless it is too large to be exact."""
     if total > _LARGEST_COUNT:
-        msg = f"sample_weight sums to {total:.3g} copies of rows; at most 2**53 can be counted"
-        raise InputError(msg)
+        many = f" sums to {total:.3g} copies of rows; at most 2**53 can be counted"
+        raise InputError(Argument("sample_weight"), many)
     return int(total)

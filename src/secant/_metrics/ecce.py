@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import sys
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from secant import null
 from secant._blocks.looking import resolve
 
 if TYPE_CHECKING:
@@ -15,13 +16,33 @@ if TYPE_CHECKING:
     from secant._blocks.looking import Refine
     from secant._blocks.table import Blocks
 
-__all__ = ["Extremes", "could_hold_an_extreme", "extremes", "limits", "path", "running_sum"]
+__all__ = [
+    "METRICS",
+    "Extremes",
+    "Metric",
+    "could_hold_an_extreme",
+    "extremes",
+    "limits",
+    "path",
+    "running_sum",
+]
 
 # Rounding moves a cumulative difference by far less than this; a block whose limits come this
 # close to an extreme is looked into.
 _GUARD = 1e-13
 # How many values are added one after the other before a sum is put aside.
 _ROW = 256
+
+
+class Metric(NamedTuple):
+    """A cumulative metric: what it is called, where results keep it, its law if calibrated."""
+
+    name: str
+    attribute: str
+    law: null.BrownianLaw
+
+
+METRICS = (Metric("ECCE-R", "ecce_r", null.range), Metric("ECCE-MAD", "ecce_mad", null.mad))
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from secant._blocks.looking import resolve
-from secant._input.options import check_choice
-from secant.errors import InputError
+from secant._input.options import Norm, Strategy, Weighting, check_choice
+from secant.errors import Argument, InputError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -37,10 +37,10 @@ class Binning:
     """
 
     n_bins: Any = 15
-    strategy: str = "uniform"
-    norm: str = "l1"
+    strategy: Strategy = "uniform"
+    norm: Norm = "l1"
     squared: bool = False
-    weighting: str = "count"
+    weighting: Weighting = "count"
 
     def __post_init__(self) -> None:
         if (
@@ -48,14 +48,14 @@ class Binning:
             or not isinstance(self.n_bins, (int, np.integer))
             or self.n_bins < 1
         ):
-            msg = f"n_bins must be a whole number of at least 1; got {self.n_bins!r}"
-            raise InputError(msg)
-        check_choice("strategy", self.strategy, ("uniform", "quantile"))
-        check_choice("norm", self.norm, ("l1", "l2", "max"))
-        check_choice("weighting", self.weighting, ("count", "width"))
+            wanted = f" must be a whole number of at least 1; got {self.n_bins!r}"
+            raise InputError(Argument("n_bins"), wanted)
+        check_choice("strategy", self.strategy, Strategy)
+        check_choice("norm", self.norm, Norm)
+        check_choice("weighting", self.weighting, Weighting)
         if self.squared and self.norm != "l2":
-            msg = f"squared=True goes with norm='l2' only; got norm={self.norm!r}"
-            raise InputError(msg)
+            goes = "=True goes with norm='l2' only; got norm="
+            raise InputError(Argument("squared"), goes, repr(self.norm))
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
+from secant._base.extras import require
 from secant._results import verdict
-from secant.errors import MissingExtraError
 
 if TYPE_CHECKING:
     import os
@@ -149,7 +149,7 @@ class Assessments(Mapping[Any, "Calibration"]):
         MissingExtraError
             If pandas is not installed.
         """
-        return _library("pandas").DataFrame(self.table)
+        return require("pandas", None, "to_pandas() needs").DataFrame(self.table)
 
     def to_polars(self) -> Any:
         """Return the table as a polars DataFrame.
@@ -159,7 +159,7 @@ class Assessments(Mapping[Any, "Calibration"]):
         MissingExtraError
             If polars is not installed.
         """
-        return _library("polars").DataFrame(self.table, strict=False)
+        return require("polars", None, "to_polars() needs").DataFrame(self.table, strict=False)
 
     def report(self, path: str | os.PathLike[str], *, title: str | None = None) -> None:
         """Write a report of all groups: one HTML file that works offline.
@@ -219,13 +219,3 @@ def _numbers(row: Group) -> dict[str, Any]:
         "ci_low": worst.ci[0],
         "ci_high": worst.ci[1],
     }
-
-
-def _library(name: str) -> Any:
-    from importlib import import_module  # noqa: PLC0415  (for the few who convert)
-
-    try:
-        return import_module(name)
-    except ImportError as error:
-        msg = f"to_{name}() needs {name}: pip install {name}"
-        raise MissingExtraError(msg) from error

@@ -13,7 +13,7 @@ import numpy as np
 from secant import null
 from secant._blocks.looking import resolve
 from secant._inference.limits import detectable, half_width
-from secant._input.options import check_choice
+from secant._input.options import BinLimits, check_choice
 from secant._metrics.ecce import path
 from secant._metrics.ece import (
     Binning,
@@ -27,7 +27,7 @@ from secant._metrics.ece import (
 from secant._metrics.shape import standing_out
 from secant._results import verdict
 from secant._results.parts import ECE, Curve, Interval, Reliability, Statistic, plain
-from secant.errors import InputError, SecantError
+from secant.errors import Argument, InputError, SecantError
 
 if TYPE_CHECKING:
     import os
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from secant._base.types import BoolArray
     from secant._blocks.looking import Refine, Source
     from secant._blocks.table import Blocks, Totals
+    from secant._input.options import Norm, Strategy, Weighting
     from secant._metrics.ecce import Extremes
     from secant.plot import CumulativeDisplay
 
@@ -177,8 +178,8 @@ class Calibration:
             raise InputError(msg)
         a, b = float(a), float(b)
         if fixed_in_advance and self._sampling:
-            msg = "fixed_in_advance=True knows no sampling weights; leave it out"
-            raise InputError(msg)
+            knows = "=True knows no sampling weights; leave it out"
+            raise InputError(Argument("fixed_in_advance"), knows)
 
         def at_either_end(blocks: Blocks) -> BoolArray:
             ends = np.zeros(len(blocks), bool)
@@ -197,11 +198,11 @@ class Calibration:
         self,
         *,
         n_bins: int = 15,
-        strategy: str = "uniform",
-        norm: str = "l1",
+        strategy: Strategy = "uniform",
+        norm: Norm = "l1",
         squared: bool = False,
-        weighting: str = "count",
-        limits: str = "clopper-pearson",
+        weighting: Weighting = "count",
+        limits: BinLimits = "clopper-pearson",
     ) -> ECE:
         """Compute a binned metric with its noise floor and its bins.
 
@@ -238,8 +239,8 @@ class Calibration:
         self,
         *,
         n_bins: int = 15,
-        strategy: str = "uniform",
-        limits: str = "clopper-pearson",
+        strategy: Strategy = "uniform",
+        limits: BinLimits = "clopper-pearson",
     ) -> Reliability:
         """Return mean score against mean response, bin by bin.
 
@@ -405,7 +406,7 @@ class Calibration:
         blocks = cut_at_edges(blocks, totals, binnings, self._look_again)
         return [binned(blocks, totals, binning, None) for binning in binnings]
 
-    def _eces(self, binnings: Sequence[Binning], limits: str) -> Iterator[ECE]:
+    def _eces(self, binnings: Sequence[Binning], limits: BinLimits) -> Iterator[ECE]:
         for binning, bins in zip(binnings, self._bins(binnings), strict=True):
             value, dropped = debiased(bins, binning)
             yield ECE(
@@ -421,10 +422,10 @@ class Calibration:
                 weighting=binning.weighting,
             )
 
-    def _reliability(self, bins: BinSums, strategy: str, limits: str) -> Reliability:
+    def _reliability(self, bins: BinSums, strategy: Strategy, limits: BinLimits) -> Reliability:
         from secant._inference.binomial import clopper_pearson, wilson  # noqa: PLC0415  (bins alone need it)
 
-        check_choice("limits", limits, ("clopper-pearson", "wilson"))
+        check_choice("limits", limits, BinLimits)
         assert bins.aa is not None  # noqa: S101
         method = clopper_pearson if limits == "clopper-pearson" else wilson
         filled = bins.filled

@@ -7,8 +7,9 @@ from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 from secant._inference.limits import at_level
+from secant._input.options import check_level
 from secant._results import verdict
-from secant.errors import InputError
+from secant.errors import Argument, InputError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -51,12 +52,10 @@ class Gate:
     max_ecce_r: Any = 0.0
 
     def __post_init__(self) -> None:
-        if not (isinstance(self.alpha, Real) and 0 < float(self.alpha) < 1):
-            msg = f"alpha must lie strictly between 0 and 1; got {self.alpha!r}"
-            raise InputError(msg)
+        check_level(self.alpha, "alpha")
         if not (isinstance(self.max_ecce_r, Real) and 0 <= float(self.max_ecce_r) < 1):
-            msg = f"max_ecce_r must lie in [0, 1); got {self.max_ecce_r!r}"
-            raise InputError(msg)
+            wanted = f" must lie in [0, 1); got {self.max_ecce_r!r}"
+            raise InputError(Argument("max_ecce_r"), wanted)
 
     @property
     def confidence_level(self) -> float:

@@ -12,6 +12,7 @@ from secant._results import verdict
 
 if TYPE_CHECKING:
     from secant._base.types import FloatArray
+    from secant._input.options import BinLimits, Norm, Strategy, Uncertainty, Weighting
     from secant.plot import ReliabilityDisplay
 
 __all__ = ["ECE", "Curve", "Interval", "Reliability", "Statistic", "plain"]
@@ -161,8 +162,8 @@ class Reliability:
     mean_response: FloatArray
     low: FloatArray
     high: FloatArray
-    strategy: str
-    limits: str
+    strategy: Strategy
+    limits: BinLimits
     confidence_level: float
 
     def to_dict(self) -> dict[str, Any]:
@@ -173,7 +174,7 @@ class Reliability:
         self,
         ax: Any = None,
         *,
-        uncertainty: str | None = "bars",
+        uncertainty: Uncertainty | None = "bars",
         counts: bool = False,
         **kwargs: Any,
     ) -> ReliabilityDisplay:
@@ -236,10 +237,10 @@ class ECE:
     dropped_bins: int
     bins: Reliability
     n_bins: int
-    strategy: str
-    norm: str
+    strategy: Strategy
+    norm: Norm
     squared: bool
-    weighting: str
+    weighting: Weighting
 
     def to_dict(self) -> dict[str, Any]:
         """Return the numbers as plain JSON; what is not finite becomes None."""

@@ -12,7 +12,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 
+from secant._input.options import Adjust, Method, WeightKind, words
 from secant.cli._guess import guess, notes
 from secant.cli._outputs import STDOUT, emit, unusable
 from secant.cli._refusal import refuse
@@ -28,6 +30,8 @@ if TYPE_CHECKING:
 __all__ = ["command"]
 
 _GATE_CROSSED = 1
+# Options that say how to do what another one asks for.
+_GOES_WITH = {"weight_kind": "weight", "adjust": "by", "title": "html"}
 
 
 @dataclass(frozen=True)
@@ -114,7 +118,7 @@ class _Outcome:
 @click.option("--weight", metavar="COL", help="Column of weights.")
 @click.option(
     "--weight-kind",
-    type=click.Choice(["sampling", "frequency"]),
+    type=click.Choice(words(WeightKind)),
     default="sampling",
     show_default=True,
     help="Whether weights correct for sampling, or count copies of rows.",
@@ -128,7 +132,7 @@ class _Outcome:
 @click.option("--pos-label", metavar="VALUE", help="The outcome that counts as the event.")
 @click.option(
     "--method",
-    type=click.Choice(["auto", "exact", "asymptotic", "monte-carlo"]),
+    type=click.Choice(words(Method)),
     default="auto",
     show_default=True,
     help="How to compute P-values.",
@@ -142,7 +146,7 @@ class _Outcome:
 )
 @click.option(
     "--adjust",
-    type=click.Choice(["holm", "benjamini-hochberg"]),
+    type=click.Choice(words(Adjust)),
     default="holm",
     show_default=True,
     help="How to adjust the P-values of groups for their number.",
@@ -202,10 +206,23 @@ def command(ctx: click.Context, /, **options: Any) -> None:
     130  interrupted
     """
     try:
+        _refuse_idle(ctx)
         _check(options)
         _run(ctx, options)
     except (SecantError, OSError) as error:
         refuse(error)
+
+
+def _refuse_idle(ctx: click.Context) -> None:
+    """Refuse an option that would do nothing, because it goes with another that is not there."""
+    for idle, other in _GOES_WITH.items():
+        given = ctx.get_parameter_source(idle) is not ParameterSource.DEFAULT
+        if given and not ctx.params[other]:
+            name, needed = (
+                next(each.opts[0] for each in ctx.command.params if each.name == parameter)
+                for parameter in (idle, other)
+            )
+            raise click.UsageError(f"{name} does nothing without {needed}.")
 
 
 def _check(options: dict[str, Any]) -> None:

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from secant import Calibration
     from secant._base.types import FloatArray
     from secant._blocks.table import Blocks
+    from secant._input.options import Strategy
     from secant.paper.synthetic import Family
 
 __all__ = [
@@ -61,7 +62,7 @@ _REALIZATIONS = 9
 _ROWS_A_BIN = 16
 
 Bins = Literal["equispaced", "equal-count"]
-_STRATEGY: dict[Bins, str] = {"equispaced": "uniform", "equal-count": "quantile"}
+_STRATEGY: dict[Bins, Strategy] = {"equispaced": "uniform", "equal-count": "quantile"}
 
 Outcome = TypeVar("Outcome")
 Outcome_co = TypeVar("Outcome_co", covariant=True)
@@ -348,7 +349,9 @@ def _sample(n: int, family: Family, responses: Any) -> tuple[Calibration, Blocks
     return result, collapse(scores, responses.astype(np.int64), None)
 
 
-def _errors(rows: Blocks, result: Calibration, n_bins: int, strategy: str) -> tuple[float, float]:
+def _errors(
+    rows: Blocks, result: Calibration, n_bins: int, strategy: Strategy
+) -> tuple[float, float]:
     """Return ECE^1 and ECE^2 with the paper's weights, both from the same bins."""
     totals = result._totals  # noqa: SLF001  (bins ask it for the number of rows)
     l1 = Binning(n_bins, strategy, "l1", weighting="width")

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+    from secant._input.options import Strategy
     from secant.paper.experiments import ConvergenceRow, Statistics
     from secant.paper.synthetic import Family
 
@@ -207,7 +208,7 @@ def success_probabilities(_: Statistics, *, n: int = _N) -> Figure:
     return figure
 
 
-def reliability_diagrams(_: Statistics, *, n_bins: int, strategy: str, n: int = _N) -> Figure:
+def reliability_diagrams(_: Statistics, *, n_bins: int, strategy: Strategy, n: int = _N) -> Figure:
     """Draw the reliability diagram of each family, with lines of resampled rows."""
     figure = _new_figure(7.4, 2.7)
     panels = figure.subplots(1, 3)
@@ -362,7 +363,12 @@ def _registry() -> Iterator[PaperFigure]:
         "of scores. As in the paper some fall below 0, which has the effect of 0.",
         success_probabilities,
     )
-    diagrams = {3: (16, "uniform"), 4: (16, "quantile"), 5: (64, "uniform"), 6: (64, "quantile")}
+    diagrams: dict[int, tuple[int, Strategy]] = {
+        3: (16, "uniform"),
+        4: (16, "quantile"),
+        5: (64, "uniform"),
+        6: (64, "quantile"),
+    }
     for number, (n_bins, strategy) in diagrams.items():
         kind = "equispaced" if strategy == "uniform" else "equal-count"
         yield PaperFigure(

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from secant._base.types import BoolArray, FloatArray
     from secant._blocks.table import Blocks
     from secant._input.observations import Observations
+    from secant._input.options import Strategy
     from secant._results.calibration import Calibration
 
 __all__ = ["Resamples", "resample_result", "resample_rows"]
@@ -35,7 +36,7 @@ class Resamples(NamedTuple):
 
 
 def resample_result(
-    result: Calibration, *, n_bins: int, strategy: str, size: int, rng: Any
+    result: Calibration, *, n_bins: int, strategy: Strategy, size: int, rng: Any
 ) -> Resamples:
     """Resample the rows behind a result, with replacement, and bin each resample anew.
 
@@ -67,7 +68,7 @@ def resample_result(
 
 
 def resample_rows(
-    seen: Observations, result: Calibration, *, n_bins: int, strategy: str, size: int, rng: Any
+    seen: Observations, result: Calibration, *, n_bins: int, strategy: Strategy, size: int, rng: Any
 ) -> Resamples:
     """Resample rows, each with its own weight, and bin each resample anew."""
     binning = ece.Binning(n_bins, strategy)

@@ -6,8 +6,9 @@ from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from secant._base.extras import require
 from secant._base.writing import write_whole
-from secant.errors import InputError, MissingExtraError
+from secant.errors import InputError
 from secant.plot.cumulative import CumulativeDisplay
 
 if TYPE_CHECKING:
@@ -41,11 +42,7 @@ def save(path: str | os.PathLike[str], models: Mapping[str, Calibration]) -> Non
         If matplotlib is not installed.
     """
     ending = check_ending(path)
-    try:
-        from matplotlib.figure import Figure  # noqa: PLC0415  (imported only when drawing)
-    except ModuleNotFoundError as error:
-        msg = "drawing needs matplotlib, which is not installed: pip install 'secant[plot]'"
-        raise MissingExtraError(msg) from error
+    Figure = require("matplotlib.figure", "plot", "drawing needs").Figure
     figure = Figure(figsize=_INCHES, layout="constrained")
     results = next(iter(models.values())) if len(models) == 1 else models
     CumulativeDisplay(results).plot(figure.add_subplot())

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from matplotlib.text import Text
 
     from secant._base.types import FloatArray
+    from secant._input.options import Method, WeightKind
     from secant._results.parts import Curve
 
 __all__ = ["CumulativeDisplay"]
@@ -172,9 +173,9 @@ class CumulativeDisplay:
         y_prob: Any,
         *,
         sample_weight: Any = None,
-        weight_kind: str = "sampling",
+        weight_kind: WeightKind = "sampling",
         pos_label: Any = None,
-        method: str = "auto",
+        method: Method = "auto",
         confidence_level: float = 0.95,
         name: str | None = None,
         ax: Axes | None = None,

@@ -11,7 +11,7 @@ import numpy as np
 from secant._drawing import style
 from secant._drawing.models import assess_models, is_weighted, named, predict
 from secant._input.observations import observations
-from secant._input.options import check_choice
+from secant._input.options import Uncertainty, check_choice
 from secant._results.calibration import Calibration
 from secant._results.parts import Reliability
 from secant.errors import InputError
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from matplotlib.patches import StepPatch
 
     from secant._input.observations import Observations
+    from secant._input.options import BinLimits, Strategy, WeightKind
     from secant.plot._bootstrap import Resamples
 
 __all__ = ["ReliabilityDisplay"]
@@ -129,7 +130,7 @@ class ReliabilityDisplay:
 
     bins: tuple[Reliability, ...]
     names: tuple[str | None, ...]
-    uncertainty: str | None
+    uncertainty: Uncertainty | None
     resamples: tuple[Resamples, ...]
     ax_: Axes
     figure_: Figure | SubFigure
@@ -147,13 +148,13 @@ class ReliabilityDisplay:
         bins: Reliability | Sequence[Reliability] | Mapping[str, Reliability],
         *,
         name: str | Sequence[str] | None = None,
-        uncertainty: str | None = "bars",
+        uncertainty: Uncertainty | None = "bars",
         resamples: Sequence[Resamples] = (),
     ) -> None:
         self.names, self.bins = named(bins, Reliability, name)
         self.uncertainty, self.resamples = uncertainty, tuple(resamples)
         if uncertainty is not None:
-            check_choice("uncertainty", uncertainty, ("bars", "bootstrap"))
+            check_choice("uncertainty", uncertainty, Uncertainty)
         if uncertainty == "bootstrap" and len(self.resamples) != len(self.bins):
             msg = (
                 "bins alone cannot be resampled: use ReliabilityDisplay.from_calibration or "
@@ -167,9 +168,9 @@ class ReliabilityDisplay:
         results: Calibration | Sequence[Calibration] | Mapping[str, Calibration],
         *,
         n_bins: int = 15,
-        strategy: str = "uniform",
-        limits: str = "clopper-pearson",
-        uncertainty: str | None = "bars",
+        strategy: Strategy = "uniform",
+        limits: BinLimits = "clopper-pearson",
+        uncertainty: Uncertainty | None = "bars",
         n_resamples: int = 20,
         rng: Any = None,
         name: str | Sequence[str] | None = None,
@@ -237,13 +238,13 @@ class ReliabilityDisplay:
         y_prob: Any,
         *,
         sample_weight: Any = None,
-        weight_kind: str = "sampling",
+        weight_kind: WeightKind = "sampling",
         pos_label: Any = None,
         confidence_level: float = 0.95,
         n_bins: int = 15,
-        strategy: str = "uniform",
-        limits: str = "clopper-pearson",
-        uncertainty: str | None = "bars",
+        strategy: Strategy = "uniform",
+        limits: BinLimits = "clopper-pearson",
+        uncertainty: Uncertainty | None = "bars",
         n_resamples: int = 20,
         rng: Any = None,
         name: str | None = None,
@@ -428,8 +429,8 @@ class ReliabilityDisplay:
         results: tuple[Calibration, ...],
         *,
         options: dict[str, Any],
-        limits: str,
-        uncertainty: str | None,
+        limits: BinLimits,
+        uncertainty: Uncertainty | None,
         n_resamples: int,
         rng: Any,
         rows: Sequence[Callable[[], Observations]] = (),

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from secant._base.types import BoolArray, FloatArray
     from secant._blocks.table import Blocks
+    from secant._input.options import Strategy
     from secant._results.calibration import Calibration
     from secant._results.parts import ECE, Interval, Reliability
 
@@ -50,7 +51,7 @@ POSITIONS = (
 )
 """Numbers of bins for which the page knows the ECE."""
 
-STRATEGIES = ("uniform", "quantile")
+STRATEGIES: tuple[Strategy, ...] = ("uniform", "quantile")
 
 # Limits are kept for bins up to here; of more one sees nothing but bars.
 _LIMITS_UP_TO = 256

@@ -1,4 +1,4 @@
-"""Where the predictions are: arrays, columns of a data frame, files, an engine."""
+"""The front door: where the predictions are, be it arrays, a data frame, files or an engine."""
 
 from __future__ import annotations
 
@@ -6,31 +6,34 @@ import os
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from secant._input.columns import SELECTED, named_columns
+from secant._base.extras import require
+from secant._input.columns import SELECTED, check_column, column_name, named_columns
 from secant._input.groups import grouped, key_order, split
 from secant._input.observations import observations
-from secant._input.options import check_choice
-from secant.errors import InputError, MissingExtraError
+from secant._input.options import AS_USUAL
+from secant.errors import Argument, InputError
 from secant.sources.apart import Apart
 from secant.sources.rows import RowSource
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from secant._base.types import IntArray
     from secant._blocks.looking import Groups, Source
     from secant._input.columns import Columns
     from secant._input.observations import Observations
+    from secant._input.options import Reading
 
-__all__ = ["open_groups", "open_source"]
+__all__ = ["open_columns", "open_groups", "open_rows", "open_source"]
 
 
 def open_source(
     y_true: Any,
     y_prob: Any,
-    sample_weight: Any,
-    data: Any,
     *,
-    weight_kind: str,
-    pos_label: Any,
+    data: Any = None,
+    sample_weight: Any = None,
+    reading: Reading = AS_USUAL,
 ) -> Source:
     """Return the source of blocks for what the user passed.
 
@@ -39,19 +42,17 @@ def open_source(
     InputError
         If the predictions cannot be used, or cannot be found in ``data``.
     """
-    check_choice("weight_kind", weight_kind, ("sampling", "frequency"))
-    reading = {"weight_kind": weight_kind, "pos_label": pos_label}
     if data is None:
         _refuse_names(y_true=y_true, y_prob=y_prob)
-        return RowSource(observations(y_true, y_prob, sample_weight, **reading))
-    columns = named_columns(y_true, y_prob, sample_weight, None, **reading)
+        return RowSource(observations(y_true, y_prob, sample_weight, reading))
+    columns = named_columns(y_true, y_prob, sample_weight, reading=reading)
     if _is_files(data):
         from secant.sources.files.source import open_files  # noqa: PLC0415  (pyarrow is an extra)
 
         return open_files(data, columns)
     table = _table(data)
     if _is_lazy(table):
-        from secant.sources.engines.source import open_engine  # noqa: PLC0415  (narwhals is an extra)
+        from secant.sources.engines.source import open_engine  # noqa: PLC0415  (as narwhals is)
 
         return open_engine(table, columns)
     return RowSource(_read(table, columns))
@@ -60,12 +61,11 @@ def open_source(
 def open_groups(
     y_true: Any,
     y_prob: Any,
-    sample_weight: Any,
     by: Any,
-    data: Any,
     *,
-    weight_kind: str,
-    pos_label: Any,
+    data: Any = None,
+    sample_weight: Any = None,
+    reading: Reading = AS_USUAL,
 ) -> Groups:
     """Return the groups of what the user passed, in the order of their keys.
 
@@ -74,22 +74,21 @@ def open_groups(
     InputError
         As :func:`open_source`.
     """
-    check_choice("weight_kind", weight_kind, ("sampling", "frequency"))
     if by is None:
-        msg = "by must give the groups of predictions; got None (without groups there is assess)"
-        raise InputError(msg)
-    reading = {"weight_kind": weight_kind, "pos_label": pos_label}
+        without = " must give the groups of predictions; got None (without groups there is assess)"
+        raise InputError(Argument("by"), without)
     if data is None:
         _refuse_names(y_true=y_true, y_prob=y_prob, by=by)
-        seen = observations(y_true, y_prob, sample_weight, **reading)
+        seen = observations(y_true, y_prob, sample_weight, reading)
         if any(column is y_true for column in (by if isinstance(by, list) else [by])):
-            msg = f"by holds the outcomes, y_true: {SELECTED}"
-            raise InputError(msg)
+            raise InputError(
+                Argument("by"), " holds the outcomes, ", Argument("y_true"), f": {SELECTED}"
+            )
         keys, codes = grouped(by, seen.rows)
         several = isinstance(keys[0], tuple)
         names = tuple(f"group {i + 1}" for i in range(len(keys[0]))) if several else ("group",)
         return _apart(seen, keys, codes, names)
-    columns = named_columns(y_true, y_prob, sample_weight, by, **reading)
+    columns = named_columns(y_true, y_prob, sample_weight, by, reading=reading)
     if _is_files(data):
         from secant.sources.files.source import open_file_groups  # noqa: PLC0415  (as above)
 
@@ -101,20 +100,113 @@ def open_groups(
         return open_engine_groups(table, columns)
     seen = _read(table, columns)
     values = [_column(table, name) for name in columns.by]
-    with columns.explained():
+    try:
         keys, codes = grouped(values if len(values) > 1 else values[0], seen.rows)
+    except InputError as error:
+        raise columns.explain(error) from error
     return _apart(seen, keys, codes, columns.by)
+
+
+def open_rows(
+    y_true: Any,
+    y_prob: Any,
+    *,
+    asked: str,
+    data: Any = None,
+    sample_weight: Any = None,
+    reading: Reading = AS_USUAL,
+) -> Observations:
+    """Return all rows in memory, for a question that sums do not answer.
+
+    Parameters
+    ----------
+    asked
+        The function that asks it, for the message where an engine keeps its rows.
+
+    Raises
+    ------
+    InputError
+        As :func:`open_source`; and if the rows are an engine's.
+    """
+    if data is not None and not _is_files(data) and _is_lazy(data := _table(data)):
+        raise _kept_by_the_engine(asked)
+    source = open_source(y_true, y_prob, data=data, sample_weight=sample_weight, reading=reading)
+    assert isinstance(source, RowSource)  # noqa: S101
+    return source.in_memory()
+
+
+def open_columns(data: Any, wanted: Mapping[str, Any], *, asked: str) -> dict[str, Any]:
+    """Return columns in memory, by the argument that names them.
+
+    Parameters
+    ----------
+    data
+        A data frame, a mapping of arrays, or files.
+    wanted
+        For each argument the name of a column, a list of names, or None.
+    asked
+        The function that asks for them, for the message where an engine keeps its rows.
+
+    Returns
+    -------
+    dict
+        For each argument an array, a list of arrays, or None.
+
+    Raises
+    ------
+    InputError
+        If there is no such column, or the rows are an engine's.
+    """
+    names = {
+        Argument(argument): [column_name(argument, each) for each in _listed(given)]
+        for argument, given in wanted.items()
+        if given is not None
+    }
+    if _is_files(data):
+        from secant.sources.files.source import read_columns  # noqa: PLC0415  (as above)
+
+        read = read_columns(data, names)
+    else:
+        table = _table(data)
+        if _is_lazy(table):
+            raise _kept_by_the_engine(asked)
+        for argument, several in names.items():
+            for name in several:
+                check_column(argument, name, _names(table), Argument("data"))
+        read = {name: _column(table, name) for several in names.values() for name in several}
+
+    def found(given: Any) -> Any:
+        return [read[name] for name in given] if _is_list(given) else read[given]
+
+    return {argument: None if given is None else found(given) for argument, given in wanted.items()}
+
+
+def _kept_by_the_engine(asked: str) -> InputError:
+    return InputError(
+        Argument("data"),
+        f" is a table of an engine, which keeps its rows, and {asked} needs them all",
+        hint="; fetch them first (.collect(), .compute(), .df(), .toPandas()), or ask assess, "
+        "which needs sums alone",
+    )
+
+
+def _is_list(value: Any) -> bool:
+    return isinstance(value, (list, tuple))
+
+
+def _listed(value: Any) -> Sequence[Any]:
+    return value if _is_list(value) else [value]
 
 
 def _refuse_names(**arguments: Any) -> None:
     """Refuse the names of columns where nothing is said of what."""
     for argument, value in arguments.items():
         if isinstance(value, str):
-            msg = (
-                f"{argument} must be an array of values; got the text {value!r} (the name of a "
-                "column? then pass data= as well)"
+            raise InputError(
+                Argument(argument),
+                f" must be an array of values; got the text {value!r}",
+                hint=" (the name of a column? then pass data= as well)",
             )
-            raise InputError(msg)
 
 
 def _apart(seen: Observations, keys: list[Any], codes: IntArray, by: tuple[str, ...]) -> Apart:
@@ -134,7 +226,7 @@ def _apart(seen: Observations, keys: list[Any], codes: IntArray, by: tuple[str, 
 
 def _is_files(data: Any) -> bool:
     """Tell whether ``data`` is a path, or a list of paths."""
-    if isinstance(data, (list, tuple)):
+    if _is_list(data):
         return bool(data) and all(isinstance(item, (str, os.PathLike)) for item in data)
     return isinstance(data, (str, os.PathLike))
 
@@ -143,38 +235,34 @@ def _table(data: Any) -> Any:
     """Return a mapping of arrays, or what narwhals makes of a frame."""
     if isinstance(data, Mapping):
         return data
+    narwhals = require("narwhals", "frames", "data frames and tables of engines need")
     try:
-        import narwhals  # noqa: PLC0415  (an extra)
-    except ImportError as error:
-        msg = "data frames and tables of engines need narwhals: pip install 'secant[frames]'"
-        raise MissingExtraError(msg) from error
-    try:
-        return narwhals.from_native(data)
+        return narwhals.from_native(data, pass_through=False)
     except TypeError as error:
-        msg = (
-            "data must be a data frame, a table of an engine, a mapping of arrays, a path or a "
-            f"list of paths; got {type(data).__name__}"
-        )
-        raise InputError(msg) from error
+        raise InputError(
+            Argument("data"),
+            " must be a data frame, a table of an engine, a mapping of arrays, a path or a list "
+            f"of paths; got {type(data).__name__}",
+        ) from error
 
 
 def _is_lazy(table: Any) -> bool:
     return not isinstance(table, Mapping) and not hasattr(table, "to_numpy")
 
 
+def _names(table: Any) -> Sequence[str]:
+    return list(table) if isinstance(table, Mapping) else table.columns
+
+
 def _read(table: Any, columns: Columns) -> Observations:
     """Check the columns of a table in memory, without copying what needs no copy."""
-    available = list(table) if isinstance(table, Mapping) else table.columns
-    columns.check(available, "data")
+    columns.check(_names(table), Argument("data"))
     weight = None if columns.sample_weight is None else _column(table, columns.sample_weight)
-    with columns.explained():
-        return observations(
-            _column(table, columns.y_true),
-            _column(table, columns.y_prob),
-            weight,
-            weight_kind=columns.weight_kind,
-            pos_label=columns.pos_label,
-        )
+    labels, scores = _column(table, columns.y_true), _column(table, columns.y_prob)
+    try:
+        return observations(labels, scores, weight, columns.reading)
+    except InputError as error:
+        raise columns.explain(error) from error
 
 
 def _column(table: Any, name: str) -> Any:

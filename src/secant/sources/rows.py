@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from contextlib import closing
 from functools import cached_property
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, TypeGuard
 
 import numpy as np
 
@@ -13,15 +13,17 @@ from secant._blocks.cell_sums import CellSums, row_totals
 from secant._blocks.grids import DyadicGrid, SampledGrid
 from secant._blocks.refining import Refinement, join, pick
 from secant._blocks.table import Blocks, Totals, collapse
-from secant._input.observations import Chunk
+from secant._input.observations import Chunk, Observations, observations
+from secant._input.options import Reading
 
 if TYPE_CHECKING:
     from collections.abc import Generator
 
     from secant._base.types import FloatArray, Forbidden, IntArray
     from secant._blocks.grids import BucketGrid
+    from secant._input.options import WeightKind
 
-__all__ = ["RowSource", "Rows"]
+__all__ = ["RowSource", "Rows", "in_memory"]
 
 # Up to this many rows sorting everything is as quick as cutting into cells, and keeps every point.
 SORT_UP_TO = 1 << 16
@@ -41,7 +43,8 @@ _SAMPLE = 1 << 14
 class Rows(Protocol):
     """Checked observations, wherever they lie: scores in [0, 1], labels 0 or 1, weights positive.
 
-    ``rows`` counts them, rows of weight zero included; ``lowest`` and ``highest`` bound the scores.
+    ``rows`` counts them, rows of weight zero included; ``lowest`` and ``highest`` bound the scores;
+    ``counted`` tells whether weights count copies of rows.
     """
 
     @property
@@ -51,7 +54,7 @@ class Rows(Protocol):
     @property
     def highest(self) -> float: ...  # noqa: D102
     @property
-    def weight_kind(self) -> str: ...  # noqa: D102
+    def counted(self) -> bool: ...  # noqa: D102
     @property
     def sampling(self) -> bool:
         """Whether rows carry sampling weights."""
@@ -78,8 +81,8 @@ class Rows(Protocol):
 class RowSource:
     """Observations in rows: sorted when few, cut into cells when many."""
 
-    def __init__(self, observations: Rows) -> None:
-        self._observations = observations
+    def __init__(self, rows: Rows) -> None:
+        self._observations = rows
 
     @property
     def sampling(self) -> bool:
@@ -137,8 +140,21 @@ class RowSource:
             CELLS_TO_REFINE,
             self._grid,
             sampling=self.sampling,
-            counted=self._observations.weight_kind == "frequency",
+            counted=self._observations.counted,
         )
+
+    @property
+    def is_in_memory(self) -> bool:
+        """Whether the rows are in memory already."""
+        return isinstance(self._observations, Observations)
+
+    def in_memory(self) -> Observations:
+        """Return the rows themselves, read into memory where they are elsewhere."""
+        if isinstance(self._observations, Observations):
+            return self._observations
+        rows = self._all_rows()
+        kind: WeightKind = "frequency" if self._observations.counted else "sampling"
+        return observations(rows.labels, rows.scores, rows.weights, Reading(kind))
 
     def sorted_rows(self) -> Chunk:
         """Return every score, response and weight in the order of scores, then of weights.
@@ -201,7 +217,7 @@ class RowSource:
     def _collapse(
         self, rows: Chunk, *, moments: bool = False, order: IntArray | None = None
     ) -> Blocks:
-        counted = self._observations.weight_kind == "frequency"
+        counted = self._observations.counted
         return collapse(*rows, counted=counted, moments=moments, order=order)
 
     def _totals(self, rows: Chunk, blocks: Blocks) -> Totals:
@@ -209,6 +225,11 @@ class RowSource:
         wwe = float(blocks.up.sum() + blocks.down.sum())
         sampling = self._observations.sampling
         return row_totals(rows, variance, sampling=sampling, known_wwe=wwe)
+
+
+def in_memory(source: object) -> TypeGuard[RowSource]:
+    """Tell whether a source is of rows in memory."""
+    return isinstance(source, RowSource) and source.is_in_memory
 
 
 def _spread_out(sample: FloatArray) -> bool:

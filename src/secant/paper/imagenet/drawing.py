@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+    from secant._input.options import Strategy
     from secant._results.calibration import Calibration
     from secant.paper.imagenet.subsets import EceRow, Subset
 
@@ -102,7 +103,7 @@ def _heading(figure: Figure, subset: Subset, result: Calibration) -> None:
     figure.suptitle(words, x=0.01, horizontalalignment="left", fontsize="medium")
 
 
-def _diagram(ax: Axes, result: Calibration, n_bins: int, strategy: str) -> None:
+def _diagram(ax: Axes, result: Calibration, n_bins: int, strategy: Strategy) -> None:
     """Draw one reliability diagram, finer where there are a great many points."""
     display = ReliabilityDisplay.from_calibration(
         result,

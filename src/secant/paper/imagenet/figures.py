@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
     from matplotlib.figure import Figure
 
+    from secant._input.options import Method
     from secant._results.calibration import Calibration
     from secant.paper.experiments import Statistics
     from secant.paper.imagenet.classes import ClassRow
@@ -246,7 +247,7 @@ def assess_subsets(predictions: Predictions, wanted: Collection[int] = NUMBERS) 
             yield Drawn(subset, None, [], [], [], [note])
             continue
         # No P-value is shown for images chosen by their true class, so the quickest will do.
-        method = "auto" if subset.true_class is None else "asymptotic"
+        method: Method = "auto" if subset.true_class is None else "asymptotic"
         result = assess(response, score, method=method)
         yield _plan(subset, result, numbers, as_published=len(predictions) == PAPER_IMAGES)
 

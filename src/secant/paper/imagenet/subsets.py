@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from secant._base.types import BoolArray
+    from secant._input.options import Strategy
     from secant._results.calibration import Calibration
     from secant.paper.imagenet.predictions import Predictions
 
@@ -32,7 +33,7 @@ PAPER_IMAGES = 1_281_167
 NUMBERS = range(11, 35)
 """Numbers of the figures."""
 
-STRATEGIES = {"equispaced": "uniform", "equal-count": "quantile"}
+STRATEGIES: dict[str, Strategy] = {"equispaced": "uniform", "equal-count": "quantile"}
 """What the paper calls the two kinds of bins, and what we do."""
 
 LEAST_BINS = 4

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from secant._base.types import FloatArray
+    from secant._input.options import WeightKind
 
 __all__ = ["blocks_of", "totals_of"]
 
@@ -53,7 +54,7 @@ def _mass(sums: Mapping[str, FloatArray], name: str) -> _Mass:
     )
 
 
-def blocks_of(sums: Mapping[str, FloatArray], weight_kind: str | None) -> Blocks:
+def blocks_of(sums: Mapping[str, FloatArray], weight_kind: WeightKind | None) -> Blocks:
     """Return the cells of one group as blocks, with moments.
 
     Raises
@@ -84,7 +85,9 @@ def blocks_of(sums: Mapping[str, FloatArray], weight_kind: str | None) -> Blocks
     )
 
 
-def totals_of(sums: Mapping[str, FloatArray], blocks: Blocks, weight_kind: str | None) -> Totals:
+def totals_of(
+    sums: Mapping[str, FloatArray], blocks: Blocks, weight_kind: WeightKind | None
+) -> Totals:
     """Return the sums over a group, from those of its cells."""
     moments = blocks.moments
     assert moments is not None  # noqa: S101

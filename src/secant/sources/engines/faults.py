@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import narwhals as nw
 
 from secant._input.rules import LARGEST_WEIGHT, SMALLEST_WEIGHT, scale_hint
-from secant.errors import InputError
+from secant.errors import Argument, InputError, Message
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from secant._input.columns import Columns
+    from secant._input.options import WeightKind
 
     Collect = Callable[[nw.LazyFrame[Any]], nw.DataFrame[Any]]
 
@@ -41,20 +42,20 @@ class Fault(NamedTuple):
     argument: str
     column: str
     test: nw.Expr
-    complaint: str
+    complaint: Message
 
 
 def _missing(column: nw.Expr) -> nw.Expr:
     return column.is_null() | column.is_nan()
 
 
-_NULL = "that are missing (null or NaN); secant drops no rows"
-_OUTSIDE = Fault("y_prob", "score", (_SCORE < 0) | (_SCORE > 1), "outside [0, 1]")
+_NULL = Message("that are missing (null or NaN); secant drops no rows")
+_OUTSIDE = Fault("y_prob", "score", (_SCORE < 0) | (_SCORE > 1), Message("outside [0, 1]"))
 _NOT_BINARY = Fault(
     "y_true",
     "label",
     (_LABEL != 0) & (_LABEL != 1) & (_LABEL != -1),
-    "other than 0 and 1 (or -1 and 1; any two values go with pos_label)",
+    Message("other than 0 and 1 (or -1 and 1; any two values go with ", Argument("pos_label"), ")"),
 )
 _IN_ANY_ROW = (
     Fault("y_prob", "score", _missing(_SCORE), _NULL),
@@ -69,25 +70,31 @@ _IN_WEIGHTS = (
         "sample_weight",
         "weight",
         (_WEIGHT < 0) | (_WEIGHT == _INFINITE),
-        "that are not finite numbers, zero or positive",
+        Message("that are not finite numbers, zero or positive"),
     ),
     Fault(
         "sample_weight",
         "weight",
         (_WEIGHT > LARGEST_WEIGHT) | ((_WEIGHT > 0) & (_WEIGHT < SMALLEST_WEIGHT)),
-        f"that are positive but not between {SMALLEST_WEIGHT:g} and {LARGEST_WEIGHT:g} (divide "
-        "them by their mean, no result depends on their scale)",
+        Message(
+            f"that are positive but not between {SMALLEST_WEIGHT:g} and {LARGEST_WEIGHT:g} (divide "
+            "them by their mean, no result depends on their scale)"
+        ),
     ),
 )
 _IN_COUNTS = Fault(
     "sample_weight",
     "weight",
     _WEIGHT != _WHOLE,
-    "that are not whole numbers, as counts of copies must be (weight_kind='sampling' takes any)",
+    Message(
+        "that are not whole numbers, as counts of copies must be (",
+        Argument("weight_kind", "sampling"),
+        " takes any)",
+    ),
 )
 
 
-def _faults(weight_kind: str | None) -> dict[int, Fault]:
+def _faults(weight_kind: WeightKind | None) -> dict[int, Fault]:
     """Return what to look for, by code, in the order in which to look."""
     wanted = [*_IN_ANY_ROW]
     if weight_kind is not None:
@@ -97,7 +104,7 @@ def _faults(weight_kind: str | None) -> dict[int, Fault]:
     return {-1 - number: fault for number, fault in enumerate(wanted)}
 
 
-def coded(anchor: nw.Expr, weight_kind: str | None) -> nw.Expr:
+def coded(anchor: nw.Expr, weight_kind: WeightKind | None) -> nw.Expr:
     """Put the code of a row's first fault in the place of its anchor."""
     if weight_kind is not None:
         anchor = nw.when(_WEIGHT == 0).then(nw.lit(float(WEIGHTLESS))).otherwise(anchor)
@@ -108,7 +115,7 @@ def coded(anchor: nw.Expr, weight_kind: str | None) -> nw.Expr:
 
 def refuse(
     rows: nw.LazyFrame[Any],
-    weight_kind: str | None,
+    weight_kind: WeightKind | None,
     columns: Columns,
     found: Mapping[int, int],
     collect: Collect,
@@ -118,17 +125,22 @@ def refuse(
         if not (count := found.get(code)):
             continue
         unusable = rows.filter(coded(nw.lit(0.0), weight_kind) == code)
+        argument = Argument(fault.argument)
+        column = columns.roles[argument]
         raise InputError(
-            f"column {columns.roles[fault.argument]!r} ({fault.argument}) holds {count:,} "
-            f"value{'s' if count > 1 else ''} {fault.complaint}"
-            + _details(fault, unusable, collect)
+            f"column {column!r} (",
+            argument,
+            f") holds {count:,} value{'s' if count > 1 else ''} ",
+            fault.complaint,
+            *_details(fault, unusable, collect),
+            column=column,
         )
 
 
-def _details(fault: Fault, unusable: nw.LazyFrame[Any], collect: Collect) -> str:
+def _details(fault: Fault, unusable: nw.LazyFrame[Any], collect: Collect) -> tuple[str, ...]:
     """Give an example, and say what the values probably are."""
     if fault.complaint == _NULL:
-        return ""
+        return ()
     value = nw.col(fault.column)
     spread = (_SCORE * (1 - _SCORE)).max()
     answer = collect(
@@ -138,7 +150,8 @@ def _details(fault: Fault, unusable: nw.LazyFrame[Any], collect: Collect) -> str
     example = high if high > 1 or fault is _NOT_BINARY else low
     told = f", such as {example!r}"
     if fault is _OUTSIDE:
-        told += scale_hint(low, high)
+        return told, scale_hint(low, high)
     if fault is _NOT_BINARY and answer["spread"][0] == 0 and low >= 0 and high <= 1:
-        told += "; y_true and y_prob look swapped, the outcomes come first"
-    return told
+        both = Argument("y_true"), " and ", Argument("y_prob")
+        return told, "; ", *both, " look swapped, the outcomes come first"
+    return (told,)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import narwhals as nw
 
 from secant._input.groups import plain_key
-from secant.errors import InputError
+from secant.errors import Argument, InputError, Message
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -38,44 +38,40 @@ def outcomes(
     """
     dtype = frame.collect_schema()[columns.y_true]
     column = nw.col(columns.y_true)
-    if columns.pos_label is None and (dtype.is_numeric() or dtype == nw.Boolean):
+    if columns.reading.pos_label is None and (dtype.is_numeric() or dtype == nw.Boolean):
         return column.cast(nw.Float64)
     distinct = frame.group_by(columns.y_true).agg(nw.len().alias("rows")).head(_DISTINCT)
     answer = collect(distinct)
     values = [plain_key(value) for value in answer[columns.y_true].to_list()]
-    where = f"column {columns.y_true!r} (y_true)"
+    where = Message(f"column {columns.y_true!r} (", Argument("y_true"), ")")
     if None in values:
         count = answer["rows"].to_list()[values.index(None)]
-        msg = f"{where} holds {count:,} missing outcomes; secant drops no rows"
-        raise InputError(msg)
-    others = _others(values, columns.pos_label, where)
+        raise InputError(where, f" holds {count:,} missing outcomes; secant drops no rows")
+    others = _others(values, columns.reading.pos_label, where)
     missing, no = nw.lit(float("nan")), nw.lit(0.0)
     zero = nw.when(column == others[0]).then(no).otherwise(missing) if others else missing
     if len(others) == len(values):  # the event never happened
         return zero
-    event = next(value for value in values if value == columns.pos_label)
+    event = next(value for value in values if value == columns.reading.pos_label)
     return nw.when(column == event).then(nw.lit(1.0)).otherwise(zero)
 
 
-def _others(values: list[Any], pos_label: Any, where: str) -> list[Any]:
+def _others(values: list[Any], pos_label: Any, where: Message) -> list[Any]:
     """Return the outcomes that are not the event, of which there may be one."""
     words = sorted(values, key=repr)
     shown = ", ".join(repr(word) for word in words[:3]) + (", ..." if len(words) > 3 else "")
     if pos_label is None:
-        msg = f"{where} holds {shown}; say which is the event, e.g. pos_label={words[-1]!r}"
-        raise InputError(msg)
+        hint = Message("; say which is the event, e.g. ", Argument("pos_label", words[-1]))
+        raise InputError(where, f" holds {shown}", hint=hint)
     others = [value for value in values if not _same(value, pos_label)]
     if len(others) == len(values) and (
         len(others) > 1 or isinstance(others[0], str) != isinstance(pos_label, str)
     ):
-        msg = f"pos_label={pos_label!r} does not occur in {where}, which holds {shown}"
-        raise InputError(msg)
+        event = Argument("pos_label", pos_label)
+        raise InputError(event, " does not occur in ", where, f", which holds {shown}")
     if len(others) > 1:
-        msg = (
-            f"{where} holds {shown}; outcomes must take two values, pos_label={pos_label!r} and "
-            "one other"
-        )
-        raise InputError(msg)
+        two = f" holds {shown}; outcomes must take two values, "
+        raise InputError(where, two, Argument("pos_label", pos_label), " and one other")
     return others
 
 

@@ -18,7 +18,7 @@ import narwhals as nw
 import numpy as np
 
 from secant._input.groups import plain_key
-from secant.errors import InputError
+from secant.errors import Argument, InputError
 from secant.sources.engines.faults import coded, refuse
 from secant.sources.engines.outcomes import outcomes
 
@@ -113,9 +113,9 @@ class Table:
 
     def __init__(self, frame: nw.LazyFrame[Any], columns: Columns) -> None:
         schema = frame.collect_schema()
-        columns.check(schema.names(), "data")
+        columns.check(schema.names(), Argument("data"))
         self._columns = columns
-        self.weight_kind = None if columns.sample_weight is None else columns.weight_kind
+        self.weight_kind = columns.weights
         wanted = {
             "score": _number(schema, "y_prob", columns.y_prob),
             "label": outcomes(frame, columns, collect),
@@ -293,8 +293,8 @@ def _number(schema: nw.Schema, argument: str, name: str) -> nw.Expr:
     dtype = schema[name]
     if not (dtype.is_numeric() or dtype in (nw.Boolean, nw.Unknown)):
         what = "text" if dtype == nw.String else f"values of type {dtype}"
-        msg = f"column {name!r} ({argument}) must hold real numbers; it holds {what}"
-        raise InputError(msg)
+        must = f") must hold real numbers; it holds {what}"
+        raise InputError(f"column {name!r} (", Argument(argument), must, column=name)
     return nw.col(name).cast(nw.Float64)
 
 
@@ -302,8 +302,8 @@ def _key(schema: nw.Schema, name: str) -> nw.Expr:
     """Return what tells groups apart; not a number is no key, like null."""
     column = nw.col(name)
     if schema[name].is_nested():
-        msg = f"column {name!r} (by) holds values of type {schema[name]}, which cannot name groups"
-        raise InputError(msg)
+        what = f") holds values of type {schema[name]}, which cannot name groups"
+        raise InputError(f"column {name!r} (", Argument("by"), what, column=name)
     if schema[name].is_float():
         return nw.when(~column.is_nan()).then(column)
     if schema[name] in (nw.Categorical, nw.Enum):

@@ -16,7 +16,7 @@ from secant._base.types import Forbidden
 from secant._blocks.table import Blocks, Totals, concatenate
 from secant._input.groups import key_order
 from secant._input.rules import counted
-from secant.errors import InputError, SecantError
+from secant.errors import Argument, InputError, SecantError
 from secant.sources import rows
 from secant.sources.engines.answers import blocks_of, totals_of
 from secant.sources.engines.faults import WEIGHTLESS
@@ -249,22 +249,20 @@ def _check(answer: Answer, table: Table, columns: Columns) -> None:
     """Refuse rows that cannot be used, and tables without any that can."""
     sums = answer.columns
     if not sums["rows"].size:
-        msg = "data holds no rows; there is nothing to assess"
-        raise InputError(msg)
+        raise InputError(Argument("data"), " holds no rows; there is nothing to assess")
     unused = sums["anchor"] < 0
     codes = sums["anchor"][unused].astype(np.int64)
     found = {int(code): int(sums["rows"][unused][codes == code].sum()) for code in np.unique(codes)}
     found.pop(WEIGHTLESS, None)
     table.refuse(found)
     if unused.all():
-        msg = f"column {columns.sample_weight!r} (sample_weight) is zero in every row"
-        raise InputError(msg)
+        weight = columns.sample_weight
+        is_zero = ") is zero in every row"
+        raise InputError(f"column {weight!r} (", Argument("sample_weight"), is_zero, column=weight)
     minus, other = int(sums["minus"].sum()), int((sums["rows"] - sums["n1"])[~unused].sum())
     if 0 < minus < other:
-        msg = (
-            f"column {columns.y_true!r} (y_true) holds both -1 and 0; outcomes must be 0 and 1, "
-            "or -1 and 1"
-        )
-        raise InputError(msg)
+        both = ") holds both -1 and 0; outcomes must be 0 and 1, or -1 and 1"
+        outcome = columns.y_true
+        raise InputError(f"column {outcome!r} (", Argument("y_true"), both, column=outcome)
     if table.weight_kind == "frequency":
         counted(float(sums["w"][~unused].sum()))

@@ -29,11 +29,11 @@ class Collected:
         The groups to collect, ascending.
     counts
         The number of rows of every group, these and others.
-    weight_kind
-        What weights mean, if rows have any.
+    counted
+        Whether weights count copies of rows.
     """
 
-    def __init__(self, groups: Sequence[int], counts: IntArray, weight_kind: str) -> None:
+    def __init__(self, groups: Sequence[int], counts: IntArray, *, counted: bool) -> None:
         self._groups = np.array(groups, np.int64)
         self._is_ours = np.zeros(counts.shape[0], bool)
         self._is_ours[self._groups] = True
@@ -47,7 +47,7 @@ class Collected:
         self._scores = np.empty(total)
         self._labels = np.empty(total, np.int8)
         self._weights: FloatArray | None = None
-        self._kind = weight_kind
+        self._counted = counted
 
     def add(self, chunk: Chunk, owner: IntArray) -> None:
         """Take in rows sorted by group, less those of groups that are not collected."""
@@ -82,13 +82,13 @@ class Collected:
         scores = self._scores[rows]
         weights = None if self._weights is None else self._weights[rows]
         n = scores.shape[0]
-        if weights is not None and self._kind == "frequency":
+        if weights is not None and self._counted:
             n = int(weights.sum())
         return Observations(
             labels=self._labels[rows],
             scores=scores,
             weights=weights,
-            weight_kind="frequency" if self._kind == "frequency" else "sampling",
+            counted=self._counted,
             n=n,
             lowest=float(scores.min()),
             highest=float(scores.max()),

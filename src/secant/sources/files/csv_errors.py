@@ -11,13 +11,15 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from pathlib import Path
 
+    from secant.errors import Argument
+
 __all__ = ["find_bad_field"]
 
 _MISSING = {"na", "n/a", "null", "none", "nil", "-", "?", "."}
 _ROWS = 1 << 14
 
 
-def find_bad_field(path: Path, types: Mapping[str, Any], roles: Mapping[str, str]) -> None:
+def find_bad_field(path: Path, types: Mapping[str, Any], roles: Mapping[Argument, str]) -> None:
     """Read the file once more as text, and refuse the first field that is not of its type.
 
     Raises
@@ -27,7 +29,7 @@ def find_bad_field(path: Path, types: Mapping[str, Any], roles: Mapping[str, str
     """
     pa = arrow()
     reads = {name: _reader(pa, kind) for name, kind in types.items() if kind != pa.string()}
-    arguments = {name: argument for argument, name in roles.items()}
+    arguments = {name: argument.name for argument, name in roles.items()}
     as_text = dict.fromkeys(reads, pa.string())
     start = 0
     for batch in Csv().batches(path, list(reads), _ROWS, as_text, threads=False):
@@ -57,4 +59,6 @@ def _refused(path: Path, row: int, name: str, argument: str, field: str) -> Inpu
     complaint = ", not a number"
     if field.strip().lower() in _MISSING:
         complaint = "; a missing value cannot be assessed, and secant drops no rows"
-    return InputError(f"{path}, row {row:,}, column {name!r}: {argument} is {field!r}{complaint}")
+    return InputError(
+        complaint, argument=argument, value=repr(field), row=row, column=name, place=str(path)
+    )

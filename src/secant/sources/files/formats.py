@@ -5,7 +5,8 @@ from __future__ import annotations
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
-from secant.errors import InputError, MissingExtraError
+from secant._base.extras import require
+from secant.errors import InputError
 from secant.sources.files.csv_start import START, check_start
 
 if TYPE_CHECKING:
@@ -44,12 +45,7 @@ def arrow() -> Any:
     MissingExtraError
         If it is not installed.
     """
-    try:
-        import pyarrow as pa  # noqa: PLC0415  (an extra)
-    except ImportError as error:
-        msg = "reading files needs pyarrow: pip install 'secant[files]'"
-        raise MissingExtraError(msg) from error
-    return pa
+    return require("pyarrow", "files", "reading files needs")
 
 
 def look(path: Path, kind: str) -> Look:

@@ -11,7 +11,7 @@ import numpy as np
 from secant._base.progress import reporting
 from secant._base.types import Forbidden
 from secant._blocks.refining import pick
-from secant._input.rules import NO_WEIGHT
+from secant._input.rules import NO_ROWS, NO_WEIGHT
 from secant.errors import InputError, SecantError
 from secant.sources import rows as row_source
 from secant.sources.files.collected import Collected
@@ -77,7 +77,7 @@ class FileGroups:
         for groups in _turns(range(len(self._every)), costs.tolist()):
             found |= self._look(groups)
         if not found:
-            nothing = NO_WEIGHT if self._every else "there are no rows; there is nothing to assess"
+            nothing = NO_WEIGHT if self._every else NO_ROWS
             raise self._table.refused_whole(InputError(nothing))
         self.keys = [self._every[group] for group in sorted(found)]
         self.empty = tuple(key for group, key in enumerate(self._every) if group not in found)
@@ -153,7 +153,7 @@ class FileGroups:
         """Return blocks and sums of some groups, less those without weight."""
         small = [group for group in groups if self._counts[group] <= row_source.SORT_UP_TO]
         columns = self._table.columns
-        collected = Collected(small, self._counts, columns.weight_kind)
+        collected = Collected(small, self._counts, counted=columns.reading.counts)
         sums = {
             group: RowSource(GroupRows(self, group)).cell_sums()
             for group in groups
@@ -209,9 +209,9 @@ class GroupRows:
         return self._groups.count(self._group)
 
     @property
-    def weight_kind(self) -> str:
-        """Whether weights correct for sampling or count copies."""
-        return self._groups.table.columns.weight_kind
+    def counted(self) -> bool:
+        """Whether weights count copies of rows."""
+        return self._groups.table.columns.reading.counts
 
     @property
     def sampling(self) -> bool:

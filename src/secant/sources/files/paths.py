@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import unquote
 
-from secant.errors import InputError
+from secant.errors import Argument, InputError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -51,17 +51,14 @@ def find(data: Any) -> list[Found]:
     paths = [path for item in items for path in _expanded(os.fsdecode(item))]
     path, times = Counter(paths).most_common(1)[0]
     if times > 1:
-        msg = f"{path} is named more than once in data; its rows would count twice"
-        raise InputError(msg)
+        twice = f"{path} is named more than once in "
+        raise InputError(twice, Argument("data"), "; its rows would count twice")
     found = [Found(path, _kind(path), _partition(path)) for path in paths]
     first = found[0]
     for other in found:
         if other.kind != first.kind:
-            msg = (
-                f"data has files of several formats, {first.path} and {other.path}; "
-                "name those of one format"
-            )
-            raise InputError(msg)
+            mixed = f" has files of several formats, {first.path} and {other.path}"
+            raise InputError(Argument("data"), mixed, hint="; name those of one format")
     return found
 
 
@@ -98,14 +95,14 @@ def _expanded(name: str) -> list[Path]:
     if path.exists():
         return [path]
     if "://" in name:
-        msg = (
-            f"data names {name!r}, and secant reads files of this machine alone (and, in Python, "
-            "tables of DuckDB, Polars and others, which read such files)"
+        raise InputError(
+            Argument("data"),
+            f" names {name!r}, and secant reads files of this machine alone",
+            hint=" (and, in Python, tables of DuckDB, Polars and others, which read such files)",
         )
-        raise InputError(msg)
     if not glob.has_magic(name):
-        msg = f"data names {name!r}, and there is no such file or folder"
-        raise InputError(msg)
+        missing = f" names {name!r}, and there is no such file or folder"
+        raise InputError(Argument("data"), missing)
     matches = sorted(Path(match) for match in glob.glob(str(path), recursive=True))  # noqa: PTH207  (absolute patterns too)
     if not matches:
         msg = f"no file matches {name!r}"

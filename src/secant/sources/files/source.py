@@ -11,24 +11,34 @@ import numpy as np
 from secant._base.types import Forbidden
 from secant._base.writing import write_whole
 from secant._blocks.refining import pick
+from secant._input.columns import check_column
 from secant.errors import SecantError
 from secant.sources import rows as row_source
-from secant.sources.files.formats import CSV_BLOCK, arrow, look
+from secant.sources.files.formats import CSV_BLOCK, FORMATS, arrow, look, readable
 from secant.sources.files.groups import FileGroups
 from secant.sources.files.paths import find
 from secant.sources.files.table import FileTable
+from secant.sources.files.values import plain_array
 from secant.sources.files.walking import Walk, as_chunk, gathered, usable
 from secant.sources.rows import RowSource
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Generator, Mapping
+    from collections.abc import Generator, Mapping, Sequence
 
     from secant._base.types import FloatArray
     from secant._input.columns import Columns
     from secant._input.observations import Chunk
+    from secant.errors import Argument
 
-__all__ = ["FileRows", "column_kinds", "open_file_groups", "open_files", "write_parquet"]
+__all__ = [
+    "FileRows",
+    "column_kinds",
+    "open_file_groups",
+    "open_files",
+    "read_columns",
+    "write_parquet",
+]
 
 # A gzipped table is about so much smaller than its text.
 _GZIP = 4
@@ -96,6 +106,40 @@ def column_kinds(data: Any) -> dict[str, str]:
     return {name: of(column) for name, column in look(path, kind).types.items()}
 
 
+def read_columns(
+    data: Any, wanted: Mapping[Argument, Sequence[str]]
+) -> dict[str, np.ndarray[Any, Any]]:
+    """Read columns into memory, those of all files one after the other.
+
+    Parameters
+    ----------
+    data
+        A path, a glob, a folder, or a list of them.
+    wanted
+        The names of columns, by the argument that names them.
+
+    Raises
+    ------
+    InputError
+        If there is no file, it cannot be read, or lacks a column.
+    MissingExtraError
+        If pyarrow is not installed.
+    """
+    names = list(dict.fromkeys(name for several in wanted.values() for name in several))
+    parts: dict[str, list[np.ndarray[Any, Any]]] = {name: [] for name in names}
+    for path, kind, _ in find(data):
+        available = look(path, kind).names
+        for argument, several in wanted.items():
+            for name in several:
+                check_column(argument, name, available, str(path))
+        read = FORMATS[kind].batches(path, names, row_source.CHUNK, {})
+        with readable(path), closing(read) as batches:
+            for batch in batches:
+                for name in names:
+                    parts[name].append(plain_array(batch.column(name)))
+    return {name: np.concatenate(each) if each else np.empty(0) for name, each in parts.items()}
+
+
 def write_parquet(
     path: str | os.PathLike[str], columns: Mapping[str, np.ndarray[Any, Any]]
 ) -> None:
@@ -144,9 +188,9 @@ class FileRows:
         return 1.0 if self._seen is None else self._seen.checks.highest
 
     @property
-    def weight_kind(self) -> str:
-        """Whether weights correct for sampling or count copies."""
-        return self._table.columns.weight_kind
+    def counted(self) -> bool:
+        """Whether weights count copies of rows."""
+        return self._table.columns.reading.counts
 
     @property
     def sampling(self) -> bool:

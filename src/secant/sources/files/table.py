@@ -175,22 +175,15 @@ class FileTable:
 
     def refused(self, stretch: Stretch, error: InputError) -> InputError:
         """Return an error about a batch as one about files: which one, which row, which column."""
-        roles = self.columns.roles
-        if error.value is not None:
-            argument, index, shown, complaint = error.value
-            return _refused(stretch, index, roles[argument], argument, f"{shown}{complaint}")
-        told = ", ".join(
-            f"{role} is column {roles[role]!r}" for role in roles if role in str(error)
-        )
-        rows = f"rows {stretch.start:,} to {stretch.start + stretch.rows - 1:,}"
-        return InputError(f"{stretch.part.path}, {rows}: {error}{f' ({told})' if told else ''}")
+        place = str(stretch.part.path)
+        if error.value is None:
+            place += f", rows {stretch.start:,} to {stretch.start + stretch.rows - 1:,}"
+        return self.columns.explain(error, place, stretch.start)
 
     def refused_whole(self, error: InputError) -> InputError:
         """Return an error about all rows as one about files."""
         more = f" and {len(self.parts) - 1:,} more" if len(self.parts) > 1 else ""
-        weight = self.columns.sample_weight
-        told = f" (sample_weight is column {weight!r})" if "sample_weight" in str(error) else ""
-        return InputError(f"{self.parts[0].path}{more}: {error}{told}")
+        return self.columns.explain(error, f"{self.parts[0].path}{more}")
 
     def are_texts(self, names: Sequence[str]) -> list[bool]:
         """Tell of columns whether they are text only because the format knows no types."""
@@ -258,7 +251,7 @@ class FileTable:
             )
             # Whole numbers at the beginning of a file may be followed by others.
             guessed = types[columns.y_true]
-            if isinstance(columns.pos_label, str) or pa.types.is_binary(guessed):
+            if isinstance(columns.reading.pos_label, str) or pa.types.is_binary(guessed):
                 guessed = pa.string()
             elif kind_of(guessed) == "numbers":
                 guessed = pa.float64()
@@ -274,7 +267,7 @@ class FileTable:
                 kind = part.types[name]
                 why = refusal(argument, name, kind)
                 if why is not None:
-                    raise InputError(f"{part.path}: {why}")
+                    raise why.but(place=str(part.path))
                 if kind_of(kind) == "nothing":
                     continue
                 first = first or part
@@ -328,11 +321,14 @@ class FileTable:
         count = sum(
             nulls(other.columns[name]).null_count for other in self.walk([name], stretch.rows)
         )
-        complaint = (
-            f"null; a missing {_MISSING[argument]} cannot be assessed, and secant drops no rows"
-            f" ({count:,} {'is' if count == 1 else 'are'} null in all)"
+        missing = InputError(
+            f"; a missing {_MISSING[argument]} cannot be assessed, and secant drops no rows"
+            f" ({count:,} {'is' if count == 1 else 'are'} null in all)",
+            argument=argument,
+            value="null",
+            row=first,
         )
-        raise _refused(stretch, first, name, argument, complaint)
+        raise self.columns.explain(missing, str(stretch.part.path), stretch.start)
 
     def _recheck(self, part: Part) -> None:
         try:
@@ -360,11 +356,6 @@ def _constants(part: Part, names: Sequence[str], rows: int) -> dict[str, Any]:
         for name in names
         if name in part.folder
     }
-
-
-def _refused(stretch: Stretch, index: int, name: str, argument: str, what: str) -> InputError:
-    row = stretch.start + index
-    return InputError(f"{stretch.part.path}, row {row:,}, column {name!r}: {argument} is {what}")
 
 
 def _stamp(path: Path) -> tuple[int, int]:

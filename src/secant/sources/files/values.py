@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from secant._input.groups import combined, grouped
+from secant.errors import InputError
 from secant.sources.files.formats import arrow
 
 if TYPE_CHECKING:
     from secant._base.types import FloatArray, IntArray
+    from secant.errors import Argument
 
 __all__ = ["as_array", "group_codes", "kind_of", "nulls", "numbers", "outcomes", "refusal"]
 
@@ -38,17 +40,17 @@ def kind_of(kind: Any) -> str:
     return "nothing" if types.is_null(kind) else str(kind)
 
 
-def refusal(argument: str, name: str, kind: Any) -> str | None:
+def refusal(argument: Argument, name: str, kind: Any) -> InputError | None:
     """Say why a column cannot be what an argument needs; None if it can."""
     held = kind_of(kind)
-    wanted = _WANTED[argument.partition("[")[0]]
-    if held in (*wanted, "nothing"):  # rows that are missing are refused row by row
+    if held in (*_WANTED[argument.name], "nothing"):  # rows that are missing are refused by row
         return None
     what = held if held == str(kind) else f"{held} ({kind})"
-    if argument.startswith("by"):
-        return f"column {name!r}, which {argument} names, holds {what}, which cannot name groups"
-    needs = "0 and 1" if argument == "y_true" else "real numbers"
-    return f"{argument} must hold {needs}; column {name!r} holds {what}"
+    if argument.name == "by":
+        cannot = f" names, holds {what}, which cannot name groups"
+        return InputError(f"column {name!r}, which ", argument, cannot, column=name)
+    needs = "0 and 1" if argument.name == "y_true" else "real numbers"
+    return InputError(argument, f" must hold {needs}; column {name!r} holds {what}", column=name)
 
 
 def nulls(column: Any) -> Any:
@@ -93,6 +95,16 @@ def outcomes(column: Any) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any] | 
     if arrow().types.is_integer(column.type) or held == "booleans":
         return as_array(column), None
     return numbers(column), None
+
+
+def plain_array(column: Any) -> np.ndarray[Any, Any]:
+    """Return a column as an array: numbers, truths, or objects, None where there is no value."""
+    whole = arrow().types.is_integer(column.type) or kind_of(column.type) == "booleans"
+    if whole and not column.null_count:
+        return as_array(column)
+    if kind_of(column.type) == "numbers":
+        return numbers(column)
+    return np.array(column.to_pylist(), dtype=object)
 
 
 def group_codes(columns: list[Any]) -> tuple[list[Any], IntArray]:

@@ -85,7 +85,7 @@ class Walk:
         self._table, self._total, self._again = table, total, again
         self._number_groups, self._parts = number_groups, parts
         columns = table.columns
-        self.checks = Checks(weight_kind=columns.weight_kind, pos_label=columns.pos_label)
+        self.checks = Checks(columns.reading)
         self._weighted = columns.sample_weight is not None
         self.refused = ForbiddenRows()
         self.refused_in: dict[int, ForbiddenRows] = {}

@@ -1,0 +1,38 @@
+"""Libraries that are extras: asked for where they are needed, and named where they are missing."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+from secant.errors import MissingExtraError
+
+__all__ = ["require"]
+
+
+def require(library: str, extra: str | None, purpose: str) -> Any:
+    """Return a library, or a module of one, that is not installed with secant itself.
+
+    Parameters
+    ----------
+    library
+        What to import, such as ``"pyarrow"`` or ``"matplotlib.pyplot"``.
+    extra
+        The extra that installs it; None for a library that users install by its own name.
+    purpose
+        What needs it, as the message begins: ``"reading files needs"``.
+
+    Raises
+    ------
+    MissingExtraError
+        If it is not installed. What an installed library raises of itself is not hidden.
+    """
+    try:
+        return import_module(library)
+    except ModuleNotFoundError as error:
+        top = library.partition(".")[0]
+        if (error.name or top).partition(".")[0] != top:
+            raise  # it is installed, and lacks something itself
+        what = f"'secant[{extra}]'" if extra else top
+        msg = f"{purpose} {top}, which is not installed: pip install {what}"
+        raise MissingExtraError(msg) from error
