@@ -1,8 +1,6 @@
 """Predictions of several classes: their input, their laws, and P-values adjusted jointly."""
 
-from fractions import Fraction
 from functools import partial
-from itertools import accumulate, product
 
 import numpy as np
 import pytest
@@ -11,29 +9,10 @@ from hypothesis import strategies as st
 
 import secant
 from helpers import optional
+from samples import NAMES, simulate
 from secant import InputError
 from secant._api import assess_classes, calibrate
-from secant._inference import westfall_young as _joint
-from secant._inference.westfall_young import _bennett, westfall_young
-
-NAMES = ["cat", "dog", "eel"]
-
-
-def simulate(n, k, seed=0, sharpness=1.0, power=1.0):
-    """Draw probabilities and labels; the model reports the chances raised to ``power``."""
-    rng = np.random.default_rng(seed)
-    chance = rng.dirichlet(np.full(k, sharpness), n)
-    y = draw(chance, rng)
-    told = chance**power
-    return y, told / told.sum(axis=1, keepdims=True)
-
-
-def draw(chance, rng):
-    return (
-        (chance.cumsum(axis=1) < rng.random((len(chance), 1)))
-        .sum(axis=1)
-        .clip(max=chance.shape[1] - 1)
-    )
+from secant._inference import westfall_young as joint
 
 
 @st.composite
@@ -69,20 +48,6 @@ def assert_same(one, two):
 
 
 # Top label ----------------------------------------------------------------------------------------
-
-
-def test_top_label_is_the_largest_probability():
-    y, p = simulate(200, 4)
-    correct, confidence, predicted = secant.top_label(y, p)
-    np.testing.assert_array_equal(predicted, p.argmax(axis=1))
-    np.testing.assert_array_equal(confidence, p.max(axis=1))
-    np.testing.assert_array_equal(correct, predicted == y)
-
-
-def test_the_first_of_equal_probabilities_is_predicted():
-    top = secant.top_label(["b", "a"], [[0.4, 0.4, 0.2], [0.2, 0.4, 0.4]], classes=["a", "b", "c"])
-    assert top.predicted.tolist() == ["a", "b"]
-    assert top.correct.tolist() == [False, False]
 
 
 def test_input_is_kept_in_its_type_and_not_written_to():
@@ -232,8 +197,8 @@ def test_the_result_says_how_many_draws():
 
 def test_holms_adjustment_only_counts_below_what_draws_can_tell(monkeypatch):
     """Else the smaller of two adjustments would be taken, which keeps the promise of neither."""
-    drawn = _joint.Joint(np.array([1, 2, 2]) / 100, 99)
-    monkeypatch.setattr(_joint, "westfall_young", lambda *_, **__: drawn)
+    drawn = joint.Joint(np.array([1, 2, 2]) / 100, 99)
+    monkeypatch.setattr(joint, "westfall_young", lambda *_, **__: drawn)
     seen = assess_classes.class_predictions([0, 1, 2], np.full((3, 3), 1 / 3), None)
     rows = assess_classes.observations([1, 0, 0], [0.5] * 3)
     raw = np.array([1e-9, 1e-9, 0.03])
@@ -244,13 +209,13 @@ def test_holms_adjustment_only_counts_below_what_draws_can_tell(monkeypatch):
 
 def test_no_adjusted_pvalue_is_below_the_class_alone_and_tiny_ones_are_holms():
     y, p = simulate(3000, 4, power=2)
-    joint = secant.assess_classes(y, p, kind="one-vs-rest", draws=99)
+    jointly = secant.assess_classes(y, p, kind="one-vs-rest", draws=99)
     holm = secant.assess_classes(y, p, kind="one-vs-rest", adjust="holm")
-    for row in joint.rows:
+    for row in jointly.rows:
         assert row.adjusted_pvalue >= row.calibration.ecce_r.pvalue
     tiny = {row.key: row.adjusted_pvalue for row in holm.rows if row.adjusted_pvalue < 1e-6}
     assert tiny
-    assert {row.key: row.adjusted_pvalue for row in joint.rows if row.key in tiny} == tiny
+    assert {row.key: row.adjusted_pvalue for row in jointly.rows if row.key in tiny} == tiny
 
 
 def test_many_rows_are_kept_in_less_memory_and_nothing_changes(monkeypatch):
@@ -281,177 +246,6 @@ def test_probabilities_made_class_by_class():
 # Joint redraws ------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("dtype", [np.float64, np.float32])
-@pytest.mark.parametrize("off", [-5e-7, 0, 5e-7])
-@pytest.mark.parametrize("k", [2, 3, 4, 5, 8, 9])
-def test_labels_are_drawn_by_probabilities_divided_by_their_sum(k, off, dtype, monkeypatch):
-    """Class c covers what lies between c and c + 1 of the cumulative shares, in exact numbers."""
-    monkeypatch.setattr(_joint, "_TABLE", 48)  # the rows come in several pieces
-    probs = (np.random.default_rng(k).dirichlet(np.ones(k), 7) * (1 + off)).astype(dtype)
-    row = np.repeat(np.arange(7), [1, 2, 1, 1, 3, 1, 1])
-    sums = [list(accumulate(Fraction(float(p)) for p in probs[i])) for i in row]
-    edges = np.array([[float(part / whole[-1]) for part in whole[:-1]] for whole in sums]).T
-    labels = _joint._Labels(probs, row)
-    lowest, highest = np.zeros((1, row.size)), np.full((1, row.size), np.nextafter(1.0, 0.0))
-    below = labels.draw(np.concatenate([edges - 1e-10, highest]))
-    above = labels.draw(np.concatenate([lowest, edges + 1e-10]))
-    assert below.tolist() == above.tolist() == [[c] * row.size for c in range(k)]
-
-
-@pytest.mark.parametrize("whole", [1 - 5e-7, 1, 1 + 5e-7])
-def test_a_class_of_probability_zero_is_never_drawn(whole):
-    """Nor by a uniform number that is exactly where its share begins and ends."""
-    labels = _joint._Labels(whole * np.array([[0, 0.5, 0, 0.5, 0]]), np.zeros(1, int))
-    uniform = np.array([[0.0], [np.nextafter(0.5, 0)], [0.5], [np.nextafter(1.0, 0)]])
-    assert labels.draw(uniform).ravel().tolist() == [1, 1, 3, 3]
-
-
-def exact(probs, truth, weight=None):
-    """Return Westfall and Young's adjusted P-values by going through all labels."""
-    n, k = probs.shape
-    w = np.ones(n) if weight is None else weight
-    v = (w**2 * (probs * (1 - probs)).T).T.sum(axis=0)
-    unit = (w**3 * (probs * (1 - probs)).T).T.sum(axis=0) / v
-
-    def statistic(labels):
-        values = np.empty(k)
-        for c in range(k):
-            scores, tie = np.unique(probs[:, c], return_inverse=True)
-            gains = np.bincount(tie, w * (labels == c)) - np.bincount(tie, w) * scores
-            u = np.ptp(np.concatenate([[0], np.cumsum(gains)])) * unit[c] / v[c]
-            values[c] = v[c] / unit[c] ** 2 * ((1 + u) * np.log(1 + u) - u)
-        return values
-
-    observed = statistic(truth)
-    order = np.argsort(-observed)
-    p = np.zeros(k)
-    for labels in product(range(k), repeat=n):
-        chance = np.prod(probs[np.arange(n), labels])
-        for place in range(k):
-            rest = order[place:]
-            as_extreme = statistic(np.array(labels))[rest].max() >= observed[order[place]] - 1e-9
-            p[order[place]] += chance * as_extreme
-    p[order] = np.maximum.accumulate(p[order])
-    return p
-
-
-@pytest.mark.parametrize(
-    ("n", "k", "tied", "weighted", "seed"),
-    [(5, 3, 0, 0, 0), (6, 3, 1, 0, 1), (4, 4, 1, 0, 2), (8, 2, 0, 0, 3), (5, 3, 1, 1, 4)],
-)
-def test_joint_pvalues_equal_going_through_all_labels(n, k, tied, weighted, seed):
-    rng = np.random.default_rng(seed)
-    probs, truth = rng.dirichlet(np.ones(k), n), rng.integers(0, k, n)
-    if tied:
-        probs[1::2] = probs[0]
-    weight = rng.choice([0.5, 1.0, 3.0], n) if weighted else None
-    draws = 40_000
-    found = westfall_young(probs, truth, weights=weight, rng=rng, draws=draws)
-    expected = exact(probs, truth, weight)
-    assert found.draws == draws
-    error = 4 * np.sqrt(np.maximum(expected * (1 - expected), 1 / draws) / draws) + 2 / draws
-    assert (np.abs(found.pvalues - expected) < error).all()
-
-
-class EveryDraw:
-    """Gives every combination of a few uniform numbers, one after the other, instead of random."""
-
-    def __init__(self, uniform, rows):
-        self._left = iter(product(uniform, repeat=rows))
-
-    def random(self, size):
-        return np.array([next(self._left) for _ in range(size[0])]).reshape(size)
-
-
-@pytest.mark.parametrize("cells", [100, 1 << 19])
-@pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize("seed", range(6))
-def test_every_draw_of_labels_is_counted_as_it_should_be(seed, weighted, cells, monkeypatch):
-    """No randomness is left: those as extreme are counted one by one, ties with the data too."""
-    monkeypatch.setattr(_joint, "_CELLS", cells)
-    rng = np.random.default_rng(seed)
-    n, k, tenths = 3, 3, 10
-    probs = (rng.multinomial(tenths - k, np.full(k, 1 / k), n) + 1) / tenths
-    truth = rng.integers(0, k, n)
-    weight = rng.choice([0.5, 1.0, 3.0], n) if weighted else None
-    every = EveryDraw((np.arange(tenths) + 0.5) / tenths, n)
-    found = westfall_young(probs, truth, weights=weight, rng=every, draws=tenths**n)
-    as_extreme = exact(probs, truth, weight) * tenths**n
-    assert as_extreme == pytest.approx(as_extreme.round(), abs=1e-6)
-    assert found.pvalues.tolist() == ((1 + as_extreme.round()) / (1 + tenths**n)).tolist()
-
-
-def test_classes_that_are_almost_as_common_are_told_apart():
-    """Else the order in which they come would choose what is drawn for them."""
-    rng = np.random.default_rng(0)
-    probs = 0.25 + 1e-7 * rng.random((20, 4))
-    probs /= probs.sum(axis=1, keepdims=True)
-    truth, place = rng.integers(0, 4, 20), np.array([2, 0, 3, 1])
-    one = westfall_young(probs, truth, rng=np.random.default_rng(1), draws=99)
-    other = westfall_young(
-        probs[:, place], place.argsort()[truth], rng=np.random.default_rng(1), draws=99
-    )
-    assert other.pvalues.tolist() == one.pvalues[place].tolist()
-
-
-@pytest.mark.parametrize("enough", [None, 20])
-def test_memory_does_not_change_joint_pvalues(enough, monkeypatch):
-    """Draws come one by one, a few at a time or all at once."""
-    y, p = simulate(30, 4, seed=1, power=1.5)
-    answers = []
-    for cells in (1, 300, 1 << 19):
-        monkeypatch.setattr(_joint, "_CELLS", cells)
-        rng = np.random.default_rng(0)
-        pvalues, draws = westfall_young(p, y, rng=rng, draws=400, enough=enough)
-        answers.append((pvalues.tolist(), draws))
-    assert answers[0] == answers[1] == answers[2]
-    assert len(set(answers[0][0])) > 1  # classes of several P-values
-
-
-def test_stopping_early_takes_the_same_draws():
-    y, p = simulate(60, 4)
-    whole = westfall_young(p, y, rng=np.random.default_rng(0), draws=3000)
-    early = westfall_young(p, y, rng=np.random.default_rng(0), draws=3000, enough=50)
-    assert early.draws < whole.draws
-    first = np.argmin(whole.pvalues)
-    assert early.pvalues[first] == early.pvalues.min() == 50 / early.draws
-    # Drawing on cannot change what the first has settled: recompute from that many draws.
-    again = westfall_young(p, y, rng=np.random.default_rng(0), draws=early.draws)
-    assert again.pvalues[first] == pytest.approx(51 / (early.draws + 1))
-
-
-@pytest.mark.parametrize("k", [5, 20])
-def test_family_wise_error_of_calibrated_predictions(k):
-    families, n, alpha, alarms = 300, 60, 0.1, 0
-    for seed in range(families):
-        y, p = simulate(n, k, seed, sharpness=0.3)
-        rng = np.random.default_rng([seed, 1])
-        alarms += westfall_young(p, y, rng=rng, draws=99).pvalues.min() <= alpha
-    error = np.sqrt(alpha * (1 - alpha) / families)
-    assert alarms / families < alpha + 3 * error  # never above
-    assert alarms / families > alpha - 4 * error  # and not far below
-
-
-def test_classes_that_are_off_do_not_make_others_fail():
-    # The model gives most of what belongs to class 1 to class 0; all other classes are calibrated.
-    families, n, alpha, found, alarms = 300, 100, 0.1, 0, 0
-    for seed in range(families):
-        y, p = simulate(n, 5, seed)
-        told = p.copy()
-        told[:, 0] += 0.8 * p[:, 1]
-        told[:, 1] *= 0.2
-        rng = np.random.default_rng([seed, 2])
-        adjusted = westfall_young(told, y, rng=rng, draws=99).pvalues
-        found += adjusted[:2].max() <= alpha
-        alarms += adjusted[2:].min() <= alpha
-    assert found > 0.9 * families
-    error = np.sqrt(alpha * (1 - alpha) / families)
-    assert alarms / families < alpha + 3 * error
-    assert (
-        alarms / families > alpha - 4 * error
-    )  # stepping down, they are compared among themselves
-
-
 def test_a_class_that_cannot_vary():
     p = np.array([[1.0, 0.0, 0.0], [0.5, 0.5, 0.0], [0.25, 0.75, 0.0]])
     right = secant.assess_classes([0, 1, 1], p, kind="one-vs-rest")
@@ -461,14 +255,6 @@ def test_a_class_that_cannot_vary():
     assert wrong.rows[0].key == 2
     assert wrong.rows[0].adjusted_pvalue == 0
     assert wrong[2].forbidden == (2,)
-
-
-def test_bennetts_function_has_no_seam_and_no_cancellation():
-    u = np.array([0.0, 1e-9, 1e-4, 0.0099999, 0.0100001, 0.1, 0.4, 0.5, 30.0])
-    mpmath = optional("mpmath")
-    with mpmath.workdps(50):
-        expected = [float((1 + mpmath.mpf(x)) * mpmath.log(1 + mpmath.mpf(x)) - x) for x in u]
-    np.testing.assert_allclose(_bennett(u), expected, rtol=2e-13)
 
 
 # Names --------------------------------------------------------------------------------------------
@@ -496,90 +282,6 @@ def test_columns_of_a_frame_are_the_classes(library):
     assert_same(secant.assess_classes(y, frame), expected)
     text = optional(library).Series(np.array(NAMES)[y].tolist())
     assert_same(secant.assess_classes(text, frame), expected)
-
-
-def test_whole_floats_and_booleans_are_class_numbers():
-    p = [[0.7, 0.3], [0.2, 0.8]]
-    for y in ([0, 1], [0.0, 1.0], [False, True], np.array([0, 1], np.uint8)):
-        assert secant.top_label(y, p).correct.all()
-
-
-@pytest.mark.parametrize(
-    ("y", "options", "message"),
-    [
-        ([0, 3, 1], {}, r"y_true\[1\] is 3, which is no class: with 3 columns .* 0 to 2$"),
-        ([0, -1, 1], {}, r"y_true\[1\] is -1, which is no class"),
-        ([1, 3, 2], {}, r"numbered from 1\? pass classes=range\(1, 4\)"),
-        ([0.5, 1, 2], {}, r"y_true\[0\] is 0.5, which is no class"),
-        ([0, np.nan, 1], {}, r"y_true\[1\] is nan; a missing outcome"),
-        (["cat", "dog", None], {"classes": NAMES}, r"y_true\[2\] is None; a missing outcome"),
-        (
-            ["cat", "dog", "eel"],
-            {},
-            r"y_true\[0\] is 'cat', which is no class: say what .*classes_",
-        ),
-        (["cat", "dog", "elk"], {"classes": NAMES}, r"y_true\[2\] is 'elk'.* 'cat', 'dog', 'eel'$"),
-        ([0, 1, 2], {"classes": ["10", "11", "12"]}, r"a class is called '10'"),
-        ([0, 1, 2], {"classes": ["a", "b"]}, r"name the 3 columns of probs, one each; it has 2"),
-        ([0, 1, 2], {"classes": "abc"}, r"classes must name the 3 columns .* got 'abc'"),
-        ([0, 1, 2], {"classes": ["a", "b", "a"]}, r"got 'a' twice"),
-        ([0, 1, 2], {"classes": ["a", None, "b"]}, r"got a missing one"),
-        ([0, 1], {}, r"y_true has 2 values, probs 3 rows$"),
-        ([[1, 0, 0], [0, 1, 0], [0, 0, 1]], {}, r"one-hot\? pass y_true.argmax\(axis=1\)"),
-        ("yes", {}, r"y_true must be an array of values; got the text 'yes'"),
-    ],
-)
-def test_unusable_labels_are_refused(y, options, message):
-    p = [[0.5, 0.3, 0.2], [0.2, 0.6, 0.2], [0.1, 0.2, 0.7]]
-    for kind in ("top-label", "one-vs-rest"):
-        with pytest.raises(InputError, match=message):
-            secant.assess_classes(y, p, kind=kind, **options)
-    with pytest.raises(InputError, match=message):
-        secant.top_label(y, p, **options)
-
-
-@pytest.mark.parametrize(
-    ("probs", "message"),
-    [
-        ([[0.5, 0.5], [np.nan, 0.5]], r"probs\[1, 0\] is nan; a missing probability"),
-        ([[0.5, 0.5], [1.2, -0.2]], r"probs\[1, 0\] is 1.2; .* logits: apply a softmax"),
-        ([[0.5, 0.5], [0.5, 0.502]], r"probs\[1\] sums to 1.002, .* within 0.001"),
-        ([[0.5, 0.5], [0.5, 0.4]], r"probs\[1\] sums to 0.9, .*sum_to_one=False"),
-        ([[2.0, -1.0], [0.3, 4.0]], r"probs\[0, 0\] is 2.0; .*softmax"),
-        ([[40.0, 60.0], [50.0, 50.0]], r"probs\[0, 0\] is 40.0; .*percentages: divide by 100"),
-        (np.log([[0.4, 0.6], [0.5, 0.5]]), r"logarithms of probabilities: take exp"),
-        ([[0.5, 0.5], [0.5, np.inf]], r"probs\[1, 1\] is inf; a probability must lie in \[0, 1\]$"),
-        ([[0.5, 0.5], [0.0, 1.0000001]], r"probs\[1, 1\] is 1.0000001; .* in \[0, 1\]$"),
-        ([[1.0], [1.0]], r"probs has 1 column, .*secant.assess"),
-        ([0.5, 0.5], r"its shape is \(2,\)"),
-        (np.zeros((0, 2)), r"probs are empty"),
-        ([["a", "b"], ["c", "d"]], r"probs must hold real numbers; got text; the first is 'a'"),
-        (np.array([[0.5, 0.5], [0.5, None]]), r"probs\[1\]\[1\] is None, not a number"),
-        (
-            np.ma.masked_array([[0.5, 0.5], [0.5, 0.5]], [[0, 0], [0, 1]]),
-            r"probs\[1, 1\] is masked",
-        ),
-        ("high", r"probs must be an array of values; got the text 'high'"),
-    ],
-)
-def test_unusable_probabilities_are_refused(probs, message):
-    for kind in ("top-label", "one-vs-rest"):
-        with pytest.raises(InputError, match=message):
-            secant.assess_classes([0, 1], probs, kind=kind)
-
-
-def test_transposed_probabilities_are_noticed():
-    with pytest.raises(InputError, match=r"is probs transposed\?"):
-        secant.top_label(np.zeros(5, int), np.full((2, 5), 0.2))
-
-
-@pytest.mark.parametrize("kind", [np.float32, np.float16])
-def test_sums_may_be_off_by_rounding(kind):
-    rng = np.random.default_rng(0)
-    logits = 3 * rng.standard_normal((200, 1000)).astype(np.float32)
-    probs = np.exp(logits)
-    probs = (probs / probs.sum(axis=1, keepdims=True)).astype(kind)
-    secant.top_label(rng.integers(0, 1000, 200), probs)
 
 
 @pytest.mark.parametrize(

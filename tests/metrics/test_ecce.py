@@ -1,65 +1,28 @@
-"""The paper's synthetic experiments, against numbers from the paper's own code."""
+"""The graph of cumulative differences: exact at every point, and the paper's own numbers."""
 
 import json
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import secant
-from helpers import ROOT
+from helpers import DATA
+from samples import EXACT, RELATIVE, as_many, assert_covers, copies, gone, predictions
 from secant.paper import synthetic
 
-DATA = ROOT / "tests" / "data"
-SYNTHETIC = json.loads((DATA / "synthetic.json").read_text())
 CONVERGENCE = json.loads((DATA / "convergence.json").read_text())
-STRATEGY = {"equispaced": "uniform", "equal-count": "quantile"}
-CLOSE = {"rel": 1e-12, "abs": 0}
-
-
-@pytest.fixture(scope="module", params=SYNTHETIC, ids=lambda case: case["scores"])
-def case(request):
-    golden = request.param
-    p = synthetic.scores(golden["n"], golden["scores"])
-    y = synthetic.responses(golden["n"], golden["scores"])[0]
-    return golden, y, p
 
 
 def test_cumulative_metrics(case):
     golden, y, p = case
     result = secant.assess(y, p)
-    assert result.sigma == pytest.approx(golden["sigma"], **CLOSE)
+    assert result.sigma == pytest.approx(golden["sigma"], **RELATIVE)
     for name in ("ecce_r", "ecce_mad"):
         statistic = getattr(result, name)
-        assert statistic.value == pytest.approx(golden[name], **CLOSE)
-        assert statistic.normalized == pytest.approx(golden[f"{name}_normalized"], **CLOSE)
-
-
-def test_binned_metrics(case):
-    golden, y, p = case
-    for entry in golden["ece"]:
-        for weighting in ("width", "count"):
-            options = {
-                "n_bins": entry["n_bins"],
-                "strategy": STRATEGY[entry["bins"]],
-                "weighting": weighting,
-            }
-            ece1 = secant.ece(y, p, **options)
-            ece2 = secant.ece(y, p, norm="l2", squared=True, **options)
-            assert ece1 == pytest.approx(entry[f"{weighting}_ece1"], **CLOSE)
-            assert ece2 == pytest.approx(entry[f"{weighting}_ece2"], **CLOSE)
-
-
-def test_the_worked_example_of_the_verdict():
-    p = synthetic.scores(32768, "square rooted")
-    y = synthetic.responses(32768, "square rooted")[0]
-    result = secant.assess(y, p, method="asymptotic")
-    assert result.ecce_mad.pvalue == pytest.approx(7.1e-8, rel=0.01)
-    assert result.ecce_r.pvalue == pytest.approx(1.2e-23, rel=0.01)
-    printed = str(secant.assess(y, p))
-    assert "Over scores 0.292 to 1.000 predictions are too high by 2.51 points" in printed
-    assert "95% limits 1.87 to 3.15" in printed
-    assert "29,955 predictions" in printed
-    assert "10.2 sigma, where perfect calibration gives about 1.6" in printed
+        assert statistic.value == pytest.approx(golden[name], **RELATIVE)
+        assert statistic.normalized == pytest.approx(golden[f"{name}_normalized"], **RELATIVE)
 
 
 @pytest.mark.parametrize(
@@ -87,4 +50,74 @@ def test_convergence(golden):
         )
     names = ("ece1", "ece2", "ecce_mad", "ecce_r", "ecce_mad_normalized", "ecce_r_normalized")
     expected = [golden[name] for name in names]
-    assert np.mean(rows, axis=0) == pytest.approx(expected, **CLOSE)
+    assert np.mean(rows, axis=0) == pytest.approx(expected, **RELATIVE)
+
+
+# --- where ----------------------------------------------------------------------------------------
+
+
+def assert_worst_attains(result, y, p, w):
+    worst = result.worst
+    assert abs(worst.miscalibration) * worst.weight == pytest.approx(result.ecce_r.value, **EXACT)
+    assert worst.low in p
+    assert worst.high in p
+    assert_covers(worst, y, p, w, (worst.low <= p) & (p <= worst.high))
+    assert worst.direction == ("too high" if worst.miscalibration < 0 else "too low")
+
+
+@given(predictions(), st.booleans())
+def test_the_worst_range_attains_ecce_r(data, cut):
+    y, p, w, kind = data
+    with as_many(cut):
+        result = secant.assess(y, p, sample_weight=w, weight_kind=kind)
+    if result.ecce_r.value == 0:
+        assert (result.worst.n, result.worst.weight, result.worst.direction) == (0, 0, "even")
+    else:
+        assert_worst_attains(result, *copies(y, p, w, kind))
+
+
+def test_the_worst_range_of_many_rows(many):
+    y, p = many
+    assert_worst_attains(secant.assess(y, p), y, p, np.ones(len(y)))
+    w = np.random.default_rng(2).lognormal(0, 1, len(y))
+    assert_worst_attains(secant.assess(y, p, sample_weight=w, method="asymptotic"), y, p, w)
+
+
+# --- the curve ------------------------------------------------------------------------------------
+
+
+def assert_curve(result, y, p, w):
+    curve = result.curve
+    assert len(curve.score) == len(curve.fraction) == len(curve.difference)
+    assert (curve.fraction[0], curve.difference[0]) == (0, 0)
+    assert curve.fraction[-1] == pytest.approx(1, **EXACT)
+    assert curve.score[0] <= p.min()
+    assert p.max() <= curve.score[-1] <= 1
+    assert (np.diff(curve.score[1:]) > 0).all()
+    assert (np.diff(curve.fraction) > 0).all()
+    order = np.argsort(p, kind="stable")
+    after = np.searchsorted(p[order], curve.score[1:], side="right")
+    for column, gains in ((curve.fraction, w), (curve.difference, w * (y - p))):
+        expected = np.concatenate([[0], np.cumsum(gains[order])])[after] / w.sum()
+        assert np.abs(column[1:] - expected).max() <= 1e-12
+    assert np.ptp(curve.difference) == pytest.approx(result.ecce_r.value, **EXACT)
+    assert np.abs(curve.difference).max() == pytest.approx(result.ecce_mad.value, **EXACT)
+
+
+@given(predictions(), st.booleans())
+def test_the_curve_is_exact_at_every_point(data, cut):
+    y, p, w, kind = data
+    with as_many(cut):
+        result = secant.assess(y, p, sample_weight=w, weight_kind=kind)
+    if not cut:
+        assert result.curve.score[1:].tolist() == sorted(set(p.tolist()))
+    assert_curve(result, *copies(y, p, w, kind))
+
+
+def test_the_curve_of_many_rows(many):
+    y, p = many
+    assert_curve(secant.assess(y, p), y, p, np.ones(len(y)))
+    w = np.random.default_rng(5).lognormal(0, 1, len(y))
+    result = secant.assess(y, p, sample_weight=w, method="asymptotic")
+    assert_curve(result, y, p, w)
+    assert_curve(gone(result), y, p, w)

@@ -1,4 +1,4 @@
-"""Where predictions are off: the intervals, those fixed in advance, and planning."""
+"""Where predictions are off: the ranges that stand out."""
 
 import math
 from dataclasses import replace
@@ -10,20 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import secant
+from samples import stepped
 from secant import null
 from secant.sources import rows as row_source
 
 LEVELS = (0.8, 0.9, 0.95)
-
-
-def stepped(n=6000, seed=0, high=0.12):
-    """Return outcomes that are off in two separate ranges of scores, in opposite directions."""
-    rng = np.random.default_rng(seed)
-    p = rng.random(n)
-    chance = (
-        p + np.where((p > 0.1) & (p < 0.35), high, 0) - np.where((p > 0.6) & (p < 0.9), high, 0)
-    )
-    return (rng.random(n) < chance).astype(int), p
 
 
 def brute_force(y, p, threshold):
@@ -149,144 +140,3 @@ def test_the_chance_of_any_false_interval_stays_at_the_level():
         for _ in range(draws)
     )
     assert false <= draws * alpha + 3 * math.sqrt(draws * alpha * (1 - alpha))
-
-
-# --- one range fixed in advance -------------------------------------------------------------------
-
-
-def test_fixed_in_advance_is_clopper_and_pearson():
-    from helpers import optional
-
-    stats = optional("scipy.stats")
-    y, p = stepped(800)
-    result = secant.assess(y, p)
-    inside = (p >= 0.2) & (p <= 0.3)
-    each = result.between(0.2, 0.3, fixed_in_advance=True)
-    limits = stats.binomtest(int(y[inside].sum()), int(inside.sum())).proportion_ci(0.95, "exact")
-    assert each.limits == "clopper-pearson"
-    assert each.ci == pytest.approx(
-        (limits.low - p[inside].mean(), limits.high - p[inside].mean()), abs=1e-9
-    )
-    simultaneous = result.between(0.2, 0.3)
-    assert simultaneous.limits == "simultaneous"
-    assert simultaneous.ci[0] < each.ci[0] < each.ci[1] < simultaneous.ci[1]
-    assert simultaneous.miscalibration == each.miscalibration
-
-
-def test_fixed_in_advance_is_not_narrower_where_scores_are_sure_and_differ():
-    """Of scores near 0 and 1 Clopper and Pearson only see that half of the events happened."""
-    rng = np.random.default_rng(0)
-    p = np.where(rng.random(2000) < 0.5, 0.02, 0.98)
-    result = secant.assess(rng.random(2000) < p, p, method="asymptotic")
-    one, all_at_once = result.between(0, 1, fixed_in_advance=True), result.between(0, 1)
-    assert one.ci[0] < all_at_once.ci[0] < all_at_once.ci[1] < one.ci[1]
-
-
-def test_fixed_in_advance_counts_copies_and_refuses_sampling_weights():
-    y, p, w = [0, 1, 1, 0], [0.2, 0.3, 0.6, 0.7], [3, 1, 2, 4]
-    copies = secant.assess(y, p, sample_weight=w, weight_kind="frequency")
-    written_out = secant.assess(np.repeat(y, w), np.repeat(p, w))
-    asked = {"fixed_in_advance": True}
-    assert copies.between(0, 1, **asked).ci == written_out.between(0, 1, **asked).ci
-    with pytest.raises(secant.InputError, match="sampling weights"):
-        secant.assess(y, p, sample_weight=w).between(0, 1, fixed_in_advance=True)
-    assert secant.assess(y, p).between(0.31, 0.32, fixed_in_advance=True).n == 0
-
-
-# --- planning -------------------------------------------------------------------------------------
-
-
-@given(st.integers(1, 10**9), st.floats(0.001, 0.999), st.floats(0.5, 0.999))
-def test_planning_both_ways_agrees(n, score, power):
-    options = {"scores": score, "power": power}
-    shown = secant.detectable(n, **options)
-    if shown <= 1:
-        needed = secant.predictions_needed(shown, **options)
-        assert needed == pytest.approx(n, abs=1, rel=1e-9)
-    assert secant.detectable(4 * n, **options) < shown
-
-
-@given(st.floats(0.002, 1), st.floats(0.001, 0.999))
-def test_no_fewer_predictions_would_do(ecce_r, score):
-    needed = secant.predictions_needed(ecce_r, scores=score)
-    assert secant.detectable(needed, scores=score) <= ecce_r * (1 + 1e-9)
-    if needed > 1:
-        assert secant.detectable(needed - 1, scores=score) > ecce_r * (1 - 1e-9)
-
-
-def test_rows_of_hardly_any_weight_show_nothing():
-    rng = np.random.default_rng(1)
-    p = rng.random(500)
-    y = rng.random(500) < p
-    weight = np.where(np.arange(500) < 100, 1.0, 1e-9)
-    weighted = secant.assess(y, p, sample_weight=weight, method="asymptotic")
-    alone = secant.assess(y[:100], p[:100], method="asymptotic")
-    assert weighted.detectable == pytest.approx(alone.detectable, rel=1e-6)
-
-
-def test_what_a_result_says_is_detectable_is_what_planning_says():
-    rng = np.random.default_rng(0)
-    p = rng.random(400)
-    result = secant.assess(rng.random(400) < p, p, confidence_level=0.9)
-    assert result.detectable == pytest.approx(
-        secant.detectable(400, scores=p, confidence_level=0.9), rel=1e-12
-    )
-
-
-@pytest.mark.parametrize(("n", "score"), [(400, 0.5), (3000, 0.05)])
-def test_the_detectable_is_detected(n, score):
-    """All predictions too low by the detectable amount: found about 99 times in 100, or more."""
-    rng = np.random.default_rng(n)
-    shift = secant.detectable(n, scores=score)
-    p = np.full(n, score) + np.linspace(-1e-3, 1e-3, n)
-    found = [
-        secant.assess(rng.random(n) < p + shift, p, method="asymptotic").ecce_r.pvalue <= 0.05
-        for _ in range(400)
-    ]
-    assert np.mean(found) >= 0.97
-    half = [
-        secant.assess(rng.random(n) < p + shift / 2, p, method="asymptotic").ecce_r.pvalue <= 0.05
-        for _ in range(200)
-    ]
-    assert np.mean(half) < 0.9
-
-
-@pytest.mark.parametrize(
-    ("call", "words"),
-    [
-        (lambda: secant.detectable(0), "n must be a whole number"),
-        (lambda: secant.detectable(10.5), "n must be a whole number"),
-        (lambda: secant.detectable(10, scores=1.2), r"scores\[0\] is 1.2"),
-        (lambda: secant.detectable(10, scores=[]), "scores is empty"),
-        (lambda: secant.detectable(10, scores=[0.5, math.nan]), r"scores\[1\] is nan"),
-        (lambda: secant.detectable(10, power=1), r"power must lie in \[0.5, 1\)"),
-        (lambda: secant.detectable(10, confidence_level=1), "confidence_level"),
-        (lambda: secant.predictions_needed(0), r"ecce_r must lie in \(0, 1\]"),
-        (lambda: secant.predictions_needed("a"), "ecce_r must lie"),
-    ],
-)
-def test_planning_refuses(call, words):
-    with pytest.raises(secant.InputError, match=words):
-        call()
-
-
-# --- few events -----------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(("n", "b", "factor"), [(20, 1000, 20), (50, 200, 10), (100, 500, 5)])
-def test_limits_hold_where_few_events_are_expected(n, b, factor):
-    """Events far more frequent than forecast, and still too rare to show in most samples."""
-    rng = np.random.default_rng(n)
-    p = np.sort(rng.beta(1, b, n))
-    chance = np.minimum(factor * p, 1)
-    truth = np.concatenate([[0], np.cumsum(chance - p)]) / n
-    draws = 1000
-    held = 0
-    for _ in range(draws):
-        result = secant.assess(rng.random(n) < chance, p, method="asymptotic")
-        low, high = result.ecce_r.ci
-        path = result.curve.difference
-        half = result._half_width(1.0)
-        everywhere = np.ptp(path - truth) <= half
-        held += (low <= np.ptp(truth) <= high) and everywhere
-    assert held >= draws * 0.95 - 3 * math.sqrt(draws * 0.95 * 0.05)
