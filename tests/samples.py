@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import strategies as st
 
+import secant
 from secant.sources import rows as row_source
 
 EXACT = {"rel": 0, "abs": 1e-12}
@@ -156,3 +157,11 @@ def stepped(n=6000, seed=0, high=0.12):
         p + np.where((p > 0.1) & (p < 0.35), high, 0) - np.where((p > 0.6) & (p < 0.9), high, 0)
     )
     return (rng.random(n) < chance).astype(int), p
+
+
+def compare_groups(y, p, member, w=None, **kwargs):
+    return secant.compare_groups(y, p, member, sample_weight=w, **kwargs)
+
+
+def compare_models(y, a, b, w=None, **kwargs):
+    return secant.compare_models(y, a, b, sample_weight=w, **kwargs)

@@ -6,6 +6,10 @@ from fractions import Fraction
 import numpy as np
 from hypothesis import strategies as st
 
+from secant._api import scan
+from secant._inference import multiscale
+from secant._input.observations import observations
+
 
 def table(scores, responses):
     """Collapse rows into ties."""
@@ -66,3 +70,9 @@ def random_ties(seed):
         np.where(rng.random(n) < 0.5, 0.3, rng.random(n)),
     ][seed % 7]
     return observed_table(rng, scores, rng.choice([0.0, 0.05, -0.1, 0.3]))
+
+
+def family(y, p, w=None):
+    """Return the ties of predictions, and the ranges of them that a scan looks at, if any."""
+    ties = scan._ties(observations(y, p, w))
+    return ties, (multiscale.ranges(ties) if len(ties.score) else None)
