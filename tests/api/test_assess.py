@@ -7,8 +7,6 @@ import secant
 from samples import EXACT, N_MANY, RELATIVE, statistics
 from secant import InputError
 
-# --- P-values -------------------------------------------------------------------------------------
-
 
 def test_random_ties_and_draws_for_weights_do_not_go_together():
     rng = np.random.default_rng(0)
@@ -17,9 +15,6 @@ def test_random_ties_and_draws_for_weights_do_not_go_together():
     with pytest.raises(InputError, match="do not go together where weights differ"):
         secant.assess(scores > 0.3, scores, sample_weight=weights, **options)
     assert "Monte Carlo" in secant.assess(scores > 0.3, scores, **options).ecce_r.method
-
-
-# --- random ties ----------------------------------------------------------------------------------
 
 
 def test_random_ties_are_reproducible():

@@ -28,12 +28,6 @@ def columns(rows):
     return np.array(y), np.array(p), np.array(w), np.array(g, object)
 
 
-def same(result, expected):
-    """Assert that two results are equal in every number."""
-    assert result.to_dict() == expected.to_dict()
-    assert np.array_equal(result.curve.difference, expected.curve.difference)
-
-
 @given(rows_in_groups, st.sampled_from([None, "sampling", "frequency"]))
 def test_a_group_is_assessed_as_if_alone(rows, kind):
     y, p, w, g = columns(rows)
@@ -103,9 +97,6 @@ def test_many_rows_take_the_way_of_cells(monkeypatch):
         assert result.ece().value == alone.ece().value
 
 
-# --- keys -----------------------------------------------------------------------------------------
-
-
 def test_groups_in_a_frame_and_in_a_mapping():
     pandas = optional("pandas")
     table = {
@@ -125,9 +116,6 @@ def test_groups_in_a_frame_and_in_a_mapping():
     assert set(result) == {("a", 1), ("b", 1), ("b", 2)}
     assert result.by == ("g", "h")
     assert list(result.to_pandas().columns[:3]) == ["g", "h", "n"]
-
-
-# --- the table ------------------------------------------------------------------------------------
 
 
 def test_too_few_are_those_who_could_not_have_shown_anything_alone():

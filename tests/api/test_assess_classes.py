@@ -243,9 +243,6 @@ def test_probabilities_made_class_by_class():
     assert result[2].ecce_r == secant.assess(y == 2, p[:, 2]).ecce_r
 
 
-# Joint redraws ------------------------------------------------------------------------------------
-
-
 def test_a_class_that_cannot_vary():
     p = np.array([[1.0, 0.0, 0.0], [0.5, 0.5, 0.0], [0.25, 0.75, 0.0]])
     right = secant.assess_classes([0, 1, 1], p, kind="one-vs-rest")

@@ -8,8 +8,6 @@ import pytest
 import secant
 from samples import EXACT, ORDINARY, RELATIVE, miscalibrated
 
-# --- plain and frozen -----------------------------------------------------------------------------
-
 
 def test_averages():
     y, p = ORDINARY
@@ -27,9 +25,6 @@ def test_averages():
     )
 
 
-# --- the words ------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("name", ["ordinary", "few distinct scores"])
 def test_no_note_without_a_reason(name):
     y, p = miscalibrated()
@@ -37,9 +32,6 @@ def test_no_note_without_a_reason(name):
         p = np.floor(p * 64) / 64 + 1 / 128
     assert secant.assess(y, p, method="asymptotic").warnings == ()
     assert secant.assess(y, p, sample_weight=np.linspace(1, 2, len(y))).warnings == ()
-
-
-# --- P-values -------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("seed", range(20))

@@ -9,8 +9,6 @@ from hypothesis import strategies as st
 
 import secant
 
-# --- planning -------------------------------------------------------------------------------------
-
 
 @given(st.integers(1, 10**9), st.floats(0.001, 0.999), st.floats(0.5, 0.999))
 def test_planning_both_ways_agrees(n, score, power):

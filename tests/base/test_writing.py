@@ -12,8 +12,6 @@ import pytest
 from secant import Cells
 from states import P, Y, state
 
-# --- files ----------------------------------------------------------------------------------------
-
 
 def test_what_cannot_be_saved_names_the_file_asked_for(tmp_path):
     (tmp_path / "file").touch()
@@ -36,9 +34,6 @@ def test_a_saved_file_has_the_permissions_of_any_new_file(tmp_path):
     state(16, {"y_true": Y, "y_prob": P}).save(tmp_path / "state")
     modes = {(tmp_path / name).stat().st_mode for name in ("ordinary", "state")}
     assert len(modes) == 1, "others could read an ordinary file"
-
-
-# Whole or not at all ------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

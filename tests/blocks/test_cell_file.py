@@ -19,8 +19,6 @@ from hypothesis import strategies as st
 from secant import Cells, InputError
 from states import CELLS, P, W, Y, assert_same, batches, state
 
-# --- files ----------------------------------------------------------------------------------------
-
 
 @given(st.lists(batches(), max_size=3), st.sampled_from(CELLS))
 def test_saving_and_loading_loses_nothing(tmp_path_factory, parts, n_cells):

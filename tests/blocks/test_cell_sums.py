@@ -8,8 +8,6 @@ from hypothesis import strategies as st
 from secant import Cells
 from states import CELLS, assert_same, batches, rows_of, state
 
-# --- data -----------------------------------------------------------------------------------------
-
 
 def half_tied(rng, n):
     return np.where(rng.random(n) < 0.5, 0.3, rng.random(n))
@@ -17,9 +15,6 @@ def half_tied(rng, n):
 
 def two_clusters(rng, n):
     return rng.choice([0.2, 0.7], n) + 1e-9 * rng.random(n)
-
-
-# --- order, chunks, merging -----------------------------------------------------------------------
 
 
 @given(st.sampled_from(CELLS), st.lists(batches(), min_size=1, max_size=5), st.data())

@@ -9,8 +9,6 @@ import pytest
 from helpers import optional
 from secant._inference import chains
 
-# --- rare events ----------------------------------------------------------------------------------
-
 
 def test_pools_have_the_law_of_their_rows():
     rng = np.random.default_rng(3)
@@ -28,9 +26,6 @@ def test_pools_have_the_law_of_their_rows():
         else:
             assert np.allclose(found, law[first : first + len(found)], rtol=1e-12, atol=0)
             assert law.sum() - law[first : first + len(found)].sum() < 1e-15
-
-
-# --- binomial laws --------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("size", [2, 3, 64, 65, 1000, 10**6])

@@ -11,8 +11,6 @@ from secant._inference.path import observe
 from secant.errors import MissingExtraError
 from ties import as_table, close, random_ties, tables
 
-# --- full enumeration -----------------------------------------------------------------------------
-
 
 @given(tables())
 def test_python_and_compiled_code_are_one(ties):
@@ -37,9 +35,6 @@ def every_chain(path, c, span):
             yield make(path, plans.Grid(stride), steps, span, ("down", "up"))
 
 
-# --- laws -----------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("seed", range(28))
 def test_numba_has_the_same_numbers(seed):
     optional("numba")
@@ -62,9 +57,6 @@ def test_python_kernel_on_larger_tables(seed):
     for chain in every_chain(path, c, span):
         python = chains_numba.run(chains_numba.absorb, chain)
         assert np.allclose(python, chains.absorbed(chain), rtol=1e-12, atol=0)
-
-
-# --- work -----------------------------------------------------------------------------------------
 
 
 def test_numba_is_asked_for_by_name(monkeypatch):

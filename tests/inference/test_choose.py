@@ -20,8 +20,6 @@ from secant._inference.finite import Bracket
 BUDGET = 800_000_000
 PATIENCE = 8
 LARGE_VARIANCE = 400
-
-
 # Rows and distinct scores from which nothing is counted any more.
 MANY_ROWS = 65_536
 MANY_SCORES = 4096
@@ -236,7 +234,7 @@ def test_numba_does_not_choose_the_method(case, monkeypatch):
         assert one.pvalue == pytest.approx(other.pvalue, rel=1e-12)
 
 
-# --- P-values -------------------------------------------------------------------------------------
+# The P-values themselves --------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("label", "expected"), [(1, 0.3), (0, 1.0)])

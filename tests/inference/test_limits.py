@@ -50,7 +50,7 @@ def test_hoeffding_where_nothing_varied():
     assert result.ecce_r.ci == pytest.approx((0, 2.72 / 20), rel=2e-3)
 
 
-# --- the table ------------------------------------------------------------------------------------
+# --- the least P-value, and P-values at the level -------------------------------------------------
 
 
 @given(st.lists(st.sampled_from([0.0, 0.05, 0.3, 0.5, 0.7, 0.9, 1.0]), min_size=1, max_size=8))

@@ -6,8 +6,6 @@ import numpy as np
 
 from secant._inference.path import compensated_sum
 
-# --- ties and rounding ----------------------------------------------------------------------------
-
 
 def test_running_sums_are_as_good_as_exact():
     rng = np.random.default_rng(8)

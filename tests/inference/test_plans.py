@@ -7,8 +7,6 @@ from secant._inference import chains, plans
 from secant._inference.finite import certified_r, exact_mad, operations
 from ties import observed_table
 
-# --- laws -----------------------------------------------------------------------------------------
-
 
 def test_a_budget_buys_tighter_bounds():
     rng = np.random.default_rng(12)
@@ -20,9 +18,6 @@ def test_a_budget_buys_tighter_bounds():
         widths.append(bracket.high - bracket.low)
     assert widths[0] == widths[1] >= widths[2] >= widths[3] > 0
     assert widths[0] > 2 * widths[3]
-
-
-# --- work -----------------------------------------------------------------------------------------
 
 
 def test_operations_count_what_is_done(monkeypatch):

@@ -11,8 +11,6 @@ from samples import simulate
 from secant._inference import westfall_young as joint
 from secant._inference.westfall_young import _bennett, westfall_young
 
-# Joint redraws ------------------------------------------------------------------------------------
-
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("off", [-5e-7, 0, 5e-7])

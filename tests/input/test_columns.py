@@ -7,8 +7,6 @@ from doors import P, W, Y
 from secant import InputError
 from secant._input.columns import named_columns
 
-# --- likely mistakes, recognised ------------------------------------------------------------------
-
 
 @pytest.mark.parametrize("names", [("y", P), (Y, "p"), ("y", "p")])
 def test_names_of_columns_of_nothing(names):

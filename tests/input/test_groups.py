@@ -13,8 +13,6 @@ import secant
 from helpers import optional
 from secant._input.groups import grouped, key_order, plain_key
 
-# --- keys -----------------------------------------------------------------------------------------
-
 
 def test_what_is_missing_is_one_group():
     missing = [None, math.nan, float("nan"), np.float64("nan"), np.datetime64("NaT", "s")]
@@ -75,9 +73,6 @@ def test_keys_sort_by_kind_with_the_missing_last():
     assert order.index(True) < order.index(1.5) < order.index(2) < order.index("a")
     assert order.index(("a", 1)) < order.index(("a", None))
     assert plain_key(("a", np.float64("nan"))) == ("a", None)
-
-
-# --- refusals -------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("key", [None, dt.date(2026, 1, 1), np.datetime64("2026-01-01"), b"a", 1])

@@ -10,8 +10,6 @@ import secant
 from doors import NAN, P, W, Y
 from secant import InputError
 
-# --- options --------------------------------------------------------------------------------------
-
 
 @pytest.mark.parametrize(
     ("option", "value"),
@@ -96,9 +94,6 @@ def test_a_generator_that_cannot_be_split():
         secant.assess(Y, P, rng=legacy)
     with pytest.raises(InputError, match="rng must be"):
         secant.assess(Y, P, rng=np.random.RandomState(0))
-
-
-# --- nothing is changed ---------------------------------------------------------------------------
 
 
 def test_a_generator_given_is_the_only_one_used():

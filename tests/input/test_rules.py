@@ -9,9 +9,6 @@ import secant
 from doors import INF, NAN, P, W, Y, bad, every_door, names, wide_door, with_item
 from secant import InputError
 
-# --- single values that are refused ---------------------------------------------------------------
-
-
 ABOVE = np.nextafter(1.0, 2.0)
 BAD_SCORES = [
     (NAN, "nan"),
@@ -67,17 +64,11 @@ def test_bad_score_of_any_type(dtype, value):
         secant.ecce_r(Y, column)
 
 
-# --- whole arguments that are refused -------------------------------------------------------------
-
-
 @every_door
 @pytest.mark.parametrize("zero", [0, 0.0, -0.0, False])
 def test_all_weights_zero(door, zero):
     with pytest.raises(InputError, match="sample_weight is zero in every row"):
         door(Y, P, sample_weight=[zero] * 8)
-
-
-# --- likely mistakes, recognised ------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -98,9 +89,6 @@ def test_hints_about_the_scale(scores, hint):
         secant.ecce_r(Y, scores)
     if hint is None:
         assert not re.search("percent|logit", str(caught.value))
-
-
-# --- weights --------------------------------------------------------------------------------------
 
 
 @wide_door

@@ -7,8 +7,6 @@ import numpy as np
 import secant
 from helpers import optional
 
-# --- the table ------------------------------------------------------------------------------------
-
 
 def small():
     rng = np.random.default_rng(0)

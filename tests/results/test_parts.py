@@ -10,8 +10,6 @@ import pytest
 import secant
 from samples import ORDINARY, assert_plain, every_case, public
 
-# --- plain and frozen -----------------------------------------------------------------------------
-
 
 @every_case
 def test_numbers_are_plain(data, options):

@@ -28,9 +28,6 @@ def test_the_worked_example_of_the_verdict():
     assert "10.2 sigma, where perfect calibration gives about 1.6" in printed
 
 
-# --- the words ------------------------------------------------------------------------------------
-
-
 NUMBER = r"-?[\d.,]+(?:e[+-]\d+)?"
 HOW_FAR = (
     rf"(too high|too low) by ({NUMBER}) points \(([\d.]+%) limits ({NUMBER}) to ({NUMBER}), valid "
@@ -231,9 +228,6 @@ def test_html_says_the_same(data, options):
     assert page.open == []
     assert page.text.split() == str(result).split()
     assert "<script" not in result._repr_html_()
-
-
-# --- P-values -------------------------------------------------------------------------------------
 
 
 def test_the_verdict_follows_the_pvalue():

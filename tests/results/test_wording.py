@@ -13,8 +13,6 @@ from secant import null
 from secant._results.parts import Statistic
 from secant._results.wording import pvalue
 
-# --- the words ------------------------------------------------------------------------------------
-
 
 def test_a_p_value_between_wide_limits_is_a_range():
     def written(*bracket):
