@@ -2,10 +2,15 @@
 
 import os
 
+import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
 
-from helpers import SHARED_DATA
+# What helpers assert is explained like what tests assert.
+pytest.register_assert_rewrite("doors", "samples", "states")
+from helpers import SHARED_DATA  # noqa: E402
+from samples import MANY, N_MANY  # noqa: E402
+from states import P, W, Y, state  # noqa: E402
 
 # No test depends on how fast the machine is: no deadline, and no complaint about slow generation.
 _NO_CLOCK = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
@@ -36,3 +41,19 @@ def shared_data():
     if not SHARED_DATA.is_dir():
         pytest.skip("the real predictions (shared/data beside the repository) are not here")
     return SHARED_DATA
+
+
+@pytest.fixture(scope="module", params=MANY)
+def many(request):
+    """Return labels and scores of more rows than are sorted."""
+    rng = np.random.default_rng(11)
+    p = MANY[request.param](rng)
+    return (rng.random(N_MANY) < p**1.05).astype(int), p
+
+
+@pytest.fixture
+def saved(tmp_path):
+    """Return the path of a few cells that were saved."""
+    target = tmp_path / "a state"
+    state(64, {"y_true": Y, "y_prob": P, "sample_weight": W}).save(target)
+    return target

@@ -9,6 +9,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "src" / "secant"
+DATA = ROOT / "tests" / "data"
 
 # Real predictions that are too large for the repository and live beside it. Use the fixture
 # `shared_data`, which skips where they are absent.

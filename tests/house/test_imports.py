@@ -227,3 +227,27 @@ def test_import_loads_nothing_but_numpy(tmp_path):
     assert run.returncode == 0, run.stderr
     assert run.stdout.split() == ["secant"]
     assert run.stderr == ""
+
+
+def test_no_other_library_is_loaded_by_using_secant(tmp_path):
+    script = f"""
+        import sys
+        import secant
+        y, p = [0, 1, 0, 1], [0.1, 0.4, 0.4, 0.9]
+        result = secant.assess(y, p, sample_weight=[1, 2, 3, 4])
+        print(result); result._repr_html_(); result.to_dict(); result.between(0, 1); result.curve
+        result.ece(norm="l2"), result.reliability(strategy="quantile", n_bins=2, limits="wilson")
+        secant.assess(["a", "b", "a", "b"], p, pos_label="a", ties="random", rng=0)
+        secant.ecce_r(y, p), secant.ecce_mad(y, p), secant.ece(y, p)
+        many = secant.assess([0, 1] * 50_000, [i / 1e5 for i in range(100_000)])
+        many.between(0.1234567, 0.7)
+        cells = secant.Cells(); cells.update(y, p); cells.save(r"{tmp_path / "state"}")
+        secant.Cells.load(r"{tmp_path / "state"}").bounds()
+        try:
+            secant.ecce_r(y, [0.1, None, 0.2, 0.3])
+        except secant.InputError:
+            pass
+        heavy = "pandas polars pyarrow torch scipy sklearn narwhals matplotlib".split()
+        assert not set(heavy) & set(sys.modules), sorted(sys.modules)
+    """
+    subprocess.run([sys.executable, "-W", "error", "-c", textwrap.dedent(script)], check=True)

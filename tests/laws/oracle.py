@@ -1,5 +1,7 @@
 """The metrics written down once more, as plainly as possible: sort, add up, look."""
 
+import math
+
 import numpy as np
 
 
@@ -65,3 +67,28 @@ def ece(y, p, a, importance, *, power=1):
     filled = weight > 0
     gap = ((y - p) @ a)[filled] / weight[filled]
     return (importance[filled] * np.abs(gap) ** power).sum()
+
+
+def ecce_of_members(y, p, member, w=None):
+    """ECCE-R, ECCE-MAD and sigma, one stretch after the other, as the definition reads."""
+    y, p = np.asarray(y, float), np.asarray(p, float)
+    w = np.ones(len(p)) if w is None else np.asarray(w, float)
+    y, p, member, w = (column[w > 0] for column in (y, p, np.asarray(member), w))
+    points = sorted(set(p[member]))
+    path, variance = [0.0], 0.0
+    for k, point in enumerate(points):
+        rows = p == point
+        if not (rows & ~member).any():  # nobody else has this score: take the nearest
+            low = (points[k - 1] + point) / 2 if k else -math.inf
+            high = (point + points[k + 1]) / 2 if k + 1 < len(points) else math.inf
+            rows = ((p > low) & (p <= high) & ~np.isin(p, points)) | (p == point)
+        mine = rows & member & (p == point)
+        a = np.where(rows, w, 0) / w[rows].sum()
+        b = np.where(mine, w, 0) / w[mine].sum()
+        rate = (a * y).sum()
+        path.append(path[-1] + w[mine].sum() * ((b * y).sum() - rate))
+        if 0 < y[rows].sum() < rows.sum():
+            factor = ((b - a) ** 2).sum() / (1 - (a**2).sum())
+            variance += w[mine].sum() ** 2 * rate * (1 - rate) * factor
+    path = np.array(path) / w[member].sum()
+    return np.ptp(path), np.abs(path).max(), math.sqrt(variance) / w[member].sum()

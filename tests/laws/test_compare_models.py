@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import secant
-from datasets import KINDS, datasets, draw_outcomes
+from datasets import KINDS, datasets
 from helpers import optional
 from oracle import ecce, sigma
+from samples import compare_models
 from secant import null
 
 EXACT = {"rel": 0, "abs": 1e-12}
@@ -22,10 +22,6 @@ def two_models(draw, **kwargs):
     y, a, w = draw(datasets(**kwargs))
     rng = np.random.default_rng(draw(st.integers(0, 2**32)))
     return y, a, KINDS[draw(st.sampled_from(sorted(KINDS)))](rng, len(y)), w
-
-
-def compare(y, a, b, w=None, **kwargs):
-    return secant.compare_models(y, a, b, sample_weight=w, **kwargs)
 
 
 def sigma_hat(y, p, w):
@@ -40,7 +36,7 @@ def sigma_hat(y, p, w):
 @given(two_models())
 def test_it_equals_the_formula(data):
     y, a, b, w = data
-    result = compare(y, a, b, w)
+    result = compare_models(y, a, b, w)
     r_a, r_b = ecce(y, a, w)[0], ecce(y, b, w)[0]
     assert (result.ecce_r_a, result.ecce_r_b) == pytest.approx((r_a, r_b), **EXACT)
     s_a, s_b = sigma_hat(y, a, w), sigma_hat(y, b, w)
@@ -55,7 +51,7 @@ def test_it_equals_the_formula(data):
 @given(two_models())
 def test_swapping_the_models_flips_the_sign(data):
     y, a, b, w = data
-    first, second = compare(y, a, b, w), compare(y, b, a, w)
+    first, second = compare_models(y, a, b, w), compare_models(y, b, a, w)
     assert first.difference == -second.difference
     assert first.ci == pytest.approx((-second.ci[1], -second.ci[0]), **EXACT)
     swapped = {None: None, "A": "B", "B": "A"}
@@ -66,8 +62,8 @@ def test_swapping_the_models_flips_the_sign(data):
 def test_row_order_does_not_matter(data, seed):
     y, a, b, w = data
     order = np.random.default_rng(seed).permutation(len(y))
-    first = compare(y, a, b, w)
-    second = compare(y[order], a[order], b[order], None if w is None else w[order])
+    first = compare_models(y, a, b, w)
+    second = compare_models(y[order], a[order], b[order], None if w is None else w[order])
     assert first.difference == pytest.approx(second.difference, **EXACT)
     assert first.ci == pytest.approx(second.ci, **EXACT)
 
@@ -76,7 +72,7 @@ def test_row_order_does_not_matter(data, seed):
 def test_the_scale_of_weights_does_not_matter(data, scale):
     y, a, b, w = data
     w = np.ones(len(y)) if w is None else w
-    first, second = compare(y, a, b, w), compare(y, a, b, w * scale)
+    first, second = compare_models(y, a, b, w), compare_models(y, a, b, w * scale)
     assert first.difference == pytest.approx(second.difference, rel=1e-9, abs=1e-12)
     assert first.ci == pytest.approx(second.ci, rel=1e-9, abs=1e-12)
 
@@ -85,7 +81,7 @@ def test_the_scale_of_weights_does_not_matter(data, scale):
 def test_turning_events_round_changes_nothing(data):
     y, a, b, w = data
     a, b = (1 - (1 - p.astype(float)) for p in (a, b))
-    first, second = compare(y, a, b, w), compare(1 - y, 1 - a, 1 - b, w)
+    first, second = compare_models(y, a, b, w), compare_models(1 - y, 1 - a, 1 - b, w)
     assert first.difference == pytest.approx(second.difference, **EXACT)
     assert first.ci == pytest.approx(second.ci, **EXACT)
 
@@ -93,71 +89,29 @@ def test_turning_events_round_changes_nothing(data):
 @given(two_models(), st.floats(0.5, 0.95))
 def test_a_higher_level_gives_wider_limits(data, level):
     y, a, b, w = data
-    narrow, wide = (compare(y, a, b, w, confidence_level=c) for c in (level, (1 + level) / 2))
+    narrow, wide = (
+        compare_models(y, a, b, w, confidence_level=c) for c in (level, (1 + level) / 2)
+    )
     assert wide.ci[0] <= narrow.ci[0] <= narrow.difference <= narrow.ci[1] <= wide.ci[1]
 
 
 @given(datasets())
 def test_the_same_scores_differ_by_nothing(data):
     y, p, w = data
-    result = compare(y, p, p.copy(), w)
+    result = compare_models(y, p, p.copy(), w)
     assert (result.difference, result.ci, result.better) == (0, (0, 0), None)
     assert str(result).startswith("The two models give the same scores.")
-
-
-def test_rows_of_weight_zero_do_not_count():
-    y, a, b = np.array([0, 1, 1]), np.array([0.1, 0.5, 0.9]), np.array([0.1, 0.5, 0.2])
-    assert compare(y, a, b, [1, 1, 0]).ci == (0, 0)
-    assert compare(y, a, b, [1, 2, 1]).ci != (0, 0)
 
 
 def test_a_model_that_is_certain_and_right_has_hoeffdings_limits():
     n = 1000
     y = np.arange(n) % 2
     b = np.full(n, 0.5)
-    result = compare(y, y.astype(float), b)
+    result = compare_models(y, y.astype(float), b)
     hoeffding = math.sqrt(2 * math.log(2 / 0.025) / n)
     s_b = 0.5 / math.sqrt(n)
     expected = -hoeffding - Z * s_b, hoeffding + Q * s_b
     assert result.ci == pytest.approx(expected, rel=1e-9)
-
-
-def test_words():
-    rng = np.random.default_rng(0)
-    p = rng.random(5000)
-    y = rng.random(5000) < p
-    apart = compare(y, p**1.5, p)
-    assert apart.better == "B"
-    assert str(apart).startswith("Model B is closer to calibration than model A.\nECCE-R 0.")
-    assert "calibration alone" in str(apart)
-    together = compare(y, p, p**1.02)
-    assert together.better is None
-    assert "cannot be told apart" in str(together)
-    numbers = together.to_dict()
-    assert numbers["better"] is None
-    assert numbers["ci"] == list(together.ci)
-    assert numbers["verdict"] in str(together)
-
-
-@pytest.mark.parametrize(
-    ("a", "b", "complaint"),
-    [
-        ([0.1, 1.2], [0.1, 0.2], r"y_prob_a\[1\] is 1.2"),
-        ([0.1, 0.2], [math.nan, 0.2], r"y_prob_b\[0\] is nan"),
-        ([0.1, 0.2], [0.1], "y_true and y_prob_b must have one length"),
-        ([[0.1], [0.2]], [0.1, 0.2], "y_prob_a must be one-dimensional"),
-    ],
-)
-def test_complaints_name_the_model(a, b, complaint):
-    with pytest.raises(secant.InputError, match=complaint):
-        compare([0, 1], a, b)
-
-
-def test_other_arguments_are_checked_like_everywhere():
-    with pytest.raises(secant.InputError, match="confidence_level"):
-        compare([0, 1], [0.1, 0.2], [0.1, 0.3], confidence_level=1)
-    named = compare(["no", "yes"], [0.1, 0.2], [0.1, 0.3], pos_label="yes")
-    assert named == compare([0, 1], [0.1, 0.2], [0.1, 0.3])
 
 
 REGIMES = {
@@ -179,7 +133,7 @@ def test_limits_cover_the_truth(regime):
     missed = 0
     for _ in range(200):
         p = rng.random(500)
-        low, high = compare(rng.random(500) < p, model_a(p), model_b(p)).ci
+        low, high = compare_models(rng.random(500) < p, model_a(p), model_b(p)).ci
         missed += not low <= truth <= high
     assert missed <= 23  # scipy.stats.binom.isf(1e-4, 200, 0.05)
 
@@ -198,11 +152,3 @@ def test_quantiles_of_the_two_noises_add_up_to_a_bound():
         bound = Q + ratio * Z
         exceeded = int((span + ratio * walk[:, -1] > bound).sum())
         assert exceeded <= 139  # scipy.stats.binom.isf(1e-4, 4000, 0.025)
-
-
-def test_outcomes_of_every_kind_are_compared():
-    rng = np.random.default_rng(2)
-    for kind in KINDS.values():
-        a, b = kind(rng, 50), kind(rng, 50)
-        result = compare(draw_outcomes(rng, a), a, b)
-        assert -1 <= result.ci[0] <= result.difference <= result.ci[1] <= 1

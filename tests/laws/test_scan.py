@@ -2,8 +2,6 @@
 
 import itertools
 import math
-import sys
-from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -13,15 +11,10 @@ from hypothesis import strategies as st
 import secant
 from datasets import datasets
 from helpers import optional
-from secant._api import scan as _scan
-from secant._inference import multiscale as _multiscale
+from secant._api import scan
 from secant._inference.binomial import clopper_pearson
 from secant._input.observations import observations
-
-
-def family(y, p, w=None):
-    ties = _scan._ties(observations(y, p, w))
-    return ties, (_multiscale.ranges(ties) if len(ties.score) else None)
+from ties import family
 
 
 def oracle(y, p, w=None):
@@ -87,22 +80,6 @@ def test_it_finds_the_range_the_loop_finds(seed):
     assert result.statistic == pytest.approx(value, rel=1e-9)
 
 
-@given(datasets(most=200))
-def test_ranges_cover_everything_and_cut_no_tie(data):
-    y, p, w = data
-    ties, ranges = family(y, p, w)
-    if ranges is None:
-        return
-    assert (ranges.start < ranges.stop).all()
-    assert (ranges.start[0], ranges.stop.max()) == (0, len(ties.score))
-    assert ranges.share().sum() == pytest.approx(1)
-    # A tie that holds more than a few steps of the finest scale is a range by itself.
-    spans = set(zip(ranges.start.tolist(), ranges.stop.tolist(), strict=True))
-    share = np.diff(np.concatenate([[0], np.cumsum(ties.total(2) * ties.score * (1 - ties.score))]))
-    heavy = np.flatnonzero(share >= 4 * ranges.variance.min())
-    assert all((int(tie), int(tie) + 1) in spans for tie in heavy)
-
-
 def test_with_one_score_it_is_the_binomial_likelihood_ratio():
     n, k, s = 50, 21, 0.3
     result = secant.scan(np.arange(n) < k, np.full(n, s), draws=1)
@@ -110,22 +87,6 @@ def test_with_one_score_it_is_the_binomial_likelihood_ratio():
     ratio = 2 * n * (rate * math.log(rate / s) + (1 - rate) * math.log((1 - rate) / (1 - s)))
     assert result.statistic == pytest.approx(math.sqrt(ratio) - math.sqrt(2))
     assert result.n_ranges == 1
-
-
-def test_yardsticks_have_the_first_three_cumulants_of_what_they_measure():
-    rng = np.random.default_rng(2)
-    p, w = rng.random(300), rng.lognormal(0, 1, 300)
-    _, ranges = family(rng.random(300) < p, p, w)
-    order = np.argsort(p)
-    s, w = p[order], w[order] / w.max()
-    for i in range(len(ranges)):
-        rows = slice(ranges.start[i], ranges.stop[i])
-        v = s[rows] * (1 - s[rows])
-        m, a, b, c = (getattr(ranges, name)[i] for name in ("trials", "p", "q", "unit"))
-        assert a + b == pytest.approx(1)
-        assert c**2 * m * a * b == pytest.approx((w[rows] ** 2 * v).sum())
-        third = (w[rows] ** 3 * v * (1 - 2 * s[rows])).sum()
-        assert c**3 * m * a * b * (b - a) == pytest.approx(third, abs=1e-12)
 
 
 @given(datasets(), st.integers(0, 2**32))
@@ -234,7 +195,7 @@ def test_limits_hold_for_all_ranges_at_once():
             count = np.convolve(count, [1 - chance, chance])
         missed.append(count[(mean < low) | (mean > high)].sum())
         happened = int(seen.labels[rows].sum())
-        shown = np.array(_scan._interval(seen, ties, ranges, i, 0.95).ci) + p[rows].mean()
+        shown = np.array(scan._interval(seen, ties, ranges, i, 0.95).ci) + p[rows].mean()
         assert shown == pytest.approx([low[happened], high[happened]], abs=1e-9)
     assert len(missed) > 20
     assert (np.array(missed) <= 0.05 * ranges.share()).all()
@@ -247,7 +208,7 @@ def test_weighted_limits_are_hoeffdings():
     seen = observations(rng.random(60) < p, p, w)
     ties, ranges = family(seen.labels, p, w)
     for i, share in enumerate(ranges.share()):
-        found = _scan._interval(seen, ties, ranges, i, 0.95)
+        found = scan._interval(seen, ties, ranges, i, 0.95)
         rows = (p >= found.low) & (p <= found.high)
         scale = math.sqrt((w[rows] ** 2).sum()) / w[rows].sum()
         half = scale * math.sqrt(math.log(2 / (0.05 * share)) / 2)
@@ -280,140 +241,3 @@ def test_the_critical_value_and_the_pvalue_agree():
     few = secant.scan(rng.random(200) < p, p, draws=9)
     assert few.critical == math.inf
     assert not few.found
-
-
-def test_draws_are_kept_for_the_same_scores(monkeypatch):
-    calls = []
-    draw = _multiscale._draw
-
-    def counting(*args):
-        calls.append(args)
-        return draw(*args)
-
-    monkeypatch.setattr(_multiscale, "_draw", counting)
-    monkeypatch.setattr(_multiscale, "_KEPT", {})
-    rng = np.random.default_rng(1)
-    p = rng.random(50)
-    first = secant.scan(rng.random(50) < p, p, draws=99)
-    again = secant.scan(rng.random(50) < p, p[::1], draws=99)
-    assert (len(calls), first.critical) == (1, again.critical)
-    secant.scan(rng.random(50) < p, p, draws=98)
-    secant.scan(rng.random(50) < p, p, draws=99, sample_weight=rng.random(50))
-    secant.scan(rng.random(50) < p, p, draws=99, rng=0)
-    assert len(calls) == 4
-    for _ in range(40):
-        secant.scan([0, 1], rng.random(2), draws=1)
-    assert len(_multiscale._KEPT) == 16
-
-
-def test_a_generator_decides_the_draws():
-    rng = np.random.default_rng(1)
-    p = rng.random(300)
-    y = rng.random(300) < p
-    seeded = [secant.scan(y, p, rng=seed, draws=99).critical for seed in (1, 1, 2)]
-    assert seeded[0] == seeded[1] != seeded[2]
-    assert secant.scan(y, p, rng=np.random.default_rng(1), draws=99).critical == seeded[0]
-    with pytest.raises(secant.InputError, match="rng must be"):
-        secant.scan(y, p, rng="x")
-
-
-@pytest.mark.parametrize("cells", [1, 300, 10_000])
-def test_memory_does_not_matter(monkeypatch, cells):
-    rng = np.random.default_rng(1)
-    p = rng.random(300)
-    y = rng.random(300) < p
-    expected = secant.scan(y, p, rng=5, draws=50)
-    monkeypatch.setattr(_multiscale, "_CELLS", cells)
-    assert secant.scan(y, p, rng=5, draws=50) == expected
-
-
-def test_certain_scores():
-    right = secant.scan([0, 1, 1], [0, 1, 1])
-    assert (right.pvalue, right.statistic, right.n_ranges, right.found) == (1, 0, 0, False)
-    assert "no range to scan" in str(right)
-    wrong = secant.scan([0, 0, 1], [0, 1, 1])
-    assert (wrong.pvalue, wrong.n_forbidden, wrong.found) == (0, 1, True)
-    assert "refutes" in str(wrong)
-    mixed = secant.scan([0, 1, 0, 1], [0, 0, 0.5, 0.5])
-    assert (mixed.n, mixed.worst.n, mixed.n_forbidden) == (4, 2, 1)
-
-
-def test_an_event_of_the_smallest_chance_is_noticed():
-    p = np.append(np.full(50, 0.5), 5e-324)
-    result = secant.scan(np.append(np.arange(50) % 2, 1), p)
-    assert math.isfinite(result.statistic)
-
-
-def test_one_row():
-    assert secant.scan([1], [0.3], draws=9999).pvalue == pytest.approx(0.3, abs=0.03)
-    assert secant.scan([0], [0.3]).pvalue == 1
-
-
-@pytest.mark.parametrize("draws", [0, 2.5, "many", None, True])
-def test_bad_draws_are_refused(draws):
-    with pytest.raises(secant.InputError, match="draws must be a whole number"):
-        secant.scan([0, 1], [0.1, 0.2], draws=draws)
-
-
-def test_results_are_plain_json():
-    numbers = secant.scan([0, 1, 1, 0], [0.1, 0.4, 0.6, 0.7], draws=9).to_dict()
-    assert numbers["verdict"] == "No range of scores stands out"
-    assert numbers["critical"] is None
-    assert numbers["worst"]["direction"] in {"too high", "too low", "even"}
-
-
-@pytest.mark.parametrize("level", [0.5, 0.9, 0.95])
-def test_the_critical_value_is_what_a_finding_exceeds(level):
-    """With 1,000 - 1 draws P is at most 1 - level when fewer than that share of them exceed it."""
-    rng = np.random.default_rng(4)
-    p = rng.random(400)
-    results = [secant.scan(rng.random(400) < p, p, confidence_level=level) for _ in range(30)]
-    for result in results:
-        assert result.found == (result.statistic > result.critical)
-    ties = _scan._ties(observations(np.zeros(400), p))
-    drawn = _multiscale.null_draws(ties, _multiscale.ranges(ties), draws=999, rng=None)
-    (critical,) = {result.critical for result in results}
-    assert np.count_nonzero(drawn >= critical) >= round(1000 * (1 - level))
-    assert np.count_nonzero(drawn > critical) < round(1000 * (1 - level))
-
-
-def test_draws_are_kept_for_threads_alike(monkeypatch):
-    monkeypatch.setattr(_multiscale, "_KEPT", {})
-    monkeypatch.setattr(_multiscale, "_KEEP", 2)
-    monkeypatch.setattr(_multiscale, "_draw", lambda ties, *_: np.array([float(len(ties.score))]))
-    sizes = [3, 4, 5, 6]
-    ties = {n: _scan._ties(observations(np.zeros(n), np.linspace(0.1, 0.9, n))) for n in sizes}
-    wrong = []
-
-    def ask(offset):
-        for k in range(3000):
-            n = sizes[(k + offset) % len(sizes)]
-            drawn = _multiscale.null_draws(ties[n], None, draws=9, rng=None)
-            if drawn[0] != n:
-                wrong.append(n)
-
-    before = sys.getswitchinterval()
-    sys.setswitchinterval(1e-6)
-    try:
-        with ThreadPoolExecutor(4) as pool:
-            list(pool.map(ask, range(4)))  # an error in a thread is raised here
-    finally:
-        sys.setswitchinterval(before)
-    assert not wrong
-    assert len(_multiscale._KEPT) == 2
-
-
-def test_no_range_that_could_be_the_largest_is_passed_over():
-    """Where no event happened the likelihood ratio is more than the standardised sum."""
-    rng = np.random.default_rng(0)
-    p = rng.beta(1, 30, 2000)
-    ties = _scan._ties(observations(np.zeros(2000), p))
-    family = _multiscale.ranges(ties)
-    (path,) = ties.model(family.at).paths(rng, 200)
-    sums = family.sums(path)
-    every = [family.judged(row, np.arange(len(family))).max() for row in sums]
-    assert family.largest(sums) == pytest.approx(every, rel=1e-12)
-
-
-def test_one_range_is_no_ranges():
-    assert "1 prediction, 1 range of scores. This" in str(secant.scan([1], [0.3]))

@@ -1,3 +1,5 @@
+"""Exact and certified P-values against enumeration, whole numbers and fifty digits."""
+
 import dataclasses
 import itertools
 import math
@@ -6,13 +8,10 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from hypothesis import given
-from hypothesis import strategies as st
 
 from helpers import optional
 from secant import null
-from secant._inference import chains as _chains
-from secant._inference import chains_numba, finite, plans
-from secant._inference import path as _observed
+from secant._inference import chains, finite, plans
 from secant._inference.binomial import log_two_sided
 from secant._inference.finite import (
     BUDGET,
@@ -22,21 +21,10 @@ from secant._inference.finite import (
     exact_mad,
     operations,
 )
-from secant._inference.path import compensated_sum
-from secant.errors import MissingExtraError
+from secant._inference.path import observe, pooled
+from ties import as_table, close, log10_fraction, observed_table, random_ties, table, tables
 
 # --- oracles --------------------------------------------------------------------------------------
-
-
-def table(scores, responses):
-    """Collapse rows into ties."""
-    score, tie = np.unique(np.asarray(scores, dtype=float), return_inverse=True)
-    n1 = np.bincount(tie, weights=responses).astype(np.int64)
-    return score, np.bincount(tie), n1
-
-
-def as_table(score, n, n1):
-    return np.array(score, dtype=float), np.array(n), np.array(n1)
 
 
 def statistics(score, n, n1):
@@ -133,21 +121,6 @@ def exact_mad_integers(units, unit, c):
     return gone
 
 
-def log10_fraction(x):
-    exponent = x.numerator.bit_length() - x.denominator.bit_length()
-    return math.log10(x / Fraction(2) ** exponent) + exponent * math.log10(2)
-
-
-def close(log10_p, expected, relative=1e-12):
-    """Tell whether a P-value given by its logarithm is as expected, a fraction or a float."""
-    if not expected:
-        return log10_p in (-math.inf, -300.0)
-    log10_expected = log10_fraction(Fraction(expected))
-    if log10_expected < -300 and log10_p == -300:
-        return True
-    return abs(log10_p - log10_expected) * math.log(10) <= relative
-
-
 def contains(bracket, truth):
     """Tell whether a fraction or float lies in a bracket, or is the exact value it has."""
     if bracket.low == bracket.high:
@@ -156,13 +129,8 @@ def contains(bracket, truth):
     return bracket.low <= log10_truth <= bracket.high
 
 
-def observed_table(rng, scores, shift=0.0):
-    """Draw responses that are calibrated but for a shift of their probability."""
-    scores = np.asarray(scores)
-    return table(scores, rng.random(scores.shape[0]) < np.clip(scores + shift, 0, 1))
-
-
 # --- full enumeration -----------------------------------------------------------------------------
+
 
 SMALL = [
     ([0.5, 0.6], [1, 1]),
@@ -205,19 +173,6 @@ def test_enumeration_of_twelve(seed, digits):
         assert contains(certified_r(*ties), r)
 
 
-@st.composite
-def tables(draw, most=10):
-    """Draw a small table with a few ties, some scores at 0, at 1, or very near them."""
-    kinds = st.one_of(
-        st.sampled_from([0.0, 1.0, 0.5, 0.1, 1e-12, 1 - 1e-12, 5e-324]),
-        st.floats(0, 1),
-        st.integers(0, 20).map(lambda i: i / 20),
-    )
-    scores = draw(st.lists(kinds, min_size=1, max_size=most))
-    responses = draw(st.lists(st.booleans(), min_size=len(scores), max_size=len(scores)))
-    return table(scores, responses)
-
-
 @given(tables())
 def test_enumeration_anywhere(ties):
     score, n, n1 = (column.tolist() for column in ties)
@@ -225,29 +180,6 @@ def test_enumeration_anywhere(ties):
     assert close(exact_mad(*ties).high, mad)
     assert close(certified_mad(*ties).high, mad)
     assert contains(certified_r(*ties), r)
-
-
-@given(tables())
-def test_python_and_compiled_code_are_one(ties):
-    """The kernel that numba compiles, run as it stands, has the numbers of the numpy kernel."""
-    path, c, span = _observed.observe(*ties)
-    if len(path) == 0 or not 0 < c <= span:
-        return
-    for chain in chains(path, c, span):
-        numpy = _chains.absorbed(chain)
-        python = chains_numba.run(chains_numba.absorb, chain)
-        assert np.allclose(python, numpy, rtol=1e-13, atol=0)
-
-
-def chains(path, c, span):
-    """Make a chain of each kind."""
-    steps = _chains.make_steps(path.score, path.size, path.ends, 60.0)
-    keys = np.unique(path.before - np.floor(path.before))
-    yield finite._band(path, steps, c)
-    for make in (finite._rise, finite._fall):
-        yield make(path, plans.Grid(len(keys), keys), steps, span, ("up",))
-        for stride in (1, 3, 17):
-            yield make(path, plans.Grid(stride), steps, span, ("down", "up"))
 
 
 # --- exact ECCE-R ---------------------------------------------------------------------------------
@@ -284,11 +216,11 @@ def test_brute_force_r_of_every_grid(seed):
     n1 = rng.binomial(1, np.clip(score - 0.15, 0, 1))
     x = np.concatenate([[0], np.cumsum(unit * n1 - units)])
     truth = exact_r(units.tolist(), size.tolist(), unit, int(x.max() - x.min()))
-    path, _, c = _observed.observe(score, size, n1)
+    path, _, c = observe(score, size, n1)
     widths = []
     for grid in (*map(plans.Grid, (1, 2, 7, 30, 300)), plans.keyed(path, c).grid):
-        lower, upper, _ = finite._r(path, grid, c, _chains.absorbed)
-        rise, fall, rise_upper, fall_upper = (mass / _chains.SCALE for mass in lower + upper)
+        lower, upper, _ = finite._r(path, grid, c, chains.absorbed)
+        rise, fall, rise_upper, fall_upper = (mass / chains.SCALE for mass in lower + upper)
         assert rise <= rise_upper
         assert fall <= fall_upper
         assert (rise + fall) / (1 + max(rise, fall)) <= truth * (1 + 1e-12)
@@ -302,7 +234,7 @@ def test_sum_of_both_is_no_lower_bound():
     """P(U) + P(D) counts paths that do both: the lower end must not be that."""
     units, unit = [8] * 12, 16
     c = 32
-    path = _observed.observe(np.array([0.5]), np.array([12]), np.array([6]))[0]
+    path = observe(np.array([0.5]), np.array([12]), np.array([6]))[0]
     path = dataclasses.replace(
         path,
         score=np.full(12, 0.5),
@@ -312,8 +244,8 @@ def test_sum_of_both_is_no_lower_bound():
         ends=np.arange(12),
     )
     grid = plans.keyed(path, c / unit).grid
-    lower, _, _ = finite._r(path, grid, c / unit - 1e-9, _chains.absorbed)
-    rise, fall = (mass / _chains.SCALE for mass in lower)
+    lower, _, _ = finite._r(path, grid, c / unit - 1e-9, chains.absorbed)
+    rise, fall = (mass / chains.SCALE for mass in lower)
     truth = exact_r(units, [1] * 12, unit, c)
     assert rise + fall > truth * 1.1
     assert (rise + fall) / (1 + max(rise, fall)) < truth
@@ -380,7 +312,7 @@ def test_deep_tails_of_ties_against_fifty_digits():
             ([145, 50, 90, 150], -90),
         ):
             ties = as_table(score, n, n1)
-            _, c, _ = _observed.observe(*ties)
+            _, c, _ = observe(*ties)
             truth = mad_of_ties(mpmath, score, n, c)
             p = exact_mad(*ties)
             assert p.high < depth
@@ -505,17 +437,6 @@ def mad_on_a_grid(units, size, unit, c):
     return gone
 
 
-def test_running_sums_are_as_good_as_exact():
-    rng = np.random.default_rng(8)
-    for terms in (np.full(20_000, 0.1), rng.random(20_000), 10 ** rng.uniform(-12, 3, 20_000)):
-        sums = compensated_sum(terms)
-        for k in (1, 2, 3, 1000, 19_999, 20_000):
-            exact = math.fsum(terms[:k].tolist())
-            assert abs(sums[k - 1] - exact) <= math.ulp(exact)
-    plain = np.cumsum(np.full(20_000, 0.1))
-    assert abs(plain[-1] - 2000) > 1e-10  # what this is for
-
-
 def test_inputs_are_left_alone():
     ties = as_table([0.0, 0.2, 0.4, 0.7, 1.0], [3, 1, 100, 2, 2], [0, 1, 30, 2, 2])
     for column in ties:
@@ -524,46 +445,6 @@ def test_inputs_are_left_alone():
 
 
 # --- laws -----------------------------------------------------------------------------------------
-
-
-def random_ties(seed):
-    """Return a table of a kind that depends on the seed, with responses that are a bit off."""
-    rng = np.random.default_rng(seed)
-    n = int(10 ** rng.uniform(1, 3.3))
-    scores = [
-        rng.random(n),
-        rng.beta(0.5, 20, n),
-        rng.beta(20, 0.5, n),
-        rng.beta(0.5, 0.5, n).round(2),
-        rng.random(n).round(1),
-        rng.choice([0.2, 0.5, 0.55], n),
-        np.where(rng.random(n) < 0.5, 0.3, rng.random(n)),
-    ][seed % 7]
-    return observed_table(rng, scores, rng.choice([0.0, 0.05, -0.1, 0.3]))
-
-
-@pytest.mark.parametrize("seed", range(28))
-def test_numba_has_the_same_numbers(seed):
-    optional("numba")
-    ties = random_ties(seed)
-    for budget in (0, BUDGET):
-        for function in (certified_mad, certified_r):
-            slow = function(*ties, budget=budget, fast=False)
-            quick = function(*ties, budget=budget, fast=True)
-            assert quick == pytest.approx(slow, rel=0, abs=1e-11)
-    slow, quick = exact_mad(*ties, fast=False), exact_mad(*ties, fast=True)
-    assert quick == pytest.approx(slow, rel=0, abs=1e-11)
-
-
-@pytest.mark.parametrize("seed", range(14))
-def test_python_kernel_on_larger_tables(seed):
-    ties = random_ties(seed)
-    path, c, span = _observed.observe(*ties)
-    if path.total[-1] > 400:
-        return
-    for chain in chains(path, c, span):
-        python = chains_numba.run(chains_numba.absorb, chain)
-        assert np.allclose(python, _chains.absorbed(chain), rtol=1e-12, atol=0)
 
 
 @pytest.mark.parametrize("seed", range(14))
@@ -581,11 +462,11 @@ def test_failures_mirror_successes(seed):
 def test_mad_and_r_respect_each_other(seed):
     """MAD <= R <= 2 MAD, so P(R >= c) is between P(MAD >= c) and P(MAD >= c/2)."""
     ties = random_ties(seed)
-    path, _, c = _observed.observe(*ties)
+    path, _, c = observe(*ties)
     if c <= 0:
         return
-    lower, *_ = finite._mad(path, c, _chains.absorbed)
-    upper, *_ = finite._mad(path, c / 2, _chains.absorbed)
+    lower, *_ = finite._mad(path, c, chains.absorbed)
+    upper, *_ = finite._mad(path, c / 2, chains.absorbed)
     bracket = certified_r(*ties)
     assert finite._log10(lower) <= bracket.high + 1e-10
     assert bracket.low <= finite._log10(upper) + 1e-10
@@ -600,18 +481,6 @@ def test_bounds_are_tight():
             bracket = certified_r(*ties, budget=10**12)
             upper = 10**bracket.high
             assert upper / 10**bracket.low - 1 <= 0.015 + 0.55 * upper
-
-
-def test_a_budget_buys_tighter_bounds():
-    rng = np.random.default_rng(12)
-    ties = observed_table(rng, rng.random(2000), 0.05)
-    least = operations(*ties, "r")
-    widths = []
-    for budget in (0, least, 2 * least, 10**12):
-        bracket = certified_r(*ties, budget=budget)
-        widths.append(bracket.high - bracket.low)
-    assert widths[0] == widths[1] >= widths[2] >= widths[3] > 0
-    assert widths[0] > 2 * widths[3]
 
 
 # --- rare events ----------------------------------------------------------------------------------
@@ -630,38 +499,20 @@ def test_pooled_bounds_hold(seed, kind):
     elif kind == "ties":
         scores = scores.round(5)
     ties = observed_table(rng, scores, 0.001 * seed * (-1 if kind == "high" else 1))
-    path, deviation, span = _observed.observe(*ties)
+    path, deviation, span = observe(*ties)
     truth = exact_mad(*ties).high
     for drift in (0.005, 0.03, 0.3):
-        pooled = _observed.pooled(path, drift)
-        assert len(pooled) < len(path)
-        assert 0 < pooled.drift <= drift * (1 + 1e-9)
-        lower, upper, _ = finite._mad(pooled, deviation, _chains.absorbed)
+        coarser = pooled(path, drift)
+        assert len(coarser) < len(path)
+        assert 0 < coarser.drift <= drift * (1 + 1e-9)
+        lower, upper, _ = finite._mad(coarser, deviation, chains.absorbed)
         assert finite._log10(lower) <= truth + 1e-11
         assert truth <= finite._log10(upper) + 1e-11
-        fine = finite._r(path, plans.Grid(200), span, _chains.absorbed)
-        coarse = finite._r(pooled, plans.Grid(200), span, _chains.absorbed)
+        fine = finite._r(path, plans.Grid(200), span, chains.absorbed)
+        coarse = finite._r(coarser, plans.Grid(200), span, chains.absorbed)
         for which in (0, 1):
             assert coarse[0][which] <= fine[1][which] * (1 + 1e-11)
             assert fine[0][which] <= coarse[1][which] * (1 + 1e-11)
-
-
-def test_pools_have_the_law_of_their_rows():
-    rng = np.random.default_rng(3)
-    score = np.sort(np.concatenate([rng.random(60) * 1e-2, 1 - rng.random(60) * 1e-2]))
-    size = rng.integers(1, 4, 120)
-    ends = np.array([0, 9, 58, 59, 100, 119])
-    steps = _chains.make_steps(score, size, ends, 200.0)
-    for k, (start, end) in enumerate(itertools.pairwise([-1, *ends.tolist()])):
-        law = np.ones(1)
-        for s in np.repeat(score[start + 1 : end + 1], size[start + 1 : end + 1]):
-            law = np.convolve(law, [1 - s, s])
-        first, found = steps.first[k], steps.pmf[steps.offset[k] : steps.offset[k + 1]]
-        if end - start == 1 and size[end] == 1:
-            assert [steps.stay[k], steps.move[k]] == law.tolist()
-        else:
-            assert np.allclose(found, law[first : first + len(found)], rtol=1e-12, atol=0)
-            assert law.sum() - law[first : first + len(found)].sum() < 1e-15
 
 
 @pytest.mark.parametrize("n", [20_000, 200_000])
@@ -680,24 +531,6 @@ def test_rare_events_among_very_many(n):
     r = certified_r(*ties, budget=0)
     assert exact.high <= r.high
     assert 0 < r.high - r.low < 0.1
-
-
-# --- binomial laws --------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("size", [2, 3, 64, 65, 1000, 10**6])
-@pytest.mark.parametrize("p", [1e-9, 1e-3, 0.3, 0.5, 0.999])
-def test_laws_of_ties(size, p):
-    binom = optional("scipy.stats").binom
-    steps = _chains.make_steps(np.array([p]), np.array([size]), np.array([0]), 60.0)
-    count = steps.first[0] + np.arange(len(steps.pmf))
-    assert np.allclose(steps.pmf, binom.pmf(count, size, p), rtol=1e-9, atol=1e-300)
-    assert steps.pmf.sum() == pytest.approx(1, rel=1e-12)
-    left = binom.cdf(count[0] - 1, size, p) + binom.sf(count[-1], size, p)
-    assert left <= 2 * math.exp(-60)
-    back = _chains.mirrored(_chains.mirrored(steps, np.array([size])), np.array([size]))
-    assert back.first == steps.first
-    assert back.pmf.tolist() == steps.pmf.tolist()
 
 
 # --- against simulation ---------------------------------------------------------------------------
@@ -737,36 +570,12 @@ def test_tends_to_the_asymptotic_law():
     score = np.sort(rng.random(20_000))
     one = np.ones(20_000, np.int64)
     n1 = (rng.random(20_000) < score).astype(np.int64)
-    path, c, _ = _observed.observe(score, one, n1)
+    path, c, _ = observe(score, one, n1)
     limit = null.mad.sf(c / math.sqrt(path.variance))
     assert 10 ** exact_mad(score, one, n1).high == pytest.approx(limit, rel=0.03)
 
 
 # --- work -----------------------------------------------------------------------------------------
-
-
-def test_operations_count_what_is_done(monkeypatch):
-    """Multiplications of the chains that are run, from the chains themselves."""
-    done = []
-
-    def count(chain):
-        cells = (chain.high - chain.low - 1).clip(0) * (
-            1 if chain.entry is None else chain.entry.shape[1]
-        )
-        done.append(int((2 * cells).sum()))
-        return np.full(1 if chain.entry is None else chain.entry.shape[1], _chains.SCALE)
-
-    monkeypatch.setattr(_chains, "absorbed", count)
-    rng = np.random.default_rng(13)
-    for n in (1000, 5000):
-        ties = observed_table(rng, rng.random(n), 0.05)
-        exact_mad(*ties, fast=False)
-        charge = n * plans.STEP_MAD
-        assert operations(*ties, "exact-mad") - charge == pytest.approx(done.pop(), rel=0.02)
-        certified_r(*ties, budget=0, fast=False)
-        charge = 2 * n * plans.STEP_R
-        assert operations(*ties, "r") - charge == pytest.approx(done.pop() + done.pop(), rel=0.02)
-        assert not done
 
 
 def test_operations_do_not_depend_on_numba(monkeypatch):
@@ -777,12 +586,3 @@ def test_operations_do_not_depend_on_numba(monkeypatch):
     assert [operations(*ties, which) for which in ("exact-mad", "mad", "r")] == with_numba
     assert not finite.worth_compiling(10**15)
     assert all(isinstance(count, int) for count in with_numba)
-
-
-def test_numba_is_asked_for_by_name(monkeypatch):
-    monkeypatch.setitem(__import__("sys").modules, "numba", None)
-    chains_numba._compiled.cache_clear()
-    with pytest.raises(MissingExtraError, match=r"secant\[fast\]"):
-        exact_mad(*as_table([0.5, 0.6], [1, 1], [1, 1]), fast=True)
-    assert close(exact_mad(*as_table([0.5, 0.6], [1, 1], [1, 1])).high, 0.5)
-    chains_numba._compiled.cache_clear()

@@ -1,14 +1,18 @@
 """Which P-value ``method="auto"`` takes: just below and just above each limit of its rule."""
 
+import math
 from dataclasses import replace
 
 import numpy as np
 import pytest
+from hypothesis import given
 
 import secant
+from helpers import optional
+from samples import EXACT, RELATIVE, miscalibrated, predictions, statistics
+from secant import null
 from secant._blocks.table import Totals, collapse
-from secant._inference import chains_numba, choose
-from secant._inference import finite as _finite
+from secant._inference import chains_numba, choose, finite
 from secant._inference.finite import Bracket
 
 # Operations that a finite-sample P-value may take, and how often that where the limit of many
@@ -50,18 +54,19 @@ def costs(monkeypatch):
 
     def say(r, mad):
         cost = {"r": r, "mad": mad}
-        monkeypatch.setattr(_finite, "operations", lambda *table: cost[table[-1]])
+        monkeypatch.setattr(finite, "operations", lambda *table: cost[table[-1]])
 
     def known(*_table, **_options):
         return Bracket(-1.0, -1.0)
 
-    monkeypatch.setattr(_finite, "certified_r", known)
-    monkeypatch.setattr(_finite, "certified_mad", known)
+    monkeypatch.setattr(finite, "certified_r", known)
+    monkeypatch.setattr(finite, "certified_mad", known)
     say(0, 0)
     return say
 
 
 # Equal weights ------------------------------------------------------------------------------------
+
 
 ENOUGH, TOO_LITTLE = 4 * LARGE_VARIANCE, 4 * LARGE_VARIANCE - 1  # rows with scores of 1/2
 
@@ -217,13 +222,122 @@ def test_numba_does_not_choose_the_method(case, monkeypatch):
         return chains_numba.run(chains_numba.absorb, chain)
 
     monkeypatch.setattr(chains_numba, "absorbed", absorbed)
-    monkeypatch.setattr(_finite, "_WORTH_COMPILING", 0)
-    monkeypatch.setattr(_finite, "find_spec", lambda name: name)
+    monkeypatch.setattr(finite, "_WORTH_COMPILING", 0)
+    monkeypatch.setattr(finite, "find_spec", lambda name: name)
     compiled = secant.assess(y, p)
     assert len(ran) == 3  # a rise, a fall, a deviation
-    monkeypatch.setattr(_finite, "find_spec", lambda _name: None)
+    monkeypatch.setattr(finite, "find_spec", lambda _name: None)
     plain = secant.assess(y, p)
     assert len(ran) == 3
     for one, other in ((compiled.ecce_r, plain.ecce_r), (compiled.ecce_mad, plain.ecce_mad)):
         assert one.method == other.method
         assert one.pvalue == pytest.approx(other.pvalue, rel=1e-12)
+
+
+# The P-values themselves --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("label", "expected"), [(1, 0.3), (0, 1.0)])
+def test_one_prediction(label, expected):
+    for statistic in statistics(secant.assess([label], [0.3])):
+        assert statistic.pvalue == pytest.approx(expected, **RELATIVE)
+        assert statistic.value == pytest.approx(abs(label - 0.3), **EXACT)
+        assert statistic.normalized == pytest.approx(abs(label - 0.3) / math.sqrt(0.21), **RELATIVE)
+
+
+@pytest.mark.parametrize(
+    ("n", "score"),
+    [(1, 0.7), (2, 0.5), (7, 0.5), (10, 0.3), (40, 0.05), (300, 0.9), (100_000, 0.31)],
+)
+def test_one_distinct_score_has_the_binomial_pvalue(n, score):
+    scipy_stats = optional("scipy.stats")
+    law = scipy_stats.binom(n, score)
+    for events in sorted({0, 1, n // 3, round(n * score), min(n, round(n * score) + 3), n}):
+        y = np.arange(n) < events
+        result = secant.assess(y, np.full(n, score))
+        assert result.ecce_r.value == result.ecce_mad.value
+        assert result.ecce_r.pvalue == result.ecce_mad.pvalue
+        assert result.ecce_r.method == "exact"
+        reach = abs(events - n * score) * (1 - 1e-9)
+        below, above = math.floor(n * score - reach), math.ceil(n * score + reach)
+        expected = 1.0 if above <= below + 1 else law.cdf(below) + law.sf(above - 1)
+        # scipy itself is good to about 1e-10 in the tails of large n.
+        assert result.ecce_r.pvalue == pytest.approx(
+            expected, rel=1e-9 if n > 1000 else 1e-12, abs=1e-290
+        )
+
+
+@pytest.mark.parametrize("weight", [1.0, 2.5, 1e-3])
+def test_one_distinct_score_with_equal_weights(weight):
+    """The scale of sampling weights does not matter, so equal ones change nothing."""
+    for y in ([1], [1, 1, 0, 1, 1, 1]):
+        plain = secant.assess(y, [0.3] * len(y))
+        weighted = secant.assess(y, [0.3] * len(y), sample_weight=[weight] * len(y))
+        for one, other in zip(statistics(plain), statistics(weighted), strict=True):
+            assert other.pvalue == pytest.approx(one.pvalue, **RELATIVE)
+            assert other.method == one.method
+
+
+def test_one_distinct_score_with_copies_of_rows():
+    plain = secant.assess([1, 1, 1, 0, 0], [0.2] * 5)
+    copied = secant.assess([1, 0], [0.2] * 2, sample_weight=[3, 2], weight_kind="frequency")
+    assert copied.to_dict() == plain.to_dict()
+
+
+@pytest.mark.parametrize("method", ["auto", "asymptotic"])
+@pytest.mark.parametrize(
+    ("y", "p"),
+    [([0, 1], [0.5, 0.5]), ([0, 1, 1], [0.0, 1.0, 1.0]), ([0], [0.0]), ([1] * 9, [1.0] * 9)],
+)
+def test_no_difference_at_all(method, y, p):
+    for statistic in statistics(secant.assess(y, p, method=method)):
+        assert (statistic.value, statistic.normalized) == (0, 0)
+        assert (statistic.pvalue, statistic.log10_pvalue) == (1, 0)
+    assert secant.assess(y, p).worst.n == 0
+
+
+@pytest.mark.parametrize("method", ["auto", "asymptotic"])
+@pytest.mark.parametrize(
+    ("y", "p"), [([1], [0.0]), ([0, 0, 1], [1.0, 0.0, 1.0]), ([1, 0], [0.0, 1.0])]
+)
+def test_certain_and_wrong(method, y, p):
+    result = secant.assess(y, p, method=method)
+    assert result.sigma == 0
+    for statistic in statistics(result):
+        assert statistic.value > 0
+        assert statistic.normalized == math.inf
+        assert (statistic.pvalue, statistic.log10_pvalue) == (0, -math.inf)
+    assert result.forbidden == tuple(i for i in range(len(y)) if y[i] != p[i])
+
+
+def test_a_forbidden_row_leaves_the_pvalue_that_of_the_statistic():
+    y, p = miscalibrated(500, power=1)
+    p[7], y[7], p[20], y[20] = 0.0, 1, 1.0, 0
+    result = secant.assess(y, p, method="asymptotic")
+    assert result.forbidden == (7, 20)
+    assert result.ecce_r.pvalue == pytest.approx(
+        null.range.sf(result.ecce_r.normalized), **RELATIVE
+    )
+    weights = np.ones(500)
+    weights[7] = 0  # a row of weight zero is absent
+    assert secant.assess(y, p, sample_weight=weights).forbidden == (20,)
+
+
+@given(predictions())
+def test_asymptotic_pvalues_are_those_of_the_limit(data):
+    y, p, w, kind = data
+    result = secant.assess(y, p, sample_weight=w, weight_kind=kind, method="asymptotic")
+    for statistic, law in ((result.ecce_r, null.range), (result.ecce_mad, null.mad)):
+        assert statistic.method == "asymptotic"
+        if result.sigma > 0:
+            assert statistic.normalized == pytest.approx(statistic.value / result.sigma, **RELATIVE)
+        assert statistic.pvalue == pytest.approx(
+            law.sf(statistic.normalized), rel=1e-12, abs=1e-300
+        )
+        assert statistic.bracket is None
+    assert type(secant.assess(y, p, sample_weight=w, weight_kind=kind).ecce_r.method) is str
+
+
+@pytest.mark.parametrize("score", [0.3, 0.05, 1e-5, 0.125])
+def test_a_p_value_has_no_rounding_at_its_end(score):
+    assert secant.assess([1], [score]).ecce_r.pvalue == score

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from helpers import ROOT, optional
+from helpers import DATA, optional
 from secant import null
 from secant.errors import InputError
 
-GOLDEN = json.loads((ROOT / "tests" / "data" / "pvalues.json").read_text(encoding="utf-8"))
+GOLDEN = json.loads((DATA / "pvalues.json").read_text(encoding="utf-8"))
 LAWS = (null.mad, null.range)
 METHODS = ("cdf", "sf", "logsf", "isf")
 SMALLEST_NORMAL = np.finfo(float).smallest_normal

@@ -1,0 +1,258 @@
+"""Stored cells: nothing is lost, and no damaged, foreign or forged file is believed."""
+
+import json
+import math
+import pickle
+import subprocess
+import sys
+import textwrap
+import tracemalloc
+import zlib
+from pathlib import Path
+from unittest import mock
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from secant import Cells, InputError
+from states import CELLS, P, W, Y, assert_same, batches, state
+
+
+@given(st.lists(batches(), max_size=3), st.sampled_from(CELLS))
+def test_saving_and_loading_loses_nothing(tmp_path_factory, parts, n_cells):
+    folder = tmp_path_factory.mktemp("states")
+    cells = state(n_cells, *parts)
+    cells.save(folder / "one")
+    loaded = Cells.load(str(folder / "one"))
+    loaded.save(str(folder / "two"))
+    assert (folder / "one").read_bytes() == (folder / "two").read_bytes()
+    assert (loaded.n, loaded.n_cells, loaded.forbidden) == (cells.n, n_cells, cells.forbidden)
+    if parts:
+        assert loaded.bounds() == cells.bounds()
+    # A loaded state goes on like the one that was saved.
+    for later in (loaded, cells):
+        later.update(Y, P, W)
+    assert loaded.bounds() == cells.bounds()
+
+
+def test_a_state_from_another_process(tmp_path):
+    script = """
+        import sys
+        import numpy as np, secant
+        rng = np.random.default_rng(3)
+        cells = secant.Cells(4096)
+        cells.update(rng.integers(0, 2, 5000), rng.random(5000), rng.random(5000))
+        cells.save(sys.argv[1])
+        print(repr(cells.bounds()))
+    """
+    command = [sys.executable, "-c", textwrap.dedent(script), str(tmp_path / "state")]
+    run = subprocess.run(command, check=True, capture_output=True, text=True)
+    rng = np.random.default_rng(3)
+    here = Cells(4096)
+    here.update(rng.integers(0, 2, 5000), rng.random(5000), rng.random(5000))
+    loaded = Cells.load(tmp_path / "state")
+    assert repr(loaded.bounds()) == run.stdout.strip() == repr(here.bounds())
+    assert_same(loaded + here, here + here)
+
+
+def test_an_empty_state_can_be_saved(tmp_path):
+    Cells(16).save(tmp_path / "empty")
+    loaded = Cells.load(tmp_path / "empty")
+    assert (loaded.n, loaded.n_cells) == (0, 16)
+    loaded.update(Y, P)
+    assert loaded.bounds() == state(16, {"y_true": Y, "y_prob": P}).bounds()
+
+
+def refuses(path):
+    """Assert that a file is refused, and that the message says which."""
+    with pytest.raises(InputError) as caught:
+        Cells.load(path)
+    assert str(path) in str(caught.value)
+
+
+def test_a_truncated_file_is_refused(saved):
+    content = saved.read_bytes()
+    for length in range(len(content)):
+        saved.write_bytes(content[:length])
+        refuses(saved)
+    saved.write_bytes(content + b"\0")
+    refuses(saved)
+    saved.write_bytes(content)
+    assert Cells.load(saved).n == 5
+
+
+def test_a_flipped_bit_is_noticed(saved):
+    content = saved.read_bytes()
+    unnoticed = []
+    for place in range(len(content)):
+        damaged = bytearray(content)
+        damaged[place] ^= 1 << place % 8
+        saved.write_bytes(damaged)
+        try:
+            Cells.load(saved)
+        except InputError as error:
+            assert str(saved) in str(error)  # noqa: PT017
+        else:
+            unnoticed.append(place)
+    assert not unnoticed, bytes(content[place] for place in unnoticed)
+
+
+class Trap:
+    """Unpickling this makes a file."""
+
+    def __init__(self, path):
+        self.path = path
+
+    def __reduce__(self):
+        return Path.touch, (self.path,)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b"", b"\n", b"secant", b"secant cells\n", b"secant cells\n{}\n", b"secant cells\nnull\n",
+     b"secant cells\n\xff\xfe\n", b"PK\x03\x04", b"\x93NUMPY\x01\x00", b"y,p\n0,0.5\n",
+     b"secant cells\n" + b"[" * 100_000, b"secant cells\n" + b"9" * 10_000 + b"\n"],
+    ids=lambda content: repr(content[:20]),
+)  # fmt: skip
+def test_foreign_files_are_refused(tmp_path, content):
+    target = tmp_path / "something else"
+    target.write_bytes(content)
+    refuses(target)
+
+
+def test_a_pickle_is_not_executed(tmp_path):
+    target, sprung = tmp_path / "pickle", tmp_path / "sprung"
+    target.write_bytes(pickle.dumps(Trap(sprung)))
+    refuses(target)
+    assert not sprung.exists()
+
+
+def test_a_file_that_is_not_there(tmp_path):
+    with pytest.raises(FileNotFoundError, match="nowhere"):
+        Cells.load(tmp_path / "nowhere")
+    with pytest.raises((InputError, OSError), match=tmp_path.name):
+        Cells.load(tmp_path)
+    with pytest.raises(FileNotFoundError, match="missing folder"):
+        Cells(16).save(tmp_path / "missing folder" / "state")
+
+
+# Files made to deceive: right magic, right checksum, wrong content --------------------------------
+
+
+def forge(path, header=None, payload=None):
+    """Save a state after tampering with what goes into the file, so that checksums agree."""
+
+    def dumps(value, *args, **kwargs):
+        if isinstance(value, dict) and "n_cells" in value:
+            value = {**value, **(header or {})}
+            value = {name: item for name, item in value.items() if item is not ...}
+        return real_dumps(value, *args, **kwargs)
+
+    def compress(data, *args, **kwargs):
+        return real_compress(payload(data) if payload else data, *args, **kwargs)
+
+    real_dumps, real_compress = json.dumps, zlib.compress
+    with mock.patch("json.dumps", dumps), mock.patch("zlib.compress", compress):
+        state(64, {"y_true": Y, "y_prob": P, "sample_weight": W}).save(path)
+
+
+def test_forging_nothing_makes_a_good_file(tmp_path):
+    forge(tmp_path / "state", {}, bytes)
+    assert Cells.load(tmp_path / "state").n == 5
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        {"n_cells": 10**9},
+        {"n_cells": 1 << 40},
+        {"n_cells": -64},
+        {"n_cells": 63},
+        {"n_cells": 32},
+        {"n_cells": 0},
+        {"n_cells": "64"},
+        {"n_cells": 64.0},
+        {"n_cells": None},
+        {"n_cells": ...},
+        {"filled": -1},
+        {"filled": -5},
+        {"filled": 4},
+        {"filled": 6},
+        {"filled": 10**18},
+        {"filled": 2.5},
+        {"filled": "5"},
+        {"filled": ...},
+        {"sampling": ...},
+        {"sampling": False},
+        {"sampling": "yes"},
+        {"forbidden": ...},
+        {"forbidden": -1},
+        {"forbidden": "none"},
+        {"totals": ...},
+        {"totals": {}},
+        {"totals": []},
+        {"totals": {"n": 5}},
+        {"totals": {"n": 5, "weight": 8, "ww": 1, "wwv": 1, "wwe": 1, "largest": 1, "more": 1}},
+        {"totals": {"n": 6, "weight": 8, "ww": 1, "wwv": 1, "wwe": 1, "largest": 1}},
+        {"totals": {"n": 5, "weight": "8", "ww": 1, "wwv": 1, "wwe": 1, "largest": 1}},
+        {"totals": {"n": 5, "weight": 0, "ww": 1, "wwv": 1, "wwe": 1, "largest": 1}},
+        {"totals": {"n": 5, "weight": 8, "ww": 1, "wwv": -1, "wwe": 1, "largest": 1}},
+        {"totals": {"n": 5, "weight": 8, "ww": 1, "wwv": math.nan, "wwe": 1, "largest": 1}},
+        {"version": 0},
+        {"version": 10**6},
+        {"version": "1"},
+    ],
+    ids=lambda header: json.dumps(header, default=lambda _: "missing"),
+)
+def test_a_false_header_is_refused(tmp_path, header):
+    forge(tmp_path / "forged", header)
+    refuses(tmp_path / "forged")
+
+
+def with_number(place, value, kind="<i8"):
+    """Return a function that puts a number into the place of another."""
+
+    def change(data):
+        numbers = np.frombuffer(data, kind).copy()
+        numbers[place] = value
+        return numbers.tobytes()
+
+    return change
+
+
+@pytest.mark.parametrize(
+    "payload",
+    [
+        lambda data: data[:0],
+        lambda data: data[:-1],
+        lambda data: data[:-8],
+        lambda data: data + bytes(8),
+        lambda data: bytes(len(data)),
+        with_number(0, 65),
+        with_number(0, 10**9),
+        with_number(0, -1),
+        with_number(1, 12),
+        with_number(5, -7),
+    ],
+    ids=[
+        "nothing", "a byte less", "a number less", "a number more", "zeros", "no such cell",
+        "far beyond", "negative cell", "cell twice", "negative count",
+    ],
+)  # fmt: skip
+def test_false_numbers_are_refused(tmp_path, payload):
+    forge(tmp_path / "forged", None, payload)
+    refuses(tmp_path / "forged")
+
+
+def test_a_bomb_is_not_unpacked(tmp_path):
+    """A small file that unpacks to 64 MB is refused before it takes that much memory."""
+    forge(tmp_path / "bomb", None, lambda data: data + bytes(1 << 26))
+    assert (tmp_path / "bomb").stat().st_size < 1 << 20
+    tracemalloc.start()
+    try:
+        refuses(tmp_path / "bomb")
+        assert tracemalloc.get_traced_memory()[1] < 1 << 24
+    finally:
+        tracemalloc.stop()

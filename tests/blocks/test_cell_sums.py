@@ -1,0 +1,83 @@
+"""Sums a cell: neither the order of rows nor the way they were cut matters."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from secant import Cells
+from states import CELLS, assert_same, batches, rows_of, state
+
+
+def half_tied(rng, n):
+    return np.where(rng.random(n) < 0.5, 0.3, rng.random(n))
+
+
+def two_clusters(rng, n):
+    return rng.choice([0.2, 0.7], n) + 1e-9 * rng.random(n)
+
+
+@given(st.sampled_from(CELLS), st.lists(batches(), min_size=1, max_size=5), st.data())
+def test_order_and_way_of_merging_do_not_matter(n_cells, parts, data):
+    expected = state(n_cells, *parts)
+    shuffled = data.draw(st.permutations(parts))
+    assert_same(state(n_cells, *shuffled), expected)
+    assert_same(sum(state(n_cells, part) for part in shuffled), expected)
+
+    # A random tree of sums.
+    states = [state(n_cells, part) for part in shuffled]
+    while len(states) > 1:
+        left = states.pop(data.draw(st.integers(0, len(states) - 1)))
+        right = states.pop(data.draw(st.integers(0, len(states) - 1)))
+        states.append(left + right)
+    assert_same(states[0], expected)
+
+    grown = Cells(n_cells)
+    for part in shuffled:
+        grown.merge(state(n_cells, part))
+    assert_same(grown, expected)
+
+
+@pytest.mark.parametrize("n_cells", CELLS)
+@pytest.mark.parametrize("make", [half_tied, two_clusters])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_chunking_of_many_rows_does_not_matter(n_cells, make, weighted):
+    rng = np.random.default_rng(1)
+    n = 150_000
+    p = make(rng, n)
+    columns = {"y_true": (rng.random(n) < p).astype(int), "y_prob": p}
+    if weighted:
+        columns["sample_weight"] = rng.choice([0.1, 0.7, 3.3], n)
+    whole = state(n_cells, columns)
+    cuts = np.sort(rng.integers(0, n, 40))
+    order = rng.permutation(n)
+    pieces = [
+        {name: column[rows] for name, column in columns.items()}
+        for rows in np.split(order, cuts)
+        if rows.size
+    ]
+    assert_same(state(n_cells, *pieces), whole)
+    assert_same(sum(state(n_cells, piece) for piece in reversed(pieces)), whole)
+
+
+@pytest.mark.parametrize("n_cells", CELLS)
+def test_a_very_common_score_does_not_drift(n_cells):
+    n = 1 << 17
+    y, p = np.arange(n) % 7 == 0, np.full(n, 0.99)
+    whole = state(n_cells, {"y_true": y, "y_prob": p})
+    pieces = [{"y_true": y[i::128], "y_prob": p[i::128]} for i in range(128)]
+    assert_same(state(n_cells, *pieces), whole)
+
+
+@given(batches(kinds=["frequency"]))
+def test_copies_equal_repeated_rows(batch):
+    y, p, _ = rows_of(batch)
+    for n_cells in (2, 4096):
+        repeated = state(n_cells, {"y_true": y, "y_prob": p})
+        assert_same(state(n_cells, batch), repeated)
+
+
+@given(batches(kinds=["sampling"]), st.floats(1e-6, 1e6))
+def test_the_scale_of_sampling_weights_does_not_matter(batch, scale):
+    scaled = {**batch, "sample_weight": [scale * w for w in batch["sample_weight"]]}
+    assert_same(state(64, scaled), state(64, batch))

@@ -1,0 +1,71 @@
+"""Grids: whatever the cuts, cells follow the scores and lose nothing of them."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from secant import InputError
+from secant._blocks import grids
+from secant._blocks.grids import DyadicGrid, NestedGrid, PointGrid, SampledGrid, Scratch
+
+# Edges of cells, neighbouring doubles, and the smallest there are.
+scores = st.one_of(
+    st.floats(0, 1),
+    st.integers(0, 16).map(lambda k: k / 16),
+    st.sampled_from([-0.0, 5e-324, 1e-310, 0.5 - 2**-54, 0.5 + 2**-53, 1 - 2**-53]),
+)
+
+GRIDS = {
+    "dyadic": lambda p: DyadicGrid(4),
+    "sampled": lambda p: SampledGrid(p, p[0], p[-1], 8),
+    "sampled from a few": lambda p: SampledGrid(p[::5], p[0], p[-1], 8),
+    "nested": lambda p: NestedGrid(p[:1], p[-1:], 8),
+    "points": lambda p: PointGrid(np.unique(p)),
+}
+
+
+@pytest.mark.parametrize("make", GRIDS.values(), ids=GRIDS)
+@given(st.lists(scores, min_size=1, max_size=40))
+def test_cells_follow_the_order_of_scores_and_hold_them(make, values):
+    p = np.sort(np.array(values) + 0.0)
+    grid = make(p)
+    cell, offset = grid.locate(p, Scratch())
+    assert (np.diff(cell) >= 0).all()
+    assert (np.diff(cell)[np.diff(p) == 0] == 0).all()
+    assert (grid.low[cell] <= p).all()
+    assert (p <= grid.high[cell]).all()
+    assert grid.anchor[cell] + offset * grid.unit == pytest.approx(p, rel=0, abs=2**-53)
+    assert (grid.low[1:] > grid.high[:-1]).all()
+
+
+def test_a_score_of_one_has_a_cell_of_its_own():
+    cell, _ = DyadicGrid(3).locate(np.array([1 - 2**-53, 1.0]), Scratch())
+    assert cell.tolist() == [7, 8]
+
+
+@given(st.lists(scores, min_size=2, max_size=10, unique=True))
+def test_a_few_rounds_of_cutting_separate_any_two_scores(values):
+    p = np.unique(np.array(values) + 0.0)
+    low, high = p[:1], p[-1:]
+    for _ in range(30):  # a double has 62 bits, of which a round of eight cells decides three
+        grid = NestedGrid(low, high, 8)
+        cell = np.unique(grid.locate(p, Scratch())[0])
+        low, high = grid.low[cell], grid.high[cell]
+        if len(cell) == len(p):
+            return
+    pytest.fail("scores were not told apart")
+
+
+@pytest.mark.parametrize("count", [1, grids._FEW_EDGES, grids._FEW_EDGES + 1])
+def test_few_edges_are_ranked_as_many_are(count):
+    edges = np.arange(count) / count
+    p = np.concatenate([edges, np.nextafter(edges, 2), np.random.default_rng(0).random(50)])
+    assert grids.rank(edges, p).tolist() == [int((edges <= each).sum()) for each in p]
+
+
+@pytest.mark.parametrize("n_cells", [0, 3, 2 * grids.MOST_CELLS, 8.0, True, "8"])
+def test_only_powers_of_two_make_a_dyadic_grid(n_cells):
+    assert grids.dyadic_grid(8).n_cells == 8
+    with pytest.raises(InputError, match="n_cells must be a power of two between 1 and 16,777,216"):
+        grids.dyadic_grid(n_cells)

@@ -1,0 +1,76 @@
+"""Blocks cut finer by rows in chunks: the ties that sorting all rows would give."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from secant._blocks.grids import DyadicGrid
+from secant._blocks.refining import Refinement, join, pick
+from secant._blocks.table import collapse, merge
+from secant._input.observations import Chunk
+
+rows = st.lists(
+    st.tuples(st.integers(0, 8).map(lambda k: k / 8) | st.floats(0, 1), st.integers(0, 1)),
+    min_size=1,
+    max_size=40,
+)
+
+
+def refined(chunk, blocks, *, light, common=-1.0, size=7):
+    """Feed all rows, a few at a time, to a refinement of some blocks."""
+    finer = Refinement(
+        blocks,
+        np.full(len(blocks), light),
+        np.broadcast_to(common, len(blocks)),
+        64,
+        DyadicGrid(3),
+        sampling=chunk.weights is not None,
+        counted=False,
+    )
+    for start in range(0, len(chunk.scores), size):
+        finer.add(pick(chunk, slice(start, start + size)))
+    return finer.blocks()
+
+
+def assert_equal(found, expected):
+    for name in ("low", "high", "n0", "n1"):
+        assert getattr(found, name).tolist() == getattr(expected, name).tolist()
+    for name in ("w0", "w1", "down", "up"):
+        assert getattr(found, name) == pytest.approx(getattr(expected, name), rel=0, abs=1e-12)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@given(data=rows, every=st.integers(1, 5), common=st.sampled_from([-1.0, 0.25, 0.5]))
+def test_light_blocks_become_ties(weighted, data, every, common):
+    p, y = np.array([s for s, _ in data]) + 0.0, np.array([r for _, r in data])
+    chunk = Chunk(p, y, np.arange(1.0, len(p) + 1) if weighted else None)
+    ties = collapse(*chunk)
+    coarse = merge(ties, np.arange(0, len(ties), every))
+    # A score may be common in the one block that holds it.
+    common = np.where((coarse.low <= common) & (common <= coarse.high), common, -1.0)
+    assert_equal(refined(chunk, coarse, light=True, common=common), ties)
+    # Every other block alone: rows elsewhere are passed over.
+    inside = (np.arange(len(ties)) // every) % 2 == 0
+    some = slice(None, None, 2)
+    found = refined(chunk, coarse.select(some), light=True, common=common[some])
+    assert_equal(found, ties.select(inside))
+
+
+@given(data=rows)
+def test_heavy_blocks_are_cut_into_cells_of_the_same_rows(data):
+    p, y = np.array([s for s, _ in data]) + 0.0, np.array([r for _, r in data])
+    chunk = Chunk(p, y, None)
+    whole = merge(collapse(*chunk), np.array([0]))
+    finer = refined(chunk, whole, light=False)
+    # Blocks refuse to be replaced by others than their own observations.
+    assert whole.replace(np.array([True]), finer).n.sum() == len(p)
+    assert (finer.low[1:] > finer.high[:-1]).all()
+    assert len(finer) > 1 or len(np.unique(p)) == 1
+
+
+def test_chunks_are_picked_and_joined():
+    chunk = Chunk(np.array([0.1, 0.2, 0.3]), np.array([0, 1, 1]), np.array([1.0, 2.0, 3.0]))
+    parts = [pick(chunk, slice(1)), pick(chunk, np.array([False, True, True]))]
+    assert [column.tolist() for column in join(parts)] == [column.tolist() for column in chunk]
+    assert join([pick(Chunk(*chunk[:2], None), slice(2))] * 2).weights is None

@@ -1,0 +1,110 @@
+"""Limits of metrics and ranges, and the least P-value that could have been."""
+
+import itertools
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+import secant
+from samples import copies, predictions, statistics
+from secant import null
+from secant._api.assess_by import ranked
+from secant._inference.limits import least_log_pvalue
+
+# --- confidence intervals (METHOD, section 5) -----------------------------------------------------
+
+
+@given(predictions(), st.sampled_from([0.5, 0.95, 0.999]))
+def test_intervals_of_the_metrics_and_of_every_range(data, level):
+    y, p, w, kind = data
+    result = secant.assess(y, p, sample_weight=w, weight_kind=kind, confidence_level=level)
+    y, p, w = copies(y, p, w, kind)
+    spread = (
+        max(np.sqrt((w**2 * (y - p) ** 2).sum()), np.sqrt((w**2 * p * (1 - p)).sum())) / w.sum()
+    )
+    variance, square = (w**2 * p * (1 - p)).sum(), (w**2).sum() / (w > 0).sum()
+    if 0 < variance < 10 * square:  # few events expected: two more may have been missed
+        spread = math.hypot(spread, math.sqrt(2 * square) / w.sum())
+    if spread > 0:
+        halves = [law.isf(1 - level) * spread for law in (null.range, null.mad)]
+    else:  # every score certain and right: Hoeffding's inequality
+        halves = [math.sqrt(2 * math.log(2 / (1 - level)) * (w**2).sum()) / w.sum()] * 2
+    # Limits end where no truth can lie: a metric is in [0, 1], a mean response as well.
+    for statistic, half in zip(statistics(result), halves, strict=True):
+        expected = max(statistic.value - half, 0.0), min(statistic.value + half, 1.0)
+        assert statistic.ci == pytest.approx(expected, rel=1e-7, abs=1e-12)
+    part = result.between(0.2, 0.8)
+    if part.n:
+        half = halves[0] / part.weight
+        low = max(part.miscalibration - half, -part.mean_score)
+        high = min(part.miscalibration + half, 1 - part.mean_score)
+        assert part.ci == pytest.approx((low, high), rel=1e-7, abs=1e-9)
+
+
+def test_hoeffding_where_nothing_varied():
+    result = secant.assess([0] * 400, [0.0] * 400)
+    assert result.ecce_r.ci == pytest.approx((0, 2.72 / 20), rel=2e-3)
+
+
+# --- the least P-value, and P-values at the level -------------------------------------------------
+
+
+@given(st.lists(st.sampled_from([0.0, 0.05, 0.3, 0.5, 0.7, 0.9, 1.0]), min_size=1, max_size=8))
+@example([0.05, 0.05, 0.3, 0.7, 0.9, 1.0])  # two sums that are equal but for rounding
+def test_the_smallest_pvalue_that_could_have_been(scores):
+    """Over every outcome, also those that contradict a score of 0 or 1, by enumeration."""
+    outcomes = itertools.product([0, 1], repeat=len(scores))
+    results = [secant.assess(y, scores, method="exact") for y in outcomes]
+    least = min(result.ecce_r.pvalue for result in results)
+    shown = math.exp(least_log_pvalue(results[0]._blocks))
+    assert shown == pytest.approx(least, rel=1e-9)
+
+
+@pytest.mark.parametrize("weights", [(1, 1, 9), (9, 1, 1), (2, 3, 4)])
+def test_the_smallest_pvalue_that_weighted_rows_could_have_had(weights):
+    """By enumeration: the chance of the outcome whose weighted ECCE-R is largest."""
+    scores = 0.2, 0.4, 0.7
+    chance = {}
+    for y in itertools.product([0, 1], repeat=3):
+        r = secant.assess(y, scores, sample_weight=weights, method="asymptotic").ecce_r.value
+        chance[y] = r, math.prod(s if e else 1 - s for e, s in zip(y, scores, strict=True))
+    most = max(r for r, _ in chance.values())
+    least = sum(p for r, p in chance.values() if r == pytest.approx(most))
+    shown = least_log_pvalue(secant.assess(y, scores, sample_weight=weights)._blocks)
+    assert math.exp(shown) == pytest.approx(least, rel=1e-9)
+
+
+def test_a_pvalue_at_the_level_is_a_finding():
+    """1 - 0.9 is a little less than 0.1."""
+    result = secant.assess([0, 1], [0.4, 0.6], confidence_level=0.9)
+    for adjusted, found in ((0.1, True), (0.1 + 1e-9, False)):
+        groups = ranked(["a"], [result], np.array([adjusted]), adjust="holm", by=("group",))
+        assert bool(groups.failing) is found
+        alone = replace(result, ecce_r=replace(result.ecce_r, pvalue=adjusted))
+        assert str(alone).startswith("Miscalibrated.") is found
+
+
+# --- few events -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("n", "b", "factor"), [(20, 1000, 20), (50, 200, 10), (100, 500, 5)])
+def test_limits_hold_where_few_events_are_expected(n, b, factor):
+    """Events far more frequent than forecast, and still too rare to show in most samples."""
+    rng = np.random.default_rng(n)
+    p = np.sort(rng.beta(1, b, n))
+    chance = np.minimum(factor * p, 1)
+    truth = np.concatenate([[0], np.cumsum(chance - p)]) / n
+    draws = 1000
+    held = 0
+    for _ in range(draws):
+        result = secant.assess(rng.random(n) < chance, p, method="asymptotic")
+        low, high = result.ecce_r.ci
+        path = result.curve.difference
+        half = result._half_width(1.0)
+        everywhere = np.ptp(path - truth) <= half
+        held += (low <= np.ptp(truth) <= high) and everywhere
+    assert held >= draws * 0.95 - 3 * math.sqrt(draws * 0.95 * 0.05)

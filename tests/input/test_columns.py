@@ -1,0 +1,60 @@
+"""Names of columns."""
+
+import pytest
+
+import secant
+from doors import P, W, Y
+from secant import InputError
+from secant._input.columns import named_columns
+
+
+@pytest.mark.parametrize("names", [("y", P), (Y, "p"), ("y", "p")])
+def test_names_of_columns_of_nothing(names):
+    argument = "y_true" if names[0] == "y" else "y_prob"
+    says = rf"^{argument} must be an array of values; got the text '[yp]' .*then pass data= as well"
+    with pytest.raises(InputError, match=says):
+        secant.assess(*names)
+    with pytest.raises(InputError, match=says):
+        secant.assess_by(*names, W)
+
+
+def columns(y_true="y", y_prob="p", sample_weight=None, by=None):
+    return named_columns(y_true, y_prob, sample_weight, by, weight_kind="sampling", pos_label=None)
+
+
+def test_each_column_is_read_once():
+    named = columns(sample_weight="w", by=["g", "w"])
+    assert named.names == ["y", "p", "w", "g"]
+    assert named.roles["by[1]"] == "w"
+    assert named.sampling
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        ({"y_true": 3}, "with data=, y_true must be the name of a column; got int"),
+        ({"y_prob": "y"}, "y_true and y_prob are both column 'y'"),
+        ({"sample_weight": "y"}, "sample_weight names 'y', the column of outcomes"),
+        ({"by": []}, "by must name one column or several different ones"),
+        ({"by": ["g", "g"]}, "by must name one column or several different ones"),
+    ],
+)
+def test_names_that_are_refused(arguments, says):
+    with pytest.raises(InputError, match=says):
+        columns(**arguments)
+
+
+@pytest.mark.parametrize(
+    ("available", "says"),
+    [
+        (["y", "P"], "'p', which y_prob names; did you mean 'P'"),
+        (["y", "other"], "it has 'y', 'other'$"),
+        (["0.3", "1"], r"it has '0.3', '1' \(is the line of names missing\?\)"),
+        ([], "it has no columns"),
+        (["y", *"abcdefghijkl"], "and 5 more"),
+    ],
+)
+def test_a_column_that_is_not_there(available, says):
+    columns().check(["p", "y", "x"], "data")
+    with pytest.raises(InputError, match=rf"^data has no column .*{says}"):
+        columns().check(available, "data")

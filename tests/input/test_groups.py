@@ -1,0 +1,82 @@
+"""Keys of groups: plain values, one for all that is missing, in a fixed order."""
+
+import datetime as dt
+import json
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import secant
+from helpers import optional
+from secant._input.groups import grouped, key_order, plain_key
+
+
+def test_what_is_missing_is_one_group():
+    missing = [None, math.nan, float("nan"), np.float64("nan"), np.datetime64("NaT", "s")]
+    pandas = optional("pandas")
+    missing += [pandas.NA, pandas.NaT]
+    by = np.array([*missing, "a", "a"], object)
+    result = secant.assess_by([0, 1] * 4 + [1], [0.5] * 9, by)
+    assert set(result) == {None, "a"}
+    assert result[None].n == len(missing)
+    assert "(missing)" in str(result)
+
+
+@pytest.mark.parametrize(
+    ("by", "keys"),
+    [
+        ([3, 1, 1], {1, 3}),
+        ([True, False, False], {True, False}),
+        (np.array([0.5, math.nan, math.nan]), {0.5, None}),
+        (
+            np.array(["2024-01-01", "NaT", "2024-01-01"], "M8[ns]"),
+            {dt.datetime(2024, 1, 1), None},  # noqa: DTZ001  (numpy has no time zones)
+        ),
+        (np.array(["b", "a", "a"]), {"a", "b"}),
+        ([("b"), 1, None], {"b", 1, None}),
+        ([None, "b", "b"], {"b", None}),
+        ([dt.date(2024, 1, 1), None, None], {dt.date(2024, 1, 1), None}),
+        ([np.float64(2), np.float64(1), np.float64(1)], {1.0, 2.0}),
+        ([["b", "a", "a"], [1, 2, 2]], {("b", 1), ("a", 2)}),
+        ([np.array(["b", "a", "a"]), [1, 2, 3]], {("b", 1), ("a", 2), ("a", 3)}),
+    ],
+)
+def test_keys_are_plain_values(by, keys):
+    result = secant.assess_by([0, 1, 1], [0.4, 0.5, 0.6], by)
+    assert set(result) == keys
+    assert sum(each.n for each in result.values()) == 3
+    json.dumps(result.to_dict())
+    assert len(result.by) == (2 if isinstance(next(iter(keys)), tuple) else 1)
+
+
+@given(
+    st.lists(
+        st.tuples(st.sampled_from("abc"), st.integers(0, 3), st.sampled_from([None, 1.5])),
+        min_size=1,
+        max_size=30,
+    )
+)
+def test_several_columns_make_tuples(rows):
+    parts = [list(part) for part in zip(*rows, strict=True)]
+    keys, codes = grouped([np.array(part, object) for part in parts], len(rows))
+    assert [keys[code] for code in codes] == rows
+    assert len(set(keys)) == len(keys) == codes.max() + 1
+
+
+def test_keys_sort_by_kind_with_the_missing_last():
+    keys = ["b", None, 2, "a", 1.5, ("a", None), ("a", 1), True]
+    order = [keys[number] for number in key_order(keys)]
+    assert order[-1] is None
+    assert order.index(True) < order.index(1.5) < order.index(2) < order.index("a")
+    assert order.index(("a", 1)) < order.index(("a", None))
+    assert plain_key(("a", np.float64("nan"))) == ("a", None)
+
+
+@pytest.mark.parametrize("key", [None, dt.date(2026, 1, 1), np.datetime64("2026-01-01"), b"a", 1])
+def test_a_list_of_keys_is_one_column_whatever_comes_first(key):
+    found = secant.assess_by([0, 1, 0], [0.2, 0.5, 0.9], [key, "b", key])
+    assert found.by == ("group",)
+    assert sorted(found[each].n for each in found) == [1, 2]

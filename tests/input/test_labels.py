@@ -1,0 +1,169 @@
+"""Outcomes of every code, and those that are none."""
+
+import re
+
+import numpy as np
+import pytest
+
+import secant
+from doors import INF, NAN, P, Y, answers, bad, every_door, names, wide_door, with_item
+from secant import InputError
+
+# --- single values that are refused ---------------------------------------------------------------
+
+
+BAD_LABELS = [
+    (2, "2"),
+    (-1, "-1"),
+    (0.5, "0.5"),
+    (1 + 1e-7, "1.0000001"),
+    (-1e-300, "-1e-300"),
+    (NAN, "nan"),
+    (INF, "inf"),
+    (-INF, "-inf"),
+    (None, "None"),
+]
+
+
+@every_door
+@bad(BAD_LABELS)
+def test_bad_label(door, item, shown):
+    if item == -1:  # beside zeros; the first value that does not fit either reading is named
+        labels, index, shown = [0, 1, -1, 1, 1, 0, 1, 0], 0, "0"
+    else:
+        labels, index = with_item(Y, 3, item), 3
+    with pytest.raises(InputError, match=names("y_true", index, shown)):
+        door(labels, P)
+
+
+@pytest.mark.parametrize("dtype", ["i1", "u1", "i4", ">i4", "i8", "u8", "f4", "f8"])
+@pytest.mark.parametrize("value", [2, 127])
+def test_bad_label_of_any_type(dtype, value):
+    shown = repr(np.dtype(dtype).type(value).item())
+    with pytest.raises(InputError, match=names("y_true", 4, shown)):
+        secant.ecce_r(with_item(Y, 4, value, dtype), P)
+
+
+@pytest.mark.parametrize("labels", [[1, 2, 1, 2], [-1, 0, -1, 0], [-1, 0, 1, 1], [3, 3, 3, 3]])
+def test_labels_of_another_code(labels):
+    with pytest.raises(InputError, match=r"y_true\[\d\] is \S+; .*pos_label"):
+        secant.ecce_r(labels, P[:4])
+
+
+# --- likely mistakes, recognised ------------------------------------------------------------------
+
+
+@every_door
+@pytest.mark.parametrize("outcomes", [Y, np.array(Y, bool), np.array(Y, float), [0] * 8, [1] * 8])
+def test_swapped_arguments(door, outcomes):
+    with pytest.raises(InputError, match=names("y_true", 0, "0.125") + r".*swapped"):
+        door(P, outcomes)
+
+
+def test_swapped_is_not_said_when_both_are_fractions():
+    with pytest.raises(InputError, match=names("y_true", 0, "0.125")) as caught:
+        secant.ecce_r(P, P)
+    assert "swapped" not in str(caught.value)
+
+
+@every_door
+@pytest.mark.parametrize("container", [list, np.array, lambda x: np.array(x, object)])
+def test_text_labels_need_pos_label(door, container):
+    words = container(["no", "yes", "no", "yes", "yes", "no", "yes", "no"])
+    with pytest.raises(InputError, match=r"y_true holds text \('no', 'yes'\).*pos_label='yes'"):
+        door(words, P)
+
+
+def test_the_advice_about_text_labels_works():
+    """Whatever pos_label the message suggests can be passed as it stands."""
+    for words in (["a", "b"], ["it's", 'a "no"'], [b"a", b"b"]):
+        with pytest.raises(InputError) as caught:
+            secant.assess(np.array(words), [0.2, 0.7])
+        advice = re.search(r"pos_label=(.+)$", str(caught.value))[1]
+        pos_label = words[[repr(word) for word in words].index(advice)]
+        assert secant.assess(np.array(words), [0.2, 0.7], pos_label=pos_label).base_rate == 0.5
+
+
+# --- pos_label ------------------------------------------------------------------------------------
+
+
+@wide_door
+@pytest.mark.parametrize(
+    ("zero", "one", "dtype"),
+    [
+        ("no", "yes", None),
+        ("no", "yes", object),
+        ("no", "yes", np.dtypes.StringDType()),
+        (b"no", b"yes", None),
+        (1, 2, None),
+        (-1, 1, None),
+        (1, 0, None),
+        (0, 1, bool),
+        (False, True, object),
+        (0.25, 0.75, None),
+        ("no", 1, object),
+    ],
+)
+def test_pos_label(door, zero, one, dtype):
+    labels = np.empty(8, object)
+    labels[:] = [one if label else zero for label in Y]
+    if dtype is not object:
+        labels = np.array(labels.tolist(), dtype)
+    coded, plain = door(labels, P, pos_label=one), door(Y, P)
+    if door is secant.assess:
+        assert coded.to_dict() == plain.to_dict()
+        assert coded.ece().to_dict() == plain.ece().to_dict()
+    else:
+        assert coded.bounds() == plain.bounds()
+
+
+def test_minus_one_and_one_need_no_pos_label():
+    for dtype in (int, np.int8, np.int64, float, np.float32, object):
+        signs = np.array([2 * label - 1 for label in Y], dtype)
+        assert answers(signs, P) == answers(Y, P)
+    assert secant.assess([-1, -1], [0.2, 0.3]).base_rate == 0
+
+
+@wide_door
+@pytest.mark.parametrize(
+    ("labels", "pos_label", "says"),
+    [
+        (["a", "b", "c", "a"], "a", names("y_true", 2, "'c'") + ".*'b'.*pos_label='a'"),
+        ([0, 1, 2, 1], 1, names("y_true", 2, "2") + ".*0.*pos_label=1"),
+        (["a", "b", "b", "a"], "z", "pos_label='z' does not occur in y_true.*'a', 'b'"),
+        (["0", "1", "1", "0"], 1, "pos_label=1 does not occur in y_true.*'0', '1'"),
+        ([0, 1, 1, 0], "1", "pos_label='1' does not occur in y_true.*0, 1"),
+        ([0, 1, 1, 0], NAN, "pos_label=nan does not occur in y_true.*0, 1"),
+        ([0.0, NAN, 1.0, 0.0], 1, names("y_true", 1, "nan")),
+        (["a", None, "b", "a"], "a", names("y_true", 1, "None")),
+        (["a", NAN, "b", "a"], "a", names("y_true", 1, "nan")),
+    ],
+    ids=str,
+)
+def test_pos_label_refused(door, labels, pos_label, says):
+    mixed = any(item is None or item != item for item in labels) and "a" in labels  # noqa: PLR0124
+    labels = np.array(labels, object) if mixed else labels
+    with pytest.raises(InputError, match=says):
+        door(labels, P[:4], pos_label=pos_label)
+
+
+@pytest.mark.parametrize("pos_label", [[0, 1, 0, 1], np.array([1]), (0, 1, 0, 1), {0: 1}, {1}])
+def test_pos_label_is_one_value(pos_label):
+    """A list would be compared row by row, and every row would match its own value."""
+    with pytest.raises(InputError, match="pos_label"):
+        secant.assess([0, 1, 0, 1], P[:4], pos_label=pos_label)
+
+
+@pytest.mark.parametrize("missing", [None, NAN], ids=str)
+def test_missing_text_is_not_a_second_value(missing):
+    labels = np.array(["a", missing, "a", "a"], np.dtypes.StringDType(na_object=missing))
+    with pytest.raises(InputError, match=r"y_true\[1\]"):
+        secant.assess(labels, P[:4], pos_label="a")
+    with pytest.raises(InputError) as caught:
+        secant.assess(labels, P[:4])
+    assert f"pos_label='{missing}'" not in str(caught.value)
+
+
+def test_a_pos_label_that_never_happened_among_equal_labels():
+    # All rows are "no": "yes" may simply never have happened.
+    assert secant.assess(["no"] * 4, P[:4], pos_label="yes").base_rate == 0

@@ -1,0 +1,108 @@
+"""The table of groups: what it says of each, as text, page and frame."""
+
+import json
+
+import numpy as np
+
+import secant
+from helpers import optional
+
+
+def small():
+    rng = np.random.default_rng(0)
+    p = np.concatenate([rng.random(500), rng.random(500), [0.3]])
+    y = np.concatenate([rng.random(500) < p[:500] ** 2, rng.random(500) < p[500:1000], [1]])
+    return secant.assess_by(y, p, ["off"] * 500 + ["fine"] * 500 + ["<b>one</b>"])
+
+
+def test_groups_too_small_are_marked_not_dropped():
+    result = small()
+    assert [(row.key, row.status) for row in result.rows] == [
+        ("off", "miscalibrated"), ("<b>one</b>", "too few"), ("fine", "none found"),
+    ]  # fmt: skip
+    assert result.failing == ("off",)
+    assert result.too_few == ("<b>one</b>",)
+    assert "1 group is too small to say anything." in str(result)
+
+
+def test_the_numbers_of_a_group_hold_one_verdict_the_adjusted_one():
+    """Alone a group may be found miscalibrated, and not be among ten."""
+    rng = np.random.default_rng(1)
+    p = rng.random(3000)
+    y = rng.random(3000) < p
+    result = secant.assess_by(y, p, rng.integers(0, 10, 3000))
+    told = result.rows[0].to_dict()
+    assert told["ecce_r"]["pvalue"] < 0.05 < told["adjusted_pvalue"]
+    assert told["status"] == "none found"
+    assert "verdict" not in told
+    assert str(result[told["key"]]).startswith("Miscalibrated.")
+
+
+def test_where_is_not_named_for_a_group_if_it_is_not_certain():
+    result = secant.assess_by([1, 1, 0] * 2, [0.01, 0.4, 0.6] * 2, ["a", "b", "b"] * 2)
+    row = result.rows[0]
+    assert row.status == "miscalibrated"
+    assert row.calibration.intervals == ()
+    line = next(line for line in str(result).splitlines() if line.startswith("a"))
+    assert line.endswith("miscalibrated, not certain where")
+
+
+def test_the_printed_table_reads_well():
+    lines = str(small()).splitlines()
+    assert lines[0] == "1 of 3 groups is miscalibrated at 5% after Holm's correction."
+    header = next(line for line in lines if line.startswith("group"))
+    assert header.split() == [
+        "group", "predictions", "forecast", "happened", "ECCE-R", "sigma", "adjusted", "P",
+        "verdict",
+    ]  # fmt: skip
+    off = next(line for line in lines if line.startswith("off"))
+    assert "too high by" in off
+    assert max(map(len, lines)) < 120
+
+
+def test_what_is_only_known_to_be_below_is_written_so():
+    """Certified P-values end at 1e-300: twice that is a limit too, not a value."""
+    y, p, group = [1] * 4000, [0.4, 0.6] * 2000, ["a"] * 2000 + ["b"] * 2000
+    result = secant.assess_by(y, p, group)
+    assert [row.calibration.ecce_r.pvalue for row in result.rows] == [1e-300] * 2
+    assert [row.adjusted_pvalue for row in result.rows] == [2e-300] * 2
+    assert str(result).count("  < 1e-299  too low") == 2
+    asymptotic = secant.assess_by(y, p, group, method="asymptotic")
+    assert str(asymptotic).count("  < 1e-300  too low") == 2
+
+
+def test_a_long_table_says_how_many_more():
+    result = secant.assess_by([0, 1] * 50, [0.5] * 100, np.repeat(np.arange(50), 2))
+    assert str(result).splitlines()[-1] == "... and 20 more groups"
+    assert "... and 20 more groups" in result._repr_html_()
+
+
+def test_html_shows_names_as_text():
+    html = small()._repr_html_()
+    assert "<b>one" not in html
+    assert "&lt;b&gt;one" in html
+
+
+def test_conversions():
+    pandas, polars = optional("pandas"), optional("polars")
+    result = small()
+    frame = result.to_pandas()
+    assert isinstance(frame, pandas.DataFrame)
+    assert list(frame["group"]) == list(result)
+    assert list(frame["adjusted_pvalue"]) == [row.adjusted_pvalue for row in result.rows]
+    assert isinstance(result.to_polars(), polars.DataFrame)
+    assert result.to_polars().columns == list(frame.columns) == list(result.table)
+    json.dumps(result.to_dict(), allow_nan=False)
+
+
+def test_a_column_named_like_one_of_ours_keeps_both():
+    result = secant.assess_by("y", "p", "n", data={"y": [0, 1], "p": [0.2, 0.7], "n": [10, 20]})
+    assert sorted(result.table["n"]) == [10, 20]
+    assert result.table["n_"] == [1, 1]
+
+
+def test_one_group_and_none_found():
+    result = secant.assess_by([0, 1], [0.4, 0.6], ["a", "a"])
+    assert str(result).startswith("The only group is not found to be miscalibrated at 5%.")
+    found = secant.assess_by([0] * 20, [0.6] * 20, ["a"] * 20)
+    assert str(found).startswith("The only group is miscalibrated at 5%.")

@@ -1,0 +1,49 @@
+"""A comparison of groups in words."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from samples import compare_groups
+
+
+def test_words_say_the_direction():
+    rng = np.random.default_rng(3)
+    p, member = rng.random(4000), rng.random(4000) < 0.2
+    more = compare_groups(rng.random(4000) < np.where(member, p**0.6, p), p, member)
+    assert str(more).startswith("At equal scores the event happens more often among members than")
+    assert more.to_dict()["verdict"] in str(more)
+    assert "more often by" in str(more)
+    assert str(more.worst.n) in str(more.worst)
+    none = compare_groups(rng.random(4000) < p, p, member)
+    assert str(none).startswith("No difference found")
+    assert "would almost surely have shown" in str(none)
+
+
+def test_words_for_the_opposite_event_differ_in_the_direction_alone():
+    rng = np.random.default_rng(3)
+    p, member = np.round(rng.random(2000), 1), rng.random(2000) < 0.3
+    y = rng.random(2000) < np.where(member, p**0.5, p)
+    more, less = (str(compare_groups(z, p, member)).splitlines()[0] for z in (y, ~y))
+    assert "more often" in more
+    assert more.replace("more often", "less often") == less
+
+
+def test_words_for_a_group_that_can_show_nothing():
+    result = compare_groups([1, 0, 0, 0], [0.5] * 4, [True, False, False, False])
+    assert result.detectable > 1
+    assert "everybody at equal scores. 1 member can show next to nothing.\n" in str(result)
+
+
+@pytest.mark.parametrize("level", [0.3, 0.1, 0.05, 0.01, 0.001])
+def test_a_pvalue_at_the_level_is_found_and_one_above_is_not(level):
+    """Also where 1 - (1 - level) is a little less than the level, as for 0.1."""
+    result = compare_groups([1, 0, 0, 0], [0.5] * 4, [True, False, False, False])
+
+    def headline(pvalue):
+        r, mad = replace(result.ecce_r, pvalue=pvalue), replace(result.ecce_mad, pvalue=1.0)
+        return str(replace(result, ecce_r=r, ecce_mad=mad, confidence_level=1 - level))
+
+    assert headline(level).startswith("At equal scores the event happens more often")
+    assert headline(level * (1 + 1e-9)).startswith("No difference found")
