@@ -13,7 +13,7 @@ PIP_FLAGS := -qq --disable-pip-version-check --no-input
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test test-oldest lint format bench bench-peers clean
+.PHONY: help demo test test-oldest lint format hooks bench bench-peers clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' Makefile | expand -t 22
@@ -29,14 +29,21 @@ test-oldest: $(OLDEST)/.test ## run the tests with numpy alone, at its oldest su
 	@$(OLDEST)/bin/python -c 'import numpy, sys; print("numpy", numpy.__version__, "alone, Python", sys.version.split()[0])'
 	SECANT_REQUIRE_ALL=0 SECANT_HYPOTHESIS=ci $(OLDEST)/bin/python -m pytest $(ARGS)
 
-lint: $(VENV)/.lint ## check style (ruff), layout (ruff format) and types (mypy --strict)
+lint: $(VENV)/.lint ## check style, layout, types, spelling, workflows and the rules of the house
 	$(VENV)/bin/ruff check .
 	$(VENV)/bin/ruff format --check .
 	$(VENV)/bin/mypy
+	$(VENV)/bin/codespell
+	$(VENV)/bin/repo-review --show err .
+	$(VENV)/bin/zizmor --offline --no-progress --quiet .github
+	$(VENV)/bin/python -m pytest -q tests/house
 
 format: $(VENV)/.lint ## lay out the code and apply the safe fixes
 	$(VENV)/bin/ruff format .
 	$(VENV)/bin/ruff check --fix .
+
+hooks: $(VENV)/.lint ## check before every commit what changed in it (pre-commit)
+	$(VENV)/bin/pre-commit install
 
 bench: $(VENV)/.bench ## measure speed and memory as ratios within one process
 	$(VENV)/bin/python benchmarks/run.py $(ARGS)
@@ -57,10 +64,16 @@ define make_venv
 @touch $@
 endef
 
+# Dependency groups need pip 25.1, and the machine's own may be older.
+define new_pip
+@$(@D)/bin/python -m pip install $(PIP_FLAGS) -c constraints.txt --upgrade pip
+endef
+
 $(VENV)/.made:
 	$(make_venv)
 
 $(VENV)/.core: $(VENV)/.made pyproject.toml constraints.txt
+	$(new_pip)
 	@echo "Installing secant and numpy into $(VENV)"
 	@$(VENV)/bin/python -m pip install $(PIP_FLAGS) -c constraints.txt -e .
 	@touch $@
@@ -83,17 +96,17 @@ $(VENV)/.test: $(VENV)/.core
 	$(call need_program,chromium,chromium,to open reports in)
 	$(call need_program,java,default-jre-headless,to run Spark)
 	@echo "Installing the test tools, oracles, data frame libraries and engines into $(VENV)"
-	@$(VENV)/bin/python -m pip install $(PIP_FLAGS) -c constraints.txt -e '.[all,test,test-interop,test-engines]'
+	@$(VENV)/bin/python -m pip install $(PIP_FLAGS) -c constraints.txt -e '.[all]' --group test
 	@touch $@
 
 $(VENV)/.lint: $(VENV)/.core
-	@echo "Installing ruff, mypy and the libraries whose types it reads into $(VENV)"
-	@$(VENV)/bin/python -m pip install $(PIP_FLAGS) -c constraints.txt -e '.[all]' mypy ruff
+	@echo "Installing the linters and the libraries whose types mypy reads into $(VENV)"
+	@$(VENV)/bin/python -m pip install $(PIP_FLAGS) -c constraints.txt -e '.[all]' --group lint
 	@touch $@
 
 $(VENV)/.bench: $(VENV)/.core
 	@echo "Installing scikit-learn, to compare with, into $(VENV)"
-	@$(VENV)/bin/python -m pip install $(PIP_FLAGS) -c constraints.txt scikit-learn
+	@$(VENV)/bin/python -m pip install $(PIP_FLAGS) -c constraints.txt --group bench
 	@touch $@
 
 # The peers bring torch, so they get an environment of their own.
@@ -108,7 +121,8 @@ $(PEERS)/.bench: $(PEERS)/.made pyproject.toml constraints.txt
 $(OLDEST)/.made:
 	$(make_venv)
 
-$(OLDEST)/.test: $(OLDEST)/.made pyproject.toml constraints-oldest.txt
+$(OLDEST)/.test: $(OLDEST)/.made pyproject.toml constraints.txt constraints-oldest.txt
+	$(new_pip)
 	@echo "Installing secant, the oldest numpy, pytest and hypothesis into $(OLDEST)"
-	@$(OLDEST)/bin/python -m pip install $(PIP_FLAGS) -c constraints-oldest.txt -e . pytest hypothesis
+	@$(OLDEST)/bin/python -m pip install $(PIP_FLAGS) -c constraints-oldest.txt -e . --group test-core
 	@touch $@

@@ -1,5 +1,6 @@
 """What must not be in the repository, and what must agree in it."""
 
+import contextlib
 import os
 import re
 import subprocess
@@ -8,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+import secant
 from helpers import PACKAGE, ROOT
 
 FORBIDDEN = {
@@ -56,17 +58,30 @@ def findings(text: str) -> list[str]:
     ]
 
 
-def test_no_machine_paths_and_no_registries():
+def repository_texts() -> dict[str, str]:
+    """Read the text files of the repository, line ends as they are."""
     files = repository_files()
     assert PACKAGE / "py.typed" in files
-    wrong = []
+    texts = {}
     for path in files:
-        try:
-            text = path.read_text(encoding="utf-8")
-        except UnicodeDecodeError:
-            continue
-        wrong += [f"{path.relative_to(ROOT)}, {found}" for found in findings(text)]
+        with contextlib.suppress(UnicodeDecodeError):
+            texts[path.relative_to(ROOT).as_posix()] = path.read_bytes().decode()
+    return texts
+
+
+def test_no_machine_paths_and_no_registries():
+    wrong = [
+        f"{name}, {found}" for name, text in repository_texts().items() for found in findings(text)
+    ]
     assert not wrong, "\n" + "\n".join(wrong)
+
+
+def test_texts_are_clean():
+    # a space at the end of a line, a carriage return, a conflict, another end than one newline
+    untidy = re.compile(r"[ \t\r]$|^(?:<{7}|>{7}) |\n\n\Z|[^\n]\Z", re.MULTILINE)
+    texts = repository_texts().items()
+    wrong = [name for name, text in texts if untidy.search(text) and "tests/data/" not in name]
+    assert not wrong
 
 
 @pytest.mark.parametrize(
@@ -103,15 +118,49 @@ def test_constraints_are_plain_pins_and_agree():
     assert {name: current.get(name) for name in oldest} == oldest
 
 
+def pyproject() -> dict:
+    return tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+
+
 def test_numpy_is_the_only_dependency():
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    assert project["dependencies"] == ["numpy>=2"]
+    assert pyproject()["project"]["dependencies"] == ["numpy>=2"]
 
 
-def test_every_extra_is_pinned_for_development():
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    pinned = pins("constraints.txt")
-    for extra, requirements in project["optional-dependencies"].items():
+def test_every_extra_and_group_is_pinned_for_development():
+    tables, pinned = pyproject(), pins("constraints.txt")
+    sets = tables["project"]["optional-dependencies"] | tables["dependency-groups"]
+    for title, requirements in sets.items():
         for requirement in requirements:
-            name = re.match(r"[\w.-]+", requirement)[0]
-            assert name == "secant" or name in pinned, f"{extra}: {name} has no pin"
+            if isinstance(requirement, str):  # the others include a group of this table
+                name = re.match(r"[\w.-]+", requirement)[0]
+                assert name == "secant" or name in pinned, f"{title}: {name} has no pin"
+
+
+def test_extras_are_for_users_and_groups_for_development():
+    tables = pyproject()
+    extras = tables["project"]["optional-dependencies"]
+    assert set(extras) >= {"all", "cli", "fast", "files", "frames", "imagenet", "paper", "plot"}
+    assert not set(extras) & set(tables["dependency-groups"])
+
+
+def test_hooks_have_the_versions_of_the_linters():
+    text = (ROOT / ".pre-commit-config.yaml").read_text(encoding="utf-8")
+    revisions = dict(re.findall(r"repo: \S+/(\S+)\n +rev: v(\S+)", text))
+    assert revisions.pop("pre-commit-hooks")  # has no part in `make lint`
+    assert len(revisions) == text.count("rev:") - 1
+    pinned = pins("constraints.txt")
+    for hook, version in revisions.items():
+        assert pinned[hook.removesuffix("-pre-commit")] == {version}
+
+
+def test_the_citation_has_the_version():
+    text = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    assert re.findall(r"^version: (.+)$", text, re.MULTILINE) == [secant.__version__]
+
+
+def test_the_workflow_runs_every_python_promised():
+    text = (ROOT / ".github" / "workflows" / "ci.yml").read_text(encoding="utf-8")
+    label = "Programming Language :: Python :: 3."
+    promised = [name for name in pyproject()["project"]["classifiers"] if name.startswith(label)]
+    run = re.findall(r'"3\.(\d+)"', text)
+    assert [label + minor for minor in run] == promised
