@@ -71,12 +71,12 @@ def test_metrics_are_those_of_the_images_of_the_true_class():
             continue
         assert each.result.ecce_r.value == pytest.approx(secant.ecce_r(y, p), abs=1e-15)
         for row in each.ece:
-            strategy = {"equispaced": "uniform", "equal-count": "quantile"}[row.bins]
-            options = {"n_bins": row.n_bins, "strategy": strategy, "weighting": "width"}
-            assert row.ece1 == pytest.approx(secant.ece(y, p, **options), abs=1e-15)
+            strategy = {"equispaced": "uniform", "equal-count": "quantile"}[row["bins"]]
+            options = {"n_bins": row["n_bins"], "strategy": strategy, "weighting": "width"}
+            assert row["ece1"] == pytest.approx(secant.ece(y, p, **options), abs=1e-15)
             squared = secant.ece(y, p, norm="l2", squared=True, **options)
-            assert row.ece2 == pytest.approx(squared, abs=1e-15)
-            assert 0 < row.floor2 <= row.floor1
+            assert row["ece2"] == pytest.approx(squared, abs=1e-15)
+            assert 0 < row["floor2"] <= row["floor1"]
     assert len(by_class[60].ece) == 2 * 8  # 4 to 512, both kinds
 
 
@@ -288,9 +288,11 @@ def test_artists_show_the_numbers():
     )
     each = next(assess_subsets(made_up))
     observed, floor = first.axes[0].lines
-    rows = [row for row in each.ece if row.bins == "equispaced"]
-    np.testing.assert_array_equal(observed.get_xydata(), [(row.n_bins, row.ece1) for row in rows])
-    np.testing.assert_array_equal(floor.get_ydata(), [row.floor1 for row in rows])
+    rows = [row for row in each.ece if row["bins"] == "equispaced"]
+    np.testing.assert_array_equal(
+        observed.get_xydata(), [(row["n_bins"], row["ece1"]) for row in rows]
+    )
+    np.testing.assert_array_equal(floor.get_ydata(), [row["floor1"] for row in rows])
     assert [ax.get_title("left") for ax in diagrams.axes] == [
         "8 equispaced bins",
         "32 equispaced bins",

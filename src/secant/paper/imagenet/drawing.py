@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from secant._drawing import style
+from secant.paper.experiments import STRATEGIES
 from secant.paper.figures import diagram, new_figure
-from secant.paper.imagenet.subsets import STRATEGIES
 from secant.plot import CumulativeDisplay
 
 if TYPE_CHECKING:
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from secant._results.calibration import Calibration
+    from secant.paper.experiments import Bins
     from secant.paper.imagenet.subsets import EceRow, Subset
 
 __all__ = ["draw_cumulative", "draw_diagrams", "draw_ece", "images"]
@@ -37,7 +38,7 @@ def draw_ece(subset: Subset, result: Calibration, rows: Sequence[EceRow]) -> Fig
     panels = figure.subplots(2, 2, sharex=True, sharey="row")
     for line, (metric, symbol) in zip(panels, _METRICS.items(), strict=True):
         for ax, bins in zip(line, STRATEGIES, strict=True):
-            _ece_panel(ax, [row for row in rows if row.bins == bins], metric)
+            _ece_panel(ax, [row for row in rows if row["bins"] == bins], metric)
             ax.set_title(f"{symbol}, {bins} bins", loc="left")
         line[0].set_ylabel(symbol)
         _logarithmic(line[0], [value for row in rows for value in _values(row, metric)])
@@ -54,7 +55,7 @@ def draw_ece(subset: Subset, result: Calibration, rows: Sequence[EceRow]) -> Fig
     return figure
 
 
-def draw_diagrams(subset: Subset, result: Calibration, bins: str) -> Figure:
+def draw_diagrams(subset: Subset, result: Calibration, bins: Bins) -> Figure:
     """Draw reliability diagrams with few and with many bins, with lines of resampled rows."""
     figure = new_figure(8.2, 4.5)
     for ax, n_bins in zip(figure.subplots(1, 2), subset.diagrams, strict=True):
@@ -106,11 +107,11 @@ def _diagram(ax: Axes, result: Calibration, n_bins: int, strategy: str) -> None:
 
 def _values(row: EceRow, metric: str) -> tuple[float, float]:
     """Return a metric and what noise alone would give."""
-    return (row.ece1, row.floor1) if metric == "ece1" else (row.ece2, row.floor2)
+    return (row["ece1"], row["floor1"]) if metric == "ece1" else (row["ece2"], row["floor2"])
 
 
 def _ece_panel(ax: Axes, rows: Sequence[EceRow], metric: str) -> None:
-    counts = [row.n_bins for row in rows]
+    counts = [row["n_bins"] for row in rows]
     observed, floor = zip(*(_values(row, metric) for row in rows), strict=True)
     ax.plot(counts, observed, "o-", color=style.INK, linewidth=1.1, markersize=4, label="observed")
     ax.plot(

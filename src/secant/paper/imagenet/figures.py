@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import tempfile
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -281,7 +281,7 @@ def _numbers(report: Report) -> dict[str, Any]:
                     name: value if np.isfinite(value) else None
                     for name, value in _metrics(drawn.result).items()
                 },
-                "ece": [asdict(row) for row in drawn.ece],
+                "ece": drawn.ece,
             }
             for drawn in report.subsets
         ],
