@@ -262,20 +262,22 @@ def check_command(check, work, tree, weights, device):
 
 def check_without_command(check, work, tree, weights, device):
     """Do what can be done without pyarrow or click: score through Python, stop and go on."""
-    from secant.paper.imagenet import scoring as imagenet
+    from secant._base.progress import showing
+    from secant.paper import imagenet
 
     classifier = imagenet.resnet18(weights, device=device)
     images, parts = imagenet.list_images(tree), work / "parts"
     options = {"parts": parts, "batch_size": BATCH}
     seen = []
 
-    def stop(count):
-        seen.append(count)
+    def stop(done, _total):
+        seen.append(done)
         if len(seen) > LEAST_PARTS:
             raise KeyboardInterrupt
 
     try:
-        imagenet.score_images(images, classifier, **options, progress=stop)
+        with showing(stop):
+            imagenet.score_images(images, classifier, **options)
     except KeyboardInterrupt:
         check("interrupted through Python", good=len(list(parts.glob("batch-*"))) == LEAST_PARTS)
     resumed = imagenet.score_images(images, classifier, **options)
@@ -312,7 +314,7 @@ def check_pixels(check, tree, weights, device):
     from PIL import Image
     from torchvision.models import ResNet18_Weights
 
-    from secant.paper.imagenet import scoring as imagenet
+    from secant.paper import imagenet
 
     classifier = imagenet.resnet18(weights, device=device)
     preset = ResNet18_Weights.IMAGENET1K_V1.transforms()
@@ -366,7 +368,7 @@ def measure(work, weights, device, count):
     """Score images of ImageNet's usual size and say how many a second."""
     from PIL import Image
 
-    from secant.paper.imagenet import scoring as imagenet
+    from secant.paper import imagenet
 
     tree, rng = work / "speed", np.random.default_rng(3)
     contents = []
@@ -431,7 +433,7 @@ def main():
         if not missing:
             import pyarrow.parquet as pq
 
-            from secant.paper.imagenet import scoring as imagenet
+            from secant.paper import imagenet
 
             file = check_command(check, work, tree, weights, device)
             found = imagenet.read_predictions(file)

@@ -6,7 +6,7 @@ import pytest
 import digits
 from helpers import optional
 from secant.errors import MissingExtraError
-from secant.paper.imagenet import scoring as imagenet
+from secant.paper import imagenet
 
 testing = optional("click.testing")
 optional("rich")

@@ -50,6 +50,14 @@ def test_a_subset_is_drawn_and_named(tmp_path):
     assert list(json.loads(text)) == ["synthetic", "convergence"]
 
 
+def test_a_terminal_gets_a_progress_bar(tmp_path, monkeypatch):
+    monkeypatch.setenv("FORCE_COLOR", "1")  # rich takes this for a terminal
+    result = run("paper", "--out", tmp_path, "--only", "2", "--format", "png")
+    assert result.exit_code == 0, result.output
+    assert "Computing" in result.stderr
+    assert "%" in result.stderr
+
+
 def test_comparisons_are_counted(tmp_path):
     result = run("paper", "--out", tmp_path, "--only", "7", "--format", "pdf")
     assert "7 of 8 comparisons match the paper; 1 differs, and the page says why." in result.stdout

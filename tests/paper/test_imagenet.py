@@ -17,7 +17,8 @@ from hypothesis.extra.numpy import arrays
 import digits
 from helpers import PACKAGE, ROOT, optional
 from secant import InputError, MissingExtraError
-from secant.paper.imagenet import scoring as imagenet
+from secant._base.progress import showing
+from secant.paper import imagenet
 
 
 @pytest.fixture(scope="module")
@@ -153,15 +154,13 @@ def test_every_image_is_scored_in_its_place(tree, tree_folder, tmp_path, batch_s
 
 def test_progress_adds_up(tree, tmp_path):
     told = []
-    imagenet.score_images(
-        tree, digits.classifier(), parts=tmp_path, batch_size=25, progress=told.append
-    )
-    assert told == [0, 25, 25, 10]
+    with showing(lambda *report: told.append(report)):
+        imagenet.score_images(tree, digits.classifier(), parts=tmp_path, batch_size=25)
+    assert told == [(0, 60), (25, 60), (50, 60), (60, 60)]
     told.clear()
-    imagenet.score_images(
-        tree, digits.classifier(), parts=tmp_path, batch_size=25, progress=told.append
-    )
-    assert told == [60]
+    with showing(lambda *report: told.append(report)):
+        imagenet.score_images(tree, digits.classifier(), parts=tmp_path, batch_size=25)
+    assert told == [(60, 60)]
 
 
 @pytest.mark.parametrize(
@@ -220,7 +219,7 @@ KILLED = """
     import sys
     sys.path[:0] = sys.argv[3:]
     import digits
-    from secant.paper.imagenet import scoring as imagenet
+    from secant.paper import imagenet
 
     usual = digits.classifier()
 

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from secant import InputError, MissingExtraError
-from secant.paper.imagenet import scoring as imagenet
+from secant.paper import imagenet
 
 if importlib.util.find_spec("torch") is None:
     pytest.skip("torch, of gigabytes, is no test requirement", allow_module_level=True)

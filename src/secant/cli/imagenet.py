@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING
 
 import click
 
+from secant._base.progress import showing
+from secant.cli._bar import bar
 from secant.cli._refusal import refuse
 from secant.errors import SecantError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
 __all__ = ["command"]
 
@@ -98,12 +100,12 @@ def command(
       secant paper --out paper --imagenet preds.parquet
     """
     # Here, so that `secant --help` does not wait for it.
-    from secant.paper.imagenet import scoring as imagenet  # noqa: PLC0415
+    from secant.paper import imagenet  # noqa: PLC0415
 
     try:
         tree = imagenet.list_images(images)
         classifier = imagenet.resnet18(weights, device=device)
-        with _progress_bar(len(tree.paths)) as progress:
+        with _progress_bar():
             predictions = imagenet.score_to_file(
                 tree,
                 classifier,
@@ -113,7 +115,6 @@ def command(
                 batch_size=batch_size,
                 workers=workers,
                 skip_unreadable=skip_unreadable,
-                progress=progress,
             )
     except KeyboardInterrupt:
         folder = imagenet.parts_folder(out)
@@ -131,34 +132,21 @@ def command(
 
 
 @contextmanager
-def _progress_bar(images: int) -> Iterator[Callable[[int], None]]:
+def _progress_bar() -> Iterator[None]:
     """Show images done, speed and time left on the terminal; without one, nothing."""
-    from rich.console import Console  # noqa: PLC0415  (as above)
-    from rich.progress import (  # noqa: PLC0415
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        TextColumn,
-        TimeRemainingColumn,
-    )
+    from rich.progress import BarColumn, MofNCompleteColumn, TimeRemainingColumn  # noqa: PLC0415  (as above)
 
-    console = Console(stderr=True)
-    columns = (
-        TextColumn("Scoring"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TextColumn("{task.fields[speed]}"),
-        TimeRemainingColumn(),
-    )
-    with Progress(*columns, console=console, disable=not console.is_terminal) as progress:
-        task = progress.add_task("", total=images, speed="", start=False)
+    columns = (BarColumn(), MofNCompleteColumn(), "{task.fields[speed]}", TimeRemainingColumn())
+    with bar("Scoring", *columns) as shown:
+        task = shown.add_task("", total=None, speed="", start=False)
 
-        def done(count: int) -> None:
-            if progress.tasks[0].started:
-                progress.update(task, advance=count)
+        def show(done: float, total: float) -> None:
+            if shown.tasks[0].started:
+                shown.update(task, completed=done)
             else:  # those of an earlier run say nothing about the speed of this one
-                progress.reset(task, completed=count)
-            speed = progress.tasks[0].speed
-            progress.update(task, speed=f"{speed:,.0f} images/s" if speed else "")
+                shown.reset(task, total=total, completed=int(done))
+            speed = shown.tasks[0].speed
+            shown.update(task, speed=f"{speed:,.0f} images/s" if speed else "")
 
-        yield done
+        with showing(show):
+            yield

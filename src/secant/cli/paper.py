@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from secant.cli._bar import bar
 from secant.cli._refusal import refuse
 from secant.errors import SecantError
 
@@ -201,20 +202,11 @@ def _drawn(numbers: Sequence[int], seconds: float) -> str:
 @contextmanager
 def _progress_bar() -> Iterator[tuple[Callable[[float, str], None], Callable[[], float]]]:
     """Show a progress bar on a terminal, nothing elsewhere; also tell the seconds gone by."""
-    from rich import progress as bar  # noqa: PLC0415  (not for `secant --help`)
-    from rich.console import Console  # noqa: PLC0415
+    from rich.progress import BarColumn, TaskProgressColumn, TimeElapsedColumn  # noqa: PLC0415  (as above)
 
-    console = Console(stderr=True)
     start = time.monotonic()
-    with bar.Progress(
-        bar.TextColumn("{task.description}"),
-        bar.BarColumn(),
-        bar.TaskProgressColumn(),
-        bar.TimeElapsedColumn(),
-        console=console,
-        transient=True,
-        disable=not console.is_terminal,
-    ) as shown:
+    columns = ("{task.description}", BarColumn(), TaskProgressColumn(), TimeElapsedColumn())
+    with bar(*columns, transient=True) as shown:
         task = shown.add_task("Computing", total=1.0)
 
         def show(share: float, doing: str) -> None:

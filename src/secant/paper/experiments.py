@@ -35,6 +35,7 @@ __all__ = [
     "BIN_COUNTS",
     "FIXED_SIZES",
     "GROWING_SIZES",
+    "STRATEGIES",
     "Convergence",
     "ConvergenceRow",
     "EceRow",
@@ -62,7 +63,8 @@ _REALIZATIONS = 9
 _ROWS_A_BIN = 16
 
 Bins = Literal["equispaced", "equal-count"]
-_STRATEGY: dict[Bins, Strategy] = {"equispaced": "uniform", "equal-count": "quantile"}
+STRATEGIES: dict[Bins, Strategy] = {"equispaced": "uniform", "equal-count": "quantile"}
+"""What the paper calls the two kinds of bins, and what we do."""
 
 Outcome = TypeVar("Outcome")
 Outcome_co = TypeVar("Outcome_co", covariant=True)
@@ -144,15 +146,15 @@ class Fixed:
     @property
     def cost(self) -> int:
         """How long it takes, in rows to look at."""
-        return self.n * len(BIN_COUNTS) * len(_STRATEGY)
+        return self.n * len(BIN_COUNTS) * len(STRATEGIES)
 
     def run(self) -> FixedRow:
         """Compute the outcome."""
         result, rows = _sample(self.n, self.family, synthetic.responses(self.n, self.family)[0])
         mad, spread = result.ecce_mad, result.ecce_r
         ece: list[EceRow] = []
-        for n_bins, bins in product(BIN_COUNTS, _STRATEGY):
-            ece1, ece2 = _errors(rows, result, n_bins, _STRATEGY[bins])
+        for n_bins, bins in product(BIN_COUNTS, STRATEGIES):
+            ece1, ece2 = _errors(rows, result, n_bins, STRATEGIES[bins])
             ece.append({"bins": bins, "n_bins": n_bins, "ece1": ece1, "ece2": ece2})
         return {
             "n": self.n,

@@ -19,12 +19,13 @@ from secant.plot import CumulativeDisplay, ReliabilityDisplay
 from secant.plot._graph import Graph
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+    from secant import Calibration
     from secant._input.options import Strategy
     from secant.paper.experiments import ConvergenceRow, Statistics
     from secant.paper.synthetic import Family
@@ -36,8 +37,11 @@ __all__ = [
     "PaperFigure",
     "convergence",
     "cumulative",
+    "diagram",
     "ece_against_bins",
+    "new_figure",
     "paper_style",
+    "publish",
     "reliability_diagrams",
     "success_probabilities",
 ]
@@ -108,7 +112,7 @@ def paper_style() -> Iterator[None]:
         If matplotlib is not installed.
     """
     try:
-        from matplotlib.style import context  # noqa: PLC0415  (imported only when drawing)
+        from matplotlib import style as settings  # noqa: PLC0415  (imported only when drawing)
     except ModuleNotFoundError as error:
         if error.name is None or error.name.partition(".")[0] != "matplotlib":
             raise
@@ -127,7 +131,7 @@ def paper_style() -> Iterator[None]:
         "axes.spines.top": False,
         "pdf.fonttype": 42,  # letters stay letters in the file
     }
-    with context(["default", ours]):
+    with settings.context(["default", ours]):
         yield
 
 
@@ -165,10 +169,50 @@ class Drawing:
         return files
 
 
+def publish(
+    drawn: Iterable[Path], texts: Mapping[str, str], folder: Path, out: Path
+) -> tuple[Path, ...]:
+    """Write texts into the folder of the files drawn, then move all of it, and return where to.
+
+    The last text comes last: where it is the page, all that it shows is there when it is.
+    """
+    for name, text in texts.items():
+        (folder / name).write_bytes(text.encode())
+    staged = [*drawn, *(folder / name for name in texts)]
+    return tuple(file.replace(out / file.name) for file in staged)
+
+
+def new_figure(width: float, height: float) -> Figure:
+    """Return an empty figure of some inches, which nobody else looks after."""
+    from matplotlib.figure import Figure  # noqa: PLC0415  (imported only when drawing)
+
+    return Figure(figsize=(width, height), layout="constrained")
+
+
+def diagram(
+    ax: Axes, result: Calibration, n_bins: int, strategy: Strategy, **look: Any
+) -> ReliabilityDisplay:
+    """Draw a reliability diagram as the paper does, with lines of resampled rows."""
+    display = ReliabilityDisplay.from_calibration(
+        result,
+        n_bins=n_bins,
+        strategy=strategy,
+        uncertainty="bootstrap",
+        n_resamples=_RESAMPLES,
+        rng=_SEED,
+        ax=ax,
+        linestyle=":",
+        marker="*",
+        **look,
+    )
+    ax.set_xlabel("Mean score")
+    return display
+
+
 def ece_against_bins(found: Statistics, *, n: int) -> Figure:
     """Draw both ECE against the number of bins, for both kinds of bins."""
     rows = [row for row in found["synthetic"] if row["n"] == n]
-    figure = _new_figure(7.0, 5.6)
+    figure = new_figure(7.0, 5.6)
     panels = figure.subplots(2, 2, sharex=True, sharey="row")
     for line, metric in zip(panels, ("ece1", "ece2"), strict=True):
         for ax, bins in zip(line, ("equispaced", "equal-count"), strict=True):
@@ -190,7 +234,7 @@ def ece_against_bins(found: Statistics, *, n: int) -> Figure:
 
 def success_probabilities(_: Statistics, *, n: int = _N) -> Figure:
     """Draw success probability against score, with the diagonal of perfect calibration."""
-    figure = _new_figure(7.0, 2.9)
+    figure = new_figure(7.0, 2.9)
     panels = figure.subplots(1, 3, sharex=True, sharey=True)
     for ax, family in zip(panels, synthetic.FAMILIES, strict=True):
         ax.plot([0, 1], [0, 1], color=style.FAINT, linewidth=1, zorder=1)
@@ -210,23 +254,13 @@ def success_probabilities(_: Statistics, *, n: int = _N) -> Figure:
 
 def reliability_diagrams(_: Statistics, *, n_bins: int, strategy: Strategy, n: int = _N) -> Figure:
     """Draw the reliability diagram of each family, with lines of resampled rows."""
-    figure = _new_figure(7.4, 2.7)
+    figure = new_figure(7.4, 2.7)
     panels = figure.subplots(1, 3)
     for ax, family in zip(panels, synthetic.FAMILIES, strict=True):
         ax.set_title(_NAMES[family], loc="left")
-        ReliabilityDisplay.from_calibration(
-            experiments.assess_fixed(n, family),
-            n_bins=n_bins,
-            strategy=strategy,
-            uncertainty="bootstrap",
-            n_resamples=_RESAMPLES,
-            rng=_SEED,
-            ax=ax,
-            linestyle=":",
-            marker="*",
-            markersize=6 if n_bins <= 16 else 3.5,
-        )
-        ax.set(xlabel="Mean score", ylabel="" if ax is not panels[0] else "Mean response")
+        result = experiments.assess_fixed(n, family)
+        diagram(ax, result, n_bins, strategy, markersize=6 if n_bins <= 16 else 3.5)
+        ax.set(ylabel="" if ax is not panels[0] else "Mean response")
         ax.set(aspect="equal", xticks=_QUARTERS, yticks=_QUARTERS)
         # What the thin lines are stands in the caption; here it would lie on a line.
         for hint in [text for text in ax.texts if "thin lines" in text.get_text()]:
@@ -236,7 +270,7 @@ def reliability_diagrams(_: Statistics, *, n_bins: int, strategy: Strategy, n: i
 
 def cumulative(_: Statistics, *, n: int = _N, family: Family = "square rooted") -> Figure:
     """Draw the graph of cumulative differences, observed above and expected below."""
-    figure = _new_figure(7.0, 8.0)
+    figure = new_figure(7.0, 8.0)
     observed, expected = figure.subplots(2, 1)
     result = experiments.assess_fixed(n, family)
     CumulativeDisplay(result, name="Observed").plot(observed, worst=False)
@@ -256,7 +290,7 @@ def cumulative(_: Statistics, *, n: int = _N, family: Family = "square rooted") 
 
 def convergence(found: Statistics, *, metrics: tuple[str, str]) -> Figure:
     """Draw two metrics against the sample size, calibrated above and miscalibrated below."""
-    figure = _new_figure(7.0, 5.6)
+    figure = new_figure(7.0, 5.6)
     panels = figure.subplots(2, 2, sharex=True, sharey="col")
     for line, calibrated in zip(panels, (True, False), strict=True):
         rows = [row for row in found["convergence"] if row["calibrated"] is calibrated]
@@ -284,12 +318,6 @@ def _convergence_panel(
         ax.axhline(_LIMITS[metric], color=style.FAINT, linewidth=1, zorder=1)
     ax.set_ylabel(_METRICS[metric])
     ax.set_title("Calibrated" if calibrated else "Miscalibrated", loc="left")
-
-
-def _new_figure(width: float, height: float) -> Figure:
-    from matplotlib.figure import Figure  # noqa: PLC0415  (imported only when drawing)
-
-    return Figure(figsize=(width, height), layout="constrained")
 
 
 def _family_line(ax: Axes, x: Sequence[float], y: Sequence[float], family: Family) -> None:

@@ -6,13 +6,15 @@ from html import escape
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
+from secant.report._html import Markup, join, tag
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from secant.paper.figures import PaperFigure
     from secant.paper.reference import Comparison
 
-__all__ = ["DIFFERENCES", "render"]
+__all__ = ["DIFFERENCES", "STYLE", "caption", "document", "image", "render", "spaced", "table"]
 
 _S = "\N{RIGHT SINGLE QUOTATION MARK}s"
 
@@ -42,7 +44,7 @@ _PAPER = (
     "\N{RIGHT DOUBLE QUOTATION MARK} Journal of Machine Learning Research 23(351)."
 )
 _DOI = "https://doi.org/10.48550/arXiv.2205.09680"
-_STYLE = """
+STYLE = """
 :root { color-scheme: light; --ink: #1f2328; --muted: #59636e; --line: #d8dde3; }
 body { margin: 2.5rem auto 4rem; padding: 0 1.25rem; max-width: 56rem; color: var(--ink);
   font: 1rem/1.55 system-ui, sans-serif; }
@@ -69,6 +71,9 @@ td.number { font-variant-numeric: tabular-nums; white-space: nowrap; }
 td.differs { color: #a33e00; font-weight: 600; }
 @media print { section { break-inside: avoid; } nav { display: none; } }
 """
+"""How the pages look."""
+
+_NOTHING_PRINTED = "The paper prints no number beside this figure that we could compare with."
 
 
 def render(
@@ -103,35 +108,67 @@ def render(
         HTML that needs no other file than the figures beside it.
     """
     numbers = [figure.number for figure in figures]
-    links = " ".join(f'<a href="#figure{number}">{number}</a>' for number in numbers)
-    rest = ", ".join(str(number) for number in left_out)
-    parts = [
-        "<!DOCTYPE html>",
-        '<html lang="en">',
-        '<head><meta charset="utf-8">',
-        '<meta name="viewport" content="width=device-width, initial-scale=1">',
-        f"<title>{escape(_TITLE)}</title>",
-        f"<style>{_STYLE}</style></head>",
-        "<body>",
-        f"<h1>{escape(_TITLE)}</h1>",
-        f'<p class="muted">{escape(_PAPER)} <a href="{_DOI}">{_DOI}</a></p>',
-        f"<p>{_summary([row for number in numbers for row in compared.get(number, ())])}</p>",
-        f"<p>Left out of this run: Figures {rest}.</p>" if rest else "",
-        f'<nav aria-label="Figures">Figures {links}</nav>',
-        *(f'<p><a href="{escape(file)}">{escape(what)}</a></p>' for file, what in also.items()),
-        _differences(),
-        *(_section(figure, compared.get(figure.number, ()), formats) for figure in figures),
-        _footer(version),
-        "</body></html>",
-    ]
-    return "\n".join(part for part in parts if part) + "\n"
-
-
-def _footer(version: str) -> str:
-    return (
-        f'<section class="muted"><p>Made by secant {escape(version)}. Every number of the '
-        'synthetic experiments is in <a href="statistics.json">statistics.json</a>.</p></section>'
+    rest = ", ".join(map(str, left_out))
+    return document(
+        _TITLE,
+        STYLE,
+        [
+            tag("h1", _TITLE),
+            tag("p", f"{_PAPER} ", tag("a", _DOI, href=_DOI), class_="muted"),
+            tag("p", _summary([row for number in numbers for row in compared.get(number, ())])),
+            *([tag("p", f"Left out of this run: Figures {rest}.")] if rest else []),
+            tag(
+                "nav",
+                "Figures ",
+                spaced(tag("a", number, href=f"#figure{number}") for number in numbers),
+                aria_label="Figures",
+            ),
+            *(tag("p", tag("a", what, href=file)) for file, what in also.items()),
+            _differences(),
+            *(_section(figure, compared.get(figure.number, ()), formats) for figure in figures),
+            _footer(version),
+        ],
     )
+
+
+def document(title: str, style: str, body: Iterable[str]) -> str:
+    """Return a page: its head, and the lines of its body, which are HTML."""
+    head = [
+        '<!DOCTYPE html>\n<html lang="en">\n<head><meta charset="utf-8">',
+        '<meta name="viewport" content="width=device-width, initial-scale=1">',
+        tag("title", title),
+        f"{tag('style', Markup(style))}</head>\n<body>",
+    ]
+    return "\n".join([*head, *body, "</body></html>\n"])
+
+
+def image(figure: PaperFigure, formats: Sequence[str], alt: str) -> Markup:
+    """Show a figure that was written as PNG; without, nothing."""
+    shown = f'<img src="{figure.stem}.png" alt="{escape(alt)}">' if "png" in formats else ""
+    return Markup(shown)
+
+
+def caption(figure: PaperFigure, formats: Sequence[str], *words: object) -> Markup:
+    """Say what to see in a figure after some words, with links to its files."""
+    files = spaced(tag("a", each.upper(), href=f"{figure.stem}.{each}") for each in formats)
+    return tag("figcaption", *words, f"{figure.caption} ", tag("span", files, class_="muted"))
+
+
+def table(head: Markup, rows: Iterable[Markup]) -> Markup:
+    """Return a table that is moved sideways where it is too wide."""
+    inside = "\n".join(["", tag("thead", head), "<tbody>", *rows, "</tbody>"])
+    return tag("div", tag("table", Markup(inside)), class_="table")
+
+
+def spaced(pieces: Iterable[Markup]) -> Markup:
+    """Put pieces of HTML side by side."""
+    return Markup(" ".join(pieces))
+
+
+def _footer(version: str) -> Markup:
+    words = f"Made by secant {version}. Every number of the synthetic experiments is in "
+    link = tag("a", "statistics.json", href="statistics.json")
+    return tag("section", tag("p", words, link, "."), class_="muted")
 
 
 def _summary(rows: Sequence[Comparison]) -> str:
@@ -150,56 +187,46 @@ def _summary(rows: Sequence[Comparison]) -> str:
     )
 
 
-def _differences() -> str:
-    items = "\n".join(
-        f"<dt>{escape(name)}</dt><dd>{escape(text)}</dd>" for name, text in DIFFERENCES.items()
-    )
-    return (
-        f"<section><h2>Where we differ from the paper, and why</h2>\n<dl>\n{items}\n</dl></section>"
+def _differences() -> Markup:
+    items = [join(tag("dt", name), tag("dd", text)) for name, text in DIFFERENCES.items()]
+    return tag(
+        "section",
+        tag("h2", "Where we differ from the paper, and why"),
+        "\n",
+        tag("dl", Markup("\n".join(["", *items, ""]))),
     )
 
 
 def _section(figure: PaperFigure, rows: Sequence[Comparison], formats: Sequence[str]) -> str:
     """Show one figure with its caption and its numbers."""
     name = f"Figure {figure.number}"
-    files = " ".join(
-        f'<a href="{figure.stem}.{suffix}">{escape(suffix.upper())}</a>' for suffix in formats
-    )
-    image = (
-        f'<img src="{figure.stem}.png" alt="{escape(f"{name}: {figure.title}")}">'
-        if "png" in formats
-        else ""
-    )
     return "\n".join(
         [
             f'<section id="figure{figure.number}"><figure>',
-            f"<h2>{name}. {escape(figure.title)}</h2>",
-            image,
-            f'<figcaption>{escape(figure.caption)} <span class="muted">{files}</span></figcaption>',
+            tag("h2", f"{name}. {figure.title}"),
+            image(figure, formats, f"{name}: {figure.title}"),
+            caption(figure, formats),
             "</figure>",
-            _table(rows) if rows else _NOTHING_PRINTED,
+            _compared(rows) if rows else tag("p", _NOTHING_PRINTED, class_="muted"),
             "</section>",
         ]
     )
 
 
-_NOTHING_PRINTED = (
-    '<p class="muted">The paper prints no number beside this figure that we could compare with.</p>'
-)
+def _compared(rows: Sequence[Comparison]) -> Markup:
+    """Put our numbers beside the paper's."""
+    names = ("Number", "Here", "Paper", "Verdict", "Note")
+    head = tag("tr", *(tag("th", name, scope="col") for name in names))
+    return table(head, map(_line, rows))
 
 
-def _table(rows: Sequence[Comparison]) -> str:
-    body = "\n".join(
-        f"<tr><td>{escape(row.what)}</td>"
-        f'<td class="number">{escape(row.ours)}</td>'
-        f'<td class="number">{escape(row.theirs)}</td>'
-        f'<td class="{"match" if row.agrees else "differs"}">'
-        f"{'match' if row.agrees else 'differs'}</td>"
-        f"<td>{escape(row.note)}</td></tr>"
-        for row in rows
-    )
-    return (
-        '<div class="table"><table>\n<thead><tr><th scope="col">Number</th>'
-        '<th scope="col">Here</th><th scope="col">Paper</th><th scope="col">Verdict</th>'
-        f'<th scope="col">Note</th></tr></thead>\n<tbody>\n{body}\n</tbody></table></div>'
+def _line(row: Comparison) -> Markup:
+    verdict = "match" if row.agrees else "differs"
+    return tag(
+        "tr",
+        tag("td", row.what),
+        tag("td", row.ours, class_="number"),
+        tag("td", row.theirs, class_="number"),
+        tag("td", verdict, class_=verdict),
+        tag("td", row.note),
     )

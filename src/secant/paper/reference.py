@@ -19,12 +19,21 @@ if TYPE_CHECKING:
 
     from secant.paper.experiments import FixedRow, Statistics
 
-__all__ = ["CLOSE", "Comparison", "agreement", "compare", "printed"]
+__all__ = ["CLOSE", "LABELS", "Comparison", "agreement", "compare", "printed"]
 
 CLOSE = 1e-12
 """Relative difference up to which a value of the paper's code counts as ours."""
 
-_SYMBOL = {"ece1": "ECE\N{SUPERSCRIPT ONE}", "ece2": "ECE\N{SUPERSCRIPT TWO}"}
+LABELS = {
+    "ece1": "ECE\N{SUPERSCRIPT ONE}",
+    "ece2": "ECE\N{SUPERSCRIPT TWO}",
+    "ecce_mad": "ECCE-MAD",
+    "ecce_r": "ECCE-R",
+    "ecce_mad_normalized": "ECCE-MAD / \N{GREEK SMALL LETTER SIGMA}",
+    "ecce_r_normalized": "ECCE-R / \N{GREEK SMALL LETTER SIGMA}",
+}
+"""What the metrics are called."""
+
 _BELOW_ROUNDING = (
     "The paper subtracts a distribution function from one, which leaves nothing below about 1e-16. "
     "We add up the tail itself."
@@ -129,11 +138,11 @@ def _binned(pairs: list[tuple[FixedRow, Any]]) -> Iterator[Comparison]:
             for _, ours, theirs in every
             if ours["bins"] == bins and "misplaced" not in theirs
         ]
-        yield agreement(f"{_SYMBOL[name]}, {bins} bins", same)
+        yield agreement(f"{LABELS[name]}, {bins} bins", same)
     for family, ours, theirs in every:
         if "misplaced" in theirs:
             yield Comparison(
-                f"{_SYMBOL['ece1']}, {ours['n_bins']} equispaced bins, {family} scores",
+                f"{LABELS['ece1']}, {ours['n_bins']} equispaced bins, {family} scores",
                 f"{ours['ece1']:#.4g}",
                 f"{theirs['ece1']:#.4g}, by its code",
                 agrees=abs(ours["ece1"] / theirs["ece1"] - 1) <= CLOSE,
@@ -146,13 +155,11 @@ def _cumulative(pairs: list[tuple[FixedRow, Any]]) -> Iterator[Comparison]:
     for row, known in pairs:
         if row["scores"] != "square rooted":
             continue
-        yield printed("ECCE-MAD", row["ecce_mad"], "0.01243")
-        yield printed(
-            "ECCE-MAD / \N{GREEK SMALL LETTER SIGMA}", row["ecce_mad_normalized"], "5.512"
-        )
+        yield printed(LABELS["ecce_mad"], row["ecce_mad"], "0.01243")
+        yield printed(LABELS["ecce_mad_normalized"], row["ecce_mad_normalized"], "5.512")
         yield printed("P-value of ECCE-MAD", row["ecce_mad_pvalue"], "7.1e-8")
-        yield printed("ECCE-R", row["ecce_r"], "0.02291")
-        yield printed("ECCE-R / \N{GREEK SMALL LETTER SIGMA}", row["ecce_r_normalized"], "10.16")
+        yield printed(LABELS["ecce_r"], row["ecce_r"], "0.02291")
+        yield printed(LABELS["ecce_r_normalized"], row["ecce_r_normalized"], "10.16")
         pvalue = f"{row['ecce_r_pvalue']:.2g}"
         yield Comparison("P-value of ECCE-R", pvalue, "0", agrees=False, note=_BELOW_ROUNDING)
         exact = experiments.expected_curve(row["n"], row["scores"]).difference
@@ -180,17 +187,10 @@ def _convergence(
     known = [row for row in code if _case(row) in rows]
     if not known:
         return
-    label = {
-        **_SYMBOL,
-        "ecce_mad": "ECCE-MAD",
-        "ecce_r": "ECCE-R",
-        "ecce_mad_normalized": "ECCE-MAD / \N{GREEK SMALL LETTER SIGMA}",
-        "ecce_r_normalized": "ECCE-R / \N{GREEK SMALL LETTER SIGMA}",
-    }
     low, high = min(row["n"] for row in known), max(row["n"] for row in known)
     for name in names:
         values = [(rows[_case(row)][name], row[name]) for row in known]
-        yield agreement(f"{label[name]}, n = {low:,} to {high:,}", values)
+        yield agreement(f"{LABELS[name]}, n = {low:,} to {high:,}", values)
 
 
 def _case(row: Any) -> tuple[int, str, bool]:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import secant
 from secant.errors import InputError
 from secant.paper import experiments, page, reference
-from secant.paper.figures import FIGURES, FORMATS, Drawing, paper_style
+from secant.paper.figures import FIGURES, FORMATS, Drawing, paper_style, publish
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -109,14 +109,15 @@ def reproduce(
         growing = experiments.all_convergence(sizes)
     else:
         workers = 1  # starting processes would take longer than the work
-    meter = _Meter([*fixed, *growing], figures, progress)
-    found = experiments.compute(fixed, growing, workers=workers, done=meter.computed)
+    jobs: list[Job[Any]] = [*fixed, *growing]
+    meter = _Meter(sum(job.cost for job in jobs) + len(figures) * Drawing.cost, progress)
+    found = experiments.compute(fixed, growing, workers=workers, done=meter.doing("Computing"))
     compared = reference.compare(found)
     compared = {f.number: compared[f.number] for f in figures if f.number in compared}
     with tempfile.TemporaryDirectory(prefix=".secant-", dir=out) as name:
         folder = Path(name)
         drawings = [Drawing(figure, found, folder, suffixes) for figure in figures]
-        drawn = experiments.run_all(drawings, workers=workers, done=meter.drawn)
+        drawn = experiments.run_all(drawings, workers=workers, done=meter.doing("Drawing"))
         texts = {
             "statistics.json": json.dumps(found, indent=1, allow_nan=False) + "\n",
             "index.html": page.render(
@@ -128,11 +129,7 @@ def reproduce(
                 also=also,
             ),
         }
-        for file, text in texts.items():
-            (folder / file).write_text(text, encoding="utf-8")
-        # The page comes last: when it is there, so is all that it shows.
-        staged = [*chain.from_iterable(drawn), *(folder / file for file in texts)]
-        files = tuple(file.replace(out / file.name) for file in staged)
+        files = publish(chain.from_iterable(drawn), texts, folder, out)
     return Reproduction(tuple(f.number for f in figures), found, compared, files)
 
 
@@ -157,25 +154,19 @@ def choose(only: Collection[int] | None) -> list[PaperFigure]:
 class _Meter:
     """Adds up what has been done and passes it on."""
 
-    def __init__(
-        self,
-        jobs: Sequence[Job[Any]],
-        figures: Sequence[PaperFigure],
-        progress: Callable[[float, str], None],
-    ) -> None:
-        self._total = sum(job.cost for job in jobs) + len(figures) * Drawing.cost
+    def __init__(self, total: int, progress: Callable[[float, str], None]) -> None:
+        self._total = total
         self._done = 0
         self._progress = progress
 
-    def computed(self, job: Job[Any]) -> None:
-        self._add(job, "Computing")
+    def doing(self, words: str) -> Callable[[Job[Any]], None]:
+        """Return what is to be told of every job that has finished."""
 
-    def drawn(self, job: Job[Any]) -> None:
-        self._add(job, "Drawing")
+        def done(job: Job[Any]) -> None:
+            self._done += job.cost
+            self._progress(self._done / self._total, words)
 
-    def _add(self, job: Job[Any], doing: str) -> None:
-        self._done += job.cost
-        self._progress(self._done / self._total, doing)
+        return done
 
 
 def _check_formats(formats: Sequence[str]) -> tuple[str, ...]:

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from secant._drawing import style
-from secant.paper.imagenet.subsets import STRATEGIES
-from secant.plot import CumulativeDisplay, ReliabilityDisplay
+from secant.paper.experiments import STRATEGIES
+from secant.paper.figures import diagram, new_figure
+from secant.plot import CumulativeDisplay
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,13 +19,12 @@ if TYPE_CHECKING:
 
     from secant._input.options import Strategy
     from secant._results.calibration import Calibration
+    from secant.paper.experiments import Bins
     from secant.paper.imagenet.subsets import EceRow, Subset
 
 __all__ = ["draw_cumulative", "draw_diagrams", "draw_ece", "images"]
 
 _METRICS = {"ece1": r"ECE$^1$", "ece2": r"ECE$^2$"}
-# Resamples behind the grey lines; the seed only makes them the same in every run.
-_RESAMPLES, _SEED = 20, 987654321
 # From this many filled bins on, lines and markers are drawn finer.
 _MANY_BINS = 256
 # A logarithmic axis that spans less than this factor has more than powers of ten on it.
@@ -35,11 +35,11 @@ _MANY_TICKS = 6
 
 def draw_ece(subset: Subset, result: Calibration, rows: Sequence[EceRow]) -> Figure:
     """Draw both ECE against the number of bins, for both kinds of bins."""
-    figure = _new_figure(7.0, 5.6)
+    figure = new_figure(7.0, 5.6)
     panels = figure.subplots(2, 2, sharex=True, sharey="row")
     for line, (metric, symbol) in zip(panels, _METRICS.items(), strict=True):
         for ax, bins in zip(line, STRATEGIES, strict=True):
-            _ece_panel(ax, [row for row in rows if row.bins == bins], metric)
+            _ece_panel(ax, [row for row in rows if row["bins"] == bins], metric)
             ax.set_title(f"{symbol}, {bins} bins", loc="left")
         line[0].set_ylabel(symbol)
         _logarithmic(line[0], [value for row in rows for value in _values(row, metric)])
@@ -56,9 +56,9 @@ def draw_ece(subset: Subset, result: Calibration, rows: Sequence[EceRow]) -> Fig
     return figure
 
 
-def draw_diagrams(subset: Subset, result: Calibration, bins: str) -> Figure:
+def draw_diagrams(subset: Subset, result: Calibration, bins: Bins) -> Figure:
     """Draw reliability diagrams with few and with many bins, with lines of resampled rows."""
-    figure = _new_figure(8.2, 4.5)
+    figure = new_figure(8.2, 4.5)
     for ax, n_bins in zip(figure.subplots(1, 2), subset.diagrams, strict=True):
         ax.set_title(f"{n_bins:,} {bins} bins", loc="left")
         if bins == "equal-count" and n_bins > result.n:
@@ -76,7 +76,7 @@ def draw_cumulative(subset: Subset, result: Calibration) -> Figure:
     The worst range and its limits are marked for all images only: for images of one true class
     such limits do not hold.
     """
-    figure = _new_figure(7.0, 4.8)
+    figure = new_figure(7.0, 4.8)
     CumulativeDisplay(result).plot(figure.subplots(), worst=subset.true_class is None)
     _heading(figure, subset, result)
     return figure
@@ -85,12 +85,6 @@ def draw_cumulative(subset: Subset, result: Calibration) -> Figure:
 def images(count: int) -> str:
     """Write a number of images."""
     return f"{count:,} image{'s' if count > 1 else ''}"
-
-
-def _new_figure(width: float, height: float) -> Figure:
-    from matplotlib.figure import Figure  # noqa: PLC0415  (imported only when drawing)
-
-    return Figure(figsize=(width, height), layout="constrained")
 
 
 def _heading(figure: Figure, subset: Subset, result: Calibration) -> None:
@@ -105,18 +99,7 @@ def _heading(figure: Figure, subset: Subset, result: Calibration) -> None:
 
 def _diagram(ax: Axes, result: Calibration, n_bins: int, strategy: Strategy) -> None:
     """Draw one reliability diagram, finer where there are a great many points."""
-    display = ReliabilityDisplay.from_calibration(
-        result,
-        n_bins=n_bins,
-        strategy=strategy,
-        uncertainty="bootstrap",
-        n_resamples=_RESAMPLES,
-        rng=_SEED,
-        ax=ax,
-        linestyle=":",
-        marker="*",
-    )
-    ax.set_xlabel("Mean score")
+    display = diagram(ax, result, n_bins, strategy)
     if np.count_nonzero(display.bins[0].count) >= _MANY_BINS:
         display.line_.set(linewidth=0.4, markersize=2, markeredgewidth=0)
         display.resamples_[0].set(linewidth=0.15)
@@ -125,11 +108,11 @@ def _diagram(ax: Axes, result: Calibration, n_bins: int, strategy: Strategy) -> 
 
 def _values(row: EceRow, metric: str) -> tuple[float, float]:
     """Return a metric and what noise alone would give."""
-    return (row.ece1, row.floor1) if metric == "ece1" else (row.ece2, row.floor2)
+    return (row["ece1"], row["floor1"]) if metric == "ece1" else (row["ece2"], row["floor2"])
 
 
 def _ece_panel(ax: Axes, rows: Sequence[EceRow], metric: str) -> None:
-    counts = [row.n_bins for row in rows]
+    counts = [row["n_bins"] for row in rows]
     observed, floor = zip(*(_values(row, metric) for row in rows), strict=True)
     ax.plot(counts, observed, "o-", color=style.INK, linewidth=1.1, markersize=4, label="observed")
     ax.plot(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import tempfile
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,15 +16,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from secant._api.assess import assess
-from secant._base.writing import write_whole
 from secant.errors import InputError
-from secant.paper.figures import FORMATS, Drawing, PaperFigure
-from secant.paper.imagenet import page as _imagenet_page
+from secant.paper.figures import FORMATS, Drawing, PaperFigure, publish
+from secant.paper.imagenet import page
 from secant.paper.imagenet.classes import by_predicted_class, to_csv
 from secant.paper.imagenet.drawing import draw_cumulative, draw_diagrams, draw_ece, images
 from secant.paper.imagenet.predictions import Predictions, read_predictions
 from secant.paper.imagenet.subsets import LEAST_BINS, NUMBERS, PAPER_IMAGES, SUBSETS, ece_rows
-from secant.paper.reference import printed
+from secant.paper.reference import LABELS, printed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Sequence
@@ -34,18 +33,11 @@ if TYPE_CHECKING:
     from secant._input.options import Method
     from secant._results.calibration import Calibration
     from secant.paper.experiments import Statistics
-    from secant.paper.imagenet.classes import ClassRow
     from secant.paper.imagenet.subsets import EceRow, Subset
     from secant.paper.reference import Comparison
 
 __all__ = ["NUMBERS", "Drawn", "Report", "assess_subsets", "imagenet_figures"]
 
-_CAPTIONS = (
-    "ECCE-MAD",
-    "ECCE-MAD / \N{GREEK SMALL LETTER SIGMA}",
-    "ECCE-R",
-    "ECCE-R / \N{GREEK SMALL LETTER SIGMA}",
-)
 _ECE_CAPTION = (
     "Both binned metrics depend on the number of bins, and on their kind. The broken line is what "
     "noise alone would give on average if every score were right."
@@ -65,6 +57,8 @@ _WORDS = (
     ("reliability diagrams with {few} and {many} equal-count bins", _DIAGRAM_CAPTION),
     ("cumulative differences", _CUMULATIVE_CAPTION),
 )
+# The metrics that the paper prints with each subset.
+_PRINTED = ("ecce_mad", "ecce_mad_normalized", "ecce_r", "ecce_r_normalized")
 # The table of predicted classes takes as long as this many figures.
 _TABLE_COST = 24
 _NOTHING: Statistics = {"synthetic": [], "convergence": []}
@@ -108,15 +102,16 @@ class Report:
         The page that shows it all.
     subsets : list of Drawn
         The figures as published.
-    table : list of ClassRow or None
-        The fair table by predicted class; None where the predicted classes are not known.
+    table : list of dict or None
+        The fair table by predicted class, as :func:`by_predicted_class` makes it; None where the
+        predicted classes are not known.
     as_in_the_paper : bool
         Whether there are as many images as in the paper, so that its numbers can be expected.
     """
 
     page: Path
     subsets: list[Drawn]
-    table: list[ClassRow] | None
+    table: list[dict[str, Any]] | None
     as_in_the_paper: bool
 
 
@@ -138,7 +133,7 @@ def imagenet_figures(
     ----------
     predictions : Predictions, str or Path
         Top-1 predictions, or a Parquet file of them as
-        :func:`secant.paper.imagenet.scoring.read_predictions` takes it.
+        :func:`secant.paper.imagenet.read_predictions` takes it.
     out : str or Path
         The folder; made where it is not there yet.
     only : collection of int, optional
@@ -166,8 +161,17 @@ def imagenet_figures(
     folder = Path(out)
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=".secant-", dir=folder) as name:
-        subsets, files = _draw(predictions, wanted, Path(name), tuple(formats), progress)
-        table = _table(predictions, wanted, progress)
+        subsets, files = [], []
+        for drawn in assess_subsets(predictions, wanted):
+            for figure in drawn.figures:
+                files += Drawing(figure, _NOTHING, Path(name), tuple(formats)).run()
+                done = sum(number <= figure.number for number in wanted)
+                progress(done / (len(wanted) + _TABLE_COST), f"Figure {figure.number}")
+            subsets.append(drawn)
+        table = None
+        if predictions.predicted_class is not None:
+            table = by_predicted_class(predictions)
+            progress(1.0, "Predicted classes")
         report = Report(
             page=folder / "imagenet.html",
             subsets=subsets,
@@ -175,50 +179,13 @@ def imagenet_figures(
             as_in_the_paper=len(predictions) == PAPER_IMAGES,
         )
         texts = {
-            "imagenet_classes.csv": None if table is None else to_csv(table),
+            **({} if table is None else {"imagenet_classes.csv": to_csv(table)}),
             "imagenet.json": json.dumps(_numbers(report), indent=1, allow_nan=False) + "\n",
-            "imagenet.html": _imagenet_page.render(report, predictions, formats),
+            "imagenet.html": page.render(report, predictions, formats),
         }
-        # The page comes last: when it is there, so is all that it shows.
-        for file in files:
-            file.replace(folder / file.name)
-        for file_name, text in texts.items():
-            if text is not None:
-                write_whole(folder / file_name, text.encode())
+        publish(files, texts, Path(name), folder)
     progress(1.0, "Written")
     return report
-
-
-def _draw(
-    predictions: Predictions,
-    wanted: Collection[int],
-    folder: Path,
-    formats: tuple[str, ...],
-    progress: Callable[[float, str], None],
-) -> tuple[list[Drawn], list[Path]]:
-    """Draw what is wanted into a folder; return it, and its files."""
-    subsets, files = [], []
-    for drawn in assess_subsets(predictions, wanted):
-        for figure in drawn.figures:
-            files += Drawing(figure, _NOTHING, folder, formats).run()
-            share = sum(number <= figure.number for number in wanted) / (len(wanted) + _TABLE_COST)
-            progress(share, f"Figure {figure.number}")
-        subsets.append(drawn)
-    return subsets, files
-
-
-def _table(
-    predictions: Predictions, wanted: Collection[int], progress: Callable[[float, str], None]
-) -> list[ClassRow] | None:
-    """Make the fair table, where the predicted classes are known."""
-    if predictions.predicted_class is None:
-        return None
-
-    def tell(share: float) -> None:
-        done = len(wanted) + _TABLE_COST * share
-        progress(done / (len(wanted) + _TABLE_COST), "Predicted classes")
-
-    return by_predicted_class(predictions, progress=tell)
 
 
 def assess_subsets(predictions: Predictions, wanted: Collection[int] = NUMBERS) -> Iterator[Drawn]:
@@ -274,16 +241,11 @@ def _plan(
     if result.n < min(subset.diagrams):
         del draw[diagrams]
     figures = [_figure(subset, number, draw[number]) for number in numbers if number in draw]
-    note = "" if as_published else _imagenet_page.OTHER_IMAGES
-    values = (
-        result.ecce_mad.value,
-        result.ecce_mad.normalized,
-        result.ecce_r.value,
-        result.ecce_r.normalized,
-    )
+    note = "" if as_published else page.OTHER_IMAGES
+    values = _metrics(result)
     comparisons = [
-        printed(what, ours, theirs, note=note)
-        for what, ours, theirs in zip(_CAPTIONS, values, subset.printed, strict=True)
+        printed(LABELS[name], values[name], theirs, note=note)
+        for name, theirs in zip(_PRINTED, subset.printed, strict=True)
     ]
     return Drawn(subset, result, ece, figures, comparisons, notes)
 
@@ -316,20 +278,24 @@ def _numbers(report: Report) -> dict[str, Any]:
                 "true_class": drawn.subset.true_class,
                 "name": drawn.subset.name,
                 "n": 0 if drawn.result is None else drawn.result.n,
-                **({} if drawn.result is None else _metrics(drawn.result)),
-                "ece": [asdict(row) for row in drawn.ece],
+                **{
+                    name: value if np.isfinite(value) else None
+                    for name, value in _metrics(drawn.result).items()
+                },
+                "ece": drawn.ece,
             }
             for drawn in report.subsets
         ],
     }
 
 
-def _metrics(result: Calibration) -> dict[str, float | None]:
-    values = {
+def _metrics(result: Calibration | None) -> dict[str, float]:
+    if result is None:
+        return {}
+    return {
         "sigma": result.sigma,
         "ecce_mad": result.ecce_mad.value,
         "ecce_mad_normalized": result.ecce_mad.normalized,
         "ecce_r": result.ecce_r.value,
         "ecce_r_normalized": result.ecce_r.normalized,
     }
-    return {name: value if np.isfinite(value) else None for name, value in values.items()}

@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 import math
-from html import escape
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from secant.paper.page import _STYLE as _PAGE_STYLE
+from secant.paper.page import STYLE, caption, document, image, spaced, table
+from secant.report._html import Markup, join, tag
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from secant.paper.imagenet.classes import ClassRow
     from secant.paper.imagenet.figures import Drawn, Report
     from secant.paper.imagenet.predictions import Predictions
     from secant.paper.reference import Comparison
 
 __all__ = ["OTHER_IMAGES", "TRUE_CLASS", "render"]
 
-OTHER_IMAGES = "other predictions than the paper\N{RIGHT SINGLE QUOTATION MARK}s: no match expected"
+_S = "\N{RIGHT SINGLE QUOTATION MARK}s"
+
+OTHER_IMAGES = f"other predictions than the paper{_S}: no match expected"
 """Stands beside the paper's numbers where they cannot be expected."""
 
 TRUE_CLASS = (
@@ -31,9 +32,13 @@ TRUE_CLASS = (
 )
 """What to know before reading the figures of single classes."""
 
-_TITLE = "secant: the paper\N{RIGHT SINGLE QUOTATION MARK}s ImageNet figures"
+_TITLE = f"secant: the paper{_S} ImageNet figures"
 _LEVEL = 0.05
 _SHOWN = 20
+_HEAD = (
+    *("class", "n", "mean score", "right", "ECCE-R", "/ \N{GREEK SMALL LETTER SIGMA}"),
+    *("P", "Holm", "B-H", "furthest off"),
+)
 
 _STYLE = """
 .warning { border-left: 4px solid #d55e00; padding: .5rem 1rem; background: #fff6f0; }
@@ -60,144 +65,114 @@ def render(report: Report, predictions: Predictions, formats: Sequence[str]) -> 
         HTML. It shows the PNG files that lie beside it; names from data are escaped.
     """
     body = [
-        "<h1>ImageNet: the paper\N{RIGHT SINGLE QUOTATION MARK}s Figures 11 to 34</h1>",
+        tag("h1", f"ImageNet: the paper{_S} Figures 11 to 34"),
         *_about(report, predictions),
         _contents(report),
-        f'<p class="warning">{TRUE_CLASS}</p>',
+        tag("p", TRUE_CLASS, class_="warning"),
     ]
     for drawn in report.subsets:
         body += _subset(drawn, formats, judged=report.as_in_the_paper)
     body += _classes(report.table)
-    return (
-        '<!DOCTYPE html>\n<html lang="en">\n<head><meta charset="utf-8">\n'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>{_TITLE}</title>\n<style>{_PAGE_STYLE}{_STYLE}</style></head>\n"
-        "<body>\n" + "\n".join(body) + "\n</body></html>\n"
-    )
+    return document(_TITLE, f"{STYLE}{_STYLE}", body)
 
 
-def _contents(report: Report) -> str:
-    links = [
-        f'<a href="#figure{drawn.subset.first_figure}">{escape(drawn.subset.name)}</a>'
-        for drawn in report.subsets
-    ]
-    links.append('<a href="#classes">Every predicted class</a>')
-    return f'<nav aria-label="Contents">{" ".join(links)}</nav>'
+def _contents(report: Report) -> Markup:
+    subsets = (drawn.subset for drawn in report.subsets)
+    links = [tag("a", subset.name, href=f"#figure{subset.first_figure}") for subset in subsets]
+    links.append(tag("a", "Every predicted class", href="#classes"))
+    return tag("nav", spaced(links), aria_label="Contents")
 
 
 def _about(report: Report, predictions: Predictions) -> Iterator[str]:
     """Say which predictions these are."""
     accuracy = float(predictions.response.mean())
-    yield (
-        f"<p>{len(predictions):,} images, {accuracy:.1%} of them recognised. The score is the "
-        "probability of the predicted class, the response whether that is right.</p>"
+    yield tag(
+        "p",
+        f"{len(predictions):,} images, {accuracy:.1%} of them recognised. The score is the "
+        "probability of the predicted class, the response whether that is right.",
     )
     if not report.as_in_the_paper:
-        yield (
-            "<p>The paper\N{RIGHT SINGLE QUOTATION MARK}s numbers are those of ResNet-18 on the "
-            "1,281,167 images of the training set. These are other predictions, so the two need "
-            "not agree; they stand side by side for orientation.</p>"
+        yield tag(
+            "p",
+            f"The paper{_S} numbers are those of ResNet-18 on the 1,281,167 images of the training "
+            "set. These are other predictions, so the two need not agree; they stand side by side "
+            "for orientation.",
         )
     made = {key: value for key, value in predictions.made.items() if key != "unreadable"}
     if made:
-        rows = ([escape(str(key)), escape(str(value))] for key, value in made.items())
-        yield from _table(("made with", ""), rows, text=(0, 1))
+        yield _table(("made with", ""), made.items(), text=(0, 1))
     skipped = predictions.made.get("unreadable", [])
     if skipped:
-        yield f"<p>{len(skipped):,} images could not be read and were left out:</p><ul>"
-        yield from (
-            f"<li>{escape(str(entry['path']))}: {escape(str(entry['reason']))}</li>"
-            for entry in skipped
-        )
-        yield "</ul>"
+        yield tag("p", f"{len(skipped):,} images could not be read and were left out:")
+        yield tag("ul", *(tag("li", f"{each['path']}: {each['reason']}") for each in skipped))
 
 
 def _subset(drawn: Drawn, formats: Sequence[str], *, judged: bool) -> Iterator[str]:
     """Show the figures of some images, and our numbers beside the paper's, judged or not."""
     count = "" if drawn.result is None else f", n = {drawn.result.n:,}"
     yield f'<section id="figure{drawn.subset.first_figure}">'
-    yield f"<h2>{escape(drawn.subset.title)}{count}</h2>"
+    yield tag("h2", f"{drawn.subset.title}{count}")
     if drawn.result is not None and drawn.subset.true_class is None:
-        yield f"<p>{escape(str(drawn.result)).replace(chr(10), '<br>')}</p>"
+        lines = (join(line) for line in str(drawn.result).split("\n"))
+        yield tag("p", Markup(tag("br").join(lines)))
     if drawn.comparisons:
         head = ("", "here", "paper", "")[: 4 if judged else 3]
-        rows = (_comparison(row, judged=judged) for row in drawn.comparisons)
-        yield from _table(head, rows, text=(0, 3))
-    yield from (f'<p class="muted">{escape(note)}</p>' for note in drawn.notes)
+        rows = (_comparison(row)[: len(head)] for row in drawn.comparisons)
+        yield _table(head, rows, text=(0, 3))
+    yield from (tag("p", note, class_="muted") for note in drawn.notes)
     for figure in drawn.figures:
-        links = " ".join(
-            f'<a href="{figure.stem}.{suffix}">{suffix.upper()}</a>' for suffix in formats
-        )
-        title = escape(figure.title)
-        shown = f'<img src="{figure.stem}.png" alt="{title}">' if "png" in formats else ""
-        yield (
-            f"<figure>{shown}<figcaption><strong>Figure {figure.number}.</strong> {title}. "
-            f'{escape(figure.caption)} <span class="muted">{links}</span></figcaption></figure>'
-        )
+        number = tag("strong", f"Figure {figure.number}.")
+        words = caption(figure, formats, number, f" {figure.title}. ")
+        yield tag("figure", image(figure, formats, figure.title), words)
     yield "</section>"
 
 
-def _comparison(row: Comparison, *, judged: bool) -> list[str]:
-    cells = [row.what, row.ours, row.theirs]
-    if judged:
-        cells.append(row.note or ("match" if row.agrees else "differs"))
-    return [escape(cell) for cell in cells]
+def _comparison(row: Comparison) -> tuple[str, ...]:
+    return row.what, row.ours, row.theirs, row.note or ("match" if row.agrees else "differs")
 
 
-def _classes(table: Sequence[ClassRow] | None) -> Iterator[str]:
+def _classes(rows: Sequence[dict[str, Any]] | None) -> Iterator[str]:
     """Show the fair table."""
-    yield '<section id="classes"><h2>Every predicted class</h2>'
-    if table is None:
-        yield "<p>The table of predictions does not say which class was predicted.</p></section>"
+    yield f'<section id="classes">{tag("h2", "Every predicted class")}'
+    if rows is None:
+        yield tag("p", "The table of predictions does not say which class was predicted.")
+        yield "</section>"
         return
-    strict = sum(row.holm <= _LEVEL for row in table)
-    lenient = sum(row.benjamini_hochberg <= _LEVEL for row in table)
-    yield (
-        f"<p>Split by what the classifier says, which is known together with the score. Of "
-        f"{len(table):,} classes it ever predicts, <strong>{strict:,} are miscalibrated</strong> "
-        f"at {_LEVEL:.0%} after Holm\N{RIGHT SINGLE QUOTATION MARK}s adjustment for that many "
-        f"tests ({lenient:,} after Benjamini and Hochberg\N{RIGHT SINGLE QUOTATION MARK}s). "
-        f"P-values: {escape(', '.join(sorted({row.method for row in table})))}. "
-        '<a href="imagenet_classes.csv">All columns as CSV</a>.</p>'
+    strict, lenient = (
+        sum(row[name] <= _LEVEL for row in rows) for name in ("holm", "benjamini_hochberg")
     )
-    head = (
-        "class",
-        "n",
-        "mean score",
-        "right",
-        "ECCE-R",
-        "/ \N{GREEK SMALL LETTER SIGMA}",
-        "P",
-        "Holm",
-        "B-H",
-        "furthest off",
+    yield tag(
+        "p",
+        "Split by what the classifier says, which is known together with the score. Of "
+        f"{len(rows):,} classes it ever predicts, ",
+        tag("strong", f"{strict:,} are miscalibrated"),
+        f" at {_LEVEL:.0%} after Holm{_S} adjustment for that many tests ({lenient:,} after "
+        f"Benjamini and Hochberg{_S}). P-values: "
+        f"{', '.join(sorted({row['method'] for row in rows}))}. ",
+        tag("a", "All columns as CSV", href="imagenet_classes.csv"),
+        ".",
     )
-    yield from _table(head, map(_class_row, table[:_SHOWN]))
-    if len(table) > _SHOWN:
-        yield f"<details><summary>The other {len(table) - _SHOWN:,} classes</summary>"
-        yield from _table(head, map(_class_row, table[_SHOWN:]))
-        yield "</details>"
+    yield _table(_HEAD, map(_class_row, rows[:_SHOWN]))
+    if len(rows) > _SHOWN:
+        others = tag("summary", f"The other {len(rows) - _SHOWN:,} classes")
+        yield tag("details", others, _table(_HEAD, map(_class_row, rows[_SHOWN:])))
     yield "</section>"
 
 
-def _class_row(row: ClassRow) -> list[str]:
-    off = (
-        ""
-        if math.isnan(row.miscalibration)
-        else (f"{100 * row.miscalibration:+.1f} points, {row.low:.3f} to {row.high:.3f}")
+def _class_row(row: dict[str, Any]) -> tuple[str, ...]:
+    off = f"{100 * row['miscalibration']:+.1f} points, {row['low']:.3f} to {row['high']:.3f}"
+    return (
+        f"{row['predicted_class']} {row['name']}".rstrip(),
+        f"{row['n']:,}",
+        f"{row['mean_score']:.1%}",
+        f"{row['accuracy']:.1%}",
+        f"{row['ecce_r']:.4f}",
+        f"{row['ecce_r_normalized']:.2f}",
+        _power(row["pvalue"], row["log10_pvalue"]),
+        f"{row['holm']:.2g}",
+        f"{row['benjamini_hochberg']:.2g}",
+        "" if math.isnan(row["miscalibration"]) else off.replace("-", "\N{MINUS SIGN}"),
     )
-    return [
-        escape(f"{row.predicted_class} {row.name}".rstrip()),
-        f"{row.n:,}",
-        f"{row.mean_score:.1%}",
-        f"{row.accuracy:.1%}",
-        f"{row.ecce_r:.4f}",
-        f"{row.ecce_r_normalized:.2f}",
-        _power(row.pvalue, row.log10_pvalue),
-        f"{row.holm:.2g}",
-        f"{row.benjamini_hochberg:.2g}",
-        off.replace("-", "\N{MINUS SIGN}"),
-    ]
 
 
 def _power(value: float, log10: float) -> str:
@@ -206,18 +181,15 @@ def _power(value: float, log10: float) -> str:
 
 
 def _table(
-    head: Sequence[str], rows: Iterable[Sequence[str]], *, text: Sequence[int] = (0,)
-) -> Iterator[str]:
-    """Write a table of cells that are HTML already; all but the columns of text hold numbers."""
+    head: Sequence[str], rows: Iterable[Sequence[object]], *, text: Sequence[int] = (0,)
+) -> Markup:
+    """Return a table; all but the columns of text hold numbers."""
 
-    def line(tag: str, cells: Sequence[str]) -> str:
-        marks = ["" if place in text else ' class="number"' for place in range(len(cells))]
-        inside = "".join(
-            f"<{tag}{mark}>{cell}</{tag}>" for mark, cell in zip(marks, cells, strict=True)
+    def line(element: str, cells: Sequence[object]) -> Markup:
+        marks = (None if place in text else "number" for place in range(len(cells)))
+        return tag(
+            "tr",
+            *(tag(element, cell, class_=mark) for cell, mark in zip(cells, marks, strict=True)),
         )
-        return f"<tr>{inside}</tr>"
 
-    yield '<div class="table"><table>'
-    yield line("th", head)
-    yield from (line("td", cells) for cells in rows)
-    yield "</table></div>"
+    return table(line("th", head), (line("td", cells) for cells in rows))

@@ -157,24 +157,22 @@ def read_predictions(path: str | Path) -> Predictions:
         with pq.ParquetFile(path) as file:
             names = _choose(path, file.schema_arrow.names)
             table = file.read(list(names.values()))
-            made = _made(file.schema_arrow.metadata)
+            made = dict(json.loads((file.schema_arrow.metadata or {}).get(_KEY, b"{}")))
     except FileNotFoundError:
         msg = f"there is no file {path}"
         raise InputError(msg) from None
     except pa.ArrowInvalid as error:
         msg = f"{path} is not a Parquet file: {error}"
         raise InputError(msg) from error
-    found = {ours: _column(path, table, theirs) for ours, theirs in names.items()}
-    numbers = {
-        ours: _numbers(path, theirs, found[ours])
-        for ours, theirs in names.items()
-        if ours in ("true_class", "predicted_class")
-    }
+    columns = {ours: _column(path, table, theirs) for ours, theirs in names.items()}
+    for ours, theirs in names.items():
+        if ours.endswith("_class"):
+            columns[ours] = _numbers(path, theirs, columns[ours])
     return Predictions(
-        score=found["score"],
-        response=found["response"],
-        true_class=numbers["true_class"],
-        predicted_class=numbers.get("predicted_class"),
+        score=columns["score"],
+        response=columns["response"],
+        true_class=columns["true_class"],
+        predicted_class=columns.get("predicted_class"),
         classes=tuple(made.pop("classes", ())),
         made=made,
     )
@@ -192,10 +190,6 @@ def _choose(path: str | Path, there: list[str]) -> dict[str, str]:
             msg = f"{path} has no column {wanted}; it has {', '.join(there) or 'none'}"
             raise InputError(msg)
     return {ours: theirs for ours, theirs in names.items() if theirs is not None}
-
-
-def _made(metadata: dict[bytes, bytes] | None) -> dict[str, Any]:
-    return dict(json.loads((metadata or {}).get(_KEY, b"{}")))
 
 
 def _column(path: str | Path, table: Any, name: str) -> np.ndarray[Any, Any]:

@@ -1,50 +1,32 @@
 """The paper's ImageNet experiment: how sure a classifier is of its best guess, and if it is right.
 
-Everything here takes the classifier as a plain callable; :func:`resnet18` makes the paper's out of
-torch and torchvision, which nothing else needs.
+Everything here takes the classifier as a plain callable; the paper's is made of torch and
+torchvision by :mod:`secant.paper.imagenet.network`, which nothing else needs.
 """
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from secant._base.progress import reporting
+from secant._input.options import is_whole
 from secant.errors import InputError
-from secant.paper.imagenet.images import (
-    ImageTree,
-    Unreadable,
-    check_reader,
-    list_images,
-    read_ahead,
-)
-from secant.paper.imagenet.parts import Part, Parts
-from secant.paper.imagenet.predictions import (
-    Predictions,
-    check_parquet,
-    read_predictions,
-    write_predictions,
-)
+from secant.paper.imagenet.finished import FinishedBatch, FinishedBatches
+from secant.paper.imagenet.images import Unreadable, check_reader, read_ahead
+from secant.paper.imagenet.predictions import Predictions, check_parquet, write_predictions
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from secant._base.types import FloatArray, IntArray
+    from secant.paper.imagenet.images import ImageTree
 
-__all__ = [
-    "Classifier",
-    "ImageTree",
-    "Predictions",
-    "list_images",
-    "read_predictions",
-    "resnet18",
-    "score_images",
-    "score_to_file",
-    "top_one",
-    "write_predictions",
-]
+__all__ = ["Classifier", "parts_folder", "score_images", "score_to_file", "top_one"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,41 +51,6 @@ class Classifier:
     identity: Mapping[str, str]
 
 
-def resnet18(weights: str | Path = "torchvision-default", *, device: str = "auto") -> Classifier:
-    """Return torchvision's ResNet-18 with the paper's treatment of images.
-
-    Images are resized to 256 pixels on the shorter side, the middle 224 x 224 are cut out, and
-    colours are normalised with the usual means and standard deviations.
-
-    Parameters
-    ----------
-    weights : str or Path
-        A file with a state dictionary, saved by ``torch.save``, or ``"torchvision-default"`` for
-        the weights torchvision offers (downloaded when they are not there yet).
-    device : str
-        ``"auto"`` (a GPU where there is one), or a device as torch names it: ``"cuda"``,
-        ``"cuda:1"``, ``"cpu"``.
-
-    Returns
-    -------
-    Classifier
-        It convolves in float32, never in the shortened TF32 of newer GPUs, so that scores hardly
-        depend on the machine. (Matrix products are in float32 too unless the process has told
-        torch otherwise.)
-
-    Raises
-    ------
-    InputError
-        If there is no such file or device, or the file does not hold weights of a ResNet-18.
-    MissingExtraError
-        If torch or torchvision are not installed or do not work together.
-    """
-    from secant.paper.imagenet import resnet18 as _resnet18  # noqa: PLC0415  (it makes a Classifier of this module)
-
-    logits, prepare, identity = _resnet18.build(weights, device)
-    return Classifier(logits, prepare, identity)
-
-
 def score_images(
     tree: ImageTree,
     classifier: Classifier,
@@ -112,7 +59,6 @@ def score_images(
     batch_size: int = 256,
     workers: int = 4,
     skip_unreadable: bool = False,
-    progress: Callable[[int], None] = lambda _: None,
 ) -> Predictions:
     """Predict the class of every image.
 
@@ -122,9 +68,9 @@ def score_images(
     Parameters
     ----------
     tree : ImageTree
-        What :func:`list_images` returned.
+        What :func:`secant.paper.imagenet.list_images` returned.
     classifier : Classifier
-        What predicts: :func:`resnet18`, or anything of that form.
+        What predicts: :func:`secant.paper.imagenet.resnet18`, or anything of that form.
     parts : str or Path
         A folder for finished batches. It stays; see :func:`score_to_file`, which removes it.
     batch_size : int
@@ -133,9 +79,6 @@ def score_images(
         How many threads read images.
     skip_unreadable : bool
         Leave out images that cannot be read, and list them in ``made["unreadable"]``.
-    progress : callable
-        Is told the number of images finished since it was last called; first, and perhaps with 0,
-        those of an earlier run.
 
     Returns
     -------
@@ -154,27 +97,28 @@ def score_images(
     _check_count("workers", workers)
     check_reader()
     run = _run(tree, classifier, batch_size)
-    kept = Parts(Path(parts), run)
+    kept = FinishedBatches(Path(parts), run)
+    count = len(tree.paths)
     batches = {
-        number: range(start, min(start + batch_size, len(tree.paths)))
-        for number, start in enumerate(range(0, len(tree.paths), batch_size))
+        number: tree.paths[start : start + batch_size]
+        for number, start in enumerate(range(0, count, batch_size))
     }
     done = {
-        number: part
-        for number, rows in batches.items()
-        if (part := kept.load(number, len(rows))) is not None
+        number: batch
+        for number, paths in batches.items()
+        if (batch := kept.load(number, len(paths))) is not None
     }
-    progress(sum(len(part.score) for part in done.values()))
-    to_do = {
-        number: [tree.paths[row] for row in rows]
-        for number, rows in batches.items()
-        if number not in done
-    }
-    for number, images in read_ahead(tree.root, to_do, classifier.prepare, workers=workers):
-        part = _score(images, to_do[number], classifier, tree, skip_unreadable=skip_unreadable)
-        kept.save(number, part)
-        done[number] = part
-        progress(len(images))
+    to_do = {number: paths for number, paths in batches.items() if number not in done}
+    with reporting("Scoring") as report:
+        finished = sum(len(batch.score) for batch in done.values())
+        report(finished, count)  # those of an earlier run come first
+        for number, images in read_ahead(tree.root, to_do, classifier.prepare, workers=workers):
+            done[number] = _score(
+                images, to_do[number], classifier, tree, skip_unreadable=skip_unreadable
+            )
+            kept.save(number, done[number])
+            finished += len(images)
+            report(finished, count)
     return _assemble(
         tree, run, [done[number] for number in batches], skip_unreadable=skip_unreadable
     )
@@ -226,10 +170,10 @@ def score_to_file(
         raise InputError(msg)
     folder = parts_folder(out)
     if restart:
-        Parts.discard(folder)
+        FinishedBatches.discard(folder)
     predictions = score_images(tree, classifier, parts=folder, **options)
     write_predictions(predictions, out)
-    Parts.discard(folder)
+    FinishedBatches.discard(folder)
     return predictions
 
 
@@ -278,7 +222,7 @@ def top_one(logits: Any) -> tuple[FloatArray, IntArray]:
 
 
 def _check_count(name: str, value: Any) -> None:
-    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 1:
+    if not is_whole(value, 1, sys.maxsize):
         msg = f"{name} must be a whole number of at least 1; got {value!r}"
         raise InputError(msg)
 
@@ -299,7 +243,7 @@ def _score(
     tree: ImageTree,
     *,
     skip_unreadable: bool,
-) -> Part:
+) -> FinishedBatch:
     """Predict the classes of one batch."""
     unreadable = [image for image in images if isinstance(image, Unreadable)]
     if unreadable and not skip_unreadable:
@@ -312,7 +256,7 @@ def _score(
         _check_logits(logits, [paths[row] for row in readable], tree)
         score[readable], predicted_class[readable] = top_one(logits)
     problems = (image.reason if isinstance(image, Unreadable) else "" for image in images)
-    return Part(score, predicted_class, tuple(problems))
+    return FinishedBatch(score, predicted_class, tuple(problems))
 
 
 def _check_logits(logits: np.ndarray[Any, Any], paths: Sequence[str], tree: ImageTree) -> None:
@@ -334,10 +278,14 @@ def _check_logits(logits: np.ndarray[Any, Any], paths: Sequence[str], tree: Imag
 
 
 def _assemble(
-    tree: ImageTree, run: Mapping[str, Any], parts: Sequence[Part], *, skip_unreadable: bool
+    tree: ImageTree,
+    run: Mapping[str, Any],
+    batches: Sequence[FinishedBatch],
+    *,
+    skip_unreadable: bool,
 ) -> Predictions:
     """Put batches together and leave out what could not be read."""
-    problems = [problem for part in parts for problem in part.problem]
+    problems = [problem for batch in batches for problem in batch.problem]
     unreadable = [
         Unreadable(path, problem)
         for path, problem in zip(tree.paths, problems, strict=True)
@@ -349,10 +297,10 @@ def _assemble(
         msg = f"none of the images could be read; the first is {tree.root / unreadable[0].path}"
         raise InputError(msg)
     kept = np.asarray([not problem for problem in problems])
-    predicted_class = np.concatenate([part.predicted_class for part in parts])[kept]
+    predicted_class = np.concatenate([batch.predicted_class for batch in batches])[kept]
     true_class = tree.true_class[kept]
     return Predictions(
-        score=np.concatenate([part.score for part in parts])[kept],
+        score=np.concatenate([batch.score for batch in batches])[kept],
         response=(predicted_class == true_class).astype(np.int8),
         true_class=true_class,
         predicted_class=predicted_class,

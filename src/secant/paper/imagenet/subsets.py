@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from secant.paper import experiments
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from secant._base.types import BoolArray
-    from secant._input.options import Strategy
     from secant._results.calibration import Calibration
     from secant.paper.imagenet.predictions import Predictions
 
@@ -20,7 +21,6 @@ __all__ = [
     "LEAST_BINS",
     "NUMBERS",
     "PAPER_IMAGES",
-    "STRATEGIES",
     "SUBSETS",
     "EceRow",
     "Subset",
@@ -32,9 +32,6 @@ PAPER_IMAGES = 1_281_167
 
 NUMBERS = range(11, 35)
 """Numbers of the figures."""
-
-STRATEGIES: dict[str, Strategy] = {"equispaced": "uniform", "equal-count": "quantile"}
-"""What the paper calls the two kinds of bins, and what we do."""
 
 LEAST_BINS = 4
 """Smallest number of bins of an ECE."""
@@ -107,36 +104,26 @@ SUBSETS = (
 """All of them, in the order of the figures."""
 
 
-@dataclass(frozen=True, slots=True)
-class EceRow:
-    """The binned metrics for one way to cut bins, with the paper's weights.
+class EceRow(experiments.EceRow):
+    """The binned metrics, and what perfect calibration would give on average."""
 
-    Attributes
-    ----------
-    bins : {"equispaced", "equal-count"}
-        The kind of bins.
-    n_bins : int
-        How many.
-    ece1, ece2 : float
-        The metric and the squared one.
-    floor1, floor2 : float
-        What perfect calibration would give on average.
-    """
-
-    bins: str
-    n_bins: int
-    ece1: float
-    ece2: float
     floor1: float
     floor2: float
 
 
 def ece_rows(result: Calibration, counts: Sequence[int]) -> Iterator[EceRow]:
-    """Compute both ECE for all numbers of bins and both kinds."""
-    for n_bins, (bins, strategy) in product(counts, STRATEGIES.items()):
+    """Compute both ECE for all numbers of bins and both kinds, with the paper's weights."""
+    for n_bins, (bins, strategy) in product(counts, experiments.STRATEGIES.items()):
         options: dict[str, Any] = {"n_bins": n_bins, "strategy": strategy, "weighting": "width"}
         first = result.ece(norm="l1", **options)
         second = result.ece(norm="l2", squared=True, **options)
         assert first.noise_floor is not None  # noqa: S101
         assert second.noise_floor is not None  # noqa: S101
-        yield EceRow(bins, n_bins, first.value, second.value, first.noise_floor, second.noise_floor)
+        yield {
+            "bins": bins,
+            "n_bins": n_bins,
+            "ece1": first.value,
+            "ece2": second.value,
+            "floor1": first.noise_floor,
+            "floor2": second.noise_floor,
+        }

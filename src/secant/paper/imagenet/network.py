@@ -1,4 +1,4 @@
-"""torchvision's ResNet-18 as a plain callable. The only module that knows torch."""
+"""torchvision's ResNet-18 as a classifier. The only module that knows torch."""
 
 from __future__ import annotations
 
@@ -11,14 +11,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from secant.errors import InputError, MissingExtraError
+from secant.paper.imagenet.scoring import Classifier
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
-    Logits = Callable[[Sequence[Any]], Any]
-    Prepare = Callable[[Any], Any]
-
-__all__ = ["DEFAULT", "build"]
+__all__ = ["DEFAULT", "resnet18"]
 
 DEFAULT = "torchvision-default"
 """Stands for the weights that torchvision offers."""
@@ -27,10 +25,34 @@ _RESIZE, _CROP = 256, 224
 _MEAN, _DEVIATION = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
 
 
-def build(weights: str | Path, device: str) -> tuple[Logits, Prepare, dict[str, str]]:
-    """Return what a :class:`~secant.paper.imagenet.scoring.Classifier` is made of.
+def resnet18(weights: str | Path = DEFAULT, *, device: str = "auto") -> Classifier:
+    """Return torchvision's ResNet-18 with the paper's treatment of images.
 
-    Parameters and errors are those of :func:`secant.paper.imagenet.scoring.resnet18`.
+    Images are resized to 256 pixels on the shorter side, the middle 224 x 224 are cut out, and
+    colours are normalised with the usual means and standard deviations.
+
+    Parameters
+    ----------
+    weights : str or Path
+        A file with a state dictionary, saved by ``torch.save``, or ``"torchvision-default"`` for
+        the weights torchvision offers (downloaded when they are not there yet).
+    device : str
+        ``"auto"`` (a GPU where there is one), or a device as torch names it: ``"cuda"``,
+        ``"cuda:1"``, ``"cpu"``.
+
+    Returns
+    -------
+    Classifier
+        It convolves in float32, never in the shortened TF32 of newer GPUs, so that scores hardly
+        depend on the machine. (Matrix products are in float32 too unless the process has told
+        torch otherwise.)
+
+    Raises
+    ------
+    InputError
+        If there is no such file or device, or the file does not hold weights of a ResNet-18.
+    MissingExtraError
+        If torch or torchvision are not installed or do not work together.
     """
     torch, torchvision = _libraries()
     place = _device(torch, device)
@@ -67,7 +89,7 @@ def build(weights: str | Path, device: str) -> tuple[Logits, Prepare, dict[str, 
         "torch": str(torch.__version__),
         "torchvision": str(torchvision.__version__),
     }
-    return logits, prepare, identity
+    return Classifier(logits, prepare, identity)
 
 
 def _libraries() -> tuple[Any, Any]:

@@ -18,13 +18,13 @@ if TYPE_CHECKING:
 
     from secant._base.types import FloatArray, IntArray
 
-__all__ = ["Part", "Parts"]
+__all__ = ["FinishedBatch", "FinishedBatches"]
 
 _RUN = "run.json"
 _BATCHES = "batch-*.npz"
 
 
-class Part(NamedTuple):
+class FinishedBatch(NamedTuple):
     """The results of one batch, a row an image.
 
     Attributes
@@ -42,7 +42,7 @@ class Part(NamedTuple):
     problem: tuple[str, ...]
 
 
-class Parts:
+class FinishedBatches:
     """A folder of finished batches, and of what they are batches of.
 
     Parameters
@@ -73,27 +73,27 @@ class Parts:
             raise InputError(msg)
         write_whole(file, json.dumps(run, indent=1).encode())
 
-    def load(self, number: int, size: int) -> Part | None:
+    def load(self, number: int, size: int) -> FinishedBatch | None:
         """Return a finished batch; None where it is missing, damaged or of another size."""
         try:
             with np.load(self._file(number), allow_pickle=False) as saved:
-                part = Part(
+                batch = FinishedBatch(
                     score=saved["score"],
                     predicted_class=saved["predicted_class"],
                     problem=tuple(map(str, saved["problem"])),
                 )
         except (OSError, EOFError, ValueError, KeyError, zipfile.BadZipFile):
             return None
-        return part if {len(column) for column in part} == {size} else None
+        return batch if {len(column) for column in batch} == {size} else None
 
-    def save(self, number: int, part: Part) -> None:
+    def save(self, number: int, batch: FinishedBatch) -> None:
         """Keep a finished batch."""
         content = io.BytesIO()
         np.savez(
             content,
-            score=part.score,
-            predicted_class=part.predicted_class,
-            problem=np.asarray(part.problem, dtype=np.str_),
+            score=batch.score,
+            predicted_class=batch.predicted_class,
+            problem=np.asarray(batch.problem, dtype=np.str_),
         )
         write_whole(self._file(number), content.getvalue())
 
