@@ -202,7 +202,7 @@ def test_holms_adjustment_only_counts_below_what_draws_can_tell(monkeypatch):
     seen = assess_classes.class_predictions([0, 1, 2], np.full((3, 3), 1 / 3), None)
     rows = assess_classes.observations([1, 0, 0], [0.5] * 3)
     raw = np.array([1e-9, 1e-9, 0.03])
-    adjusted, draws = assess_classes._jointly(seen, rows, raw, draws=99, rng=None, progress=None)
+    adjusted, draws = assess_classes._jointly(seen, rows, raw, draws=99, rng=None)
     assert adjusted == pytest.approx([3e-9, 0.02, 0.03])
     assert draws == 99
 

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from helpers import optional
 from secant import InputError
-from secant._inference.adjust import benjamini_hochberg, holm
+from secant._inference.adjust import ADJUSTMENTS, adjusted, benjamini_hochberg, holm
+from secant._input.options import Adjust, ClassAdjust, words
 
 # Coarse values make ties; tiny ones, 0 and 1 are among them.
 PVALUES = st.lists(
@@ -113,3 +114,12 @@ def test_family_wise_error_is_kept():
 def test_unusable_pvalues_are_refused(adjust, pvalues, message):
     with pytest.raises(InputError, match=message):
         adjust(pvalues)
+
+
+def test_every_word_an_argument_takes_has_an_adjustment():
+    assert tuple(ADJUSTMENTS) == words(ClassAdjust)
+    assert set(words(Adjust)) == {name for name, each in ADJUSTMENTS.items() if each.function}
+
+
+def test_adjusting_by_name():
+    np.testing.assert_array_equal(adjusted("holm", [0.01, 0.04]), holm([0.01, 0.04]))

@@ -102,7 +102,7 @@ def test_many_rows_of_many_scores_are_not_even_counted(costs, n, scores, expecte
 
 
 def test_many_rows_without_variance_are_never_asymptotic(costs, monkeypatch):
-    monkeypatch.setattr(choose, "_FEWEST_DRAWS", 9)
+    monkeypatch.setattr(choose, "FEWEST_DRAWS", 9)
     scores = np.linspace(0.001, 0.002, MANY_SCORES + 1)
     assert methods(counted(scores, MANY_ROWS + 1)) == ["exact"] * 2
     costs(10**18, 10**18)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -242,7 +241,7 @@ def assess_classes(
     check_choice("method", method, Method)
     check_level(confidence_level)
     if draws is not None:
-        check_whole("draws", draws, 1, sys.maxsize)
+        check_whole("draws", draws, 1)
     adjust = _adjustment(kind, adjust, sum_to_one=sum_to_one)
     generators = generator(rng)
     if data is not None:

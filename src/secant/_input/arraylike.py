@@ -53,8 +53,7 @@ def _array(argument: str, value: Any) -> np.ndarray[Any, Any]:
     if isinstance(value, (str, bytes)):
         raise InputError(Argument(argument), f" must be an array of values; got the text {value!r}")
     if isinstance(value, np.ma.MaskedArray) and np.ma.is_masked(value):
-        row, *column = np.argwhere(np.ma.getmaskarray(value))[0].tolist()
-        raise _masked(argument, row, "".join(f", column {place}" for place in column))
+        raise _masked(argument, *np.argwhere(np.ma.getmaskarray(value))[0].tolist())
     if isinstance(value, (list, tuple)):
         for index, item in enumerate(value):
             if item is np.ma.masked:
@@ -68,9 +67,10 @@ def _array(argument: str, value: Any) -> np.ndarray[Any, Any]:
         raise InputError(Argument(argument), f" cannot be read as an array: {error}") from error
 
 
-def _masked(argument: str, row: int, column: str = "") -> InputError:
-    left_out = f"{column}; secant does not drop rows, leave them out yourself"
-    return InputError(left_out, argument=argument, value="masked", row=row)
+def _masked(argument: str, *place: int) -> InputError:
+    first = ", ".join(map(str, place))
+    left_out = f"[{first}] is masked; secant does not drop rows, leave them out yourself"
+    return InputError(Argument(argument), left_out, value="masked", row=place[0])
 
 
 def _shape_hint(argument: str, shape: tuple[int, ...]) -> str:

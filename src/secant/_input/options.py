@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass
 from numbers import Real
 from typing import TYPE_CHECKING, Any, Literal, get_args
@@ -77,11 +78,11 @@ def is_whole(value: Any, least: int, most: int) -> bool:
     return bool(whole and least <= value <= most)
 
 
-def check_whole(argument: str, value: Any, least: int, most: int) -> None:
-    """Refuse a value that is not a whole number between two others."""
-    if not is_whole(value, least, most):
-        wanted = f" must be a whole number from {least:,} to {most:,}; got {value!r}"
-        raise InputError(Argument(argument), wanted)
+def check_whole(argument: str, value: Any, least: int, most: int | None = None) -> None:
+    """Refuse a value that is not a whole number between two others, or not at least so much."""
+    if not is_whole(value, least, sys.maxsize if most is None else most):
+        limits = f", {least:,} or more" if most is None else f" from {least:,} to {most:,}"
+        raise InputError(Argument(argument), f" must be a whole number{limits}; got {value!r}")
 
 
 def generator(rng: Any) -> np.random.Generator | None:
