@@ -13,7 +13,7 @@ from secant.errors import InputError
 if TYPE_CHECKING:
     from secant._results.calibration import Calibration
 
-__all__ = ["assess_models", "is_weighted", "named", "predict"]
+__all__ = ["assess_models", "named", "predict"]
 
 Result = TypeVar("Result")
 
@@ -59,12 +59,6 @@ def assess_models(
         msg = "name goes with one model; several are named by the keys of y_prob"
         raise InputError(msg)
     return {str(key): assess(y_true, scores, **options) for key, scores in y_prob.items()}
-
-
-def is_weighted(result: Calibration) -> bool:
-    """Tell whether predictions count by sampling weights."""
-    blocks = result._blocks  # noqa: SLF001  (no other part of a result needs to know)
-    return bool((blocks.w0 != blocks.n0).any() or (blocks.w1 != blocks.n1).any())
 
 
 def predict(estimator: Any, X: Any, pos_label: Any) -> tuple[Any, Any]:

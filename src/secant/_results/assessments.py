@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Iterator
 
+    from secant._input.options import ClassAdjust
     from secant._results.calibration import Calibration
 
 __all__ = ["Assessments", "Group"]
@@ -90,7 +91,7 @@ class Assessments(Mapping[Any, "Calibration"]):
 
     rows: tuple[Group, ...]
     by: tuple[str, ...]
-    adjust: str
+    adjust: ClassAdjust
     confidence_level: float
     empty: tuple[Any, ...] = ()
     what: str = "group"

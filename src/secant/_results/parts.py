@@ -97,6 +97,11 @@ class Interval:
             return "too high"
         return "too low" if self.miscalibration > 0 else "even"
 
+    @property
+    def certain(self) -> bool:
+        """Whether the limits exclude 0, so that the direction is more than noise."""
+        return self.ci[0] > 0 or self.ci[1] < 0
+
     def to_dict(self) -> dict[str, Any]:
         """Return the numbers as plain JSON; what is not finite becomes None."""
         return {**_fields(self), "direction": self.direction}

@@ -8,7 +8,7 @@ import numpy as np
 
 from secant import null
 from secant._drawing import style
-from secant._drawing.models import assess_models, is_weighted, named, predict
+from secant._drawing.models import assess_models, named, predict
 from secant._results.calibration import Calibration
 from secant.plot._graph import FEW_MODELS, Graph
 
@@ -333,7 +333,9 @@ class CumulativeDisplay:
             if worst and result.worst.n:
                 self.secants_.append(graph.secant(self.secants[number], result.worst))
         self.line_ = self.lines_[0]
-        self.fraction_axis_ = graph.fractions(weighted=any(map(is_weighted, self.results)))
+        self.fraction_axis_ = graph.fractions(
+            weighted=any(result.weighted for result in self.results)
+        )
         graph.scores(self.curves, first)
         graph.title(None if several else self.names[0])
         self.legend_ = graph.legend() if several else None

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from secant._drawing import style
-from secant._drawing.models import assess_models, is_weighted, named, predict
+from secant._drawing.models import assess_models, named, predict
 from secant._input.observations import observations
 from secant._input.options import Uncertainty, check_choice
 from secant._results.calibration import Calibration
@@ -445,7 +445,7 @@ class ReliabilityDisplay:
                 "rng": np.random.default_rng(rng),
             }
             for number, result in enumerate(results):
-                if rows and is_weighted(result):
+                if rows and result.weighted:
                     resamples.append(resample_rows(rows[number](), result, **options))
                 else:
                     resamples.append(resample_result(result, **options))

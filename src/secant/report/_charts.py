@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from secant._drawing.models import is_weighted
 from secant._drawing.thin import thin
 from secant._drawing.ticks import equal_fractions, equal_steps, stretches
 from secant.report._html import Markup, tag
@@ -168,7 +167,9 @@ def cumulative(results: Sequence[Calibration], first: dict[str, Any], tool: Mark
 
 def share_of(results: Sequence[Calibration]) -> str:
     """Name what fractions are fractions of."""
-    return "share of weight" if any(map(is_weighted, results)) else "share of predictions"
+    return (
+        "share of weight" if any(result.weighted for result in results) else "share of predictions"
+    )
 
 
 def _thinned(results: Sequence[Calibration]) -> Iterable[tuple[Calibration, Any, dict[str, Any]]]:
