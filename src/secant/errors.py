@@ -87,6 +87,8 @@ class SecantError(Exception):
         What it says.
     """
 
+    __module__ = "secant"
+
     def __init__(self, *message: str) -> None:
         self.message = Message(*message)
         super().__init__(str(self.message))
@@ -112,6 +114,8 @@ class InputError(SecantError, ValueError):
     hint : Message
         What probably helps, with which the message ends; empty where nothing is known to.
     """
+
+    __module__ = "secant"
 
     def __init__(
         self,
@@ -160,3 +164,5 @@ class InputError(SecantError, ValueError):
 
 class MissingExtraError(SecantError, ImportError):
     """An optional dependency is missing; the message names the extra to install."""
+
+    __module__ = "secant"

@@ -586,13 +586,7 @@ def test_completion(shell):
     ],
 )
 def test_an_option_that_would_do_nothing_is_refused(tmp_path, idle, needed):
-    from click.testing import CliRunner
-
-    from secant.cli import cli
-    from secant.sources.files.source import write_parquet
-
-    file = tmp_path / "a.parquet"
-    write_parquet(file, {"y": np.array([0, 1] * 20), "p": np.array([0.4, 0.6] * 20)})
-    shown = CliRunner().invoke(cli, ["assess", str(file), *idle])
+    file = write(tmp_path / "a.parquet", {"y": [0, 1] * 20, "p": [0.4, 0.6] * 20})
+    shown = run(file, *idle)
     assert shown.exit_code == 2
     assert needed in shown.output

@@ -40,6 +40,8 @@ class Group:
         have happened to these predictions would have had a P-value at the level.
     """
 
+    __module__ = "secant"
+
     key: Any
     calibration: Calibration
     adjusted_pvalue: float
@@ -88,6 +90,8 @@ class Assessments(Mapping[Any, "Calibration"]):
     draws : int or None
         How many times all labels were drawn for Westfall and Young's adjustment.
     """
+
+    __module__ = "secant"
 
     rows: tuple[Group, ...]
     by: tuple[str, ...]

@@ -76,6 +76,8 @@ class Calibration:
     points of :attr:`curve`.
     """
 
+    __module__ = "secant"
+
     n: int
     sigma: float
     ecce_r: Statistic

@@ -38,6 +38,8 @@ class Contrast:
         picked after looking.
     """
 
+    __module__ = "secant"
+
     low: float
     high: float
     n: int
@@ -99,6 +101,8 @@ class GroupComparison:
     warnings : tuple of str
         What to keep in mind when reading the numbers, a line each.
     """
+
+    __module__ = "secant"
 
     n: int
     n_members: int

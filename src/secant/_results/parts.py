@@ -44,6 +44,8 @@ class Statistic:
         Confidence interval of the metric's true value.
     """
 
+    __module__ = "secant"
+
     value: float
     normalized: float
     pvalue: float
@@ -79,6 +81,8 @@ class Interval:
         What kind of limits: those that hold for all ranges of scores at once, also for ranges
         picked after looking; or those of a single range that was fixed in advance.
     """
+
+    __module__ = "secant"
 
     low: float
     high: float
@@ -125,6 +129,8 @@ class Curve:
         Sum of w(r - s) up to there, divided by all weight.
     """
 
+    __module__ = "secant"
+
     score: FloatArray
     fraction: FloatArray
     difference: FloatArray
@@ -159,6 +165,8 @@ class Reliability:
     confidence_level : float
         Level of the limits.
     """
+
+    __module__ = "secant"
 
     edges: FloatArray
     count: FloatArray
@@ -235,6 +243,8 @@ class ECE:
     n_bins, strategy, norm, squared, weighting
         The options chosen.
     """
+
+    __module__ = "secant"
 
     value: float
     noise_floor: float | None

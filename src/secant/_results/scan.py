@@ -45,6 +45,8 @@ class Scan:
         Level of the limits; the printed answer tests at one minus it.
     """
 
+    __module__ = "secant"
+
     n: int
     statistic: float
     critical: float

@@ -124,6 +124,8 @@ class CumulativeDisplay:
     True
     """
 
+    __module__ = "secant"
+
     results: tuple[Calibration, ...]
     names: tuple[str | None, ...]
     ax_: Axes

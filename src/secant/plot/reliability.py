@@ -128,6 +128,8 @@ class ReliabilityDisplay:
     'Predictions'
     """
 
+    __module__ = "secant"
+
     bins: tuple[Reliability, ...]
     names: tuple[str | None, ...]
     uncertainty: Uncertainty | None
