@@ -134,8 +134,8 @@ class Calibration:
         if not self.found:
             return ()
         half = self._half_width(1.0)
-        stretches = standing_out(self._blocks, self._totals.weight, half, self._refine)
-        return tuple(self._interval(stretch) for stretch in stretches)
+        found = standing_out(self._blocks, self._totals.weight, half, self._refine)
+        return tuple(self._interval(blocks) for blocks in found)
 
     @property
     def detectable(self) -> float:

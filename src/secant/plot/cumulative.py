@@ -34,7 +34,7 @@ class CumulativeDisplay:
     r"""The graph of cumulative differences: slope is miscalibration, flat is good.
 
     Predictions stand in the order of their scores. Along the way the graph adds up what happened
-    minus what was forecast; over any stretch, the slope of the secant line is how far predictions
+    minus what was forecast; over any range, the slope of the secant line is how far predictions
     there are off. Where the graph falls they are too high, where it rises too low. No bins, nothing
     to tune; what noise alone can do is the height of the triangle at the origin.
 
