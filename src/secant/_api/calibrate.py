@@ -52,21 +52,24 @@ def calibrations(
     if len(tables) > 1:
         fast = _worth_compiling(tables, totals, method)
     rngs = [None] * len(tables) if rng is None else rng.spawn(len(tables))
+
+    def one(number: int) -> Calibration:
+        return calibrate(
+            tables[number],
+            totals[number],
+            groups.source(number),
+            method=method,
+            confidence_level=confidence_level,
+            rng=rngs[number],
+            fast=fast,
+        )
+
+    if len(tables) == 1:
+        return [one(0)]
     results = []
     with reporting("Assessing groups") as report:
-        for number, (blocks, sums) in enumerate(zip(tables, totals, strict=True)):
-            source = groups.source(number)
-            results.append(
-                calibrate(
-                    blocks,
-                    sums,
-                    source,
-                    method=method,
-                    confidence_level=confidence_level,
-                    rng=rngs[number],
-                    fast=fast,
-                )
-            )
+        for number in range(len(tables)):
+            results.append(one(number))
             report(number + 1, len(tables))
     return results
 
