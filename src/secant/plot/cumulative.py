@@ -8,7 +8,7 @@ import numpy as np
 
 from secant import null
 from secant._drawing import style
-from secant._drawing.models import assess_models, named, predict
+from secant._drawing.models import OfEstimator, assess_models, named
 from secant._results.calibration import Calibration
 from secant.plot._graph import FEW_MODELS, Graph
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 __all__ = ["CumulativeDisplay"]
 
 
-class CumulativeDisplay:
+class CumulativeDisplay(OfEstimator):
     r"""The graph of cumulative differences: slope is miscalibration, flat is good.
 
     Predictions stand in the order of their scores. Along the way the graph adds up what happened
@@ -235,50 +235,6 @@ class CumulativeDisplay:
             confidence_level=confidence_level,
         )
         return cls(results, name=name).plot(ax, worst=worst, band=band, **kwargs)
-
-    @classmethod
-    def from_estimator(
-        cls,
-        estimator: Any,
-        X: Any,
-        y: Any,
-        *,
-        pos_label: Any = None,
-        name: str | None = None,
-        **options: Any,
-    ) -> CumulativeDisplay:
-        """Assess the predictions of a fitted binary classifier and draw the result.
-
-        Parameters
-        ----------
-        estimator : object with ``predict_proba``
-            The classifier, such as one of scikit-learn's or a pipeline.
-        X : array-like
-            What it predicts from.
-        y : array-like of shape (n,)
-            What happened.
-        pos_label : optional
-            The class to draw; the second of ``estimator.classes_`` unless given.
-        name : str, optional
-            Name of the model, that of its class unless given.
-        **options
-            As in :meth:`from_predictions`.
-
-        Returns
-        -------
-        CumulativeDisplay
-            Drawn.
-
-        Raises
-        ------
-        InputError
-            If the estimator gives no probabilities of two classes; and as :func:`secant.assess`.
-        MissingExtraError
-            If matplotlib is not installed.
-        """
-        y_prob, pos_label = predict(estimator, X, pos_label)
-        name = type(estimator).__name__ if name is None else name
-        return cls.from_predictions(y, y_prob, pos_label=pos_label, name=name, **options)
 
     def plot(
         self,
