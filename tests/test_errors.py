@@ -38,6 +38,13 @@ def test_arguments_can_be_called_something_else():
     assert renamed.argument == "y_prob_a"
 
 
+def test_what_the_complaint_says_already_is_said_once():
+    error = InputError(Argument("probs"), "[1, 2] is masked", value="masked", row=1)
+    assert str(error.but(place="a.csv")) == "a.csv: probs[1, 2] is masked"
+    assert str(error.renamed({"probs": "p"})) == "p[1, 2] is masked"
+    assert error.renamed({"probs": "p"}).argument == "p"
+
+
 def test_only_arguments_are_worded_anew():
     message = Message("y_true in ", Argument("y_true"), Message(": ", Argument("by", index=2)))
     assert message == "y_true in y_true: by[2]"

@@ -85,7 +85,8 @@ _HOMES = {
     "_results.parts": ("ECE", "Curve", "Interval", "Reliability", "Statistic"),
     "_results.scan": ("Scan",),
     "errors": ("InputError", "MissingExtraError", "SecantError"),
-    "plot": ("CumulativeDisplay", "ReliabilityDisplay"),
+    "plot.cumulative": ("CumulativeDisplay",),
+    "plot.reliability": ("ReliabilityDisplay",),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 

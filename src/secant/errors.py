@@ -87,6 +87,8 @@ class SecantError(Exception):
         What it says.
     """
 
+    __module__ = "secant"
+
     def __init__(self, *message: str) -> None:
         self.message = Message(*message)
         super().__init__(str(self.message))
@@ -113,6 +115,8 @@ class InputError(SecantError, ValueError):
         What probably helps, with which the message ends; empty where nothing is known to.
     """
 
+    __module__ = "secant"
+
     def __init__(
         self,
         *complaint: str,
@@ -125,25 +129,26 @@ class InputError(SecantError, ValueError):
     ) -> None:
         self.complaint, self.hint = Message(*complaint), Message(hint)
         self.value, self.row, self.column, self.place = value, row, column, place
-        super().__init__(*self._subject(argument), self.complaint, self.hint)
+        self._about = argument
+        super().__init__(*self._subject(), self.complaint, self.hint)
         named = self.message.arguments
         self.argument = argument or (named[0].name if named else None)
 
-    def _subject(self, argument: str | None) -> Iterator[str]:
-        """Say what is complained about, as far as it is not the complaint that says so."""
+    def _subject(self) -> Iterator[str]:
+        """Say what is complained about, where the complaint itself does not."""
         if self.column is not None and self.row is not None:
             yield f"{self.place}, row {self.row:,}, column {self.column!r}: "
         elif self.place:
             yield f"{self.place}: "
-        if argument is not None and self.value is not None:
-            yield Argument(argument, index=self.row if self.column is None else None)
+        if self._about is not None and self.value is not None:
+            yield Argument(self._about, index=self.row if self.column is None else None)
             yield f" is {self.value}"
 
     def but(self, **fields: Any) -> InputError:
         """Return the same error with some fields changed."""
-        names = ("argument", "value", "row", "column", "place", "hint")
-        same = {name: getattr(self, name) for name in names}
-        return InputError(fields.pop("complaint", self.complaint), **{**same, **fields})
+        same = {name: getattr(self, name) for name in ("value", "row", "column", "place", "hint")}
+        known = {"complaint": self.complaint, "argument": self._about, **same, **fields}
+        return InputError(known.pop("complaint"), **known)
 
     def renamed(self, names: Mapping[str, str]) -> InputError:
         """Return the same error about arguments that are called something else."""
@@ -154,9 +159,11 @@ class InputError(SecantError, ValueError):
         return self.but(
             complaint=self.complaint.worded(called),
             hint=self.hint.worded(called),
-            argument=names.get(self.argument or "", self.argument),
+            argument=None if self._about is None else names.get(self._about, self._about),
         )
 
 
 class MissingExtraError(SecantError, ImportError):
     """An optional dependency is missing; the message names the extra to install."""
+
+    __module__ = "secant"

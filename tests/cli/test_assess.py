@@ -10,8 +10,7 @@ import pytest
 
 import secant
 from helpers import optional
-from secant._results import verdict as _verdict
-from secant._results import wording
+from secant._results import verdict, wording
 
 click = optional("click")
 optional("rich")
@@ -75,9 +74,9 @@ def test_the_three_answers(file, columns):
     shown = run(file, *NAMED)
     assert shown.exit_code == 0, shown.output
     words = " ".join(shown.output.split())
-    assert _verdict.headline(result) in words
-    assert " ".join(_verdict.where(result).split()) in words
-    assert _verdict.averages(result) in words
+    assert verdict.headline(result) in words
+    assert " ".join(verdict.where(result).split()) in words
+    assert verdict.averages(result) in words
     for name in ("ECCE-R", "ECCE-MAD", "if calibrated", "95% limits", result.ecce_r.method):
         assert name in words
     assert "▁" in shown.output
@@ -576,3 +575,18 @@ def test_completion(shell):
     shown = CliRunner().invoke(cli, ["completion", shell])
     assert shown.exit_code == 0
     assert "_SECANT_COMPLETE" in shown.output
+
+
+@pytest.mark.parametrize(
+    ("idle", "needed"),
+    [
+        (["--title", "A page"], "--title does nothing without --html."),
+        (["--adjust", "holm"], "--adjust does nothing without --by."),
+        (["--weight-kind", "sampling"], "--weight-kind does nothing without --weight."),
+    ],
+)
+def test_an_option_that_would_do_nothing_is_refused(tmp_path, idle, needed):
+    file = write(tmp_path / "a.parquet", {"y": [0, 1] * 20, "p": [0.4, 0.6] * 20})
+    shown = run(file, *idle)
+    assert shown.exit_code == 2
+    assert needed in shown.output

@@ -44,15 +44,6 @@ def test_several_models_are_assessed_on_the_same_outcomes():
         models.assess_models(y, {"a": p}, "b")
 
 
-def test_copies_are_no_weights():
-    y, p = ORDINARY
-    counts = [1, 2, 1, 3, 1, 1]
-    copied = secant.assess(y, p, sample_weight=counts, weight_kind="frequency")
-    assert models.is_weighted(secant.assess(y, p, sample_weight=counts))
-    assert not models.is_weighted(copied)
-    assert not models.is_weighted(RESULT)
-
-
 PROBS = np.array([[0.9, 0.1], [0.3, 0.7]])
 
 

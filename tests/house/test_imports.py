@@ -2,6 +2,7 @@
 
 import ast
 import graphlib
+import re
 import subprocess
 import sys
 import textwrap
@@ -10,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from helpers import PACKAGE
+from helpers import PACKAGE, ROOT
 
 # The rooms, lowest first. A module imports from its own room and from those before it; inside a
 # room imports form no circle. A new room is placed here, as early as it can be.
@@ -251,3 +252,32 @@ def test_no_other_library_is_loaded_by_using_secant(tmp_path):
         assert not set(heavy) & set(sys.modules), sorted(sys.modules)
     """
     subprocess.run([sys.executable, "-W", "error", "-c", textwrap.dedent(script)], check=True)
+
+
+# The map -----------------------------------------------------------------------------------------
+
+MAP = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
+
+
+def test_every_file_on_the_map_is_there():
+    named = re.findall(r"(new )?`((?:\w+/)+\w+\.(?:py|css|js))`", MAP)
+    assert len(named) > 20
+    for is_new, name in named:
+        place = ROOT / name if name.startswith("tests/") else PACKAGE / name
+        assert is_new or place.is_file(), name
+
+
+def test_every_room_has_its_sentence():
+    table = MAP.partition("| room |")[2].partition("Tests mirror")[0]
+    rooms = {room for line in table.splitlines()[2:] for room in re.findall(r"`(\w+)`", line[:40])}
+    assert rooms == {room for room in ROOMS if not room.startswith("__")}
+
+
+def test_the_rooms_stand_in_the_order_of_imports():
+    table = MAP.index("| room |")
+    places = [MAP.index(f"`{room}`", table) for room in ROOMS if not room.startswith("__")]
+    assert places == sorted(places)
+
+
+def test_it_is_one_screen():
+    assert len(MAP.splitlines()) <= 80

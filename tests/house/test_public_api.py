@@ -1,6 +1,9 @@
 """The names users import. Names are added, never renamed; each addition is a line here."""
 
+import pickle
 import types
+
+import pytest
 
 import secant
 
@@ -81,3 +84,11 @@ def test_version_looks_like_one():
     assert major.isdigit()
     assert minor.isdigit()
     assert patch[:1].isdigit()
+
+
+@pytest.mark.parametrize("name", [n for n in FROZEN if isinstance(getattr(secant, n), type)])
+def test_public_classes_are_called_as_users_import_them(name):
+    # So that what was pickled can be read after a class has moved to another room.
+    public = getattr(secant, name)
+    assert f"{public.__module__}.{public.__qualname__}" == f"secant.{name}"
+    assert pickle.loads(pickle.dumps(public)) is public  # noqa: S301  (our own)

@@ -30,9 +30,9 @@ def every_chain(path, c, span):
     keys = np.unique(path.before - np.floor(path.before))
     yield finite._band(path, steps, c)
     for make in (finite._rise, finite._fall):
-        yield make(path, plans.Grid(len(keys), keys), steps, span, ("up",))
+        yield make(path, plans.Rounding(len(keys), keys), steps, span, ("up",))
         for stride in (1, 3, 17):
-            yield make(path, plans.Grid(stride), steps, span, ("down", "up"))
+            yield make(path, plans.Rounding(stride), steps, span, ("down", "up"))
 
 
 @pytest.mark.parametrize("seed", range(28))

@@ -218,7 +218,7 @@ def test_brute_force_r_of_every_grid(seed):
     truth = exact_r(units.tolist(), size.tolist(), unit, int(x.max() - x.min()))
     path, _, c = observe(score, size, n1)
     widths = []
-    for grid in (*map(plans.Grid, (1, 2, 7, 30, 300)), plans.keyed(path, c).grid):
+    for grid in (*map(plans.Rounding, (1, 2, 7, 30, 300)), plans.keyed(path, c).rounding):
         lower, upper, _ = finite._r(path, grid, c, chains.absorbed)
         rise, fall, rise_upper, fall_upper = (mass / chains.SCALE for mass in lower + upper)
         assert rise <= rise_upper
@@ -243,7 +243,7 @@ def test_sum_of_both_is_no_lower_bound():
         trials=np.arange(1, 13),
         ends=np.arange(12),
     )
-    grid = plans.keyed(path, c / unit).grid
+    grid = plans.keyed(path, c / unit).rounding
     lower, _, _ = finite._r(path, grid, c / unit - 1e-9, chains.absorbed)
     rise, fall = (mass / chains.SCALE for mass in lower)
     truth = exact_r(units, [1] * 12, unit, c)
@@ -508,8 +508,8 @@ def test_pooled_bounds_hold(seed, kind):
         lower, upper, _ = finite._mad(coarser, deviation, chains.absorbed)
         assert finite._log10(lower) <= truth + 1e-11
         assert truth <= finite._log10(upper) + 1e-11
-        fine = finite._r(path, plans.Grid(200), span, chains.absorbed)
-        coarse = finite._r(coarser, plans.Grid(200), span, chains.absorbed)
+        fine = finite._r(path, plans.Rounding(200), span, chains.absorbed)
+        coarse = finite._r(coarser, plans.Rounding(200), span, chains.absorbed)
         for which in (0, 1):
             assert coarse[0][which] <= fine[1][which] * (1 + 1e-11)
             assert fine[0][which] <= coarse[1][which] * (1 + 1e-11)

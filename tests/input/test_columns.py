@@ -6,6 +6,8 @@ import secant
 from doors import P, W, Y
 from secant import InputError
 from secant._input.columns import named_columns
+from secant._input.options import AS_USUAL
+from secant.errors import Argument
 
 
 @pytest.mark.parametrize("names", [("y", P), (Y, "p"), ("y", "p")])
@@ -19,7 +21,7 @@ def test_names_of_columns_of_nothing(names):
 
 
 def columns(y_true="y", y_prob="p", sample_weight=None, by=None):
-    return named_columns(y_true, y_prob, sample_weight, by, weight_kind="sampling", pos_label=None)
+    return named_columns(y_true, y_prob, sample_weight, by, reading=AS_USUAL)
 
 
 def test_each_column_is_read_once():
@@ -58,3 +60,21 @@ def test_a_column_that_is_not_there(available, says):
     columns().check(["p", "y", "x"], "data")
     with pytest.raises(InputError, match=rf"^data has no column .*{says}"):
         columns().check(available, "data")
+
+
+def test_an_error_about_one_value_is_told_its_place():
+    error = InputError("; too large", argument="y_prob", value="1.5", row=3)
+    told = columns().explain(error, "a.csv", first=1000)
+    assert str(told) == "a.csv, row 1,003, column 'p': y_prob is 1.5; too large"
+
+
+def test_only_the_arguments_named_are_told_their_columns():
+    # Words of English and names of columns are not arguments.
+    error = InputError(Argument("y_true"), " must not be sorted by y_prob, or by 'sample_weight'")
+    told = columns(sample_weight="w", by="g").explain(error)
+    assert str(told) == f"{error} (y_true is column 'y')"
+    assert told.argument == "y_true"
+    both = InputError(Argument("y_true"), " and ", Argument("y_prob"), " differ")
+    assert str(columns().explain(both, "a.csv")) == (
+        "a.csv: y_true and y_prob differ (y_true is column 'y', y_prob is column 'p')"
+    )

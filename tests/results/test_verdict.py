@@ -11,7 +11,6 @@ from hypothesis import given
 import secant
 from samples import ORDINARY, RELATIVE, every_case, miscalibrated, predictions
 from secant import null
-from secant._results import verdict
 from secant.paper import synthetic
 
 
@@ -183,7 +182,7 @@ def test_a_range_is_named_exactly_if_it_is_among_those_found(data):
     result = secant.assess(y, p, sample_weight=w, weight_kind=kind, confidence_level=0.5)
     named = bool(FOUND.search(str(result)))
     assert named == bool(result.intervals)
-    assert bool(SOMEWHERE.search(str(result))) == (verdict.found(result) and not named)
+    assert bool(SOMEWHERE.search(str(result))) == (result.found and not named)
     assert result.to_dict()["where"] in " ".join(str(result).split())
 
 

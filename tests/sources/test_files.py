@@ -18,11 +18,12 @@ from helpers import optional
 from makers import arguments
 from secant._base.progress import showing
 from secant.sources import rows
-from secant.sources.files import formats as _formats
+from secant.sources.files import arrow as _arrow
 from secant.sources.files import groups as _file_groups
 from secant.sources.files import table as _table
 from secant.sources.files import walking
-from secant.sources.files.formats import Parquet
+from secant.sources.files.arrow import Parquet
+from secant.sources.files.csv import Csv
 from secant.sources.files.prefetch import THREAD
 from secant.sources.files.source import column_kinds, write_parquet
 
@@ -43,7 +44,7 @@ def folder(request, tmp_path, monkeypatch):
     """Work in an empty folder, and leave no thread behind; once as if every file were large."""
     monkeypatch.chdir(tmp_path)
     if request.param == "read ahead":
-        monkeypatch.setattr(_formats, "_LARGE", 1)
+        monkeypatch.setattr(_arrow, "_LARGE", 1)
     yield tmp_path
     assert not [thread for thread in threading.enumerate() if thread.name == THREAD]
 
@@ -91,13 +92,13 @@ def in_row_groups(*sizes):
     return Path("a.parquet")
 
 
-@pytest.mark.parametrize("piece", [None, 0, 2])
+@pytest.mark.parametrize("section", [None, 0, 2])
 @pytest.mark.parametrize("size", [1, 7, 64, 1000])
-def test_row_groups_are_read_in_their_order(size, piece):
+def test_row_groups_are_read_in_their_order(size, section):
     sizes = 100, 0, 30, 0, 0, 200, 1
     path = in_row_groups(*sizes)
-    batches = list(_formats.FORMATS["parquet"].batches(path, ["p", "y"], size, {}, piece))
-    first, last = (0, sum(sizes)) if piece is None else (0, 100) if piece == 0 else (100, 130)
+    batches = list(Parquet().batches(path, ["p", "y"], size, {}, section))
+    first, last = (0, sum(sizes)) if section is None else (0, 100) if section == 0 else (100, 130)
     assert max(batch.num_rows for batch in batches) <= size
     assert {tuple(batch.schema.names) for batch in batches} == {("p", "y")}
     table = pa.Table.from_batches(batches)
@@ -125,7 +126,7 @@ def test_only_large_parquet_files_are_scanned(monkeypatch):
         walking, "prefetched", lambda read: prefetched.append(read) or prefetch(read)
     )
     for large in (N + 1, N):
-        monkeypatch.setattr(_formats, "_LARGE", large)
+        monkeypatch.setattr(_arrow, "_LARGE", large)
         scanned.clear()
         prefetched.clear()
         secant.assess(**NAMES, data=write("a.parquet"))
@@ -318,7 +319,7 @@ def test_later_questions_to_a_group_read_its_own_files(folder, monkeypatch):
     )
     source = found[2026]._source
     source.refine(source.blocks()[0])
-    assert all("year=2026" in str(part.path) for walk in walked for part in walk._parts)
+    assert all("year=2026" in str(file.path) for walk in walked for file in walk._files)
     assert len(walked) == 2
 
 
@@ -720,9 +721,7 @@ def test_interruption_leaves_nothing_behind(by, few_rows_are_many, monkeypatch):
     assert list(Path().iterdir()) == [Path("a.parquet")]
 
 
-@pytest.mark.parametrize(
-    ("name", "kind"), [("a.csv", _formats.Csv), ("a.parquet", _formats.Parquet)]
-)
+@pytest.mark.parametrize(("name", "kind"), [("a.csv", Csv), ("a.parquet", Parquet)])
 def test_an_interrupt_is_heard_when_reading_stops_early(name, kind, few_rows_are_many, monkeypatch):
     """As it does to estimate how many rows there are, and to take a sample of them."""
     batches = kind.batches

@@ -95,8 +95,8 @@ def test_an_interrupt_is_heard_where_pyarrow_cannot_do_without_pandas(files, nam
         import sys
         sys.path[:0] = [sys.argv[1], "."]  # with the pandas that is interrupted as it loads
         import secant
-        from secant.sources.files import formats
-        formats._LARGE = 1
+        from secant.sources.files import arrow
+        arrow._LARGE = 1
         try:
             secant.assess_by("y", "p", "day" if "=" in sys.argv[2] else "g", data=sys.argv[2])
         except KeyboardInterrupt:

@@ -66,6 +66,9 @@ class TopLabel(NamedTuple):
     predicted: np.ndarray[Any, Any]
 
 
+TopLabel.__module__ = "secant"  # which the body of a named tuple cannot say
+
+
 def top_label(y_true: Any, probs: Any, *, classes: Any = None) -> TopLabel:
     """Turn predictions of several classes into predictions of being right.
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from secant._base.progress import reporting
 from secant._blocks.looking import resolve_all
 from secant._blocks.table import merge
 from secant._inference import choose
@@ -51,18 +52,26 @@ def calibrations(
     if len(tables) > 1:
         fast = _worth_compiling(tables, totals, method)
     rngs = [None] * len(tables) if rng is None else rng.spawn(len(tables))
-    return [
-        calibrate(
-            blocks,
-            sums,
+
+    def one(number: int) -> Calibration:
+        return calibrate(
+            tables[number],
+            totals[number],
             groups.source(number),
             method=method,
             confidence_level=confidence_level,
             rng=rngs[number],
             fast=fast,
         )
-        for number, (blocks, sums) in enumerate(zip(tables, totals, strict=True))
-    ]
+
+    if len(tables) == 1:
+        return [one(0)]
+    results = []
+    with reporting("Assessing groups") as report:
+        for number in range(len(tables)):
+            results.append(one(number))
+            report(number + 1, len(tables))
+    return results
 
 
 def calibrate(
@@ -118,7 +127,7 @@ def _share(weight: float, totals: Totals) -> float:
 
 
 def thinned(result: Calibration, most: int) -> Calibration:
-    """Return a result that keeps about so many stretches of scores, to take less memory.
+    """Return a result that keeps about so many blocks, to take less memory.
 
     Nothing that it says changes: its source is asked again for what is no longer kept.
     """

@@ -49,6 +49,8 @@ class Bounds:
         The asymptotic P-value lies between these two numbers.
     """
 
+    __module__ = "secant"
+
     n: int
     ecce_r: tuple[float, float]
     ecce_mad: tuple[float, float]
@@ -104,6 +106,8 @@ class Cells:
     >>> low <= secant.ecce_r([0, 1, 1, 0, 1], [0.2, 0.6, 0.9, 0.1, 0.7]) <= high
     True
     """
+
+    __module__ = "secant"
 
     def __init__(self, n_cells: int = 65536) -> None:
         self._sums = CellSums(dyadic_grid(n_cells), sampling=False, moments=True)

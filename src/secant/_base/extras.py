@@ -27,10 +27,11 @@ def require(library: str, extra: str | None, purpose: str) -> Any:
     MissingExtraError
         If it is not installed. What an installed library raises of itself is not hidden.
     """
+    top = library.partition(".")[0]
     try:
+        import_module(top)  # first: a module of it may be loaded though it is not to be had
         return import_module(library)
     except ModuleNotFoundError as error:
-        top = library.partition(".")[0]
         if (error.name or top).partition(".")[0] != top:
             raise  # it is installed, and lacks something itself
         what = f"'secant[{extra}]'" if extra else top

@@ -1,6 +1,6 @@
 """Grids: monotone maps from scores to cells.
 
-Every grid cuts the scores in order, so that cells are consecutive stretches of scores and equal
+Every grid cuts the scores in order, so that cells are consecutive ranges of scores and equal
 scores share a cell. Nothing else is needed for exact answers; where the cuts fall only decides
 how much is left to do afterwards.
 """

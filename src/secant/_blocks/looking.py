@@ -16,7 +16,7 @@ __all__ = ["Groups", "Refine", "Source", "resolve", "resolve_all"]
 class Source(Protocol):
     """Where observations come from: an array, a file, an engine.
 
-    A source can look twice: once at everything, coarsely, and again at the few stretches of
+    A source can look twice: once at everything, coarsely, and again at the few ranges of
     scores that turn out to matter.
     """
 

@@ -1,6 +1,6 @@
-"""Blocks: sums over consecutive stretches of scores, the one table every number comes from.
+"""Blocks: sums over consecutive ranges of scores, the one table every number comes from.
 
-Put all observations in the order of their scores and cut that order into stretches. A stretch of
+Put all observations in the order of their scores and cut that order into blocks. A block of
 one distinct score is a *tie*: nothing more can be learnt about it. A wider one is a *cell*: its
 sums are exact, but what happens inside it is known only within limits. A number that needs to look
 inside says which cells matter, the source cuts those finer, and nobody ever sorts everything.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 import numpy as np
 
@@ -11,9 +11,11 @@ from secant._api.assess import assess
 from secant.errors import InputError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from secant._results.calibration import Calibration
 
-__all__ = ["assess_models", "is_weighted", "named", "predict"]
+__all__ = ["OfEstimator", "assess_models", "named", "predict"]
 
 Result = TypeVar("Result")
 
@@ -61,12 +63,6 @@ def assess_models(
     return {str(key): assess(y_true, scores, **options) for key, scores in y_prob.items()}
 
 
-def is_weighted(result: Calibration) -> bool:
-    """Tell whether predictions count by sampling weights."""
-    blocks = result._blocks  # noqa: SLF001  (no other part of a result needs to know)
-    return bool((blocks.w0 != blocks.n0).any() or (blocks.w1 != blocks.n1).any())
-
-
 def predict(estimator: Any, X: Any, pos_label: Any) -> tuple[Any, Any]:
     """Ask a fitted classifier for the probabilities of its positive class, as scikit-learn does.
 
@@ -103,6 +99,59 @@ def predict(estimator: Any, X: Any, pos_label: Any) -> tuple[Any, Any]:
         msg = f"pos_label={pos_label!r} is not a class of the estimator, which has {classes}"
         raise InputError(msg)
     return probs[:, classes.index(pos_label)], pos_label
+
+
+class OfEstimator:
+    """A display that can be made from predictions, and so from an estimator that makes them."""
+
+    if TYPE_CHECKING:
+        from_predictions: Callable[..., Any]
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Any,
+        y: Any,
+        *,
+        pos_label: Any = None,
+        name: str | None = None,
+        **options: Any,
+    ) -> Self:
+        """Draw the predictions of a fitted binary classifier.
+
+        Parameters
+        ----------
+        estimator : object with ``predict_proba``
+            The classifier, such as one of scikit-learn's or a pipeline.
+        X : array-like
+            What it predicts from.
+        y : array-like of shape (n,)
+            What happened.
+        pos_label : optional
+            The class to draw; the second of ``estimator.classes_`` unless given.
+        name : str, optional
+            Name of the model, that of its class unless given.
+        **options
+            As in :meth:`from_predictions`.
+
+        Returns
+        -------
+        CumulativeDisplay or ReliabilityDisplay
+            Drawn.
+
+        Raises
+        ------
+        InputError
+            If the estimator gives no probabilities of two classes; and as
+            :meth:`from_predictions`.
+        MissingExtraError
+            If matplotlib is not installed.
+        """
+        y_prob, pos_label = predict(estimator, X, pos_label)
+        name = type(estimator).__name__ if name is None else name
+        drawn: Self = cls.from_predictions(y, y_prob, pos_label=pos_label, name=name, **options)
+        return drawn
 
 
 def _sequence(results: Any, kind: type) -> tuple[Any, ...]:

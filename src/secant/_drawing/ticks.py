@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from secant._base.types import FloatArray
     from secant._results.parts import Curve
 
-__all__ = ["Labels", "divide", "equal_fractions", "equal_steps", "score_at", "stretches"]
+__all__ = ["Labels", "divide", "each_score", "equal_fractions", "equal_steps", "score_at"]
 
 Labels = tuple["FloatArray", list[str]]
 
@@ -28,7 +28,7 @@ _GAP = 0.12
 
 def score_at(curve: Curve, fraction: FloatArray) -> FloatArray:
     """Return the scores that stand at fractions of the weight."""
-    # The fractions are cumulative sums: one that rounding moved a little still ends a stretch.
+    # The fractions are cumulative sums: one that rounding moved a little still ends there.
     place = np.searchsorted(curve.fraction, fraction - 1e-9)
     scores: FloatArray = curve.score[np.minimum(place, curve.score.shape[0] - 1)]
     return scores
@@ -65,8 +65,8 @@ def equal_fractions(curve: Curve, width: float, size: float) -> Labels:
     return places, labels
 
 
-def stretches(curve: Curve, width: float, size: float) -> Labels:
-    """Label each distinct score in the middle of its stretch of the axis, where there is room."""
+def each_score(curve: Curve, width: float, size: float) -> Labels:
+    """Label each distinct score in the middle of its part of the axis, where there is room."""
     middle = (curve.fraction[1:] + curve.fraction[:-1]) / 2
     labels = style.score_labels(curve.score[1:])
     kept, end = [], -math.inf

@@ -32,7 +32,7 @@ SCALE = 2.0**900
 # Ties up to this size enter with all their outcomes, larger ones without the improbable.
 WHOLE = 64
 
-# Cells by which a stretch of single steps may drift before its buffer is laid out afresh.
+# Cells by which a run of single steps may drift before its buffer is laid out afresh.
 _DRIFT = 1 << 16
 
 
@@ -241,7 +241,7 @@ def absorbed(chain: Chain) -> FloatArray:
         state = _Band(chain)
     else:
         state = _Rise(chain, chain.entry, chain.hold)
-    for start, stop in _stretches(chain):
+    for start, stop in _runs(chain):
         if chain.steps.offset[start] == chain.steps.offset[stop]:
             state.walk(start, stop)
         else:
@@ -249,8 +249,8 @@ def absorbed(chain: Chain) -> FloatArray:
     return state.total()
 
 
-def _stretches(chain: Chain) -> Iterator[tuple[int, int]]:
-    """Cut the steps into stretches of single observations, not too long, and other steps."""
+def _runs(chain: Chain) -> Iterator[tuple[int, int]]:
+    """Cut the steps into runs of single observations, not too long, and other steps."""
     single = np.diff(chain.steps.offset) == 0
     longest = max(64, _DRIFT // chain.stride)
     cuts = np.flatnonzero(~(single[1:] & single[:-1])) + 1

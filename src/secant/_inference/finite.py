@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
     from secant._base.types import FloatArray, IntArray
     from secant._inference.path import Path
-    from secant._inference.plans import Grid
+    from secant._inference.plans import Rounding
 
     _Kernel = Callable[[Chain], FloatArray]
 
@@ -199,10 +199,10 @@ def certified_r(
     *U itself.* The height Z = X - min X follows Z_k = max(Z_{k-1} + J_k - n_k s_k, 0), J_k the
     successes at tie k. Z_k never decreases when Z_{k-1} increases, so adding something to Z at any
     time gives a path that is at least as high ever after, and subtracting gives one at most as
-    high: rounding Z + A_k = K - min X up to a grid bounds P(U) from above, rounding it down bounds
+    high: rounding Z + A_k = K - min X up to points bounds P(U) from above, rounding it down bounds
     P(U) from below. A path at its minimum (Z = 0) needs no rounding. One that leaves it is rounded
     then and only then, since K changes by whole numbers; and it forgets the rounding when it comes
-    back to a minimum, so errors do not add up. If the grid has the fractional parts of all A_k
+    back to a minimum, so errors do not add up. If the points have the fractional parts of all A_k
     among its points, nothing is rounded. D is U for 1 - s and failures.
 
     *Very many ties with scores near 0 or 1* are pooled as in :func:`certified_mad`. A rise begins
@@ -223,7 +223,7 @@ def certified_r(
     if known is not None:
         return known
     plan = best(r_plans(path, c), budget)
-    (rise, fall), upper, error = _r(plan.path, plan.grid, c, _kernel(plan.work, fast=fast))
+    (rise, fall), upper, error = _r(plan.path, plan.rounding, c, _kernel(plan.work, fast=fast))
     p, q = rise / SCALE, fall / SCALE
     lower = (rise * (1.0 - q) + fall * (1.0 - p)) / (1.0 - p * q) if p * q < 1.0 else SCALE
     return _bracket(lower, sum(upper), error)
@@ -297,36 +297,39 @@ def _band(path: Path, steps: Steps, c: float) -> Chain:
     return Chain(steps, low, np.ceil(path.after + c).astype(np.int64))
 
 
-def _rise(path: Path, grid: Grid, steps: Steps, c: float, ways: tuple[str, ...]) -> Chain:
+def _rise(path: Path, rounding: Rounding, steps: Steps, c: float, ways: tuple[str, ...]) -> Chain:
     """Return the chain of K - min X, which is absorbed when X - min X reaches c."""
-    low = grid.below(path.after)
-    rounded = {"up": grid.above(path.before), "down": grid.below(path.before)}
+    low = rounding.below(path.after)
+    rounded = {"up": rounding.above(path.before), "down": rounding.below(path.before)}
     return Chain(
         steps,
         low=low,
-        high=np.maximum(grid.above(path.after + c), low + 1),
-        stride=grid.stride,
+        high=np.maximum(rounding.above(path.after + c), low + 1),
+        stride=rounding.stride,
         hold=_hold(path, np.floor(path.after - path.before).astype(np.int64)),
-        entry=np.stack([rounded[way] + grid.stride for way in ways], axis=1),
+        entry=np.stack([rounded[way] + rounding.stride for way in ways], axis=1),
     )
 
 
-def _fall(path: Path, grid: Grid, steps: Steps, c: float, ways: tuple[str, ...]) -> Chain:
+def _fall(path: Path, rounding: Rounding, steps: Steps, c: float, ways: tuple[str, ...]) -> Chain:
     """Return the chain of max X - K, which is absorbed when max X - X reaches c.
 
     The points are still those around A_k, only numbered downwards from the number of trials: so
     no sum of 1 - s is ever rounded differently from the sum of s.
     """
-    start, end = grid.stride * (path.total - path.count), grid.stride * path.total
-    low = end - grid.above(path.after)
-    rounded = {"up": start - grid.below(path.before), "down": start - grid.above(path.before)}
+    start, end = rounding.stride * (path.total - path.count), rounding.stride * path.total
+    low = end - rounding.above(path.after)
+    rounded = {
+        "up": start - rounding.below(path.before),
+        "down": start - rounding.above(path.before),
+    }
     return Chain(
         chains.mirrored(steps, path.count),
         low=low,
-        high=np.maximum(end - grid.below(path.after - c), low + 1),
-        stride=grid.stride,
+        high=np.maximum(end - rounding.below(path.after - c), low + 1),
+        stride=rounding.stride,
         hold=_hold(path, path.count - np.ceil(path.after - path.before).astype(np.int64)),
-        entry=np.stack([rounded[way] + grid.stride for way in ways], axis=1),
+        entry=np.stack([rounded[way] + rounding.stride for way in ways], axis=1),
     )
 
 
@@ -349,21 +352,23 @@ def _mad(path: Path, c: float, kernel: _Kernel) -> tuple[float, float, float]:
     return lower, upper, error
 
 
-def _r(path: Path, grid: Grid, c: float, kernel: _Kernel) -> tuple[list[float], list[float], float]:
+def _r(
+    path: Path, rounding: Rounding, c: float, kernel: _Kernel
+) -> tuple[list[float], list[float], float]:
     """Return lower masses that rise and fall by c, upper ones, and their relative error."""
     runs: list[tuple[float, tuple[str, ...]]]
     if path.drift:
         runs = [(c, ("down",)), (c - 2.0 * path.drift, ("up",))]
     else:
-        runs = [(c, ("down", "up") if grid.keys is None else ("up",))]
+        runs = [(c, ("down", "up") if rounding.keys is None else ("up",))]
 
     def solve(steps: Steps) -> tuple[list[float], list[float]]:
         masses = [
-            [kernel(chain(path, grid, steps, *run)) for run in runs] for chain in (_rise, _fall)
+            [kernel(chain(path, rounding, steps, *run)) for run in runs] for chain in (_rise, _fall)
         ]
         return [float(mass[0][0]) for mass in masses], [float(mass[-1][-1]) for mass in masses]
 
-    return _solve(path, null.range, c, solve, grid.stride)
+    return _solve(path, null.range, c, solve, rounding.stride)
 
 
 def _solve(

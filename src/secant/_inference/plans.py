@@ -22,8 +22,8 @@ __all__ = [
     "FAINTEST",
     "STEP_MAD",
     "STEP_R",
-    "Grid",
     "Plan",
+    "Rounding",
     "best",
     "faint",
     "keyed",
@@ -41,7 +41,7 @@ _CALL = 8_000
 _LARGE = 100_000
 _POOLED = 1_000
 
-# The finest grids: a P-value changes by about 1% when c changes by their spacing.
+# The finest rounding: a P-value changes by about 1% when c changes by their spacing.
 _FINENESS = 110.0
 # How much coarser they may become to save work.
 _COARSER = (1, 2, 4)
@@ -58,7 +58,7 @@ _TINY = 1e-300
 
 
 @dataclass(frozen=True, slots=True)
-class Grid:
+class Rounding:
     """Points to which a running minimum is rounded, ``stride`` of them in every unit interval.
 
     Without ``keys`` they are equally spaced; ``keys`` gives their fractional parts otherwise.
@@ -91,7 +91,7 @@ class Plan:
 
     path: Path
     work: int
-    grid: Grid = Grid(1)
+    rounding: Rounding = Rounding(1)
 
 
 def best(plans: Iterator[Plan], budget: int) -> Plan:
@@ -121,10 +121,10 @@ def r_plans(path: Path, c: float) -> Iterator[Plan]:
         return
     for spacing in _spacings(path, c):
         stride = max(1, math.ceil(1.0 / spacing))
-        yield _gridded(path, c, stride)
+        yield _rounded(path, c, stride)
         fewer = pooled(path, 0.5 * spacing)
         if 2.0 * fewer.drift < c and 2 * len(fewer) <= len(path):
-            yield _gridded(fewer, c, stride)
+            yield _rounded(fewer, c, stride)
 
 
 def _spacings(path: Path, c: float) -> Iterator[float]:
@@ -139,14 +139,14 @@ def _spacings(path: Path, c: float) -> Iterator[float]:
 def keyed(path: Path, c: float) -> Plan:
     """Plan to keep the fractional parts of all A_k, so that nothing is rounded."""
     keys = np.unique(path.before - np.floor(path.before))
-    return Plan(path, _r_work(path, c, len(keys), 1), Grid(len(keys), keys))
+    return Plan(path, _r_work(path, c, len(keys), 1), Rounding(len(keys), keys))
 
 
-def _gridded(path: Path, c: float, stride: int) -> Plan:
-    """Plan to round to a grid; where the fractional parts are as few, rather keep those."""
+def _rounded(path: Path, c: float, stride: int) -> Plan:
+    """Plan to round to equally spaced points, or to the fractional parts where they are as few."""
     if len(path) <= 2 * stride:
         return keyed(path, c)
-    return Plan(path, _r_work(path, c, stride, 2), Grid(stride))
+    return Plan(path, _r_work(path, c, stride, 2), Rounding(stride))
 
 
 def mad_work(path: Path, c: float) -> int:

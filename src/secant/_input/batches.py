@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,22 +19,10 @@ from secant._input.rules import (
 from secant.errors import InputError
 
 if TYPE_CHECKING:
-    from secant._base.types import IntArray
+    from secant._base.types import FloatArray, IntArray
     from secant._input.options import Reading
 
-__all__ = ["Batch", "Checks"]
-
-
-class Batch(NamedTuple):
-    """Some consecutive rows as they were read: one length, no value missing.
-
-    Outcomes in words come as their distinct ``words``, of which ``labels`` are the numbers.
-    """
-
-    labels: np.ndarray[Any, Any]
-    scores: np.ndarray[Any, Any]
-    weights: np.ndarray[Any, Any] | None
-    words: np.ndarray[Any, Any] | None = None
+__all__ = ["Checks"]
 
 
 class Checks:
@@ -61,16 +49,28 @@ class Checks:
         """How many rows there are, and the range of their scores: other rows would have another."""
         return self.rows, self.lowest, self.highest
 
-    def batch(self, batch: Batch) -> tuple[np.ndarray[Any, Any], IntArray]:
-        """Return the batch's labels as 0 and 1, and its rows whose score rules them out.
+    def batch(
+        self,
+        labels: np.ndarray[Any, Any],
+        scores: FloatArray,
+        weights: FloatArray | None = None,
+        words: np.ndarray[Any, Any] | None = None,
+    ) -> tuple[np.ndarray[Any, Any], IntArray]:
+        """Return a batch's labels as 0 and 1, and its rows whose score rules them out.
+
+        Parameters
+        ----------
+        labels, scores, weights
+            Some consecutive rows: one length, no value missing.
+        words
+            Where outcomes are words, the distinct ones, of which ``labels`` are the numbers.
 
         Raises
         ------
         InputError
             Naming the argument, the offending value and its index within the batch.
         """
-        _, scores, weights, _ = batch
-        labels = self._labels(batch)
+        happened = self._happened(labels, scores, words)
         lowest, highest = score_range(scores)
         if weights is not None:
             self._weighs |= check_weights(weights)[1] > 0
@@ -81,13 +81,18 @@ class Checks:
         self.highest = max(self.highest, highest)
         refused: tuple[int, ...] = ()
         if lowest == 0 or highest == 1:
-            refused = forbidden_rows(labels, scores, weights)
-        return labels, np.array(refused, np.int64)
+            refused = forbidden_rows(happened, scores, weights)
+        return happened, np.array(refused, np.int64)
 
-    def again(self, batch: Batch) -> np.ndarray[Any, Any]:
+    def again(
+        self,
+        labels: np.ndarray[Any, Any],
+        scores: FloatArray,
+        words: np.ndarray[Any, Any] | None = None,
+    ) -> np.ndarray[Any, Any]:
         """Return the labels of a batch that has been checked before, as 0 and 1."""
-        self.rows += batch.scores.shape[0]
-        return self._labels(batch)
+        self.rows += scores.shape[0]
+        return self._happened(labels, scores, words)
 
     def finish(self, *, weighted: bool) -> None:
         """Check what only all batches together can tell."""
@@ -96,17 +101,22 @@ class Checks:
         if weighted and not self._weighs:
             raise InputError(NO_WEIGHT)
 
-    def _labels(self, batch: Batch) -> np.ndarray[Any, Any]:
-        if batch.words is None:
-            return self._outcomes.read(batch.labels, batch.scores)
+    def _happened(
+        self,
+        labels: np.ndarray[Any, Any],
+        scores: FloatArray,
+        words: np.ndarray[Any, Any] | None,
+    ) -> np.ndarray[Any, Any]:
+        if words is None:
+            return self._outcomes.read(labels, scores)
         # Words that occur in this batch; a dictionary may hold others.
-        used = np.flatnonzero(np.bincount(batch.labels, minlength=len(batch.words)))
-        happened = np.zeros(len(batch.words), bool)
+        used = np.flatnonzero(np.bincount(labels, minlength=len(words)))
+        happened = np.zeros(len(words), bool)
         try:
-            happened[used] = self._outcomes.read(batch.words[used], batch.scores)
+            happened[used] = self._outcomes.read(words[used], scores)
         except InputError as error:
             if error.row is None:
                 raise
-            raise error.but(row=int(np.argmax(batch.labels == used[error.row]))) from error
-        labels: np.ndarray[Any, Any] = happened[batch.labels]
-        return labels
+            raise error.but(row=int(np.argmax(labels == used[error.row]))) from error
+        found: np.ndarray[Any, Any] = happened[labels]
+        return found

@@ -23,7 +23,7 @@ __all__ = ["standing_out"]
 def standing_out(
     blocks: Blocks, weight: float, threshold: float, refine: Refine | None
 ) -> list[Blocks]:
-    """Return disjoint stretches of scores whose total deviation exceeds a threshold.
+    """Return disjoint ranges of scores whose total deviation exceeds a threshold.
 
     The first is the one that attains ECCE-R. The same question is then asked of the scores left of
     it and right of it, and so on. All that is asked in one round shares its looks at the data.
@@ -33,14 +33,14 @@ def standing_out(
     blocks, weight
         The observations and their whole weight.
     threshold
-        What a stretch must exceed: a share of ``weight``.
+        What a range must exceed: a share of ``weight``.
     refine
         How to look into a block; without it the ends of blocks are all that is known.
 
     Returns
     -------
     list of Blocks
-        The blocks of each stretch, the largest deviation first.
+        The blocks of each range, the largest deviation first.
     """
 
     def matters(_: int, part: Blocks) -> BoolArray:
@@ -72,4 +72,4 @@ def standing_out(
             rest += [side for side in sides if len(side)]
         parts = rest
     found.sort(key=lambda each: -each[0])
-    return [stretch for _, stretch in found]
+    return [blocks for _, blocks in found]

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Iterator
 
+    from secant._input.options import ClassAdjust
     from secant._results.calibration import Calibration
 
 __all__ = ["Assessments", "Group"]
@@ -38,6 +39,8 @@ class Group:
         Whether miscalibration was found after adjustment; ``"too few"`` if nothing that could
         have happened to these predictions would have had a P-value at the level.
     """
+
+    __module__ = "secant"
 
     key: Any
     calibration: Calibration
@@ -88,9 +91,11 @@ class Assessments(Mapping[Any, "Calibration"]):
         How many times all labels were drawn for Westfall and Young's adjustment.
     """
 
+    __module__ = "secant"
+
     rows: tuple[Group, ...]
     by: tuple[str, ...]
-    adjust: str
+    adjust: ClassAdjust
     confidence_level: float
     empty: tuple[Any, ...] = ()
     what: str = "group"

@@ -12,9 +12,9 @@ import numpy as np
 
 from secant import null
 from secant._blocks.looking import resolve
-from secant._inference.limits import detectable, half_width
+from secant._inference.limits import at_level, detectable, half_width
 from secant._input.options import BinLimits, check_choice
-from secant._metrics.ecce import path
+from secant._metrics.ecce import METRICS, path
 from secant._metrics.ece import (
     Binning,
     BinSums,
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from secant._blocks.looking import Refine, Source
     from secant._blocks.table import Blocks, Totals
     from secant._input.options import Norm, Strategy, Weighting
-    from secant._metrics.ecce import Extremes
+    from secant._metrics.ecce import Extremes, Metric
     from secant.plot import CumulativeDisplay
 
 __all__ = ["Calibration"]
@@ -76,6 +76,8 @@ class Calibration:
     arrays behind and answers exactly from the points of :attr:`curve`, or not at all.
     """
 
+    __module__ = "secant"
+
     n: int
     sigma: float
     ecce_r: Statistic
@@ -90,6 +92,26 @@ class Calibration:
     _totals: Totals
     _extremes: Extremes
     _source: Source | None
+
+    @property
+    def statistics(self) -> tuple[tuple[Metric, Statistic], ...]:
+        """The cumulative metrics, each with its name and its law under perfect calibration."""
+        return tuple((metric, getattr(self, metric.attribute)) for metric in METRICS)
+
+    @property
+    def found(self) -> bool:
+        """Whether miscalibration was found: ECCE-R has a P-value of at most one minus the level."""
+        return at_level(self.ecce_r.pvalue, 1 - self.confidence_level)
+
+    @property
+    def located(self) -> bool:
+        """Whether it was found and the limits of the worst range exclude 0: it can be named."""
+        return self.found and self.worst.certain
+
+    @property
+    def weighted(self) -> bool:
+        """Whether predictions have different sampling weights."""
+        return not self._totals.equal_weights
 
     @cached_property
     def worst(self) -> Interval:
@@ -109,11 +131,11 @@ class Calibration:
         level, and the limits of each exclude 0, so that the chance of any false one stays at that
         level.
         """
-        if not verdict.found(self):
+        if not self.found:
             return ()
         half = self._half_width(1.0)
-        stretches = standing_out(self._blocks, self._totals.weight, half, self._refine)
-        return tuple(self._interval(stretch) for stretch in stretches)
+        found = standing_out(self._blocks, self._totals.weight, half, self._refine)
+        return tuple(self._interval(blocks) for blocks in found)
 
     @property
     def detectable(self) -> float:
@@ -181,7 +203,7 @@ class Calibration:
             msg = f"between(a, b) needs two numbers in ascending order; got a={a!r}, b={b!r}"
             raise InputError(msg)
         a, b = float(a), float(b)
-        if fixed_in_advance and self._sampling:
+        if fixed_in_advance and self.weighted:
             knows = "=True knows no sampling weights; leave it out"
             raise InputError(Argument("fixed_in_advance"), knows)
 
@@ -367,11 +389,6 @@ class Calibration:
             )
             raise SecantError(msg)
         return finer
-
-    @property
-    def _sampling(self) -> bool:
-        """Whether weights make a difference to what counts say."""
-        return not self._totals.weight == self._totals.ww == self._totals.n
 
     def _half_width(self, share: float) -> float:
         """Half-width of the simultaneous limits for a range with this share of the weight."""

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from secant import null
 from secant._inference.limits import at_level, detectable
+from secant._metrics.ecce import METRICS
 from secant._results.parts import plain
-from secant._results.wording import metric, percent, points, pvalue, score
+from secant._results.wording import metric, off_by, percent, points, scores, statistic
 
 if TYPE_CHECKING:
     from secant._blocks.table import Totals
@@ -38,6 +38,8 @@ class Contrast:
         picked after looking.
     """
 
+    __module__ = "secant"
+
     low: float
     high: float
     n: int
@@ -64,7 +66,7 @@ class Contrast:
             return "No range of scores shows any difference."
         low, high = (points(limit) for limit in self.ci)
         return (
-            f"Scores {score(self.low)} to {score(self.high)}, {_members(self.n)}: "
+            f"{scores(self).capitalize()}, {_members(self.n)}: "
             f"happened to {percent(self.member_rate)} of them and to "
             f"{percent(self.population_rate)} of everybody at equal scores, "
             f"difference {points(self.difference)} points ({low} to {high})."
@@ -100,6 +102,8 @@ class GroupComparison:
         What to keep in mind when reading the numbers, a line each.
     """
 
+    __module__ = "secant"
+
     n: int
     n_members: int
     sigma: float
@@ -113,6 +117,11 @@ class GroupComparison:
     confidence_level: float
     warnings: tuple[str, ...]
     _totals: Totals
+
+    @property
+    def found(self) -> bool:
+        """Whether a difference was found: ECCE-R has a P-value of at most one minus the level."""
+        return at_level(self.ecce_r.pvalue, 1 - self.confidence_level)
 
     @property
     def detectable(self) -> float:
@@ -138,17 +147,11 @@ class GroupComparison:
         }
 
     def __str__(self) -> str:
-        found = self._found()
         lines = [
-            f"{self._headline()}. {self._where() if found else self._would_have_shown()}",
+            f"{self._headline()}. {self._where() if self.found else self._would_have_shown()}",
             *(
-                f"{name} {metric(value.value)} = {metric(value.normalized)} sigma, where equal "
-                f"rates give about {law.mean:.2g} "
-                f"(P {pvalue(value)}, {value.method})."
-                for name, value, law in (
-                    ("ECCE-R", self.ecce_r, null.range),
-                    ("ECCE-MAD", self.ecce_mad, null.mad),
-                )
+                statistic(each, getattr(self, each.attribute), expected="equal rates give")
+                for each in METRICS
             ),
             self._rates(),
             *(f"Note: {warning}" for warning in self.warnings),
@@ -157,11 +160,8 @@ class GroupComparison:
 
     __repr__ = __str__
 
-    def _found(self) -> bool:
-        return at_level(self.ecce_r.pvalue, 1 - self.confidence_level)
-
     def _headline(self) -> str:
-        if not self._found():
+        if not self.found:
             return "No difference found between members and everybody at equal scores"
         return (
             f"At equal scores the event happens {self.worst.direction} among members than in "
@@ -170,14 +170,14 @@ class GroupComparison:
 
     def _where(self) -> str:
         worst = self.worst
-        sign = -1 if worst.difference < 0 else 1
-        limits = sorted(sign * limit for limit in worst.ci)
-        return (
-            f"Over scores {score(worst.low)} to {score(worst.high)} it happens "
-            f"{worst.direction} by {points(abs(worst.difference))} points "
-            f"({100 * self.confidence_level:g}% limits {points(limits[0])} to "
-            f"{points(limits[1])}, valid for all ranges at once; {_members(worst.n)})."
+        off = off_by(
+            worst,
+            worst.difference,
+            level=self.confidence_level,
+            valid_for="all ranges at once",
+            count=_members(worst.n),
         )
+        return f"Over {scores(worst)} it happens {off}."
 
     def _rates(self) -> str:
         return (

@@ -29,6 +29,8 @@ class ModelComparison:
         Level of the limits.
     """
 
+    __module__ = "secant"
+
     n: int
     ecce_r_a: float
     ecce_r_b: float

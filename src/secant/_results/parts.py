@@ -44,6 +44,8 @@ class Statistic:
         Confidence interval of the metric's true value.
     """
 
+    __module__ = "secant"
+
     value: float
     normalized: float
     pvalue: float
@@ -80,6 +82,8 @@ class Interval:
         picked after looking; or those of a single range that was fixed in advance.
     """
 
+    __module__ = "secant"
+
     low: float
     high: float
     n: int
@@ -96,6 +100,11 @@ class Interval:
         if self.miscalibration < 0:
             return "too high"
         return "too low" if self.miscalibration > 0 else "even"
+
+    @property
+    def certain(self) -> bool:
+        """Whether the limits exclude 0, so that the direction is more than noise."""
+        return self.ci[0] > 0 or self.ci[1] < 0
 
     def to_dict(self) -> dict[str, Any]:
         """Return the numbers as plain JSON; what is not finite becomes None."""
@@ -119,6 +128,8 @@ class Curve:
     difference : ndarray
         Sum of w(r - s) up to there, divided by all weight.
     """
+
+    __module__ = "secant"
 
     score: FloatArray
     fraction: FloatArray
@@ -154,6 +165,8 @@ class Reliability:
     confidence_level : float
         Level of the limits.
     """
+
+    __module__ = "secant"
 
     edges: FloatArray
     count: FloatArray
@@ -230,6 +243,8 @@ class ECE:
     n_bins, strategy, norm, squared, weighting
         The options chosen.
     """
+
+    __module__ = "secant"
 
     value: float
     noise_floor: float | None

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from secant._inference.limits import at_level
 from secant._results.parts import plain
-from secant._results.wording import metric, points, predictions, score
+from secant._results.wording import metric, off_by, predictions, scores
 
 if TYPE_CHECKING:
     from secant._results.parts import Interval
@@ -44,6 +44,8 @@ class Scan:
     confidence_level : float
         Level of the limits; the printed answer tests at one minus it.
     """
+
+    __module__ = "secant"
 
     n: int
     statistic: float
@@ -85,15 +87,14 @@ class Scan:
 
     def _where(self) -> str:
         worst = self.worst
-        sign = -1 if worst.miscalibration < 0 else 1
-        limits = sorted(sign * limit for limit in worst.ci)
-        return (
-            f"Over scores {score(worst.low)} to {score(worst.high)} predictions are "
-            f"{worst.direction} by {points(abs(worst.miscalibration))} points "
-            f"({100 * self.confidence_level:g}% limits {points(limits[0])} to "
-            f"{points(limits[1])}, valid for all {self.n_ranges:,} ranges scanned; "
-            f"{predictions(worst.n)})."
+        off = off_by(
+            worst,
+            worst.miscalibration,
+            level=self.confidence_level,
+            valid_for=f"all {self.n_ranges:,} ranges scanned",
+            count=predictions(worst.n),
         )
+        return f"Over {scores(worst)} predictions are {off}."
 
     def _numbers(self) -> str:
         if not self.n_ranges:

@@ -8,28 +8,31 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from secant import null
-from secant._inference.limits import at_level
+from secant._inference.adjust import ADJUSTMENTS
 from secant._results.wording import (
     adjusted_pvalue,
     metric,
+    off_by,
     percent,
     points,
     predictions,
     pvalue,
     score,
+    scores,
+    statistic,
     visible,
 )
 
 if TYPE_CHECKING:
     from secant._results.assessments import Assessments, Group
     from secant._results.calibration import Calibration
-    from secant._results.parts import Interval, Statistic
+    from secant._results.parts import Interval
 
 __all__ = [
     "averages",
     "brief",
-    "found",
+    "details",
+    "facts",
     "group_name",
     "groups_headline",
     "groups_html",
@@ -40,7 +43,6 @@ __all__ = [
     "html",
     "impossible",
     "interval",
-    "located",
     "text",
     "where",
 ]
@@ -48,7 +50,7 @@ __all__ = [
 
 def headline(result: Calibration) -> str:
     """Return the answer in a few words."""
-    if found(result):
+    if result.found:
         return "Miscalibrated"
     if result.n_forbidden:  # the data refute some scores, whatever the P-value
         return f"No miscalibration found beyond {impossible(result)}"
@@ -63,14 +65,14 @@ def impossible(result: Calibration) -> str:
 
 def text(result: Calibration) -> str:
     """Return the whole answer, a sentence or two a line."""
-    return "\n".join([f"{headline(result)}. {where(result)}", *_details(result)])
+    return "\n".join([f"{headline(result)}. {where(result)}", *details(result)])
 
 
 def html(result: Calibration) -> str:
     """Return the whole answer for a notebook."""
     from html import escape  # noqa: PLC0415  (its tables cost more to load than all of this module)
 
-    lines = "<br>".join(escape(line) for line in _details(result))
+    lines = "<br>".join(escape(line) for line in details(result))
     return (
         f"<div><b>{escape(headline(result))}.</b> {escape(where(result))}"
         f'<div style="opacity:.8;margin-top:.4em">{lines}</div></div>'
@@ -79,8 +81,8 @@ def html(result: Calibration) -> str:
 
 def brief(result: Calibration) -> str:
     """Return the metric that decides, its P-value and the number of predictions."""
-    statistic = result.ecce_r
-    return f"ECCE-R {metric(statistic.value)} (P {pvalue(statistic)}, n = {result.n:,})"
+    r = result.ecce_r
+    return f"ECCE-R {metric(r.value)} (P {pvalue(r)}, n = {result.n:,})"
 
 
 def interval(result: Interval) -> str:
@@ -89,42 +91,30 @@ def interval(result: Interval) -> str:
         return f"No predictions with scores from {score(result.low)} to {score(result.high)}."
     low, high = (points(limit) for limit in result.ci)
     return (
-        f"Scores {score(result.low)} to {score(result.high)}, {predictions(result.n)}: "
+        f"{scores(result).capitalize()}, {predictions(result.n)}: "
         f"mean forecast {percent(result.mean_score)}, happened {percent(result.mean_response)}, "
         f"miscalibration {points(result.miscalibration)} points ({low} to {high})."
     )
 
 
-def found(result: Calibration) -> bool:
-    """Tell whether miscalibration was found at the result's level."""
-    return at_level(result.ecce_r.pvalue, 1 - result.confidence_level)
-
-
 def where(result: Calibration) -> str:
     """Say where and in which direction, or what would have been seen."""
-    if not found(result):
+    if not result.found:
         return _would_have_shown(result)
     worst = result.worst
-    sign = -1 if worst.miscalibration < 0 else 1
-    low, high = sorted(sign * limit for limit in worst.ci)
-    scores = f"scores {score(worst.low)} to {score(worst.high)}"
-    amount = f"{worst.direction} by {points(abs(worst.miscalibration))} points"
-    limits = (
-        f"({100 * result.confidence_level:g}% limits {points(low)} to {points(high)}, valid for "
-        f"all ranges at once; {predictions(worst.n)})"
+    off = off_by(
+        worst,
+        worst.miscalibration,
+        level=result.confidence_level,
+        valid_for="all ranges at once",
+        count=predictions(worst.n),
     )
-    if not located(result):
+    if not result.located:
         return (
-            f"These data do not show for certain where; the largest deviation is over {scores}, "
-            f"where predictions were {amount} {limits}."
+            "These data do not show for certain where; the largest deviation is over "
+            f"{scores(worst)}, where predictions were {off}."
         )
-    return f"Over {scores} predictions are {amount} {limits}."
-
-
-def located(result: Calibration) -> bool:
-    """Tell whether the limits of the worst range exclude 0, so that it can be named."""
-    low, high = result.worst.ci
-    return low > 0 or high < 0
+    return f"Over {scores(worst)} predictions are {off}."
 
 
 def _would_have_shown(result: Calibration) -> str:
@@ -140,12 +130,17 @@ def _would_have_shown(result: Calibration) -> str:
     )
 
 
-def _details(result: Calibration) -> list[str]:
+def details(result: Calibration) -> list[str]:
+    """Return the numbers behind the answer and what to keep in mind, a line each."""
+    return [*facts(result), *(f"Note: {warning}" for warning in result.warnings)]
+
+
+def facts(result: Calibration) -> list[str]:
+    """Return the numbers behind the answer, a line each."""
+    known = "perfect calibration gives"
     return [
-        _statistic("ECCE-R", result.ecce_r, null.range),
-        _statistic("ECCE-MAD", result.ecce_mad, null.mad),
+        *(statistic(*pair, expected=known) for pair in result.statistics),
         averages(result),
-        *(f"Note: {warning}" for warning in result.warnings),
     ]
 
 
@@ -155,20 +150,8 @@ def averages(result: Calibration) -> str:
     return f"{predictions(result.n)}: mean forecast {forecast}, happened {happened}."
 
 
-def _statistic(name: str, statistic: Statistic, law: null.BrownianLaw) -> str:
-    return (
-        f"{name} {metric(statistic.value)} = {metric(statistic.normalized)} sigma, where perfect "
-        f"calibration gives about {law.mean:.2g} (P {pvalue(statistic)}, {statistic.method})."
-    )
-
-
 # Groups -------------------------------------------------------------------------------------------
 
-_ADJUSTMENTS = {
-    "holm": "Holm's correction",
-    "benjamini-hochberg": "Benjamini and Hochberg's correction",
-    "westfall-young": "Westfall and Young's correction",
-}
 # A printed table shows this many groups, and says how many more there are.
 _MOST_ROWS = 30
 
@@ -180,7 +163,7 @@ def groups_headline(result: Assessments) -> str:
     if groups == 1:
         negation = "" if failing else "not found to be "
         return f"The only {result.what} is {negation}miscalibrated {level}."
-    level += f" after {_ADJUSTMENTS[result.adjust]}"
+    level += f" after {ADJUSTMENTS[result.adjust].words}"
     if result.draws is not None:
         level += f" ({result.draws:,} draws)"
     if not failing:
@@ -263,7 +246,7 @@ def _group_cells(row: Group, names: int, *, ranges: bool) -> list[str]:
     if row.status != "miscalibrated":
         if result.n_forbidden:
             verdict += f"; {impossible(result)}"
-    elif not located(result):
+    elif not worst.certain:
         verdict += ", not certain where"
     else:
         verdict = f"{worst.direction} by {points(abs(worst.miscalibration))} points"

@@ -6,17 +6,22 @@ import math
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from secant._results.parts import Statistic
+    from secant._metrics.ecce import Metric
+    from secant._results.group_comparison import Contrast
+    from secant._results.parts import Interval, Statistic
 
 __all__ = [
     "adjusted_pvalue",
     "metric",
+    "off_by",
     "percent",
     "plain_pvalue",
     "points",
     "predictions",
     "pvalue",
     "score",
+    "scores",
+    "statistic",
     "visible",
 ]
 
@@ -50,6 +55,29 @@ def percent(value: float) -> str:
 def predictions(n: int) -> str:
     """Write how many predictions."""
     return f"{n:,} prediction{'' if n == 1 else 's'}"
+
+
+def scores(range_of: Interval | Contrast) -> str:
+    """Write a range of scores."""
+    return f"scores {score(range_of.low)} to {score(range_of.high)}"
+
+
+def off_by(
+    range_of: Interval | Contrast, amount: float, *, level: float, valid_for: str, count: str
+) -> str:
+    """Write how far off a range is, with limits in the same direction and what they hold for."""
+    sign = -1 if amount < 0 else 1
+    low, high = (points(limit) for limit in sorted(sign * limit for limit in range_of.ci))
+    limits = f"{100 * level:g}% limits {low} to {high}, valid for {valid_for}"
+    return f"{range_of.direction} by {points(abs(amount))} points ({limits}; {count})"
+
+
+def statistic(named: Metric, value: Statistic, *, expected: str) -> str:
+    """Write a metric, what is expected of it by chance, and its P-value."""
+    return (
+        f"{named.name} {metric(value.value)} = {metric(value.normalized)} sigma, where {expected} "
+        f"about {named.law.mean:.2g} (P {pvalue(value)}, {value.method})."
+    )
 
 
 def pvalue(statistic: Statistic) -> str:

@@ -8,19 +8,17 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from secant import null
 from secant._results import verdict, wording
 from secant.cli._refusal import in_options
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
 
     from rich.console import Console
     from rich.table import Table
 
     from secant._results.assessments import Assessments
     from secant._results.calibration import Calibration
-    from secant._results.parts import Statistic
 
 __all__ = ["show_groups", "show_model", "sparkline", "terminal"]
 
@@ -97,7 +95,7 @@ def sparkline(result: Calibration, width: int = _WIDTH, bars: str = _BARS) -> st
 
 
 def _color(result: Calibration) -> str:
-    if verdict.found(result):
+    if result.found:
         return "red"
     return "yellow" if result.n_forbidden else "green"
 
@@ -117,18 +115,14 @@ def _metrics(console: Console, result: Calibration) -> Table:
     """Return the two metrics, one a line; one a column where lines are short."""
     level = f"{100 * result.confidence_level:g}% limits"
     header = ["", "value", "sigma", "if calibrated", "P", "method", level]
-    laws: Mapping[str, tuple[Statistic, null.BrownianLaw]] = {
-        "ECCE-R": (result.ecce_r, null.range),
-        "ECCE-MAD": (result.ecce_mad, null.mad),
-    }
     rows = []
-    for name, (statistic, law) in laws.items():
+    for metric, statistic in result.statistics:
         low, high = (wording.metric(limit) for limit in statistic.ci)
         cells = [
-            name,
+            metric.name,
             wording.metric(statistic.value),
             wording.metric(statistic.normalized),
-            f"{law.mean:.2g}",
+            f"{metric.law.mean:.2g}",
             wording.pvalue(statistic).removeprefix("= "),
             statistic.method,
             f"{low} to {high}",

@@ -216,7 +216,7 @@ def command(ctx: click.Context, /, **options: Any) -> None:
 def _refuse_idle(ctx: click.Context) -> None:
     """Refuse an option that would do nothing, because it goes with another that is not there."""
     for idle, other in _GOES_WITH.items():
-        given = ctx.get_parameter_source(idle) is not ParameterSource.DEFAULT
+        given = ctx.get_parameter_source(idle) is ParameterSource.COMMANDLINE
         if given and not ctx.params[other]:
             name, needed = (
                 next(each.opts[0] for each in ctx.command.params if each.name == parameter)

@@ -12,8 +12,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from secant import null
+from secant._base.extras import require
 from secant._drawing import style
-from secant.errors import MissingExtraError
 from secant.paper import experiments, synthetic
 from secant.plot import CumulativeDisplay, ReliabilityDisplay
 from secant.plot._graph import Graph
@@ -111,13 +111,7 @@ def paper_style() -> Iterator[None]:
     MissingExtraError
         If matplotlib is not installed.
     """
-    try:
-        from matplotlib import style as settings  # noqa: PLC0415  (imported only when drawing)
-    except ModuleNotFoundError as error:
-        if error.name is None or error.name.partition(".")[0] != "matplotlib":
-            raise
-        msg = "drawing needs matplotlib, which is not installed: pip install 'secant[paper]'"
-        raise MissingExtraError(msg) from error
+    settings = require("matplotlib.style", "paper", "drawing needs")
     ours = {
         "font.size": 9,
         "axes.titlesize": 9,

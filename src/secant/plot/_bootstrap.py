@@ -9,7 +9,6 @@ import numpy as np
 
 from secant._blocks.looking import resolve
 from secant._blocks.table import collapse
-from secant._drawing.models import is_weighted
 from secant._metrics import ece
 from secant.errors import InputError
 
@@ -47,7 +46,7 @@ def resample_result(
     """
     # The one place where drawing looks behind a result: its rows, counted by score and response.
     blocks, totals, source = result._blocks, result._totals, result._source  # noqa: SLF001
-    if is_weighted(result):
+    if result.weighted:
         msg = (
             "resampling weighted predictions needs their rows: use "
             "ReliabilityDisplay.from_predictions, or uncertainty='bars'"

@@ -9,7 +9,7 @@ import numpy as np
 
 from secant._drawing import style
 from secant._drawing.thin import thin
-from secant._drawing.ticks import divide, equal_fractions, equal_steps, stretches
+from secant._drawing.ticks import divide, each_score, equal_fractions, equal_steps
 from secant.plot._room import Words, make_room, room_below, write_title
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ _PRINT_DPI = 300
 _TRIANGLE_WIDTH = 0.025
 # More models than this get no rows of scores below the axis, and no secants unless asked for.
 FEW_MODELS = 4
-# Up to here every distinct score is named below its own stretch of the axis.
+# Up to here every distinct score is named below its own part of the axis.
 _FEW_SCORES = 12
 # Markers along a curve among several.
 _MARKERS = 6
@@ -324,7 +324,7 @@ class Graph:
         """Write scores below the axis, with small ticks that show how they are distributed."""
         ax = self.ax
         if curve.score.shape[0] - 1 <= _FEW_SCORES:
-            ax.set_xticks(*stretches(curve, self.width, self.size))
+            ax.set_xticks(*each_score(curve, self.width, self.size))
             ax.set_xticks(curve.fraction, minor=True)
             ax.tick_params(axis="x", which="major", length=0, pad=7)
             ax.set_xlabel("Score")

@@ -8,7 +8,7 @@ import numpy as np
 
 from secant import null
 from secant._drawing import style
-from secant._drawing.models import assess_models, is_weighted, named, predict
+from secant._drawing.models import OfEstimator, assess_models, named
 from secant._results.calibration import Calibration
 from secant.plot._graph import FEW_MODELS, Graph
 
@@ -30,11 +30,11 @@ if TYPE_CHECKING:
 __all__ = ["CumulativeDisplay"]
 
 
-class CumulativeDisplay:
+class CumulativeDisplay(OfEstimator):
     r"""The graph of cumulative differences: slope is miscalibration, flat is good.
 
     Predictions stand in the order of their scores. Along the way the graph adds up what happened
-    minus what was forecast; over any stretch, the slope of the secant line is how far predictions
+    minus what was forecast; over any range, the slope of the secant line is how far predictions
     there are off. Where the graph falls they are too high, where it rises too low. No bins, nothing
     to tune; what noise alone can do is the height of the triangle at the origin.
 
@@ -123,6 +123,8 @@ class CumulativeDisplay:
     >>> display.plot(ax, band=True).line_.axes is ax
     True
     """
+
+    __module__ = "secant"
 
     results: tuple[Calibration, ...]
     names: tuple[str | None, ...]
@@ -234,50 +236,6 @@ class CumulativeDisplay:
         )
         return cls(results, name=name).plot(ax, worst=worst, band=band, **kwargs)
 
-    @classmethod
-    def from_estimator(
-        cls,
-        estimator: Any,
-        X: Any,
-        y: Any,
-        *,
-        pos_label: Any = None,
-        name: str | None = None,
-        **options: Any,
-    ) -> CumulativeDisplay:
-        """Assess the predictions of a fitted binary classifier and draw the result.
-
-        Parameters
-        ----------
-        estimator : object with ``predict_proba``
-            The classifier, such as one of scikit-learn's or a pipeline.
-        X : array-like
-            What it predicts from.
-        y : array-like of shape (n,)
-            What happened.
-        pos_label : optional
-            The class to draw; the second of ``estimator.classes_`` unless given.
-        name : str, optional
-            Name of the model, that of its class unless given.
-        **options
-            As in :meth:`from_predictions`.
-
-        Returns
-        -------
-        CumulativeDisplay
-            Drawn.
-
-        Raises
-        ------
-        InputError
-            If the estimator gives no probabilities of two classes; and as :func:`secant.assess`.
-        MissingExtraError
-            If matplotlib is not installed.
-        """
-        y_prob, pos_label = predict(estimator, X, pos_label)
-        name = type(estimator).__name__ if name is None else name
-        return cls.from_predictions(y, y_prob, pos_label=pos_label, name=name, **options)
-
     def plot(
         self,
         ax: Axes | None = None,
@@ -333,7 +291,9 @@ class CumulativeDisplay:
             if worst and result.worst.n:
                 self.secants_.append(graph.secant(self.secants[number], result.worst))
         self.line_ = self.lines_[0]
-        self.fraction_axis_ = graph.fractions(weighted=any(map(is_weighted, self.results)))
+        self.fraction_axis_ = graph.fractions(
+            weighted=any(result.weighted for result in self.results)
+        )
         graph.scores(self.curves, first)
         graph.title(None if several else self.names[0])
         self.legend_ = graph.legend() if several else None

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from secant._drawing import style
-from secant._drawing.models import assess_models, is_weighted, named, predict
+from secant._drawing.models import OfEstimator, assess_models, named
 from secant._input.observations import observations
 from secant._input.options import Uncertainty, check_choice
 from secant._results.calibration import Calibration
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 __all__ = ["ReliabilityDisplay"]
 
 
-class ReliabilityDisplay:
+class ReliabilityDisplay(OfEstimator):
     """The reliability diagram: how often it happened against what was forecast, bin by bin.
 
     Points on the diagonal are calibrated on average over their bin; below it predictions are too
@@ -127,6 +127,8 @@ class ReliabilityDisplay:
     >>> display.plot(ax, counts=True).counts_ax_.get_ylabel()
     'Predictions'
     """
+
+    __module__ = "secant"
 
     bins: tuple[Reliability, ...]
     names: tuple[str | None, ...]
@@ -316,51 +318,6 @@ class ReliabilityDisplay:
         )
         return display.plot(ax, counts=counts, **kwargs)
 
-    @classmethod
-    def from_estimator(
-        cls,
-        estimator: Any,
-        X: Any,
-        y: Any,
-        *,
-        pos_label: Any = None,
-        name: str | None = None,
-        **options: Any,
-    ) -> ReliabilityDisplay:
-        """Sort the predictions of a fitted binary classifier into bins and draw them.
-
-        Parameters
-        ----------
-        estimator : object with ``predict_proba``
-            The classifier, such as one of scikit-learn's or a pipeline.
-        X : array-like
-            What it predicts from.
-        y : array-like of shape (n,)
-            What happened.
-        pos_label : optional
-            The class to draw; the second of ``estimator.classes_`` unless given.
-        name : str, optional
-            Name of the model, that of its class unless given.
-        **options
-            As in :meth:`from_predictions`.
-
-        Returns
-        -------
-        ReliabilityDisplay
-            Drawn.
-
-        Raises
-        ------
-        InputError
-            If the estimator gives no probabilities of two classes; and as
-            :meth:`from_predictions`.
-        MissingExtraError
-            If matplotlib is not installed.
-        """
-        y_prob, pos_label = predict(estimator, X, pos_label)
-        name = type(estimator).__name__ if name is None else name
-        return cls.from_predictions(y, y_prob, pos_label=pos_label, name=name, **options)
-
     def plot(
         self, ax: Axes | None = None, *, counts: bool = False, **kwargs: Any
     ) -> ReliabilityDisplay:
@@ -445,7 +402,7 @@ class ReliabilityDisplay:
                 "rng": np.random.default_rng(rng),
             }
             for number, result in enumerate(results):
-                if rows and is_weighted(result):
+                if rows and result.weighted:
                     resamples.append(resample_rows(rows[number](), result, **options))
                 else:
                     resamples.append(resample_result(result, **options))

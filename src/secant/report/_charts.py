@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from secant._drawing.models import is_weighted
 from secant._drawing.thin import thin
-from secant._drawing.ticks import equal_fractions, equal_steps, stretches
+from secant._drawing.ticks import each_score, equal_fractions, equal_steps
 from secant.report._html import Markup, tag
 from secant.report._scale import UNIT, Axis, Tick, axis, polyline
 
@@ -38,7 +37,7 @@ __all__ = [
 # The size of labels in points, and widths of the plot in inches on a screen and on a phone.
 _SIZE = 9
 _WIDE, _NARROW = 9.5, 3.2
-# Up to here every distinct score is named below its own stretch of the axis.
+# Up to here every distinct score is named below its own part of the axis.
 _FEW_SCORES = 12
 # Width of the triangle at the origin, as a share of the axis.
 _TRIANGLE = 0.025
@@ -168,7 +167,9 @@ def cumulative(results: Sequence[Calibration], first: dict[str, Any], tool: Mark
 
 def share_of(results: Sequence[Calibration]) -> str:
     """Name what fractions are fractions of."""
-    return "share of weight" if any(map(is_weighted, results)) else "share of predictions"
+    return (
+        "share of weight" if any(result.weighted for result in results) else "share of predictions"
+    )
 
 
 def _thinned(results: Sequence[Calibration]) -> Iterable[tuple[Calibration, Any, dict[str, Any]]]:
@@ -200,7 +201,7 @@ def _extent(curve: Curve) -> tuple[float, float]:
 def _scores(curve: Curve, width: float) -> list[Tick]:
     """Return scores to write below a plot so many inches wide."""
     few = len(curve.score) - 1 <= _FEW_SCORES
-    places, texts = (stretches if few else equal_fractions)(curve, width, _SIZE)
+    places, texts = (each_score if few else equal_fractions)(curve, width, _SIZE)
     return list(zip(np.asarray(places).round(4).tolist(), texts, strict=True))
 
 

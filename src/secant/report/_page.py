@@ -90,9 +90,9 @@ def _count(
 
 def _methods(everyone: Sequence[Calibration]) -> list[str]:
     """Return how P-values were obtained, each way once."""
-    pairs = [("ECCE-R", "ecce_r"), ("ECCE-MAD", "ecce_mad")]
-    said = [f"{name}: {getattr(each, key).method}" for name, key in pairs for each in everyone]
-    return list(dict.fromkeys(said))
+    by_metric = zip(*(each.statistics for each in everyone), strict=True)
+    pairs = [pair for pairs in by_metric for pair in pairs]
+    return list(dict.fromkeys(f"{metric.name}: {value.method}" for metric, value in pairs))
 
 
 def _document(title: str, body: Markup, numbers: dict[str, Any], views: dict[str, Any]) -> str:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from secant._base.writing import write_whole
-from secant.errors import InputError
+from secant.errors import Argument, InputError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -133,8 +133,9 @@ def _compare(folder: Path, before: dict[str, Any], now: dict[str, Any]) -> None:
         if before.get(key) != now.get(key)
     ]
     if changed:
-        msg = (
+        raise InputError(
             f"{folder} was left by an interrupted run that differs from this one: "
-            f"{'; '.join(changed)}. Go back to what it was, or throw its results away (restart)"
+            f"{'; '.join(changed)}. Go back to what it was, or throw its results away (",
+            Argument("restart"),
+            ")",
         )
-        raise InputError(msg)

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from secant.errors import InputError, MissingExtraError
+from secant._base.extras import require
+from secant.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -118,11 +119,7 @@ def check_reader() -> None:
     MissingExtraError
         If Pillow is not installed.
     """
-    try:
-        import PIL.Image  # noqa: F401, PLC0415  (only where images are read)
-    except ModuleNotFoundError as error:
-        msg = "reading images needs Pillow, which is not installed: pip install 'secant[imagenet]'"
-        raise MissingExtraError(msg) from error
+    require("PIL.Image", "imagenet", "reading images needs")
 
 
 def read_ahead(

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from secant._base.extras import require
 from secant.errors import InputError, MissingExtraError
 from secant.paper.imagenet.scoring import Classifier
 
@@ -94,13 +95,11 @@ def resnet18(weights: str | Path = DEFAULT, *, device: str = "auto") -> Classifi
 
 def _libraries() -> tuple[Any, Any]:
     try:
-        import torch  # noqa: PLC0415  (only where the network runs)
-        import torchvision  # noqa: PLC0415
-    except ModuleNotFoundError as error:
-        msg = (
-            f"ResNet-18 needs {error.name}, which is not installed: pip install 'secant[imagenet]'"
+        torch, torchvision = (
+            require(library, "imagenet", "ResNet-18 needs") for library in ("torch", "torchvision")
         )
-        raise MissingExtraError(msg) from error
+    except MissingExtraError:
+        raise
     except (ImportError, RuntimeError, AttributeError) as error:
         msg = (
             "torch and torchvision are installed but do not work together "

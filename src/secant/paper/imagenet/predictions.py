@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from secant._base.extras import require
 from secant._base.writing import write_whole
-from secant.errors import InputError, MissingExtraError
+from secant.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -77,11 +78,7 @@ def check_parquet() -> None:
     MissingExtraError
         If pyarrow is not installed.
     """
-    try:
-        import pyarrow.parquet  # noqa: F401, PLC0415  (only where files are read or written)
-    except ModuleNotFoundError as error:
-        msg = "Parquet files need pyarrow, which is not installed: pip install 'secant[imagenet]'"
-        raise MissingExtraError(msg) from error
+    require("pyarrow.parquet", "imagenet", "Parquet files need")
 
 
 def write_predictions(predictions: Predictions, path: str | Path) -> None:

@@ -15,7 +15,7 @@ import numpy as np
 
 from secant._base.progress import reporting
 from secant._input.options import is_whole
-from secant.errors import InputError
+from secant.errors import Argument, InputError
 from secant.paper.imagenet.finished import FinishedBatch, FinishedBatches
 from secant.paper.imagenet.images import Unreadable, check_reader, read_ahead
 from secant.paper.imagenet.predictions import Predictions, check_parquet, write_predictions
@@ -166,8 +166,8 @@ def score_to_file(
     check_parquet()
     out = Path(out)
     if out.exists() and not overwrite:
-        msg = f"{out} is there already; remove it, or allow it to be replaced (overwrite)"
-        raise InputError(msg)
+        there = f"{out} is there already; remove it, or allow it to be replaced ("
+        raise InputError(there, Argument("overwrite"), ")")
     folder = parts_folder(out)
     if restart:
         FinishedBatches.discard(folder)
@@ -313,5 +313,7 @@ def _assemble(
 def _cannot_read(image: Unreadable, tree: ImageTree) -> InputError:
     return InputError(
         f"cannot read {tree.root / image.path} ({image.reason}); leave such images out to go on "
-        "from here (skip_unreadable), or repair it and start again"
+        "from here (",
+        Argument("skip_unreadable"),
+        "), or repair it and start again",
     )

@@ -83,7 +83,7 @@ def numbers(table: Table) -> dict[str, Any]:
 
 def _row_numbers(row: Group, most: int, *, several: bool) -> dict[str, Any]:
     # Without a second look at the data, which for many groups takes its time.
-    named = row.status == "miscalibrated" and verdict.located(row.calibration)
+    named = row.status == "miscalibrated" and row.calibration.worst.certain
     found = [row.calibration.worst] if named else []
     parts = row.key if several else (row.key,)
     return {

@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from secant._results.calibration import Calibration
-    from secant._results.parts import Statistic
 
 __all__ = ["section"]
 
@@ -55,8 +54,7 @@ def _column(result: Calibration, numbers: dict[str, Any]) -> dict[str, str]:
         "Predictions": f"{result.n:,}",
         "Mean forecast": percent(result.mean_score),
         "Happened": percent(result.base_rate),
-        **_statistic("ECCE-R", result.ecce_r),
-        **_statistic("ECCE-MAD", result.ecce_mad),
+        **_statistics(result),
         "Sigma": metric(result.sigma),
         # No ECCE-R exceeds 1.
         "Detectable ECCE-R": metric(result.detectable) if result.detectable < 1 else "none",
@@ -65,14 +63,17 @@ def _column(result: Calibration, numbers: dict[str, Any]) -> dict[str, str]:
     }
 
 
-def _statistic(label: str, statistic: Statistic) -> dict[str, str]:
-    low, high = statistic.ci
-    return {
-        label: metric(statistic.value),
-        f"{label}, limits": f"{metric(low)} to {metric(high)}",
-        f"{label}, in sigma": metric(statistic.normalized),
-        f"{label}, P-value": f"{pvalue(statistic).removeprefix('= ')} ({statistic.method})",
-    }
+def _statistics(result: Calibration) -> dict[str, str]:
+    written: dict[str, str] = {}
+    for named, value in result.statistics:
+        low, high = value.ci
+        written |= {
+            named.name: metric(value.value),
+            f"{named.name}, limits": f"{metric(low)} to {metric(high)}",
+            f"{named.name}, in sigma": metric(value.normalized),
+            f"{named.name}, P-value": f"{pvalue(value).removeprefix('= ')} ({value.method})",
+        }
+    return written
 
 
 def _eces(bins: dict[str, list[dict[str, Any]]]) -> dict[str, str]:

@@ -65,20 +65,21 @@ def _groups_verdict(table: Table) -> Markup:
 
 
 def _verdict_card(result: Calibration, head: Markup | None) -> Markup:
-    first, *details = str(result).split("\n")
-    headline, _, rest = first.partition(". ")
+    facts = [tag("li", line) for line in verdict.facts(result)]
+    notes = [tag("li", f"Note: {warning}", class_="note") for warning in result.warnings]
     return tag(
         "article",
         head,
-        tag("p", tag("strong", f"{headline}."), f" {rest}", class_="verdict"),
+        tag(
+            "p",
+            tag("strong", f"{verdict.headline(result)}."),
+            f" {verdict.where(result)}",
+            class_="verdict",
+        ),
         _strip(result),
-        tag("ul", *(_detail(line) for line in details), class_="details"),
+        tag("ul", *facts, *notes, class_="details"),
         class_="card",
     )
-
-
-def _detail(line: str) -> Markup:
-    return tag("li", line, class_="note" if line.startswith("Note:") else None)
 
 
 def model_name(model: str | None, number: int) -> str:

@@ -1,40 +1,87 @@
-"""One file of each format: what it says of itself, and its rows in batches."""
+"""What every format of files answers, and how one file is opened."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from secant._base.extras import require
 from secant.errors import InputError
-from secant.sources.files.csv_start import START, check_start
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator, Mapping
     from pathlib import Path
 
-__all__ = ["CSV_BLOCK", "FORMATS", "Look", "arrow", "look", "readable"]
+    from secant._input.options import Reading
+    from secant.errors import Argument
 
-CSV_BLOCK = 1 << 22
-_BUFFER = 1 << 20
-# Rows from which a Parquet file is decoded by a thread of Arrow's, which never waits for the lock
-# of the interpreter but takes a while to set up, and how many batches it is ahead; more take
-# memory and gain little.
-_LARGE = 1 << 20
-_AHEAD = 2
+__all__ = ["Format", "Look", "arrow", "look", "look_of", "readable"]
 
 
 class Look(NamedTuple):
     """What a file says of itself.
 
-    ``rows`` is None where only reading tells; ``pieces`` counts the parts of a file that can be
-    read without those before them.
+    ``rows`` is None where only reading tells; ``sections`` counts what can be read of a file
+    without reading what comes before.
     """
 
     names: list[str]
     types: dict[str, Any]
     rows: int | None
-    pieces: int
+    sections: int
+
+
+class Format(ABC):
+    """How files of one format are read.
+
+    Attributes
+    ----------
+    knows_types
+        Whether files say what their columns hold; where they do not, we choose.
+    """
+
+    knows_types = True
+
+    @abstractmethod
+    def look(self, path: Path) -> Look:
+        """Return what a file says of itself."""
+
+    @abstractmethod
+    def batches(
+        self,
+        path: Path,
+        names: list[str],
+        size: int,
+        types: Mapping[str, Any],
+        section: int | None = None,
+    ) -> Generator[Any]:
+        """Read columns in batches of at most ``size`` rows.
+
+        ``types`` are those of the columns; ``section`` reads one of the file's sections alone.
+        """
+
+    def reads_ahead(self, rows: int | None) -> bool:  # noqa: ARG002  (of no size)
+        """Tell whether a file's next batches are made while the last one is being worked on."""
+        return False
+
+    def choose(
+        self,
+        types: Mapping[str, Any],
+        roles: Mapping[Argument, str],  # noqa: ARG002  (where types are known)
+        reading: Reading | None,  # noqa: ARG002
+    ) -> dict[str, Any]:
+        """Return the types to read columns in, by what they are wanted for."""
+        return dict(types)
+
+    def explain(
+        self,
+        path: Path,  # noqa: ARG002  (where fields are not text)
+        types: Mapping[str, Any],  # noqa: ARG002
+        roles: Mapping[Argument, str],  # noqa: ARG002
+    ) -> InputError | None:
+        """Return an error that names the field that could not be read, if one can be found."""
+        return None
 
 
 def arrow() -> Any:
@@ -48,7 +95,7 @@ def arrow() -> Any:
     return require("pyarrow", "files", "reading files needs")
 
 
-def look(path: Path, kind: str) -> Look:
+def look(path: Path, kind: Format) -> Look:
     """Return what a file says of itself.
 
     Raises
@@ -60,7 +107,13 @@ def look(path: Path, kind: str) -> Look:
         if not path.stat().st_size:
             msg = f"{path} is empty: it holds not one byte"
             raise InputError(msg)
-        return FORMATS[kind].look(path)
+        return kind.look(path)
+
+
+def look_of(schema: Any, rows: int | None, sections: int) -> Look:
+    """Return what a schema of Arrow says of a file."""
+    types = dict(zip(schema.names, schema.types, strict=True))
+    return Look(list(schema.names), types, rows, sections)
 
 
 @contextmanager
@@ -75,217 +128,3 @@ def readable(path: Path) -> Iterator[None]:
             first_line += "; save the file anew in UTF-8"
         msg = f"{path} cannot be read: {first_line}"
         raise InputError(msg) from error
-
-
-class Format(Protocol):
-    """How files of one format are read."""
-
-    def reads_ahead(self, rows: int | None) -> bool:
-        """Tell whether a file's next batches are made while the last one is being worked on."""
-        ...
-
-    def look(self, path: Path) -> Look:
-        """Return what a file says of itself."""
-        ...
-
-    def batches(
-        self,
-        path: Path,
-        names: list[str],
-        size: int,
-        types: Mapping[str, Any],
-        piece: int | None = None,
-    ) -> Generator[Any]:
-        """Read columns in batches of at most ``size`` rows.
-
-        ``types`` are for formats that know none; ``piece`` reads one of the file's pieces alone.
-        """
-        ...
-
-
-class Parquet:
-    """Columns in row groups, with their number of rows."""
-
-    def reads_ahead(self, rows: int | None) -> bool:
-        """Tell whether a file is large enough."""
-        return rows is not None and rows >= _LARGE
-
-    def look(self, path: Path) -> Look:
-        """Read the file's own description."""
-        with self._open(path) as file:
-            schema, metadata = file.schema_arrow, file.metadata
-            return _look(schema, metadata.num_rows, metadata.num_row_groups)
-
-    def batches(
-        self,
-        path: Path,
-        names: list[str],
-        size: int,
-        types: Mapping[str, Any],  # noqa: ARG002  (a Parquet file knows its types)
-        piece: int | None = None,
-    ) -> Generator[Any]:
-        """Read columns in batches of at most ``size`` rows, of all or one of the row groups."""
-        with self._open(path) as file:
-            if piece is None and self.reads_ahead(file.metadata.num_rows):
-                yield from self._scan(path, names, size)
-            else:
-                groups = None if piece is None else [piece]
-                yield from file.iter_batches(batch_size=size, row_groups=groups, columns=names)
-
-    @staticmethod
-    def _scan(path: Path, names: list[str], size: int) -> Iterator[Any]:
-        from pyarrow import dataset, fs  # noqa: PLC0415  (an extra)
-
-        # As a stream, for the reason given below.
-        options = dataset.ParquetFragmentScanOptions(
-            use_buffered_stream=True, buffer_size=_BUFFER, pre_buffer=False
-        )
-        file = dataset.ParquetFileFormat().make_fragment(str(path), fs.LocalFileSystem())
-        scanner = file.scanner(
-            columns=names,
-            batch_size=size,
-            batch_readahead=_AHEAD,
-            fragment_scan_options=options,
-            use_threads=False,  # more than one thread decodes more than memory should hold
-        )
-        yield from scanner.to_batches()
-
-    @staticmethod
-    def _open(path: Path) -> Any:
-        from pyarrow import parquet  # noqa: PLC0415  (an extra)
-
-        # Read as a stream: buffering row groups whole, the default, takes as much memory as the
-        # largest of them.
-        return parquet.ParquetFile(path, pre_buffer=False, buffer_size=_BUFFER)
-
-
-class Feather:
-    """Record batches of Arrow, as a file (Feather) or a stream."""
-
-    def reads_ahead(self, rows: int | None) -> bool:  # noqa: ARG002  (of no size)
-        """Return that none does."""
-        return False
-
-    def look(self, path: Path) -> Look:
-        """Read the file's own description."""
-        with self._open(path, None) as (reader, is_file):
-            if is_file:
-                # Old versions of pyarrow count by reading, which we do anyway.
-                rows = reader.count_rows() if hasattr(reader, "count_rows") else None
-                return _look(reader.schema, rows, reader.num_record_batches)
-            return _look(reader.schema, None, 1)
-
-    def batches(
-        self,
-        path: Path,
-        names: list[str],
-        size: int,
-        types: Mapping[str, Any],  # noqa: ARG002  (Arrow knows its types)
-        piece: int | None = None,
-    ) -> Generator[Any]:
-        """Read columns in batches of at most ``size`` rows, of all or one of the file's own."""
-        with self._open(path, names) as (reader, is_file):
-            if is_file:
-                numbers = range(reader.num_record_batches) if piece is None else [piece]
-                batches: Iterator[Any] = (reader.get_batch(number) for number in numbers)
-            else:
-                batches = iter(reader)
-            for batch in batches:
-                yield from (batch.slice(i, size) for i in range(0, batch.num_rows, size))
-
-    @contextmanager
-    def _open(self, path: Path, names: list[str] | None) -> Iterator[tuple[Any, bool]]:
-        pa = arrow()
-        # Not mapped into memory: a file cut short meanwhile would end the whole process.
-        with pa.OSFile(str(path)) as file:
-            magic = file.read(6)
-            if magic[:4] == b"FEA1":
-                msg = f"{path} is a Feather file of version 1; write it anew as version 2"
-                raise InputError(msg)
-            is_file = magic == b"ARROW1"
-            open_one = pa.ipc.open_file if is_file else pa.ipc.open_stream
-            file.seek(0)
-            try:
-                reader = open_one(file)
-            except pa.ArrowInvalid as error:
-                if is_file:
-                    raise
-                msg = f"{path} cannot be read: it is no Feather file, and no stream of Arrow"
-                raise InputError(msg) from error
-            if names is not None:
-                fields = [reader.schema.get_field_index(name) for name in names]
-                file.seek(0)
-                reader = open_one(file, options=pa.ipc.IpcReadOptions(included_fields=fields))
-            yield reader, is_file
-
-
-class Csv:
-    """Text with commas (``.csv``) or tabs (``.tsv``), gzipped or not, whose first line is names."""
-
-    def reads_ahead(self, rows: int | None) -> bool:  # noqa: ARG002  (of no size)
-        """Return that none does."""
-        return False
-
-    def look(self, path: Path) -> Look:
-        """Read the names, and guess types from the first rows."""
-        with self._text(path) as text:
-            check_start(path, text.read(START), self._separator(path))
-        with self._open(path, None, {}, threads=False) as reader:
-            return _look(reader.schema, None, 1)
-
-    def batches(
-        self,
-        path: Path,
-        names: list[str],
-        size: int,
-        types: Mapping[str, Any],
-        piece: int | None = None,  # noqa: ARG002  (there is only one)
-        *,
-        threads: bool = True,
-    ) -> Generator[Any]:
-        """Read columns in batches of at most ``size`` rows; one thread knows lines by number."""
-        with self._open(path, names, types, threads=threads) as reader:
-            for batch in reader:
-                yield from (batch.slice(i, size) for i in range(0, batch.num_rows, size))
-
-    @contextmanager
-    def _open(
-        self,
-        path: Path,
-        names: list[str] | None,
-        types: Mapping[str, Any],
-        *,
-        threads: bool = True,
-    ) -> Iterator[Any]:
-        from pyarrow import csv  # noqa: PLC0415  (an extra)
-
-        with self._text(path) as text:
-            yield csv.open_csv(
-                text,
-                read_options=csv.ReadOptions(block_size=CSV_BLOCK, use_threads=threads),
-                parse_options=csv.ParseOptions(delimiter=self._separator(path)),
-                # Only an empty field is missing: NA is a word, and may be the name of a group.
-                convert_options=csv.ConvertOptions(
-                    include_columns=names,
-                    column_types=dict(types),
-                    null_values=[""],
-                    strings_can_be_null=True,
-                ),
-            )
-
-    @staticmethod
-    def _text(path: Path) -> Any:
-        gzipped = path.name.lower().endswith(".gz")
-        return arrow().input_stream(str(path), compression="gzip" if gzipped else None)
-
-    @staticmethod
-    def _separator(path: Path) -> str:
-        return "\t" if path.name.lower().endswith((".tsv", ".tsv.gz")) else ","
-
-
-def _look(schema: Any, rows: int | None, pieces: int) -> Look:
-    types = dict(zip(schema.names, schema.types, strict=True))
-    return Look(list(schema.names), types, rows, pieces)
-
-
-FORMATS: dict[str, Format] = {"parquet": Parquet(), "feather": Feather(), "csv": Csv()}

@@ -17,7 +17,7 @@ from secant.sources import rows as row_source
 from secant.sources.files.collected import Collected
 from secant.sources.files.keys import KeyBook
 from secant.sources.files.prefetch import prefetched
-from secant.sources.files.walking import Walk, as_chunk, gathered, usable
+from secant.sources.files.walking import Walk, gathered, usable
 from secant.sources.rows import RowSource
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from secant._base.types import FloatArray, IntArray
     from secant._blocks.table import Blocks, Totals
     from secant._input.observations import Chunk
-    from secant.sources.files.table import FileTable
+    from secant.sources.files.predictions import Predictions
 
 __all__ = ["FileGroups"]
 
@@ -56,7 +56,7 @@ class FileGroups:
         As :class:`Groups` has them, ``empty`` being known after the first look.
     """
 
-    def __init__(self, table: FileTable) -> None:
+    def __init__(self, table: Predictions) -> None:
         self.by = table.columns.by
         self.empty: tuple[Any, ...] = ()
         self._table = table
@@ -106,7 +106,7 @@ class FileGroups:
     # For one group by itself ------------------------------------------------------------------
 
     @property
-    def table(self) -> FileTable:
+    def table(self) -> Predictions:
         """The files."""
         return self._table
 
@@ -127,8 +127,8 @@ class FileGroups:
     def walk(self, groups: Iterable[int]) -> Walk:
         """Return a walk over the files that can hold rows of some groups, checked before."""
         keys = {self._every[group] for group in groups}
-        parts = self._table.parts_with(self.by, keys)
-        return Walk(self._table, int(self._counts.sum()), self._book.numbers, parts)
+        files = self._table.files_with(self.by, keys)
+        return Walk(self._table, int(self._counts.sum()), self._book.numbers, files)
 
     def chunks(
         self, walk: Walk, groups: Iterable[int], size: int | None = None
@@ -137,14 +137,11 @@ class FileGroups:
         wanted = np.zeros(len(self._every), bool)
         wanted[list(groups)] = True
         size = size or _CHUNKS * row_source.CHUNK
-        with closing(gathered(walk.pieces(min(size, row_source.CHUNK)), size)) as pieces:
-            for piece in pieces:
-                chunk, owner = as_chunk(piece)
+        with closing(gathered(walk.chunks(min(size, row_source.CHUNK)), size)) as chunks:
+            for chunk, owner in chunks:
                 assert owner is not None  # noqa: S101
                 ours = np.flatnonzero(wanted[owner])
-                if ours.size < owner.size:
-                    chunk, owner = pick(chunk, ours), owner[ours]
-                order = _sorting(owner, len(self._every))
+                order = ours[_sorting(owner[ours], len(self._every))]
                 yield pick(chunk, order), owner[order]
 
     # Looks at all of them ---------------------------------------------------------------------
@@ -186,9 +183,9 @@ class FileGroups:
         table = self._table
         names = [table.columns.y_prob, *self.by]
         scores, groups = [np.empty(0)], [np.empty(0, np.int64)]
-        for stretch in table.sample(list(dict.fromkeys(names)), _SAMPLE):
-            scores.append(table.scores(stretch))
-            groups.append(self._book.numbers(*table.keys(stretch)))
+        for batch in table.sample(list(dict.fromkeys(names)), _SAMPLE):
+            scores.append(table.scores(batch))
+            groups.append(self._book.numbers(*table.keys(batch)))
         together = np.concatenate(groups)
         order = np.argsort(together, kind="stable")
         return np.concatenate(scores)[order], together[order]
@@ -256,9 +253,9 @@ def _feed(takers: Mapping[int, _Taker], chunk: Chunk, owner: IntArray) -> None:
             takers[group].add(pick(chunk, slice(first, min(stop, first + row_source.CHUNK))))
 
 
-def _keys(table: FileTable) -> Iterator[tuple[list[Any], IntArray]]:
-    for stretch in table.walk(table.columns.by, row_source.CHUNK):
-        yield table.keys(stretch)
+def _keys(table: Predictions) -> Iterator[tuple[list[Any], IntArray]]:
+    for batch in table.walk(table.columns.by, row_source.CHUNK):
+        yield table.keys(batch)
 
 
 def _turns(numbers: Iterable[int], costs: list[int]) -> Iterator[list[int]]:

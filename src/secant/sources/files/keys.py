@@ -8,7 +8,7 @@ import numpy as np
 
 from secant._input.groups import key_order
 from secant.errors import SecantError
-from secant.sources.files.paths import typed
+from secant.sources.files.csv import typed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -10,24 +10,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import unquote
 
 from secant.errors import Argument, InputError
+from secant.sources.files.endings import format_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["Found", "find", "typed"]
+    from secant.sources.files.formats import Format
 
-# Formats by the ends of names, lower case.
-KINDS = {
-    ".parquet": "parquet",
-    ".pq": "parquet",
-    ".csv": "csv",
-    ".csv.gz": "csv",
-    ".tsv": "csv",
-    ".tsv.gz": "csv",
-    ".feather": "feather",
-    ".arrow": "feather",
-    ".ipc": "feather",
-}
+__all__ = ["Found", "find"]
+
 _NULL_PARTITION = "__HIVE_DEFAULT_PARTITION__"
 
 
@@ -35,7 +26,7 @@ class Found(NamedTuple):
     """A file, its format, and the columns that the names of its folders hold (``year=2026``)."""
 
     path: Path
-    kind: str
+    kind: Format
     partition: dict[str, str | None]
 
 
@@ -53,39 +44,13 @@ def find(data: Any) -> list[Found]:
     if times > 1:
         twice = f"{path} is named more than once in "
         raise InputError(twice, Argument("data"), "; its rows would count twice")
-    found = [Found(path, _kind(path), _partition(path)) for path in paths]
+    found = [Found(path, format_of(path), _partition(path)) for path in paths]
     first = found[0]
     for other in found:
-        if other.kind != first.kind:
+        if other.kind is not first.kind:
             mixed = f" has files of several formats, {first.path} and {other.path}"
             raise InputError(Argument("data"), mixed, hint="; name those of one format")
     return found
-
-
-def typed(texts: list[str | None]) -> list[Any]:
-    """Return distinct texts as numbers, if every one is a number written in the usual way.
-
-    The names of folders and the fields of a CSV have no type. ``"07"`` stays a text; so does
-    everything beside it.
-    """
-    words = [text for text in texts if text is not None]
-    if words and all(_is_whole(word) for word in words):
-        return [None if text is None else int(text) for text in texts]
-    if words and all(word in {"True", "False", "true", "false"} for word in words):
-        return [None if text is None else text.lower() == "true" for text in texts]
-    try:
-        numbers = [float(word) for word in words]
-    except ValueError:
-        return list(texts)
-    plain = all(_is_whole(word.partition(".")[0].removeprefix("-")) for word in words)
-    if not plain or len(set(numbers)) < len(words):
-        return list(texts)
-    return [None if text is None else float(text) for text in texts]
-
-
-def _is_whole(word: str) -> bool:
-    digits = word.removeprefix("-")
-    return digits.isascii() and digits.isdecimal() and str(int(digits)) == digits and word != "-0"
 
 
 def _expanded(name: str) -> list[Path]:
@@ -129,16 +94,6 @@ def _walk(folder: Path) -> Iterator[Path]:
             yield from _walk(entry)
         else:
             yield entry
-
-
-def _kind(path: Path) -> str:
-    name = path.name.lower()
-    for end, kind in KINDS.items():
-        if name.endswith(end):
-            return kind
-    known = ", ".join(KINDS)
-    msg = f"{path} is of no format that secant knows by its name; files end in {known}"
-    raise InputError(msg)
 
 
 def _partition(path: Path) -> dict[str, str | None]:

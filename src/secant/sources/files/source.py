@@ -11,25 +11,24 @@ import numpy as np
 from secant._base.types import Forbidden
 from secant._base.writing import write_whole
 from secant._blocks.refining import pick
-from secant._input.columns import check_column
 from secant.errors import SecantError
 from secant.sources import rows as row_source
-from secant.sources.files.formats import CSV_BLOCK, FORMATS, arrow, look, readable
+from secant.sources.files.csv import BLOCK
+from secant.sources.files.formats import arrow, look
 from secant.sources.files.groups import FileGroups
 from secant.sources.files.paths import find
-from secant.sources.files.table import FileTable
-from secant.sources.files.values import plain_array
-from secant.sources.files.walking import Walk, as_chunk, gathered, usable
+from secant.sources.files.predictions import Predictions
+from secant.sources.files.walking import Walk, gathered, usable
+from secant.sources.files.whole import read_columns
 from secant.sources.rows import RowSource
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Generator, Mapping, Sequence
+    from collections.abc import Generator, Mapping
 
     from secant._base.types import FloatArray
     from secant._input.columns import Columns
     from secant._input.observations import Chunk
-    from secant.errors import Argument
 
 __all__ = [
     "FileRows",
@@ -61,7 +60,7 @@ def open_files(data: Any, columns: Columns) -> RowSource:
     MissingExtraError
         If pyarrow is not installed.
     """
-    return RowSource(FileRows(FileTable(data, columns)))
+    return RowSource(FileRows(Predictions(data, columns)))
 
 
 def open_file_groups(data: Any, columns: Columns) -> FileGroups:
@@ -77,7 +76,7 @@ def open_file_groups(data: Any, columns: Columns) -> FileGroups:
     InputError, MissingExtraError
         As :func:`open_files`.
     """
-    return FileGroups(FileTable(data, columns))
+    return FileGroups(Predictions(data, columns))
 
 
 def column_kinds(data: Any) -> dict[str, str]:
@@ -106,40 +105,6 @@ def column_kinds(data: Any) -> dict[str, str]:
     return {name: of(column) for name, column in look(path, kind).types.items()}
 
 
-def read_columns(
-    data: Any, wanted: Mapping[Argument, Sequence[str]]
-) -> dict[str, np.ndarray[Any, Any]]:
-    """Read columns into memory, those of all files one after the other.
-
-    Parameters
-    ----------
-    data
-        A path, a glob, a folder, or a list of them.
-    wanted
-        The names of columns, by the argument that names them.
-
-    Raises
-    ------
-    InputError
-        If there is no file, it cannot be read, or lacks a column.
-    MissingExtraError
-        If pyarrow is not installed.
-    """
-    names = list(dict.fromkeys(name for several in wanted.values() for name in several))
-    parts: dict[str, list[np.ndarray[Any, Any]]] = {name: [] for name in names}
-    for path, kind, _ in find(data):
-        available = look(path, kind).names
-        for argument, several in wanted.items():
-            for name in several:
-                check_column(argument, name, available, str(path))
-        read = FORMATS[kind].batches(path, names, row_source.CHUNK, {})
-        with readable(path), closing(read) as batches:
-            for batch in batches:
-                for name in names:
-                    parts[name].append(plain_array(batch.column(name)))
-    return {name: np.concatenate(each) if each else np.empty(0) for name, each in parts.items()}
-
-
 def write_parquet(
     path: str | os.PathLike[str], columns: Mapping[str, np.ndarray[Any, Any]]
 ) -> None:
@@ -165,7 +130,7 @@ class FileRows:
     is right about whether rows are few or many.
     """
 
-    def __init__(self, table: FileTable) -> None:
+    def __init__(self, table: Predictions) -> None:
         self._table = table
         self._rows = table.rows
         self._seen: Walk | None = None
@@ -206,9 +171,8 @@ class FileRows:
         """Walk over the rows of positive weight; a chunk is valid until the next one is taken."""
         size = max(1, min(size, row_source.CHUNK))
         walk = Walk(self._table, self.rows, again=self._seen is not None)
-        with closing(gathered(walk.pieces(size), size)) as pieces:
-            for piece in pieces:
-                chunk, _ = as_chunk(piece)
+        with closing(gathered(walk.chunks(size), size)) as chunks:
+            for chunk, _ in chunks:
                 rows = chunk.scores.shape[0]
                 yield from (pick(chunk, slice(i, i + size)) for i in range(0, rows, size))
         if self._seen is None:
@@ -220,7 +184,7 @@ class FileRows:
     def sample(self, size: int) -> FloatArray:
         """Return about so many of the scores, from everywhere, in ascending order."""
         table = self._table
-        scores = [table.scores(part) for part in table.sample([table.columns.y_prob], size)]
+        scores = [table.scores(batch) for batch in table.sample([table.columns.y_prob], size)]
         return usable(np.concatenate(scores) if scores else np.empty(0))
 
     def recheck(self) -> None:
@@ -228,18 +192,18 @@ class FileRows:
         self._table.recheck()
 
 
-def _estimated_rows(table: FileTable) -> int:
+def _estimated_rows(table: Predictions) -> int:
     """Count the rows if they are few; estimate their number from the files' sizes if not."""
     seen = block = 0
     names = [table.columns.y_prob]
-    with closing(table.walk(names, CSV_BLOCK)) as stretches:
-        for stretch in stretches:
-            block = block or stretch.rows
-            seen += stretch.rows
+    with closing(table.walk(names, BLOCK)) as batches:
+        for batch in batches:
+            block = block or batch.rows
+            seen += batch.rows
             if seen > row_source.SORT_UP_TO:
                 break
         else:
             return seen
-    is_small = table.parts[0].path.suffix.lower() == ".gz"
+    is_small = table.files[0].path.suffix.lower() == ".gz"
     text = table.bytes * (_GZIP if is_small else 1)
-    return max(seen, round(text * block / CSV_BLOCK))
+    return max(seen, round(text * block / BLOCK))

@@ -7,55 +7,50 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from secant._input.batches import Batch
+from secant._input.columns import check_column
 from secant.errors import InputError, SecantError
-from secant.sources.files.csv_errors import find_bad_field
-from secant.sources.files.formats import FORMATS, arrow, look, readable
-from secant.sources.files.paths import find, typed
-from secant.sources.files.values import (
-    as_array,
-    group_codes,
-    kind_of,
-    nulls,
-    numbers,
-    outcomes,
-    refusal,
-)
+from secant.sources.files.csv import typed
+from secant.sources.files.formats import arrow, look, readable
+from secant.sources.files.paths import find
+from secant.sources.files.values import as_array, kind_of, nulls, refusal
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Generator, Iterator, Sequence
+    from collections.abc import Container, Generator, Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from secant._base.types import FloatArray, IntArray
-    from secant._input.columns import Columns
-    from secant.sources.files.formats import Look
+    from secant._input.options import Reading
+    from secant.errors import Argument
+    from secant.sources.files.formats import Format
     from secant.sources.files.paths import Found
 
-__all__ = ["FileTable", "Part", "Stretch"]
+__all__ = ["Batch", "File", "FileTable"]
 
-_SAMPLED_PIECES = 16
+_SAMPLED = 16  # sections of files
 _MISSING = {"y_true": "outcome", "y_prob": "score", "sample_weight": "weight"}
 
 
-class Part(NamedTuple):
+class File(NamedTuple):
     """One of the files: where it is, what it holds, and how it was when it was first seen.
 
     ``types`` are those of the columns to read, ``folder`` the values that its folders' names hold.
     """
 
     path: Path
-    kind: str
+    kind: Format
     rows: int | None
-    pieces: int
+    sections: int
     stamp: tuple[int, int]
     types: dict[str, Any]
     folder: dict[str, Any]
 
 
-class Stretch(NamedTuple):
-    """Consecutive rows of one file: ``start`` is the first one's number there, ``first`` in all."""
+class Batch(NamedTuple):
+    """Consecutive rows of one file, as they were read.
 
-    part: Part
+    ``start`` is the first one's number there, ``first`` in all files.
+    """
+
+    file: File
     start: int
     first: int
     rows: int
@@ -69,8 +64,10 @@ class FileTable:
     ----------
     data
         A path, a glob, a folder, or a list of them.
-    columns
-        The columns to read.
+    roles
+        The columns to read, by the argument that names each.
+    reading
+        How outcomes are meant; None where they may be of any number of classes.
 
     Raises
     ------
@@ -79,34 +76,40 @@ class FileTable:
         type that cannot be used or that differs from another file's.
     """
 
-    def __init__(self, data: Any, columns: Columns) -> None:
+    def __init__(self, data: Any, roles: Mapping[Argument, str], reading: Reading | None) -> None:
         arrow()
-        self.columns = columns
+        self._roles, self._reading = roles, reading
+        self._names = list(dict.fromkeys(roles.values()))
         found = find(data)
         folders = _folder_values(found)
-        self.parts = [self._part(file, folder) for file, folder in zip(found, folders, strict=True)]
+        self.files = [self._file(each, folder) for each, folder in zip(found, folders, strict=True)]
         self._check_types()
 
     @property
     def rows(self) -> int | None:
         """How many rows there are, where the files say so."""
-        counts = [part.rows for part in self.parts if part.rows is not None]
-        return sum(counts) if len(counts) == len(self.parts) else None
+        counts = [file.rows for file in self.files if file.rows is not None]
+        return sum(counts) if len(counts) == len(self.files) else None
 
     @property
     def reads_ahead(self) -> bool:
         """Whether the next batches are made while the last one is being worked on."""
-        return all(FORMATS[part.kind].reads_ahead(part.rows) for part in self.parts)
+        return all(file.kind.reads_ahead(file.rows) for file in self.files)
 
     @property
     def bytes(self) -> int:
         """The size of all files."""
-        return sum(part.stamp[0] for part in self.parts)
+        return sum(file.stamp[0] for file in self.files)
+
+    @property
+    def doing(self) -> str:
+        """What to call a walk over the files."""
+        return "Reading" if len(self.files) == 1 else f"Reading {len(self.files):,} files"
 
     def walk(
-        self, names: Sequence[str], size: int, parts: Sequence[Part] | None = None
-    ) -> Generator[Stretch]:
-        """Walk over columns of all files, or some, in stretches of at most ``size`` rows.
+        self, names: Sequence[str], size: int, files: Sequence[File] | None = None
+    ) -> Generator[Batch]:
+        """Walk over columns of all files, or some, in batches of at most ``size`` rows.
 
         Raises
         ------
@@ -116,84 +119,70 @@ class FileTable:
             If a file cannot be read.
         """
         first = 0
-        chosen = None if parts is None else {part.path for part in parts}
-        for part in self.parts:
-            if chosen is not None and part.path not in chosen:
-                first += part.rows or 0
+        chosen = None if files is None else {file.path for file in files}
+        for file in self.files:
+            if chosen is not None and file.path not in chosen:
+                first += file.rows or 0
                 continue
-            self._recheck(part)
+            _recheck(file)
             start = 0
-            with closing(self._batches(part, names, size)) as batches:
-                for rows, columns in batches:
+            with closing(self._read(file, names, size)) as read:
+                for rows, columns in read:
                     if rows:
-                        yield Stretch(part, start, first, rows, columns)
+                        yield Batch(file, start, first, rows, columns)
                     start += rows
                     first += rows
-            if part.rows not in (None, start):
-                msg = f"{part.path} says that it holds {part.rows:,} rows, but has {start:,}"
+            if file.rows not in (None, start):
+                msg = f"{file.path} says that it holds {file.rows:,} rows, but has {start:,}"
                 raise InputError(msg)
 
-    def sample(self, names: Sequence[str], size: int) -> Iterator[Stretch]:
-        """Return about so many rows from pieces spread over all files, and read little else."""
-        pieces = [(part, piece) for part in self.parts for piece in range(part.pieces)]
-        if not pieces:
+    def sample(self, names: Sequence[str], size: int) -> Iterator[Batch]:
+        """Return about so many rows from sections of all files, and read little else."""
+        sections = [(file, section) for file in self.files for section in range(file.sections)]
+        if not sections:
             return
-        chosen = np.unique(np.linspace(0, len(pieces) - 1, _SAMPLED_PIECES).round().astype(int))
+        chosen = np.unique(np.linspace(0, len(sections) - 1, _SAMPLED).round().astype(int))
         each = -(-size // len(chosen))
-        for part, piece in (pieces[number] for number in chosen):
-            with closing(self._batches(part, names, each, piece)) as batches:
-                for rows, columns in batches:
-                    yield Stretch(part, 0, 0, rows, columns)
-                    break  # the rest of the piece stays unread
+        for file, section in (sections[number] for number in chosen):
+            with closing(self._read(file, names, each, section)) as read:
+                for rows, columns in read:
+                    yield Batch(file, 0, 0, rows, columns)
+                    break  # the rest of the section stays unread
 
-    def batch(self, stretch: Stretch) -> Batch:
-        """Return the observations of some rows.
+    def complete(self, batch: Batch, argument: str, name: str) -> Any:
+        """Return a column that has a value in every row.
 
         Raises
         ------
         InputError
             If a value is null, naming its place, and how many are null in all files.
         """
-        names = self.columns
-        labels, words = outcomes(self._complete(stretch, "y_true", names.y_true))
-        scores = numbers(self._complete(stretch, "y_prob", names.y_prob))
-        weights = None
-        if names.sample_weight is not None:
-            weights = numbers(self._complete(stretch, "sample_weight", names.sample_weight))
-        return Batch(labels, scores, weights, words)
-
-    def keys(self, stretch: Stretch) -> tuple[list[Any], IntArray]:
-        """Return the keys of the groups of some rows, and the number of each row's key."""
-        return group_codes([stretch.columns[name] for name in self.columns.by])
-
-    def scores(self, stretch: Stretch) -> FloatArray:
-        """Return the scores of some rows, NaN for those that cannot be used: for a sample."""
-        column = stretch.columns[self.columns.y_prob]
-        if kind_of(column.type) == "nothing":
-            return np.full(stretch.rows, np.nan)
-        return numbers(column) + 0.0  # not -0.0
-
-    def refused(self, stretch: Stretch, error: InputError) -> InputError:
-        """Return an error about a batch as one about files: which one, which row, which column."""
-        place = str(stretch.part.path)
-        if error.value is None:
-            place += f", rows {stretch.start:,} to {stretch.start + stretch.rows - 1:,}"
-        return self.columns.explain(error, place, stretch.start)
-
-    def refused_whole(self, error: InputError) -> InputError:
-        """Return an error about all rows as one about files."""
-        more = f" and {len(self.parts) - 1:,} more" if len(self.parts) > 1 else ""
-        return self.columns.explain(error, f"{self.parts[0].path}{more}")
+        column = batch.columns[name]
+        known = nulls(column)
+        if not known.null_count:
+            return column
+        count = sum(nulls(each.columns[name]).null_count for each in self.walk([name], batch.rows))
+        raise InputError(
+            f"; a missing {_MISSING.get(argument, 'value')} cannot be assessed, and secant drops no"
+            f" rows ({count:,} {'is' if count == 1 else 'are'} null in all)",
+            argument=argument,
+            value="null",
+            row=batch.start + int(np.argmax(as_array(known.is_null()))),
+            column=name,
+            place=str(batch.file.path),
+        )
 
     def are_texts(self, names: Sequence[str]) -> list[bool]:
         """Tell of columns whether they are text only because the format knows no types."""
-        part = self.parts[0]
+        file = self.files[0]
         return [
-            part.kind == "csv" and name not in part.folder and kind_of(part.types[name]) == "text"
+            not file.kind.knows_types
+            and name not in file.folder
+            and kind_of(file.types[name]) == "text"
             for name in names
         ]
 
-    def parts_with(self, names: Sequence[str], wanted: Container[Any]) -> list[Part] | None:
+    def files_with(self, names: Sequence[str], wanted: Container[Any]) -> list[File] | None:
         """Return the files that can hold rows with these keys, if folders' names tell; else None.
 
         Parameters
@@ -204,140 +193,91 @@ class FileTable:
             Keys, tuples where columns are several.
         """
         chosen = []
-        for part in self.parts:
-            if part.rows is None or any(name not in part.folder for name in names):
+        for file in self.files:
+            if file.rows is None or any(name not in file.folder for name in names):
                 return None
-            key = tuple(part.folder[name] for name in names)
+            key = tuple(file.folder[name] for name in names)
             if (key if len(names) > 1 else key[0]) in wanted:
-                chosen.append(part)
+                chosen.append(file)
         return chosen
 
     def recheck(self) -> None:
         """Raise SecantError if a file is not the one that was seen first."""
-        for part in self.parts:
-            self._recheck(part)
+        for file in self.files:
+            _recheck(file)
 
     # Looking, before anything is read ---------------------------------------------------------
 
-    def _part(self, found: Found, folder: dict[str, Any]) -> Part:
+    def _file(self, found: Found, folder: dict[str, Any]) -> File:
         path, kind, _ = found
         with readable(path):
             stamp = _stamp(path)
         seen = look(path, kind)
-        self.columns.check([*seen.names, *folder], str(path))
-        twice = [name for name in self.columns.names if seen.names.count(name) > 1]
+        for argument, name in self._roles.items():
+            check_column(argument, name, [*seen.names, *folder], str(path))
+        twice = [name for name in self._names if seen.names.count(name) > 1]
         if twice:
             msg = f"{path} has several columns {twice[0]!r}"
             raise InputError(msg)
-        folder = {
-            name: value
-            for name, value in folder.items()
-            if name in self.columns.names and name not in seen.types
-        }
-        types = self._types(kind, seen, folder)
-        return Part(path, kind, seen.rows, seen.pieces, stamp, types, folder)
-
-    def _types(self, kind: str, seen: Look, folder: dict[str, Any]) -> dict[str, Any]:
-        """Return the type of every column to read: those of a CSV are for us to choose."""
-        pa, columns = arrow(), self.columns
-        types = {
-            name: pa.scalar(folder[name]).type if name in folder else seen.types[name]
-            for name in columns.names
-        }
-        if kind == "csv":
-            chosen = dict.fromkeys(columns.by, pa.string())
-            chosen |= dict.fromkeys(
-                (name for name in (columns.y_prob, columns.sample_weight) if name), pa.float64()
-            )
-            # Whole numbers at the beginning of a file may be followed by others.
-            guessed = types[columns.y_true]
-            if isinstance(columns.reading.pos_label, str) or pa.types.is_binary(guessed):
-                guessed = pa.string()
-            elif kind_of(guessed) == "numbers":
-                guessed = pa.float64()
-            chosen[columns.y_true] = guessed
-            types |= {name: kind for name, kind in chosen.items() if name not in folder}
-        return types
+        inside = {name: seen.types[name] for name in self._names if name in seen.types}
+        roles = {argument: name for argument, name in self._roles.items() if name in inside}
+        folder = {name: folder[name] for name in self._names if name not in inside}
+        types = kind.choose(inside, roles, self._reading)
+        types |= {name: arrow().scalar(value).type for name, value in folder.items()}
+        return File(path, kind, seen.rows, seen.sections, stamp, types, folder)
 
     def _check_types(self) -> None:
         """Refuse columns that cannot be used or are of different types in different files."""
-        for argument, name in self.columns.roles.items():
-            first: Part | None = None
-            for part in self.parts:
-                kind = part.types[name]
+        for argument, name in self._roles.items():
+            first: File | None = None
+            for file in self.files:
+                kind = file.types[name]
                 why = refusal(argument, name, kind)
                 if why is not None:
-                    raise why.but(place=str(part.path))
+                    raise why.but(place=str(file.path))
                 if kind_of(kind) == "nothing":
                     continue
-                first = first or part
+                first = first or file
                 if kind_of(kind) != kind_of(first.types[name]):
                     msg = (
-                        f"column {name!r} holds {kind_of(kind)} ({kind}) in {part.path}, but "
+                        f"column {name!r} holds {kind_of(kind)} ({kind}) in {file.path}, but "
                         f"{kind_of(first.types[name])} ({first.types[name]}) in {first.path}"
                     )
                     raise InputError(msg)
-            if first is not None and first.kind == "csv":
-                for part in self.parts:  # nothing could be guessed from a file without rows
-                    if kind_of(part.types[name]) == "nothing" and name not in part.folder:
-                        part.types[name] = first.types[name]
+            if first is not None and not first.kind.knows_types:
+                for file in self.files:  # nothing could be guessed from a file without rows
+                    if kind_of(file.types[name]) == "nothing" and name not in file.folder:
+                        file.types[name] = first.types[name]
 
     # Reading ----------------------------------------------------------------------------------
 
-    def _batches(
-        self, part: Part, names: Sequence[str], size: int, piece: int | None = None
+    def _read(
+        self, file: File, names: Sequence[str], size: int, section: int | None = None
     ) -> Generator[tuple[int, dict[str, Any]]]:
-        """Read one file, or a piece of it: rows, and columns by name.
+        """Read one file, or a section of it: rows, and columns by name.
 
         Whoever stops early closes this, and this what it reads from: an interrupt that comes while
         generators are thrown away is lost.
         """
-        inside = [name for name in names if name not in part.folder]
-        if not inside and part.rows is not None and piece is None:
-            for start in range(0, part.rows, size):
-                rows = min(size, part.rows - start)
-                yield rows, _constants(part, names, rows)
+        inside = [name for name in names if name not in file.folder]
+        if not inside and file.rows is not None and section is None:
+            for start in range(0, file.rows, size):
+                rows = min(size, file.rows - start)
+                yield rows, _constants(file, names, rows)
             return
-        inside = inside or [name for name in part.types if name not in part.folder][:1]
-        types = {name: part.types[name] for name in inside} if part.kind == "csv" else {}
-        read = FORMATS[part.kind].batches(part.path, inside, size, types, piece)
-        with readable(part.path), closing(read) as batches:
+        inside = inside or [name for name in file.types if name not in file.folder][:1]
+        types = {name: file.types[name] for name in inside}
+        read = file.kind.batches(file.path, inside, size, types, section)
+        with readable(file.path), closing(read) as batches:
             try:
                 for batch in batches:
                     columns = {name: batch.column(name) for name in inside}
-                    yield batch.num_rows, columns | _constants(part, names, batch.num_rows)
-            except arrow().ArrowInvalid:
-                if part.kind == "csv":
-                    find_bad_field(part.path, types, self.columns.roles)
-                raise
-
-    def _complete(self, stretch: Stretch, argument: str, name: str) -> Any:
-        """Return a column that has a value in every row."""
-        column = stretch.columns[name]
-        known = nulls(column)
-        if not known.null_count:
-            return column
-        first = int(np.argmax(as_array(known.is_null())))
-        count = sum(
-            nulls(other.columns[name]).null_count for other in self.walk([name], stretch.rows)
-        )
-        missing = InputError(
-            f"; a missing {_MISSING[argument]} cannot be assessed, and secant drops no rows"
-            f" ({count:,} {'is' if count == 1 else 'are'} null in all)",
-            argument=argument,
-            value="null",
-            row=first,
-        )
-        raise self.columns.explain(missing, str(stretch.part.path), stretch.start)
-
-    def _recheck(self, part: Part) -> None:
-        try:
-            same = _stamp(part.path) == part.stamp
-        except OSError:
-            same = False
-        if not same:
-            msg = f"{part.path} was changed after it was first looked at: assess it again"
-            raise SecantError(msg)
+                    yield batch.num_rows, columns | _constants(file, names, batch.num_rows)
+            except arrow().ArrowInvalid as error:
+                known = file.kind.explain(file.path, types, self._roles)
+                if known is None:
+                    raise
+                raise known from error
 
 
 def _folder_values(found: list[Found]) -> list[dict[str, Any]]:
@@ -349,15 +289,25 @@ def _folder_values(found: list[Found]) -> list[dict[str, Any]]:
     return [{name: values[name][text] for name, text in file.partition.items()} for file in found]
 
 
-def _constants(part: Part, names: Sequence[str], rows: int) -> dict[str, Any]:
+def _constants(file: File, names: Sequence[str], rows: int) -> dict[str, Any]:
     pa = arrow()
     return {
-        name: pa.repeat(pa.scalar(part.folder[name], part.types[name]), rows)
+        name: pa.repeat(pa.scalar(file.folder[name], file.types[name]), rows)
         for name in names
-        if name in part.folder
+        if name in file.folder
     }
 
 
 def _stamp(path: Path) -> tuple[int, int]:
     seen = path.stat()
     return seen.st_size, seen.st_mtime_ns
+
+
+def _recheck(file: File) -> None:
+    try:
+        same = _stamp(file.path) == file.stamp
+    except OSError:
+        same = False
+    if not same:
+        msg = f"{file.path} was changed after it was first looked at: assess it again"
+        raise SecantError(msg)

@@ -14,13 +14,23 @@ if TYPE_CHECKING:
     from secant._base.types import FloatArray, IntArray
     from secant.errors import Argument
 
-__all__ = ["as_array", "group_codes", "kind_of", "nulls", "numbers", "outcomes", "refusal"]
+__all__ = [
+    "as_array",
+    "group_codes",
+    "kind_of",
+    "nulls",
+    "numbers",
+    "outcomes",
+    "plain_numbers",
+    "refusal",
+]
 
+_ANY = ("numbers", "booleans", "text", "dates")
 _WANTED = {
     "y_prob": ("numbers", "booleans"),
+    "probs": ("numbers", "booleans"),
     "sample_weight": ("numbers", "booleans"),
     "y_true": ("numbers", "booleans", "text"),
-    "by": ("numbers", "booleans", "text", "dates"),
 }
 
 
@@ -43,10 +53,13 @@ def kind_of(kind: Any) -> str:
 def refusal(argument: Argument, name: str, kind: Any) -> InputError | None:
     """Say why a column cannot be what an argument needs; None if it can."""
     held = kind_of(kind)
-    if held in (*_WANTED[argument.name], "nothing"):  # rows that are missing are refused by row
+    if held in (
+        *_WANTED.get(argument.name, _ANY),
+        "nothing",
+    ):  # rows that are missing are refused by row
         return None
     what = held if held == str(kind) else f"{held} ({kind})"
-    if argument.name == "by":
+    if argument.name not in _WANTED:
         cannot = f" names, holds {what}, which cannot name groups"
         return InputError(f"column {name!r}, which ", argument, cannot, column=name)
     needs = "0 and 1" if argument.name == "y_true" else "real numbers"
@@ -88,23 +101,18 @@ def numbers(column: Any) -> FloatArray:
 
 def outcomes(column: Any) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any] | None]:
     """Return a column of outcomes: its values, or the numbers of its words and the words."""
-    held = kind_of(column.type)
-    if held == "text":
+    if kind_of(column.type) == "text":
         codes, words = _encoded(column)
         return codes, np.array(words.to_pylist(), dtype=object)
-    if arrow().types.is_integer(column.type) or held == "booleans":
-        return as_array(column), None
-    return numbers(column), None
+    return plain_numbers(column), None
 
 
-def plain_array(column: Any) -> np.ndarray[Any, Any]:
-    """Return a column as an array: numbers, truths, or objects, None where there is no value."""
-    whole = arrow().types.is_integer(column.type) or kind_of(column.type) == "booleans"
-    if whole and not column.null_count:
-        return as_array(column)
-    if kind_of(column.type) == "numbers":
-        return numbers(column)
-    return np.array(column.to_pylist(), dtype=object)
+def plain_numbers(column: Any) -> np.ndarray[Any, Any]:
+    """Return a column of numbers or truths without nulls: those that are whole stay so."""
+    if arrow().types.is_dictionary(column.type):
+        column = column.dictionary_decode()
+    whole = arrow().types.is_integer(column.type) or arrow().types.is_boolean(column.type)
+    return as_array(column) if whole else numbers(column)
 
 
 def group_codes(columns: list[Any]) -> tuple[list[Any], IntArray]:

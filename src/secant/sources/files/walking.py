@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from contextlib import closing
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from secant._base.progress import reporting
 from secant._base.types import Forbidden
-from secant._input.batches import Batch, Checks
+from secant._blocks.refining import join, pick
+from secant._input.batches import Checks
 from secant._input.observations import Chunk
 from secant.errors import InputError
 from secant.sources.files.prefetch import prefetched
@@ -18,23 +19,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Sequence
 
     from secant._base.types import FloatArray, IntArray
-    from secant.sources.files.table import FileTable, Part, Stretch
+    from secant.sources.files.predictions import Predictions
+    from secant.sources.files.table import Batch, File
 
-    Keys = tuple[list[Any], IntArray]
-
-__all__ = ["ForbiddenRows", "Piece", "Walk", "as_chunk", "gathered", "usable"]
+__all__ = ["ForbiddenRows", "Walk", "gathered", "usable"]
 
 # So many forbidden rows are remembered by number; all are counted.
 _REMEMBERED = 1 << 16
-
-
-class Piece(NamedTuple):
-    """Checked rows: scores, outcomes of 0 and 1, weights, and the number of each row's group."""
-
-    scores: FloatArray
-    labels: np.ndarray[Any, Any]
-    weights: FloatArray | None
-    groups: IntArray | None
 
 
 class ForbiddenRows:
@@ -66,7 +57,7 @@ class Walk:
         About how many rows there are, for the progress bar.
     number_groups
         Gives the groups of rows numbers; None where rows have no groups.
-    parts
+    files
         The files to walk over, if not all.
     again
         Whether an earlier walk has checked every row: the files have not changed since then, or
@@ -75,115 +66,118 @@ class Walk:
 
     def __init__(
         self,
-        table: FileTable,
+        table: Predictions,
         total: int,
         number_groups: Callable[[list[Any], IntArray], IntArray] | None = None,
-        parts: Sequence[Part] | None = None,
+        files: Sequence[File] | None = None,
         *,
         again: bool = False,
     ) -> None:
         self._table, self._total, self._again = table, total, again
-        self._number_groups, self._parts = number_groups, parts
-        columns = table.columns
-        self.checks = Checks(columns.reading)
-        self._weighted = columns.sample_weight is not None
+        self._number_groups, self._files = number_groups, files
+        self.checks = Checks(table.columns.reading)
         self.refused = ForbiddenRows()
         self.refused_in: dict[int, ForbiddenRows] = {}
 
-    def pieces(self, size: int) -> Generator[Piece]:
-        """Walk over the rows in pieces of at most ``size``, and check each.
+    def chunks(self, size: int) -> Generator[tuple[Chunk, IntArray | None]]:
+        """Walk over the rows of positive weight, each checked, at most ``size`` at a time.
+
+        Yields
+        ------
+        chunk, groups
+            Rows, and the number of each one's group, if asked for.
 
         Raises
         ------
         InputError
             If rows cannot be used: the file, the row there, the column and the value.
         """
-        files = len(self._table.parts if self._parts is None else self._parts)
-        doing = "Reading" if files == 1 else f"Reading {files:,} files"
         read = self._read(size)
         if not self._table.reads_ahead:
             read = prefetched(read)
-        with reporting(doing) as report, closing(read):
-            for done, piece in read:
-                yield piece
+        with reporting(self._table.doing) as report, closing(read):
+            for done, checked in read:
+                yield checked
                 report(done, self._total)
-        if self._parts is None and not self._again:
+        if self._files is None and not self._again:
             self._finish()
 
-    def _read(self, size: int) -> Generator[tuple[int, Piece]]:
+    def _read(self, size: int) -> Generator[tuple[int, tuple[Chunk, IntArray | None]]]:
         """Read and check what a walk needs; this may run in a thread of its own."""
-        table = self._table
-        grouped = self._number_groups is not None
-        columns = table.columns if grouped else table.columns._replace(by=())
-        with closing(table.walk(columns.names, size, self._parts)) as stretches:
-            for stretch in stretches:
-                keys = table.keys(stretch) if grouped else None
-                yield (
-                    stretch.first + stretch.rows,
-                    self._checked(stretch, table.batch(stretch), keys),
-                )
+        columns = self._table.columns
+        if self._number_groups is None:
+            columns = columns._replace(by=())
+        with closing(self._table.walk(columns.names, size, self._files)) as batches:
+            for batch in batches:
+                yield batch.first + batch.rows, self._checked(batch)
 
-    def _checked(self, stretch: Stretch, batch: Batch, keys: Keys | None) -> Piece:
-        nothing = np.zeros(0, np.int64)
+    def _checked(self, batch: Batch) -> tuple[Chunk, IntArray | None]:
+        labels, scores, weights, words = self._table.values(batch)
+        refused = np.zeros(0, np.int64)
         try:
             if self._again:
-                labels, refused = self.checks.again(batch), nothing
+                labels = self.checks.again(labels, scores, words)
             else:
-                labels, refused = self.checks.batch(batch)
+                labels, refused = self.checks.batch(labels, scores, weights, words)
         except InputError as error:
-            raise self._table.refused(stretch, error) from error
+            raise self._table.refused(batch, error) from error
         groups = None
-        if keys is not None and self._number_groups is not None:
-            groups = self._number_groups(*keys)
+        if self._number_groups is not None:
+            groups = self._number_groups(*self._table.keys(batch))
         if refused.size:
-            self.refused.add(refused + stretch.first)
-            if groups is not None:
-                owners = groups[refused]
-                for group in np.unique(owners).tolist():
-                    rows = refused[owners == group] + stretch.first
-                    self.refused_in.setdefault(group, ForbiddenRows()).add(rows)
-        return Piece(batch.scores, labels, batch.weights, groups)
+            self._note(refused, batch.first, groups)
+        return _of_positive_weight(Chunk(scores, labels, weights), groups)
+
+    def _note(self, refused: IntArray, first: int, groups: IntArray | None) -> None:
+        """Remember rows of a batch, and which groups they are in."""
+        self.refused.add(refused + first)
+        if groups is not None:
+            owners = groups[refused]
+            for group in np.unique(owners).tolist():
+                rows = refused[owners == group] + first
+                self.refused_in.setdefault(group, ForbiddenRows()).add(rows)
 
     def _finish(self) -> None:
         try:
-            self.checks.finish(weighted=self._weighted)
+            self.checks.finish(weighted=self._table.columns.sample_weight is not None)
         except InputError as error:
             raise self._table.refused_whole(error) from error
 
 
-def gathered(pieces: Generator[Piece], size: int) -> Generator[Piece]:
-    """Join small pieces, as many small files or row groups make, up to ``size`` rows."""
-    held: list[Piece] = []
+def gathered(
+    chunks: Generator[tuple[Chunk, IntArray | None]], size: int
+) -> Generator[tuple[Chunk, IntArray | None]]:
+    """Join small chunks, as many small files or row groups make, up to ``size`` rows."""
+    held: list[tuple[Chunk, IntArray | None]] = []
     count = 0
-    with closing(pieces):
-        for piece in pieces:
-            rows = piece.scores.shape[0]
+    with closing(chunks):
+        for chunk, groups in chunks:
+            rows = chunk.scores.shape[0]
             if held and count + rows > size:
                 yield _joined(held)
                 held, count = [], 0
-            held.append(piece)
+            held.append((chunk, groups))
             count += rows
         if held:
             yield _joined(held)
 
 
-def _joined(pieces: list[Piece]) -> Piece:
-    if len(pieces) == 1:
-        return pieces[0]
-    columns = zip(*pieces, strict=True)
-    return Piece(*(None if c[0] is None else np.concatenate(c) for c in columns))  # type: ignore[arg-type]
+def _joined(held: list[tuple[Chunk, IntArray | None]]) -> tuple[Chunk, IntArray | None]:
+    if len(held) == 1:
+        return held[0]
+    groups = [groups for _, groups in held if groups is not None]
+    return join([chunk for chunk, _ in held]), np.concatenate(groups) if groups else None
 
 
-def as_chunk(piece: Piece) -> tuple[Chunk, IntArray | None]:
-    """Return the rows of positive weight, and their groups."""
-    scores, labels, weights, groups = piece
-    if weights is not None and not weights.all():
-        counted = weights > 0
-        scores, labels, weights = scores[counted], labels[counted], weights[counted]
+def _of_positive_weight(chunk: Chunk, groups: IntArray | None) -> tuple[Chunk, IntArray | None]:
+    """Return the rows that count, their labels in a type that can be added up."""
+    if chunk.weights is not None and not chunk.weights.all():
+        counted = chunk.weights > 0
+        chunk = pick(chunk, counted)
         groups = None if groups is None else groups[counted]
-    if not np.can_cast(labels.dtype, np.int64):
-        labels = labels.astype(np.int64)
-    return Chunk(scores, labels, weights), groups
+    if not np.can_cast(chunk.labels.dtype, np.int64):
+        chunk = chunk._replace(labels=chunk.labels.astype(np.int64))
+    return chunk, groups
 
 
 def usable(scores: FloatArray) -> FloatArray:

@@ -1,0 +1,136 @@
+"""Files whose columns know their types: Parquet, Feather, streams of Arrow."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from secant.errors import InputError
+from secant.sources.files.formats import Format, arrow, look_of
+
+if TYPE_CHECKING:
+    from collections.abc import Generator, Iterator, Mapping
+    from pathlib import Path
+
+    from secant.sources.files.formats import Look
+
+__all__ = ["Feather", "Parquet"]
+
+_BUFFER = 1 << 20
+# Rows from which a Parquet file is decoded by a thread of Arrow's, which never waits for the lock
+# of the interpreter but takes a while to set up, and how many batches it is ahead; more take
+# memory and gain little.
+_LARGE = 1 << 20
+_AHEAD = 2
+
+
+class Parquet(Format):
+    """Columns in row groups, with their number of rows."""
+
+    def reads_ahead(self, rows: int | None) -> bool:
+        """Tell whether a file is large enough."""
+        return rows is not None and rows >= _LARGE
+
+    def look(self, path: Path) -> Look:
+        """Read the file's own description."""
+        with self._open(path) as file:
+            metadata = file.metadata
+            return look_of(file.schema_arrow, metadata.num_rows, metadata.num_row_groups)
+
+    def batches(
+        self,
+        path: Path,
+        names: list[str],
+        size: int,
+        types: Mapping[str, Any],  # noqa: ARG002  (a Parquet file knows its types)
+        section: int | None = None,
+    ) -> Generator[Any]:
+        """Read columns in batches of at most ``size`` rows, of all or one of the row groups."""
+        with self._open(path) as file:
+            if section is None and self.reads_ahead(file.metadata.num_rows):
+                yield from self._scan(path, names, size)
+            else:
+                groups = None if section is None else [section]
+                yield from file.iter_batches(batch_size=size, row_groups=groups, columns=names)
+
+    @staticmethod
+    def _scan(path: Path, names: list[str], size: int) -> Iterator[Any]:
+        from pyarrow import dataset, fs  # noqa: PLC0415  (an extra)
+
+        # As a stream, for the reason given below.
+        options = dataset.ParquetFragmentScanOptions(
+            use_buffered_stream=True, buffer_size=_BUFFER, pre_buffer=False
+        )
+        file = dataset.ParquetFileFormat().make_fragment(str(path), fs.LocalFileSystem())
+        scanner = file.scanner(
+            columns=names,
+            batch_size=size,
+            batch_readahead=_AHEAD,
+            fragment_scan_options=options,
+            use_threads=False,  # more than one thread decodes more than memory should hold
+        )
+        yield from scanner.to_batches()
+
+    @staticmethod
+    def _open(path: Path) -> Any:
+        from pyarrow import parquet  # noqa: PLC0415  (an extra)
+
+        # Read as a stream: buffering row groups whole, the default, takes as much memory as the
+        # largest of them.
+        return parquet.ParquetFile(path, pre_buffer=False, buffer_size=_BUFFER)
+
+
+class Feather(Format):
+    """Record batches of Arrow, as a file (Feather) or a stream."""
+
+    def look(self, path: Path) -> Look:
+        """Read the file's own description."""
+        with self._open(path, None) as (reader, is_file):
+            if is_file:
+                # Old versions of pyarrow count by reading, which we do anyway.
+                rows = reader.count_rows() if hasattr(reader, "count_rows") else None
+                return look_of(reader.schema, rows, reader.num_record_batches)
+            return look_of(reader.schema, None, 1)
+
+    def batches(
+        self,
+        path: Path,
+        names: list[str],
+        size: int,
+        types: Mapping[str, Any],  # noqa: ARG002  (Arrow knows its types)
+        section: int | None = None,
+    ) -> Generator[Any]:
+        """Read columns in batches of at most ``size`` rows, of all or one of the file's own."""
+        with self._open(path, names) as (reader, is_file):
+            if is_file:
+                numbers = range(reader.num_record_batches) if section is None else [section]
+                batches: Iterator[Any] = (reader.get_batch(number) for number in numbers)
+            else:
+                batches = iter(reader)
+            for batch in batches:
+                yield from (batch.slice(i, size) for i in range(0, batch.num_rows, size))
+
+    @contextmanager
+    def _open(self, path: Path, names: list[str] | None) -> Iterator[tuple[Any, bool]]:
+        pa = arrow()
+        # Not mapped into memory: a file cut short meanwhile would end the whole process.
+        with pa.OSFile(str(path)) as file:
+            magic = file.read(6)
+            if magic[:4] == b"FEA1":
+                msg = f"{path} is a Feather file of version 1; write it anew as version 2"
+                raise InputError(msg)
+            is_file = magic == b"ARROW1"
+            open_one = pa.ipc.open_file if is_file else pa.ipc.open_stream
+            file.seek(0)
+            try:
+                reader = open_one(file)
+            except pa.ArrowInvalid as error:
+                if is_file:
+                    raise
+                msg = f"{path} cannot be read: it is no Feather file, and no stream of Arrow"
+                raise InputError(msg) from error
+            if names is not None:
+                fields = [reader.schema.get_field_index(name) for name in names]
+                file.seek(0)
+                reader = open_one(file, options=pa.ipc.IpcReadOptions(included_fields=fields))
+            yield reader, is_file

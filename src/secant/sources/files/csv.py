@@ -1,0 +1,242 @@
+"""Files of text (CSV, TSV): how they begin, what their fields are read as, which one is wrong."""
+
+from __future__ import annotations
+
+import codecs
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from secant.errors import InputError
+from secant.sources.files.formats import Format, arrow, look_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Generator, Iterator, Mapping
+    from pathlib import Path
+
+    from secant._input.options import Reading
+    from secant.errors import Argument
+    from secant.sources.files.formats import Look
+
+__all__ = ["BLOCK", "Csv", "typed"]
+
+# Bytes of text that are read at once.
+BLOCK = 1 << 22
+# Fields that people leave where a number is missing, and rows looked through for one at a time.
+_MISSING = {"na", "n/a", "null", "none", "nil", "-", "?", "."}
+_ROWS = 1 << 14
+# So many bytes are looked at, more than all but the longest lines of names.
+_START = 1 << 16
+# First bytes of what is no text, and what to do with it.
+_OTHERS = {
+    b"\xff\xfe": "is text in UTF-16; save it anew in UTF-8 (in Excel: CSV UTF-8)",
+    b"\xfe\xff": "is text in UTF-16; save it anew in UTF-8 (in Excel: CSV UTF-8)",
+    b"\x1f\x8b": "is gzipped; give it a name that ends in .gz",
+    b"PK\x03\x04": "is a zip archive or a workbook; save what is in it as CSV",
+    b"PAR1": "is a Parquet file; give it a name that ends in .parquet",
+    b"ARROW1": "is a Feather file; give it a name that ends in .feather",
+}
+_SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "vertical bars"}
+_ENDINGS = {",": ".csv", "\t": ".tsv"}
+# Arguments whose columns hold numbers.
+_NUMBERS = {"y_prob", "probs", "sample_weight"}
+
+
+class Csv(Format):
+    """Text with commas (``.csv``) or tabs (``.tsv``), gzipped or not, whose first line is names."""
+
+    knows_types = False
+
+    def look(self, path: Path) -> Look:
+        """Read the names, and guess types from the first rows."""
+        with self._text(path) as text:
+            _check_start(path, text.read(_START), self._separator(path))
+        with self._open(path, None, {}, threads=False) as reader:
+            return look_of(reader.schema, None, 1)
+
+    def choose(
+        self, types: Mapping[str, Any], roles: Mapping[Argument, str], reading: Reading | None
+    ) -> dict[str, Any]:
+        """Return doubles for numbers and texts for keys; outcomes are what the first rows hold."""
+        pa = arrow()
+        chosen = dict(types)
+        # Of two that want one column, numbers come last: they are checked, and keys are not.
+        for argument, name in sorted(roles.items(), key=lambda role: role[0].name in _NUMBERS):
+            if argument.name in _NUMBERS:
+                chosen[name] = pa.float64()
+            elif argument.name == "y_true":
+                chosen[name] = _outcomes(types[name], reading)
+            else:
+                chosen[name] = pa.string()
+        return chosen
+
+    def batches(
+        self,
+        path: Path,
+        names: list[str],
+        size: int,
+        types: Mapping[str, Any],
+        section: int | None = None,  # noqa: ARG002  (there is only one)
+        *,
+        threads: bool = True,
+    ) -> Generator[Any]:
+        """Read columns in batches of at most ``size`` rows; one thread knows lines by number."""
+        with self._open(path, names, types, threads=threads) as reader:
+            for batch in reader:
+                yield from (batch.slice(i, size) for i in range(0, batch.num_rows, size))
+
+    def explain(
+        self, path: Path, types: Mapping[str, Any], roles: Mapping[Argument, str]
+    ) -> InputError | None:
+        """Read the file once more as text, to find the first field that is not of its type."""
+        pa = arrow()
+        reads = {name: _reader(pa, kind) for name, kind in types.items() if kind != pa.string()}
+        arguments = {name: argument.name for argument, name in roles.items()}
+        as_text = dict.fromkeys(reads, pa.string())
+        start = 0
+        for batch in self.batches(path, list(reads), _ROWS, as_text, threads=False):
+            columns = [batch.column(name).to_pylist() for name in reads]
+            for row, fields in enumerate(zip(*columns, strict=True)):
+                for name, field in zip(reads, fields, strict=True):
+                    if field is not None and not reads[name](field):
+                        return _refused(path, start + row, name, arguments[name], field)
+            start += batch.num_rows
+        return None
+
+    @contextmanager
+    def _open(
+        self,
+        path: Path,
+        names: list[str] | None,
+        types: Mapping[str, Any],
+        *,
+        threads: bool = True,
+    ) -> Iterator[Any]:
+        from pyarrow import csv  # noqa: PLC0415  (an extra)
+
+        with self._text(path) as text:
+            yield csv.open_csv(
+                text,
+                read_options=csv.ReadOptions(block_size=BLOCK, use_threads=threads),
+                parse_options=csv.ParseOptions(delimiter=self._separator(path)),
+                # Only an empty field is missing: NA is a word, and may be the name of a group.
+                convert_options=csv.ConvertOptions(
+                    include_columns=names,
+                    column_types=dict(types),
+                    null_values=[""],
+                    strings_can_be_null=True,
+                ),
+            )
+
+    @staticmethod
+    def _text(path: Path) -> Any:
+        gzipped = path.name.lower().endswith(".gz")
+        return arrow().input_stream(str(path), compression="gzip" if gzipped else None)
+
+    @staticmethod
+    def _separator(path: Path) -> str:
+        return "\t" if path.name.lower().endswith((".tsv", ".tsv.gz")) else ","
+
+
+def typed(texts: list[str | None]) -> list[Any]:
+    """Return distinct texts as numbers, if every one is a number written in the usual way.
+
+    The names of folders and the fields of a CSV have no type. ``"07"`` stays a text; so does
+    everything beside it.
+    """
+    words = [text for text in texts if text is not None]
+    if words and all(_is_whole(word) for word in words):
+        return [None if text is None else int(text) for text in texts]
+    if words and all(word in {"True", "False", "true", "false"} for word in words):
+        return [None if text is None else text.lower() == "true" for text in texts]
+    try:
+        numbers = [float(word) for word in words]
+    except ValueError:
+        return list(texts)
+    plain = all(_is_whole(word.partition(".")[0].removeprefix("-")) for word in words)
+    if not plain or len(set(numbers)) < len(words):
+        return list(texts)
+    return [None if text is None else float(text) for text in texts]
+
+
+def _is_whole(word: str) -> bool:
+    digits = word.removeprefix("-")
+    return digits.isascii() and digits.isdecimal() and str(int(digits)) == digits and word != "-0"
+
+
+# Types of fields ----------------------------------------------------------------------------------
+
+
+def _outcomes(guessed: Any, reading: Reading | None) -> Any:
+    """Return the type of outcomes: what is whole or short at first may be followed by others."""
+    pa = arrow()
+    if reading is None or isinstance(reading.pos_label, str) or pa.types.is_binary(guessed):
+        return pa.string()
+    is_number = pa.types.is_integer(guessed) or pa.types.is_floating(guessed)
+    return pa.float64() if is_number else guessed
+
+
+def _reader(pa: Any, kind: Any) -> Callable[[str], bool]:
+    if kind == pa.bool_():
+        return lambda field: field.strip().lower() in {"0", "1", "true", "false"}
+    return _is_number
+
+
+def _is_number(field: str) -> bool:
+    try:
+        float(field)
+    except ValueError:
+        return False
+    return "_" not in field  # which Python allows in numbers, and nobody else
+
+
+def _refused(path: Path, row: int, name: str, argument: str, field: str) -> InputError:
+    complaint = ", not a number"
+    if field.strip().lower() in _MISSING:
+        complaint = "; a missing value cannot be assessed, and secant drops no rows"
+    return InputError(
+        complaint, argument=argument, value=repr(field), row=row, column=name, place=str(path)
+    )
+
+
+# How a file begins --------------------------------------------------------------------------------
+
+
+def _check_start(path: Path, start: bytes, separator: str) -> None:
+    """Refuse a file whose first line cannot be the names of columns, and say what to do."""
+    for first, what in _OTHERS.items():
+        if start.startswith(first):
+            raise InputError(f"{path} {what}")
+    line = _first_line(path, start)
+    if separator in line:
+        return
+    for other, name in _SEPARATORS.items():
+        if other in line:
+            raise InputError(
+                f"{path} has {name} in its first line, where {_SEPARATORS[separator]} are "
+                f"expected between columns; {_remedy(other, separator)}"
+            )
+
+
+def _first_line(path: Path, start: bytes) -> str:
+    """Return the first line that is not empty."""
+    bare = start.removeprefix(codecs.BOM_UTF8).lstrip(b"\r\n")
+    line = (bare.splitlines() or [b""])[0]
+    if b"\0" in line:
+        msg = f"{path} has zero bytes in its first line, as text in UTF-16 has; save it in UTF-8"
+        raise InputError(msg)
+    try:
+        # Not final: a line that is longer than what was read may end within a character.
+        return codecs.getincrementaldecoder("utf-8")().decode(line)
+    except UnicodeDecodeError as error:
+        msg = (
+            f"{path} is not text in UTF-8: its first line holds the byte "
+            f"0x{line[error.start]:02x}; save it anew in UTF-8"
+        )
+        raise InputError(msg) from error
+
+
+def _remedy(found: str, expected: str) -> str:
+    if found in _ENDINGS:
+        return f"give it a name that ends in {_ENDINGS[found]}"
+    points = " (and points in numbers)" if found == ";" else ""
+    return f"write it anew with {_SEPARATORS[expected]}{points}"
