@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import sys
+from contextlib import suppress
+from typing import Any, NoReturn
 
 __all__ = ["main"]
 
@@ -13,6 +17,8 @@ _CANNOT_RUN = 2  # 1 is for a crossed gate
 
 def main() -> None:
     """Run the command line, or say what has to be installed for that."""
+    _keep_standard_streams()
+    _end_in_order()
     try:
         from secant.cli import cli  # noqa: PLC0415  (it imports click)
     except ModuleNotFoundError as error:
@@ -24,6 +30,33 @@ def main() -> None:
         )
         sys.exit(_CANNOT_RUN)
     cli(prog_name="secant")
+
+
+def _keep_standard_streams() -> None:
+    """Fill the places of closed standard streams, or a file opened later would take one."""
+    for number in range(3):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)
+
+
+def _end_in_order() -> None:
+    """Make signals that end the process end it as an interruption does, leaving nothing half done.
+
+    That is for the command line to do; a program that uses the library has its own ideas.
+    """
+    for name in ("SIGTERM", "SIGHUP"):
+        number = getattr(signal, name, None)
+        if number is not None and signal.getsignal(number) is signal.SIG_DFL:  # not under nohup
+            signal.signal(number, _end)
+
+
+def _end(number: int, frame: Any) -> NoReturn:  # noqa: ARG001  (what a handler is given)
+    signal.signal(number, signal.SIG_IGN)  # tidying up is not to be interrupted in turn
+    with suppress(Exception):
+        sys.stderr.write("Terminated.\n")
+    sys.exit(128 + number)
 
 
 if __name__ == "__main__":

@@ -201,6 +201,21 @@ def test_only_states_can_be_merged(other):
     assert a.n == 5
 
 
+def test_more_than_can_be_counted_is_refused():
+    """Counts would turn negative without a word."""
+    cells = state(1, {"y_true": [1], "y_prob": [0.5], "sample_weight": [2.0**53],
+                      "weight_kind": "frequency"})  # fmt: skip
+    for _ in range(8):
+        cells.merge(cells)
+    assert cells.n == 2**61
+    with pytest.raises(InputError, match=r"2\*\*62"):
+        cells.merge(cells)
+    with pytest.raises(InputError, match=r"2\*\*62"):
+        cells + cells
+    assert cells.n == 2**61
+    assert cells.bounds().n == 2**61
+
+
 # --- making and feeding ---------------------------------------------------------------------------
 
 

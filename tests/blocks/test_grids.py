@@ -69,3 +69,15 @@ def test_only_powers_of_two_make_a_dyadic_grid(n_cells):
     assert grids.dyadic_grid(8).n_cells == 8
     with pytest.raises(InputError, match="n_cells must be a power of two between 1 and 16,777,216"):
         grids.dyadic_grid(n_cells)
+
+
+@given(st.lists(scores, min_size=1, max_size=20), st.sampled_from([0, 1, 4, 16]))
+def test_the_filled_cells_of_a_grid_are_those_of_the_grid(values, bits):
+    p, whole = np.array(values) + 0.0, DyadicGrid(bits)
+    cell, offset = (each.copy() for each in whole.locate(p, Scratch()))
+    filled = grids.FilledGrid(whole.n_cells, np.unique(cell))
+    place, distance = filled.locate(p, Scratch())
+    assert filled.cells[place].tolist() == whole.cells[cell].tolist() == cell.tolist()
+    assert distance.tolist() == offset.tolist()
+    for name in ("low", "high", "anchor"):
+        assert getattr(filled, name)[place].tolist() == getattr(whole, name)[cell].tolist()

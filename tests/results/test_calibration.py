@@ -2,6 +2,7 @@
 
 import math
 import pickle
+import re
 
 import numpy as np
 import pytest
@@ -120,20 +121,30 @@ def test_limits_of_any_number_type():
 # --- after the rows are gone ----------------------------------------------------------------------
 
 
-def assert_snaps_outward(result, limits, y, p, w):
+def nearest(error):
+    """Return the limits that a refusal names."""
+    found = re.search(r"answered is between\((.+), (.+)\)$", str(error))
+    return [float(limit) for limit in found.groups()]
+
+
+def assert_exact_or_refused(result, limits, y, p, w):
+    """Assert that a result without its rows answers what was asked, or names what it can answer."""
     a, b = limits
-    interval = result.between(a, b)
-    asked, covered = (a <= p) & (p <= b), (interval.low <= p) & (p <= interval.high)
-    assert not (asked & ~covered).any()
-    if interval.n:
-        assert_covers(interval, y, p, w, covered)
-    else:
-        assert not asked.any()
-    return interval
+    try:
+        interval = result.between(a, b)
+    except InputError as error:
+        assert result._blocks.open.any(), "nothing is cut where every score was kept"
+        low, high = nearest(error)
+        assert (low, high) != (a, b)
+        interval = result.between(low, high)
+        assert_covers(interval, y, p, w, (low <= p) & (p <= high))
+        return False
+    assert_covers(interval, y, p, w, (a <= p) & (p <= b))
+    return True
 
 
 @given(predictions(), st.data(), st.booleans())
-def test_a_pickled_result_says_what_it_covers(data, draw, cut):
+def test_a_pickled_result_answers_exactly_or_refuses(data, draw, cut):
     y, p, w, kind = data
     with as_many(cut):
         result = secant.assess(y, p, sample_weight=w, weight_kind=kind)
@@ -141,7 +152,7 @@ def test_a_pickled_result_says_what_it_covers(data, draw, cut):
     assert str(stored) == str(result)
     assert stored.to_dict() == result.to_dict()
     a, b = sorted(draw.draw(st.tuples(ends, ends)))
-    assert_snaps_outward(stored, (a, b), *copies(y, p, w, kind))
+    assert_exact_or_refused(stored, (a, b), *copies(y, p, w, kind))
 
 
 def test_a_pickled_result_of_many_rows(many):
@@ -152,12 +163,32 @@ def test_a_pickled_result_of_many_rows(many):
         stored = gone(result)
         assert (str(stored), stored.to_dict()) == (str(result), result.to_dict())
         w = np.ones(len(y)) if weights is None else weights
-        for limits in [sorted(rng.random(2)) for _ in range(5)] + [[p[3], p[3]], [0, 1]]:
-            interval = assert_snaps_outward(stored, limits, y, p, w)
-            # Outward, but not far: a cell at either end.
-            assert interval.n <= result.between(*limits).n + len(y) / 20
+        for limits in [sorted(rng.random(2)) for _ in range(5)] + [[p[3], p[3]]]:
+            assert_exact_or_refused(stored, limits, y, p, w)
+        assert assert_exact_or_refused(stored, (0, 1), y, p, w)
+        # What was kept can be asked for: every point of the curve is an end.
+        blocks = stored._blocks
+        for i, j in [sorted(rng.integers(0, len(blocks), 2)) for _ in range(5)]:
+            limits = blocks.low[i].item(), blocks.high[j].item()
+            assert assert_exact_or_refused(stored, limits, y, p, w)
     whole = stored.between(0, 1)
     assert (whole.n, whole.weight) == (len(y), pytest.approx(1, **EXACT))
+
+
+def test_limits_inside_what_was_kept_are_refused():
+    """An answer about wider limits, however small the difference, answers another question."""
+    y, p = miscalibrated(N_MANY)
+    stored = gone(secant.assess(y, p, method="asymptotic"))
+    number = np.flatnonzero(stored._blocks.open)[100]
+    low, high = (getattr(stored._blocks, end)[number].item() for end in ("low", "high"))
+    for a, b in ((np.nextafter(low, 1), 1), (0, np.nextafter(high, 0)), (low, low), (high, high)):
+        with pytest.raises(InputError, match="gone") as caught:
+            stored.between(a, b)
+        assert stored.between(*nearest(caught.value)).n > 0
+    middle = (low + high) / 2
+    with pytest.raises(InputError, match="gone") as caught:
+        stored.between(middle, middle)
+    assert nearest(caught.value) == [low, high]
 
 
 def test_a_pickled_result_of_few_rows_stays_exact():
@@ -240,6 +271,30 @@ def test_data_changed_in_place(position, change, n):
             assert "changed" in str(error)  # noqa: PT017
         else:
             assert answer == expected
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_outcomes_that_change_places_are_noticed(weighted):
+    """Within a stretch of scores counts stay the same, and so does what it adds to the path."""
+    y, p = miscalibrated(N_MANY)
+    w = np.linspace(1, 2, N_MANY) if weighted else None
+    result = secant.assess(y, p, sample_weight=w, method="asymptotic")
+    block = next(
+        each
+        for each in np.flatnonzero(result._blocks.open)
+        if result._blocks.n0[each] and result._blocks.n1[each]
+    )
+    low, high = result._blocks.low[block], result._blocks.high[block]
+    rows = np.flatnonzero((low <= p) & (p <= high))
+    event, failure = rows[y[rows] == 1][0], rows[y[rows] == 0][0]
+    limits = sorted((p[event], p[failure]))
+    before = result.between(*limits)
+    assert before.n >= 2
+    y[event], y[failure] = 0, 1
+    with pytest.raises(SecantError, match="changed"):
+        result.between(*limits)
+    y[event], y[failure] = 1, 0
+    assert result.between(*limits) == before
 
 
 # --- one range fixed in advance -------------------------------------------------------------------

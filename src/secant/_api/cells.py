@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
 from secant import null
 from secant._base.writing import write_whole
 from secant._blocks.cell_sums import CellSums
-from secant._blocks.grids import dyadic_grid
+from secant._blocks.grids import DyadicGrid, FilledGrid, dyadic_grid
 from secant._input.observations import observations
 from secant._input.options import Reading
 from secant._metrics.ecce import limits
@@ -19,6 +20,7 @@ from secant.errors import InputError
 if TYPE_CHECKING:
     import os
 
+    from secant._base.types import IntArray
     from secant._blocks.table import Blocks, Totals
     from secant._input.options import WeightKind
 
@@ -27,6 +29,8 @@ __all__ = ["Bounds", "Cells"]
 _CHUNK = 1 << 17
 # With fewer cells than this a score's distance from its anchor is large enough to drift.
 _FEW_CELLS = 1 << 14
+# Counts stay far enough from the end of their integers to be added up.
+_MOST = 2**62 - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +121,7 @@ class Cells:
     @property
     def n_cells(self) -> int:
         """Number of cells over [0, 1)."""
-        return int(self._sums.count.shape[0] >> 1) - 1
+        return _grid(self._sums).n_cells
 
     def update(
         self,
@@ -146,8 +150,9 @@ class Cells:
         batch.precise = self.n_cells < _FEW_CELLS
         for chunk in seen.chunks(_CHUNK):
             batch.add(chunk)
+        _check_number(self.n + seen.n)
         # One assignment, so that an interruption leaves the old state or the new one.
-        self._sums = self._sums.plus(batch)
+        self._sums = _onto(self._sums, dyadic_grid(self.n_cells)).plus(batch)
         self.forbidden += seen.forbidden_copies
 
     def merge(self, other: object) -> None:
@@ -157,25 +162,28 @@ class Cells:
         ------
         TypeError
             If ``other`` is not a Cells.
+        InputError
+            If both together have seen 2**62 predictions, or more.
         """
         if not isinstance(other, Cells):
             msg = f"only another Cells can be merged; got {type(other).__name__}"
             raise TypeError(msg)
-        n_cells = min(self.n_cells, other.n_cells)
-        self._sums = _coarsen(self._sums, n_cells).plus(_coarsen(other._sums, n_cells))  # noqa: SLF001
+        _check_number(self.n + other.n)
+        mine, theirs = self._sums, other._sums  # noqa: SLF001
+        grid = _common(mine, theirs)
+        self._sums = _onto(mine, grid).plus(_onto(theirs, grid))
         self.forbidden += other.forbidden
 
     def __add__(self, other: object) -> Cells:
         if not isinstance(other, Cells):
             return NotImplemented
-        both = Cells(min(self.n_cells, other.n_cells))
-        both.merge(self)
+        both = copy(self)
         both.merge(other)
         return both
 
     def __radd__(self, other: object) -> Cells:
         # sum() starts from 0
-        return self + Cells(self.n_cells) if other == 0 else NotImplemented
+        return copy(self) if other == 0 else NotImplemented
 
     def bounds(self) -> Bounds:
         """Return what is certain about the metrics without another look at the predictions.
@@ -219,10 +227,15 @@ class Cells:
     def load(cls, path: str | os.PathLike[str]) -> Cells:
         """Read a state that :meth:`save` wrote.
 
+        The file may come from anywhere. Nothing in it is executed or believed: sizes are compared
+        with what the file can hold before memory is taken for them, every sum with what the other
+        sums allow.
+
         Raises
         ------
         InputError
-            If the file is not such a state, or is damaged or cut short.
+            If the file is not such a state, or is damaged or cut short; if it is no file at all
+            but a folder, a pipe or a device.
         """
         from secant._blocks.cell_file import unpack  # noqa: PLC0415  (as in save)
 
@@ -242,21 +255,51 @@ class Cells:
         return f"<secant.Cells: {self.n:,} predictions in {self.n_cells:,} cells>"
 
 
-def _coarsen(sums: CellSums, n_cells: int) -> CellSums:
-    """Join neighbouring cells; their sums add, once distances start from the new anchors."""
-    fine = (sums.count.shape[0] >> 1) - 1
-    if n_cells == fine:
+def _check_number(n: int) -> None:
+    if n > _MOST:
+        msg = f"Cells count up to 2**62 - 1 predictions; these would be {n:,}"
+        raise InputError(msg)
+
+
+def _grid(sums: CellSums) -> DyadicGrid | FilledGrid:
+    return cast("DyadicGrid | FilledGrid", sums.grid)
+
+
+def _common(one: CellSums, other: CellSums) -> DyadicGrid | FilledGrid:
+    """Return the coarser of two grids; of it, what both fill where no more is in memory."""
+    grids = _grid(one), _grid(other)
+    n_cells = min(grid.n_cells for grid in grids)
+    if any(isinstance(grid, DyadicGrid) for grid in grids):
+        return dyadic_grid(n_cells)
+    return FilledGrid(n_cells, np.union1d(*(_within(grid, n_cells) for grid in grids)))
+
+
+def _within(grid: DyadicGrid | FilledGrid, n_cells: int) -> IntArray:
+    """Return the cell of a coarser grid in which each cell lies; the score 1 stays alone."""
+    return np.where(grid.cells < grid.n_cells, grid.cells // (grid.n_cells // n_cells), n_cells)
+
+
+def _onto(sums: CellSums, grid: DyadicGrid | FilledGrid) -> CellSums:
+    """Join cells into those of a grid; their sums add, once distances start from its anchors."""
+    fine = _grid(sums)
+    if fine.n_cells == grid.n_cells and len(fine.low) == len(grid.low):
         return sums
-    coarse = CellSums(dyadic_grid(n_cells), sampling=sums.sampling, moments=sums.moments)
-    factor = fine // n_cells
-    into = np.append(np.arange(fine) // factor, n_cells)  # the score 1 stays alone
-    shift = np.repeat(sums.grid.anchor - coarse.grid.anchor[into], 2)
-    moved = dict(sums.columns())
-    weight = sums.weight if sums.sampling else sums.count
-    moved["offset"] = (sums.offset * sums.grid.unit + weight * shift) / coarse.grid.unit
-    for name, column in moved.items():
-        rows = column.reshape(fine + 1, -1)
-        joined = np.add.reduceat(rows, np.append(np.arange(0, fine, factor), fine), axis=0)
-        setattr(coarse, name, joined.ravel())
-    coarse.parts = list(sums.parts)
-    return coarse
+    moved = CellSums(grid, sampling=sums.sampling, moments=sums.moments)
+    if not fine.cells.size:  # a file of no predictions
+        return moved
+    within = _within(fine, grid.n_cells)
+    columns = dict(sums.columns())
+    if fine.n_cells > grid.n_cells:
+        shift = np.repeat(fine.anchor - within / grid.n_cells, 2)
+        weight = sums.weight if sums.sampling else sums.count
+        columns["offset"] = (sums.offset * fine.unit + weight * shift) / grid.unit
+    starts = np.flatnonzero(np.diff(within, prepend=-1))
+    places = within[starts]
+    if isinstance(grid, FilledGrid):
+        places = np.searchsorted(grid.cells, places)
+    for name, column in columns.items():
+        rows = column.reshape(len(within), -1)
+        joined = getattr(moved, name).reshape(-1, rows.shape[1])
+        joined[places] = np.add.reduceat(rows, starts, axis=0)
+    moved.parts = list(sums.parts)
+    return moved

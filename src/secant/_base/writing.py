@@ -2,34 +2,116 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import stat
 from contextlib import suppress
 
-__all__ = ["write_whole"]
+__all__ = ["check_place", "write_whole"]
+
+# Every step is a call of os, so that tests can make each of them fail.
+
+
+def check_place(path: str | os.PathLike[str]) -> os.stat_result | None:
+    """Say what is in the place of a file that is to be written; None for nothing.
+
+    Parameters
+    ----------
+    path
+        Where the file is to go.
+
+    Raises
+    ------
+    OSError
+        If nothing can go there: a name too long, a link that leads nowhere or in circles, a folder,
+        a file that is read-only, or one whose owner a new file could not have.
+    """
+    try:
+        old = os.stat(path)  # noqa: PTH116  (as above; so below)
+    except FileNotFoundError:
+        os.stat(os.path.dirname(os.path.realpath(path)))  # noqa: PTH116, PTH120
+        return None
+    if stat.S_ISDIR(old.st_mode):
+        raise IsADirectoryError(errno.EISDIR, "that is a folder", os.fspath(path))
+    # The superuser may write to any file, and yet means it when a file may not be written to.
+    if not old.st_mode & 0o222 or not os.access(path, os.W_OK):
+        raise PermissionError(errno.EACCES, "that file is read-only", os.fspath(path))
+    if stat.S_ISREG(old.st_mode) and hasattr(os, "geteuid") and os.geteuid() not in {0, old.st_uid}:
+        raise _not_ours(path)
+    return old
 
 
 def write_whole(path: str | os.PathLike[str], content: bytes) -> None:
     """Write a file beside its place and move it there, so that no reader ever sees half of it.
 
-    A link stays a link; what is no file, such as /dev/stdout, is written to and not replaced.
-    """
-    from pathlib import Path  # noqa: PLC0415  (not what `import secant` pays for)
+    What was there before gives its owner and its permissions to the new file. A link stays a link;
+    what is no file, such as /dev/stdout, is written to and not replaced.
 
-    path = Path(path)
-    if path.exists() and not path.is_file():
-        path.write_bytes(content)
-        return
-    path = Path(os.path.realpath(path))
-    beside = path.with_name(f".{path.name}.{os.urandom(8).hex()}")
+    Raises
+    ------
+    OSError
+        As :func:`check_place`, and if the file cannot be written. What was there is there still.
+    """
     try:
-        with beside.open("xb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        beside.replace(path)
-    except BaseException as error:
-        with suppress(OSError):
-            beside.unlink(missing_ok=True)
-        if isinstance(error, OSError):
-            error.filename = str(path)  # nobody knows of the one beside it
+        old = check_place(path)
+        if old is not None and not stat.S_ISREG(old.st_mode):
+            _write(os.open(path, os.O_WRONLY), content)
+            return
+        place = os.path.realpath(path)
+        # A short name, because the long one may be as long as names can be.
+        beside = os.path.join(os.path.dirname(place), f".secant-{os.urandom(8).hex()}")  # noqa: PTH118, PTH120
+        try:
+            _create(beside, content, old)
+            os.replace(beside, place)  # noqa: PTH105
+        except BaseException:
+            with suppress(OSError):
+                os.unlink(beside)  # noqa: PTH108
+            raise
+    except OSError as error:
+        error.filename = os.fspath(path)  # nobody knows of the one beside it
+        del error.filename2
         raise
+
+
+def _create(beside: str, content: bytes, old: os.stat_result | None) -> None:
+    """Write a new file with the owner and the permissions of an old one, or the usual ones."""
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
+    # What was not for everybody's eyes never is, not for a moment.
+    handle = os.open(beside, flags, 0o666 if old is None else 0o600)
+    try:
+        if old is not None:
+            _take_after(handle, beside, old)
+    except BaseException:
+        os.close(handle)
+        raise
+    _write(handle, content, sync=True)
+
+
+def _take_after(handle: int, beside: str, old: os.stat_result) -> None:
+    new = os.fstat(handle)
+    if (new.st_uid, new.st_gid) != (old.st_uid, old.st_gid):
+        try:
+            os.chown(beside, old.st_uid, old.st_gid)
+        except PermissionError as error:
+            raise _not_ours(beside) from error
+    os.chmod(beside, stat.S_IMODE(old.st_mode))  # noqa: PTH101
+
+
+def _write(handle: int, content: bytes, *, sync: bool = False) -> None:
+    """Write everything and close."""
+    try:
+        left = memoryview(content)
+        while left:
+            left = left[os.write(handle, left) :]
+        if sync:
+            os.fsync(handle)
+    except BaseException:
+        with suppress(OSError):
+            os.close(handle)
+        raise
+    os.close(handle)  # which may be when a full disk is noticed
+
+
+def _not_ours(path: str | os.PathLike[str]) -> PermissionError:
+    why = "that file belongs to somebody else, and a new one in its place would not"
+    return PermissionError(errno.EPERM, why, os.fspath(path))

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 __all__ = [
     "BucketGrid",
     "DyadicGrid",
+    "FilledGrid",
     "Grid",
     "NestedGrid",
     "PointGrid",
@@ -118,6 +119,11 @@ class DyadicGrid:
         self.unit = 1 / self.n_cells
         self.ties = False
 
+    @property
+    def cells(self) -> IntArray:
+        """The numbers of the cells."""
+        return np.arange(self.n_cells + 1)
+
     def bucket(self, scores: FloatArray, scratch: Scratch) -> IntArray:
         """Return the cells of scores."""
         scaled = np.multiply(scores, self.n_cells, out=scratch.floats("scaled", len(scores)))
@@ -138,6 +144,30 @@ class DyadicGrid:
         whole = np.floor(offset, out=scratch.floats("scaled", len(scores)))
         offset -= whole
         return self._to_integers(whole, scratch), offset
+
+
+class FilledGrid:
+    """Some cells of a dyadic grid, in ascending order: those that hold anything.
+
+    What a file says takes memory for what it holds, not for how fine it says its grid is.
+    """
+
+    def __init__(self, n_cells: int, cells: IntArray) -> None:
+        self.n_cells, self.cells = n_cells, cells
+        self.low = self.anchor = cells / n_cells
+        self.high = np.where(cells < n_cells, np.nextafter((cells + 1) / n_cells, 0), 1.0)
+        self.unit = 1 / n_cells
+        self.ties = False
+
+    def locate(
+        self,
+        scores: FloatArray,
+        scratch: Scratch,  # noqa: ARG002  (sums in memory already are seldom fed)
+    ) -> tuple[IntArray, FloatArray]:
+        """Find the cells of scores, which must be there."""
+        scaled = scores * self.n_cells
+        whole = np.floor(scaled)
+        return np.searchsorted(self.cells, whole), scaled - whole
 
 
 class SampledGrid:

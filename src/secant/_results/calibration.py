@@ -71,9 +71,9 @@ class Calibration:
     Notes
     -----
     For many predictions in memory the result refers to the arrays it was given, so that
-    :meth:`between` and :meth:`ece` are exact. Do not change them; a change that alters the
-    answer is noticed and refused. A pickled result leaves the arrays behind and answers from the
-    points of :attr:`curve`.
+    :meth:`between` and :meth:`ece` are exact. Do not change them: where they are looked at again
+    and their sums are others than before, the question is refused. A pickled result leaves the
+    arrays behind and answers exactly from the points of :attr:`curve`, or not at all.
     """
 
     __module__ = "secant"
@@ -157,9 +157,10 @@ class Calibration:
     def between(self, a: Any, b: Any, *, fixed_in_advance: bool = False) -> Interval:
         """Assess the predictions with scores from ``a`` to ``b``, both included.
 
-        While the predictions are at hand the answer is exact for any limits. When they are gone it
-        takes in every stretch of scores that was kept and meets ``[a, b]``; ``low``, ``high``,
-        ``n`` and ``weight`` of the result say what it really covers.
+        The answer is exact. While the predictions are at hand that is so for any limits. When they
+        are gone, as for a pickled result, of many predictions only sums over stretches of scores
+        are left: limits that would cut a stretch are refused, and the message names the nearest
+        that do not.
 
         Parameters
         ----------
@@ -179,8 +180,11 @@ class Calibration:
         Raises
         ------
         InputError
-            If the limits are not numbers in ascending order; or if ``fixed_in_advance`` is asked of
+            If the limits are not numbers in ascending order; if the predictions are gone and the
+            limits lie inside what was kept of them; or if ``fixed_in_advance`` is asked of
             predictions with sampling weights, for which there is no such exact answer.
+        SecantError
+            If the predictions are seen to have changed since they were assessed.
 
         References
         ----------
@@ -211,6 +215,8 @@ class Calibration:
             return ends
 
         blocks = resolve(self._blocks, at_either_end, self._refine)
+        if self._source is None:
+            _refuse_to_cut(blocks, a, b)
         inside = blocks.select((blocks.high >= a) & (blocks.low <= b))
         if not len(inside):
             return _nothing_between(a, b)
@@ -375,7 +381,14 @@ class Calibration:
         if self._source is None:
             raise _gone()
         self._source.recheck()
-        return self._source.refine(blocks)
+        finer = self._source.refine(blocks)
+        if not _hold_the_same(blocks, finer):
+            msg = (
+                "the data were changed after they were assessed: a second look at the same scores "
+                "found other observations; assess them again"
+            )
+            raise SecantError(msg)
+        return finer
 
     def _half_width(self, share: float) -> float:
         """Half-width of the simultaneous limits for a range with this share of the weight."""
@@ -469,6 +482,40 @@ class Calibration:
 
 def _gone() -> InputError:
     return InputError("the predictions are gone, and bins need them: assess them again")
+
+
+def _refuse_to_cut(blocks: Blocks, a: float, b: float) -> None:
+    """Refuse limits inside a block of which only sums are left; name the nearest that are not."""
+    first = int(np.searchsorted(blocks.high, a))
+    last = int(np.searchsorted(blocks.low, b, "right")) - 1
+    if first > last or (blocks.low[first] >= a and blocks.high[last] <= b):
+        return
+    low, high = float(blocks.low[first]), float(blocks.high[last])
+    # Outward, or inward where that is nearer and leaves something.
+    starts, ends = blocks.low[first : last + 1], blocks.high[first : last + 1]
+    start = a if low >= a else float(starts[np.argmin(np.abs(starts - a))])
+    end = b if high <= b else float(ends[np.argmin(np.abs(ends - b))])
+    if start > end:
+        start, end = low, high
+    raise InputError(
+        f"the predictions are gone, and between({a!r}, {b!r}) would cut what was kept of them; "
+        f"the nearest that can be answered is between({start!r}, {end!r})"
+    )
+
+
+def _hold_the_same(blocks: Blocks, finer: Blocks) -> bool:
+    """Tell whether finer blocks hold what each of some blocks held, as far as sums can tell."""
+    owner = np.searchsorted(blocks.low, finer.low, "right") - 1
+    if not len(finer) or owner[0] < 0 or (finer.high > blocks.high[owner]).any():
+        return False
+    slack = 1e-9 * blocks.weight
+    return all(
+        bool((np.abs(np.bincount(owner, new, len(blocks)) - old) <= slack).all())
+        for old, new in (
+            (getattr(blocks, name), getattr(finer, name))
+            for name in ("n0", "n1", "w0", "w1", "down", "up")
+        )
+    )
 
 
 def _binomial_limits(blocks: Blocks, confidence_level: float) -> tuple[float, float]:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import os
+import stat
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+
+from secant._base.writing import check_place
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -35,6 +38,8 @@ def unusable(outputs: Mapping[str, Path | None], inputs: Iterable[Path]) -> str 
     sources = {os.path.realpath(path) for path in inputs}
     taken: dict[str, str] = {}
     for option, path in outputs.items():
+        if path == STDOUT and sys.stdout is None:
+            return f"{option} -: standard output is closed, and nothing can be printed there"
         if path is None or path == STDOUT:
             continue
         place = os.path.realpath(path)
@@ -49,14 +54,19 @@ def unusable(outputs: Mapping[str, Path | None], inputs: Iterable[Path]) -> str 
 
 
 def _wrong(path: Path) -> str | None:
-    folder = path.absolute().parent
     if not path.name:
         return "that is no name of a file"
-    if not folder.is_dir():
+    if not path.absolute().parent.is_dir():
         return f"there is no folder {path.parent}"
+    try:
+        old = check_place(path)
+    except FileNotFoundError:
+        return f"that is a link, and where it leads there is no folder: {os.path.realpath(path)}"
+    except OSError as error:
+        return error.strerror
     # A pipe or a device is written to as it is; any other file is put in its place whole.
-    special = path.exists() and not path.is_file()
-    if not os.access(path if special else folder, os.W_OK):
+    folder = Path(os.path.realpath(path)).parent
+    if (old is None or stat.S_ISREG(old.st_mode)) and not os.access(folder, os.W_OK):
         return f"nothing can be written into the folder {path.parent}"
     return None
 
