@@ -75,6 +75,82 @@ def test_keys_sort_by_kind_with_the_missing_last():
     assert plain_key(("a", np.float64("nan"))) == ("a", None)
 
 
+NS = np.timedelta64(1, "ns")
+BERLIN = dt.timezone(dt.timedelta(hours=2))
+
+
+@given(
+    st.sampled_from(["D", "h", "s", "ms", "us", "ns"]),
+    st.lists(st.integers(-(2**62), 2**62), min_size=1, max_size=9),
+)
+def test_different_times_are_different_keys_whatever_their_unit(unit, counts):
+    by = np.array(counts, np.int64).view(f"M8[{unit}]")
+    keys, codes = grouped(by, len(by))
+    assert len(set(keys)) == len(set(counts)) == len(keys)
+    for time, code in zip(by, codes, strict=True):
+        key = keys[code]
+        if isinstance(key, str):  # as ISO 8601 has it
+            assert key == str(time)
+        else:
+            assert type(key) is (dt.date if unit == "D" else dt.datetime)
+            assert np.datetime64(key) == time
+    order = key_order(keys)
+    assert sorted(order) == list(range(len(keys)))
+    json.dumps([str(key) for key in keys])
+
+
+def test_times_finer_than_python_has_them_stay_apart():
+    start = np.datetime64("2026-01-01", "ns")
+    keys, _ = grouped(np.array([start, start + NS, start + 999 * NS]), 3)
+    assert keys == [
+        dt.datetime(2026, 1, 1),  # noqa: DTZ001  (numpy has no time zones)
+        "2026-01-01T00:00:00.000000001",
+        "2026-01-01T00:00:00.000000999",
+    ]
+    keys, _ = grouped(np.array([1, 999, 1000], "m8[ns]"), 3)
+    assert keys == ["1 nanoseconds", "999 nanoseconds", dt.timedelta(microseconds=1)]
+
+
+def test_a_zone_is_a_meaning_of_its_own():
+    here = dt.datetime(2026, 1, 1, 12)  # noqa: DTZ001
+    there = dt.datetime(2026, 1, 1, 14, tzinfo=BERLIN)
+    noon = here.replace(tzinfo=dt.UTC)
+    keys, codes = grouped(np.array([here, there, noon, here.date()], object), 4)
+    assert keys == [here, noon, here.date()]
+    assert codes.tolist() == [0, 1, 1, 2]
+    assert keys[1].tzinfo is dt.UTC
+    edge = dt.datetime.min.replace(tzinfo=BERLIN)  # whose time in UTC is before the first year
+    assert plain_key(edge) == edge
+
+
+def test_times_of_every_library_are_the_same_keys():
+    pandas, polars, pa = optional("pandas"), optional("polars"), optional("pyarrow")
+    noon = dt.datetime(2026, 1, 1, 12)  # noqa: DTZ001
+    zoned = noon.replace(tzinfo=dt.UTC)
+    stamps = pandas.Series(pandas.to_datetime([noon]))
+    for by, key in [
+        (stamps, noon),
+        (stamps.to_list(), noon),
+        (stamps.dt.tz_localize("UTC"), zoned),
+        (stamps.dt.tz_localize("UTC").dt.tz_convert("Asia/Tokyo"), zoned),
+        (stamps + pandas.Timedelta(1, "ns"), "2026-01-01T12:00:00.000000001"),
+        (
+            stamps.dt.tz_localize("UTC") + pandas.Timedelta(1, "ns"),
+            "2026-01-01T12:00:00.000000001+00:00",
+        ),
+        (polars.Series([noon]), noon),
+        (polars.Series([noon]).dt.replace_time_zone("UTC"), zoned),
+        (polars.Series([noon.date()]), noon.date()),
+        (pa.array([noon]), noon),
+        (pa.array([noon], pa.timestamp("ms", "Asia/Tokyo")), zoned),
+        (pa.array([noon.date()], pa.date32()), noon.date()),
+        (pa.array([noon.date()], pa.date64()), noon.date()),
+    ]:
+        keys, _ = grouped(by, 1)
+        assert keys == [key]
+        assert type(keys[0]) is type(key)
+
+
 @pytest.mark.parametrize("key", [None, dt.date(2026, 1, 1), np.datetime64("2026-01-01"), b"a", 1])
 def test_a_list_of_keys_is_one_column_whatever_comes_first(key):
     found = secant.assess_by([0, 1, 0], [0.2, 0.5, 0.9], [key, "b", key])

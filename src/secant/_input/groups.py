@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import replace
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,7 +18,10 @@ if TYPE_CHECKING:
     from secant._base.types import IntArray
     from secant._input.observations import Observations
 
-__all__ = ["combined", "grouped", "key_order", "plain_key", "split"]
+__all__ = ["combined", "factorized", "grouped", "key_order", "plain_key", "split"]
+
+# Units of numpy that no time of Python can hold.
+_FINE = {"ns", "ps", "fs", "as"}
 
 
 def grouped(by: Any, rows: int) -> tuple[list[Any], IntArray]:
@@ -34,9 +39,17 @@ def grouped(by: Any, rows: int) -> tuple[list[Any], IntArray]:
     keys, codes
         Row i is in group ``keys[codes[i]]``. What is missing (None, NaN, NaT, NA) is one group,
         whose key is None.
+
+    Notes
+    -----
+    Keys mean the same wherever they come from. A date is a ``datetime.date``, a time without a
+    zone a ``datetime.datetime`` without one, a time with a zone a ``datetime.datetime`` in UTC.
+    A time that none of these can hold, finer than a microsecond or beyond the year 9999, is the
+    text that ISO 8601 has for it (``"2026-01-01T00:00:00.000000001"``, with ``"+00:00"`` where it
+    has a zone), so that no two different times are one key.
     """
     columns = by if isinstance(by, list) and by and _is_column(by[0]) else [by]
-    parts = [_factorized(_column(column, rows)) for column in columns]
+    parts = [factorized(_column(column, rows), zoned=_is_zoned(column)) for column in columns]
     return parts[0] if len(parts) == 1 else combined(parts)
 
 
@@ -91,12 +104,44 @@ def plain_key(key: Any) -> Any:
     """Return a group's key as a plain value: a number, a text, a date; None where it is missing."""
     if isinstance(key, tuple):
         return tuple(plain_key(part) for part in key)
+    if isinstance(key, (np.datetime64, np.timedelta64)):
+        return _plain_times(np.array([key]), zoned=False)[0]
     if isinstance(key, np.generic):
         key = key.item()
     if key is None:
         return None
     same = key == key  # noqa: PLR0124  (what is missing is not equal to itself)
-    return key if isinstance(same, bool) and same else None
+    if not (isinstance(same, bool) and same):
+        return None
+    return _plain_time(key) if isinstance(key, datetime) else key
+
+
+def _plain_time(time: datetime) -> datetime | str:
+    """Return a time without what pandas adds to it, in UTC if it has a zone."""
+    if getattr(time, "nanosecond", 0):  # of pandas, which is finer than Python
+        stamp: Any = time
+        return _plain_times(np.array([stamp.asm8]), zoned=stamp.tzinfo is not None)[0]  # type: ignore[no-any-return]
+    if time.tzinfo is not None:
+        with suppress(OverflowError):  # within a day of the first or the last year
+            time = time.astimezone(UTC)
+    fields = time.year, time.month, time.day, time.hour, time.minute, time.second
+    return datetime(*fields, time.microsecond, time.tzinfo)  # noqa: DTZ001  (none has none)
+
+
+def _plain_times(values: np.ndarray[Any, Any], *, zoned: bool) -> list[Any]:
+    """Return times of numpy as Python has them, or as text where it has none that is equal."""
+    coarse = values
+    if np.datetime_data(values.dtype)[0] in _FINE:
+        coarse = values.astype(f"{values.dtype.kind}8[us]")
+
+    def plain(time: Any, exact: Any) -> Any:
+        if np.isnat(exact):
+            return None
+        if isinstance(time.item(), int) or time != exact:
+            return f"{exact}+00:00" if zoned else str(exact)
+        return time.item().replace(tzinfo=UTC) if zoned else time.item()
+
+    return [plain(*each) for each in zip(coarse, values, strict=True)]
 
 
 def key_order(keys: Sequence[Any]) -> list[int]:
@@ -121,15 +166,32 @@ def _column(by: Any, rows: int) -> np.ndarray[Any, Any]:
     values = one_dimensional("by", by)
     if values.shape[0] != rows:
         raise one_value_a_row("by", values.shape[0], rows)
-    return values
+    # Arrow's days in milliseconds are times to numpy.
+    return values.astype("M8[D]") if str(getattr(by, "type", "")).startswith("date64") else values
 
 
-def _factorized(values: np.ndarray[Any, Any]) -> tuple[list[Any], IntArray]:
+def _is_zoned(by: Any) -> bool:
+    """Tell whether a column of Polars or Arrow holds times with a zone, which numpy leaves out."""
+    zone = getattr(getattr(by, "dtype", None), "time_zone", None)
+    return bool(zone or getattr(getattr(by, "type", None), "tz", None))
+
+
+def factorized(values: np.ndarray[Any, Any], *, zoned: bool = False) -> tuple[list[Any], IntArray]:
+    """Return the distinct keys of one column, as :func:`grouped` has them, and each row's number.
+
+    Parameters
+    ----------
+    values
+        The group of each row.
+    zoned
+        Whether times of numpy are those of a column that has a zone.
+    """
     if values.dtype.kind in "biuf":
         distinct, codes = np.unique(values, return_inverse=True)  # one NaN, whatever their number
         return [plain_key(key) for key in distinct], codes
-    if values.dtype.kind in "mM":  # finer units have no Python type to turn into
-        values = values.astype(f"{values.dtype.kind}8[us]")
+    if values.dtype.kind in "mM":
+        distinct, codes = np.unique(values, return_inverse=True)  # one NaT, as one NaN
+        return _plain_times(distinct, zoned=zoned), codes
     numbers: dict[Any, int] = {}
     try:
         found = np.fromiter(

@@ -1,5 +1,6 @@
 """Columns read whole are read with the care of every other reader."""
 
+import datetime as dt
 from pathlib import Path
 
 import numpy as np
@@ -66,6 +67,11 @@ def test_values_are_those_that_were_written(name, column):
 def test_dictionaries_are_read_as_what_they_hold(name, values):
     column = pa.DictionaryArray.from_arrays([0, 1] * 10, values)
     assert read_columns(write(name, y=column), WANTED)["y"].tolist() == column.to_pylist()
+
+
+def test_dates_are_dates():
+    days = [dt.date(2026, 1, 1 + day) for day in range(20)]
+    assert read_columns(write("a.parquet", m=days), WANTED)["m"].tolist() == days
 
 
 @pytest.mark.parametrize("name", ["a.csv", "a.parquet", "a.feather"])

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from secant.errors import InputError
-from secant.sources.files.formats import Format, arrow, look_of
+from secant.sources.files.formats import Format, arrow, look_of, sound
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator, Mapping
@@ -48,10 +48,11 @@ class Parquet(Format):
         """Read columns in batches of at most ``size`` rows, of all or one of the row groups."""
         with self._open(path) as file:
             if section is None and self.reads_ahead(file.metadata.num_rows):
-                yield from self._scan(path, names, size)
+                batches = self._scan(path, names, size)
             else:
                 groups = None if section is None else [section]
-                yield from file.iter_batches(batch_size=size, row_groups=groups, columns=names)
+                batches = file.iter_batches(batch_size=size, row_groups=groups, columns=names)
+            yield from map(sound, batches)
 
     @staticmethod
     def _scan(path: Path, names: list[str], size: int) -> Iterator[Any]:
@@ -107,7 +108,7 @@ class Feather(Format):
                 batches: Iterator[Any] = (reader.get_batch(number) for number in numbers)
             else:
                 batches = iter(reader)
-            for batch in batches:
+            for batch in map(sound, batches):
                 yield from (batch.slice(i, size) for i in range(0, batch.num_rows, size))
 
     @contextmanager

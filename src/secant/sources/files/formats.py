@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from secant._base.extras import require
-from secant.errors import InputError
+from secant.errors import InputError, SecantError
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator, Mapping
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from secant._input.options import Reading
     from secant.errors import Argument
 
-__all__ = ["Format", "Look", "arrow", "look", "look_of", "readable"]
+__all__ = ["Format", "Look", "arrow", "look", "look_of", "readable", "sound"]
 
 
 class Look(NamedTuple):
@@ -110,6 +110,17 @@ def look(path: Path, kind: Format) -> Look:
         return kind.look(path)
 
 
+def sound(batch: Any) -> Any:
+    """Return a batch that came from a file after making sure that nothing in it points outside.
+
+    Offsets, numbers of words and texts are taken from the file as they are, and a damaged one
+    would show memory that is not the file's, or end the process. Numbers cannot point anywhere,
+    and cost nothing here.
+    """
+    batch.validate(full=True)
+    return batch
+
+
 def look_of(schema: Any, rows: int | None, sections: int) -> Look:
     """Return what a schema of Arrow says of a file."""
     types = dict(zip(schema.names, schema.types, strict=True))
@@ -118,13 +129,18 @@ def look_of(schema: Any, rows: int | None, sections: int) -> Look:
 
 @contextmanager
 def readable(path: Path) -> Iterator[None]:
-    """Say which file it was that could not be read."""
+    """Say which file it was that could not be read.
+
+    Libraries raise all sorts of errors for a damaged file, of their own types and of Python's.
+    """
     try:
         yield
-    except (arrow().ArrowException, OSError, EOFError) as error:
-        first_line = (str(error).splitlines() or [type(error).__name__])[0]
+    except SecantError:
+        raise
+    except Exception as error:
+        first_line = (str(error).splitlines() or [""])[0] or type(error).__name__
         first_line = first_line.replace("Row #", "line ")
-        if "invalid UTF8" in first_line:
+        if isinstance(error, UnicodeDecodeError) or "invalid UTF8" in first_line:
             first_line += "; save the file anew in UTF-8"
         msg = f"{path} cannot be read: {first_line}"
         raise InputError(msg) from error

@@ -12,7 +12,7 @@ from secant.errors import InputError, SecantError
 from secant.sources.files.csv import typed
 from secant.sources.files.formats import arrow, look, readable
 from secant.sources.files.paths import find
-from secant.sources.files.values import as_array, kind_of, nulls, refusal
+from secant.sources.files.values import as_array, kind_of, nulls, refusal, usual
 
 if TYPE_CHECKING:
     from collections.abc import Container, Generator, Iterator, Mapping, Sequence
@@ -271,7 +271,7 @@ class FileTable:
         with readable(file.path), closing(read) as batches:
             try:
                 for batch in batches:
-                    columns = {name: batch.column(name) for name in inside}
+                    columns = {name: usual(batch.column(name)) for name in inside}
                     yield batch.num_rows, columns | _constants(file, names, batch.num_rows)
             except arrow().ArrowInvalid as error:
                 known = file.kind.explain(file.path, types, self._roles)

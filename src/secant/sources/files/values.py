@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from secant._input.groups import combined, grouped
+from secant._input.groups import combined, factorized
 from secant.errors import InputError
 from secant.sources.files.formats import arrow
 
@@ -25,7 +25,18 @@ __all__ = [
     "refusal",
 ]
 
-_ANY = ("numbers", "booleans", "text", "dates")
+_ZONED = "times with a zone"
+_TIMES = ("dates", "times", _ZONED)
+_ANY = ("numbers", "booleans", "text", *_TIMES)
+_HOLDS = {
+    "numbers": ("is_integer", "is_floating", "is_decimal"),
+    "booleans": ("is_boolean",),
+    "text": ("is_string", "is_large_string"),
+    "dates": ("is_date",),
+    "nothing": ("is_null",),
+}
+_DAY = 86_400_000  # milliseconds
+_DECIMAL = 128  # bits from which decimals can be told apart by Arrow
 _WANTED = {
     "y_prob": ("numbers", "booleans"),
     "probs": ("numbers", "booleans"),
@@ -35,19 +46,16 @@ _WANTED = {
 
 
 def kind_of(kind: Any) -> str:
-    """Tell what a type of Arrow holds: numbers, booleans, text, dates, nothing, or its own name."""
+    """Tell what a type of Arrow holds: numbers, text, dates and so on, or its own name."""
     types = arrow().types
-    if types.is_dictionary(kind):
+    if types.is_dictionary(kind) or types.is_run_end_encoded(kind):
         return kind_of(kind.value_type)
-    if types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind):
-        return "numbers"
-    if types.is_boolean(kind):
-        return "booleans"
-    if types.is_string(kind) or types.is_large_string(kind) or str(kind) == "string_view":
-        return "text"
-    if types.is_date(kind) or types.is_timestamp(kind):
-        return "dates"
-    return "nothing" if types.is_null(kind) else str(kind)
+    if types.is_timestamp(kind):
+        return "times" if kind.tz is None else _ZONED
+    for held, tests in _HOLDS.items():
+        if any(getattr(types, test)(kind) for test in tests):
+            return held
+    return "text" if str(kind) == "string_view" else str(kind)
 
 
 def refusal(argument: Argument, name: str, kind: Any) -> InputError | None:
@@ -64,6 +72,25 @@ def refusal(argument: Argument, name: str, kind: Any) -> InputError | None:
         return InputError(f"column {name!r}, which ", argument, cannot, column=name)
     needs = "0 and 1" if argument.name == "y_true" else "real numbers"
     return InputError(argument, f" must hold {needs}; column {name!r} holds {what}", column=name)
+
+
+def usual(column: Any) -> Any:
+    """Return a column in one of the types that Arrow can compute with; most are already."""
+    pa = arrow()
+    kind = column.type
+    if pa.types.is_dictionary(kind):
+        values = usual(column.dictionary)
+        if values is not column.dictionary:
+            column = pa.DictionaryArray.from_arrays(column.indices, values)
+    elif pa.types.is_run_end_encoded(kind):
+        from pyarrow import compute  # noqa: PLC0415  (an extra)
+
+        return usual(compute.run_end_decode(column))
+    elif str(kind) == "string_view":
+        return column.cast(pa.large_string())
+    elif pa.types.is_decimal(kind) and kind.bit_width < _DECIMAL:
+        return column.cast(pa.decimal128(kind.precision, kind.scale))
+    return column
 
 
 def nulls(column: Any) -> Any:
@@ -124,7 +151,8 @@ def group_codes(columns: list[Any]) -> tuple[list[Any], IntArray]:
 def _keys(column: Any) -> tuple[list[Any], IntArray]:
     codes, values = _encoded(column)
     used = np.flatnonzero(np.bincount(codes + 1, minlength=len(values) + 1)[1:])
-    keys, numbered = grouped(_distinct(values, used), len(used)) if len(used) else ([], used)
+    zoned = kind_of(values.type) == _ZONED
+    keys, numbered = factorized(_distinct(values, used), zoned=zoned) if len(used) else ([], used)
     number_of_code = np.zeros(int(codes.max()) + 2, np.int64)  # the last is for -1
     number_of_code[used] = numbered
     if (codes < 0).any():
@@ -139,11 +167,12 @@ def _distinct(values: Any, used: IntArray) -> np.ndarray[Any, Any]:
     pa = arrow()
     places = pa.Array.from_buffers(pa.int64(), len(used), [None, pa.py_buffer(used)])
     values = values.take(places)
-    if kind_of(values.type) == "dates":
-        in_days = pa.types.is_date32(values.type)
-        unit = "D" if in_days else getattr(values.type, "unit", "ms")  # a timestamp has one
-        whole = as_array(values.cast(pa.int32() if in_days else pa.int64()))
-        return whole.astype(np.int64).view(f"M8[{unit}]")
+    if kind_of(values.type) in _TIMES:
+        whole = as_array(values.cast(pa.int32() if pa.types.is_date32(values.type) else pa.int64()))
+        if pa.types.is_timestamp(values.type):
+            return whole.view(f"M8[{values.type.unit}]")
+        days = whole if pa.types.is_date32(values.type) else whole // _DAY
+        return days.astype(np.int64).view("M8[D]")
     if kind_of(values.type) == "text" or pa.types.is_decimal(values.type):
         return np.array(values.to_pylist(), dtype=object)
     return as_array(values)
