@@ -2,6 +2,7 @@
 
 import pytest
 
+import servers
 import sparks
 from makers import MAKERS, arguments
 
@@ -17,6 +18,13 @@ def source(request, tmp_path):
 
 
 @pytest.fixture(scope="session", autouse=True)
-def _no_spark_stays_behind():
+def _no_server_stays_behind():
     yield
     sparks.stop()
+    servers.stop()
+
+
+def pytest_collection_modifyitems(items):
+    """Let Ibis read answers of SQLite by way of a pandas option that is deprecated."""
+    for item in items:
+        item.add_marker(pytest.mark.filterwarnings("ignore:The 'future.infer_string' option"))

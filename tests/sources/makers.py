@@ -12,6 +12,7 @@ import gzip
 import warnings
 from typing import TYPE_CHECKING, Any
 
+import servers
 import sparks
 from helpers import optional
 
@@ -184,6 +185,16 @@ def _spark(columns: Columns, folder: Path) -> Any:
     return sparks.session().createDataFrame(arrow(columns))
 
 
+def _sqlite(columns: Columns, folder: Path) -> Any:
+    optional("narwhals")
+    return servers.sqlite(columns)
+
+
+def _postgres(columns: Columns, folder: Path) -> Any:
+    optional("narwhals")
+    return servers.postgres(columns)
+
+
 MAKERS: dict[str, Maker] = {
     "arrays": _arrays,
     "mapping": _mapping,
@@ -202,4 +213,6 @@ MAKERS: dict[str, Maker] = {
     "dask": _dask,
     "ibis": _ibis,
     "spark": _spark,
+    "sqlite": _sqlite,
+    "postgres": _postgres,
 }

@@ -22,9 +22,9 @@ from secant._blocks.table import Blocks
 nw = optional("narwhals")
 
 from secant.sources import rows  # noqa: E402  (they load narwhals)
-from secant.sources.engines import filters, queries, runs, source  # noqa: E402  (the same)
+from secant.sources.engines import expressions, filters, queries, runs, source  # noqa: E402  (the same)
 
-ENGINES = ["duckdb", "polars lazy", "dask", "ibis", "spark"]
+ENGINES = ["duckdb", "polars lazy", "dask", "ibis", "spark", "sqlite", "postgres"]
 every_engine = pytest.mark.parametrize("engine", ENGINES)
 NAN, INF = float("nan"), float("inf")
 
@@ -244,7 +244,7 @@ SCORES = st.lists(st.floats(0, 1) | st.floats(0, 1e-6) | st.floats(1 - 1e-6, 1),
 def test_cells_are_consecutive_stretches(scores, bits):
     polars = optional("polars")
     ordered = nw.from_native(polars.DataFrame({"score": sorted(scores)}))
-    anchor = ordered.select(anchor=queries.grid(bits))["anchor"].to_numpy()
+    anchor = ordered.select(anchor=expressions.grid(bits))["anchor"].to_numpy()
     assert (np.diff(anchor) >= 0).all()
     distance = ordered["score"].to_numpy() - anchor
     assert (np.abs(distance) <= 2.0**-bits).all()
@@ -253,7 +253,7 @@ def test_cells_are_consecutive_stretches(scores, bits):
 @given(scores=SCORES, dropped=st.integers(2, 51))
 def test_rounding_keeps_the_order(scores, dropped):
     value = np.sort(np.array(scores))
-    kept = queries.rounded(value, dropped)
+    kept = expressions.rounded(value, dropped)
     assert (np.diff(kept) >= 0).all()
     assert (np.abs(kept - value) <= value * 2.0 ** (dropped - 53)).all()
 
@@ -272,7 +272,7 @@ def test_cutting_makes_progress(ends, cells):
         return
     cell = replace(ties(low), high=np.array([high]) + 0.0)
     dropped = runs.bits_to_drop(cell, cells)
-    assert dropped == 0 or queries.rounded(low, dropped) < queries.rounded(high, dropped)
+    assert dropped == 0 or expressions.rounded(low, dropped) < expressions.rounded(high, dropped)
 
 
 @given(st.lists(st.booleans(), min_size=1, max_size=60).filter(any), st.integers(0, 10))

@@ -13,20 +13,19 @@ import narwhals as nw
 
 from secant._input.rules import LARGEST_WEIGHT, SMALLEST_WEIGHT, scale_hint
 from secant.errors import Argument, InputError, Message
+from secant.sources.engines.expressions import BITS, HUGE, LABEL, SCORE, WEIGHT, is_nan, number_if
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Collection, Mapping
 
     from secant._input.columns import Columns
-    from secant._input.options import WeightKind
 
     Collect = Callable[[nw.LazyFrame[Any]], nw.DataFrame[Any]]
 
-__all__ = ["WEIGHTLESS", "coded", "refuse"]
+__all__ = ["WEIGHTLESS", "Faults"]
 
-_SCORE, _LABEL, _WEIGHT = nw.col("score"), nw.col("label"), nw.col("weight")
-_WHOLE = _WEIGHT.floor()
-_INFINITE = float("inf")
+# Larger numbers are whole, and may have no place among an engine's whole numbers.
+_WHOLE = nw.when(WEIGHT < 2.0**BITS).then(WEIGHT.floor()).otherwise(WEIGHT)
 
 # The code of a row of weight zero. It is no fault: the row is left out, once it has no other.
 WEIGHTLESS = -99
@@ -46,36 +45,37 @@ class Fault(NamedTuple):
 
 
 def _missing(column: nw.Expr) -> nw.Expr:
-    return column.is_null() | column.is_nan()
+    return column.is_null() | is_nan(column)
 
 
 _NULL = Message("that are missing (null or NaN); secant drops no rows")
-_OUTSIDE = Fault("y_prob", "score", (_SCORE < 0) | (_SCORE > 1), Message("outside [0, 1]"))
+_NO_NUMBER = Message("that are no numbers (texts or bytes among numbers)")
+_OUTSIDE = Fault("y_prob", "score", (SCORE < 0) | (SCORE > 1), Message("outside [0, 1]"))
 _NOT_BINARY = Fault(
     "y_true",
     "label",
-    (_LABEL != 0) & (_LABEL != 1) & (_LABEL != -1),
+    (LABEL != 0) & (LABEL != 1) & (LABEL != -1),
     Message("other than 0 and 1 (or -1 and 1; any two values go with ", Argument("pos_label"), ")"),
 )
 _IN_ANY_ROW = (
-    Fault("y_prob", "score", _missing(_SCORE), _NULL),
+    Fault("y_prob", "score", _missing(SCORE), _NULL),
     # After NaN is gone, which exceeds 1 in some engines and not in others.
     _OUTSIDE,
-    Fault("y_true", "label", _missing(_LABEL), _NULL),
+    Fault("y_true", "label", _missing(LABEL), _NULL),
     _NOT_BINARY,
 )
 _IN_WEIGHTS = (
-    Fault("sample_weight", "weight", _missing(_WEIGHT), _NULL),
+    Fault("sample_weight", "weight", _missing(WEIGHT), _NULL),
     Fault(
         "sample_weight",
         "weight",
-        (_WEIGHT < 0) | (_WEIGHT == _INFINITE),
+        (WEIGHT < 0) | (WEIGHT > HUGE),
         Message("that are not finite numbers, zero or positive"),
     ),
     Fault(
         "sample_weight",
         "weight",
-        (_WEIGHT > LARGEST_WEIGHT) | ((_WEIGHT > 0) & (_WEIGHT < SMALLEST_WEIGHT)),
+        (WEIGHT > LARGEST_WEIGHT) | ((WEIGHT > 0) & (WEIGHT < SMALLEST_WEIGHT)),
         Message(
             f"that are positive but not between {SMALLEST_WEIGHT:g} and {LARGEST_WEIGHT:g} (divide "
             "them by their mean, no result depends on their scale)"
@@ -85,7 +85,7 @@ _IN_WEIGHTS = (
 _IN_COUNTS = Fault(
     "sample_weight",
     "weight",
-    _WEIGHT != _WHOLE,
+    WEIGHT != _WHOLE,
     Message(
         "that are not whole numbers, as counts of copies must be (",
         Argument("weight_kind", "sampling"),
@@ -94,55 +94,71 @@ _IN_COUNTS = Fault(
 )
 
 
-def _faults(weight_kind: WeightKind | None) -> dict[int, Fault]:
-    """Return what to look for, by code, in the order in which to look."""
-    wanted = [*_IN_ANY_ROW]
-    if weight_kind is not None:
-        wanted += _IN_WEIGHTS
-    if weight_kind == "frequency":
-        wanted.append(_IN_COUNTS)
-    return {-1 - number: fault for number, fault in enumerate(wanted)}
+def _stray(argument: str, column: str) -> Fault:
+    """Return the fault of a value that is no number in a column that is declared to hold them."""
+    return Fault(argument, column, nw.col(f"{column}_stray"), _NO_NUMBER)
 
 
-def coded(anchor: nw.Expr, weight_kind: WeightKind | None) -> nw.Expr:
-    """Put the code of a row's first fault in the place of its anchor."""
-    if weight_kind is not None:
-        anchor = nw.when(_WEIGHT == 0).then(nw.lit(float(WEIGHTLESS))).otherwise(anchor)
-    for code, fault in reversed(_faults(weight_kind).items()):
-        anchor = nw.when(fault.test).then(nw.lit(float(code))).otherwise(anchor)
-    return anchor
+_STRAYS = tuple(
+    _stray(*pair)
+    for pair in (("y_prob", "score"), ("y_true", "label"), ("sample_weight", "weight"))
+)
 
 
-def refuse(
-    rows: nw.LazyFrame[Any],
-    weight_kind: WeightKind | None,
-    columns: Columns,
-    found: Mapping[int, int],
-    collect: Collect,
-) -> None:
-    """Raise an error about the faults found, if any: the number of rows by code."""
-    for code, fault in _faults(weight_kind).items():
-        if not (count := found.get(code)):
-            continue
-        unusable = rows.filter(coded(nw.lit(0.0), weight_kind) == code)
-        argument = Argument(fault.argument)
-        column = columns.roles[argument]
-        raise InputError(
-            f"column {column!r} (",
-            argument,
-            f") holds {count:,} value{'s' if count > 1 else ''} ",
-            fault.complaint,
-            *_details(fault, unusable, collect),
-            column=column,
-        )
+class Faults:
+    """What to look for in the rows of a table.
+
+    Parameters
+    ----------
+    columns
+        What is read, and how.
+    strays
+        The columns that mark values which are no numbers, in an engine without types.
+    """
+
+    def __init__(self, columns: Columns, strays: Collection[str] = ()) -> None:
+        self._columns = columns
+        wanted = [fault for fault in _STRAYS if f"{fault.column}_stray" in strays]
+        wanted += _IN_ANY_ROW
+        if columns.weights is not None:
+            wanted += _IN_WEIGHTS
+        if columns.weights == "frequency":
+            wanted.append(_IN_COUNTS)
+        # By code, in the order in which to look.
+        self._wanted = {-1 - number: fault for number, fault in enumerate(wanted)}
+
+    def coded(self, anchor: nw.Expr) -> nw.Expr:
+        """Put the code of a row's first fault in the place of its anchor."""
+        if self._columns.weights is not None:
+            anchor = nw.when(WEIGHT == 0).then(nw.lit(float(WEIGHTLESS))).otherwise(anchor)
+        for code, fault in reversed(self._wanted.items()):
+            anchor = nw.when(fault.test).then(nw.lit(float(code))).otherwise(anchor)
+        return anchor
+
+    def refuse(self, rows: nw.LazyFrame[Any], found: Mapping[int, int], collect: Collect) -> None:
+        """Raise an error about the faults found, if any: the number of rows by code."""
+        for code, fault in self._wanted.items():
+            if not (count := found.get(code)):
+                continue
+            unusable = rows.filter(self.coded(nw.lit(0.0)) == code)
+            argument = Argument(fault.argument)
+            column = self._columns.roles[argument]
+            raise InputError(
+                f"column {column!r} (",
+                argument,
+                f") holds {count:,} value{'s' if count > 1 else ''} ",
+                fault.complaint,
+                *_details(fault, unusable, collect),
+                column=column,
+            )
 
 
 def _details(fault: Fault, unusable: nw.LazyFrame[Any], collect: Collect) -> tuple[str, ...]:
     """Give an example, and say what the values probably are."""
-    if fault.complaint == _NULL:
+    if fault.complaint in (_NULL, _NO_NUMBER):
         return ()
     value = nw.col(fault.column)
-    spread = (_SCORE * (1 - _SCORE)).max()
+    spread = number_if((SCORE != 0) & (SCORE != 1)).max()
     answer = collect(
         unusable.select(low=value.min(), high=value.max(), spread=spread),
     )

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import narwhals as nw
 
-from secant.sources.engines.queries import SCORE, any_of
+from secant.sources.engines.expressions import SCORE, any_of
 from secant.sources.engines.runs import listed, listed_bits, runs
 
 if TYPE_CHECKING:
@@ -25,6 +25,8 @@ RANGES_A_QUERY = 64
 LISTED_A_QUERY = 1 << 13
 # Groups of so few rows are fetched whole, which spares naming ranges.
 WHOLE_UP_TO = 1 << 12
+# More than the last digit of a double, in proportion.
+_DIGIT = 2.0**-50
 # A list of cells may bring so many times the rows wanted.
 _SUPERFLUOUS = 4
 
@@ -84,7 +86,10 @@ def _in_ranges(
     """Tell whether a row is in one of some ranges, each of one group."""
     for number in dict.fromkeys(number for number, _, _ in ranges):
         ends = [(low, high) for owner, low, high in ranges if owner == number]
-        inside = any_of(SCORE.is_between(low, high) for low, high in ends)
+        # A little wider: not every engine reads the last digit of a number as it is written.
+        inside = any_of(
+            SCORE.is_between(low * (1 - _DIGIT), high * (1 + _DIGIT)) for low, high in ends
+        )
         yield table.member(keys[number]) & inside if keys[number] else inside
 
 

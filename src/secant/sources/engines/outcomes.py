@@ -8,6 +8,7 @@ import narwhals as nw
 
 from secant._input.groups import plain_key
 from secant.errors import Argument, InputError, Message
+from secant.sources.engines.expressions import plain, zero_or_one
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -24,6 +25,8 @@ def outcomes(
     frame: nw.LazyFrame[Any],
     columns: Columns,
     collect: Callable[[nw.LazyFrame[Any]], nw.DataFrame[Any]],
+    *,
+    typed: bool,
 ) -> nw.Expr:
     """Return an expression that is 1 where the event happened and 0 (or -1) where it did not.
 
@@ -36,24 +39,27 @@ def outcomes(
         If the outcomes are words and no ``pos_label`` says which is the event, or there are not
         two of them.
     """
-    dtype = frame.collect_schema()[columns.y_true]
-    column = nw.col(columns.y_true)
+    schema = frame.collect_schema()
+    column, dtype = plain(schema, columns.y_true), schema[columns.y_true]
+    if columns.reading.pos_label is None and dtype == nw.Boolean and typed:
+        return zero_or_one(~column, column)
     if columns.reading.pos_label is None and (dtype.is_numeric() or dtype == nw.Boolean):
         return column.cast(nw.Float64)
-    distinct = frame.group_by(columns.y_true).agg(nw.len().alias("rows")).head(_DISTINCT)
-    answer = collect(distinct)
-    values = [plain_key(value) for value in answer[columns.y_true].to_list()]
+    distinct = frame.select(label=column).group_by("label").agg(nw.len().alias("rows"))
+    answer = collect(distinct.head(_DISTINCT))
+    values = [plain_key(value) for value in answer["label"].to_list()]
     where = Message(f"column {columns.y_true!r} (", Argument("y_true"), ")")
     if None in values:
         count = answer["rows"].to_list()[values.index(None)]
         raise InputError(where, f" holds {count:,} missing outcomes; secant drops no rows")
     others = _others(values, columns.reading.pos_label, where)
-    missing, no = nw.lit(float("nan")), nw.lit(0.0)
-    zero = nw.when(column == others[0]).then(no).otherwise(missing) if others else missing
-    if len(others) == len(values):  # the event never happened
-        return zero
+    # Any other value, of which there was none a moment ago, is missing.
+    no = nw.lit(value=False)
+    other = column == others[0] if others else no
+    if len(others) == len(values):
+        return zero_or_one(other, no)  # the event never happened
     event = next(value for value in values if value == columns.reading.pos_label)
-    return nw.when(column == event).then(nw.lit(1.0)).otherwise(zero)
+    return zero_or_one(other, column == event)
 
 
 def _others(values: list[Any], pos_label: Any, where: Message) -> list[Any]:

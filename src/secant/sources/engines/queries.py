@@ -19,25 +19,34 @@ import numpy as np
 
 from secant._input.groups import plain_key
 from secant.errors import Argument, InputError
-from secant.sources.engines.faults import coded, refuse
+from secant.sources.engines.engine import engine_of, with_strays
+from secant.sources.engines.expressions import (
+    BITS,
+    LABEL,
+    SCORE,
+    WEIGHT,
+    is_nan,
+    number_if,
+    plain,
+    rounded,
+    square,
+    times,
+    zero_or_one,
+)
+from secant.sources.engines.faults import Faults
 from secant.sources.engines.outcomes import outcomes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from secant._base.types import FloatArray
     from secant._input.columns import Columns
 
-__all__ = ["SCORE", "Answer", "Table", "any_of", "collect", "grid", "rounded"]
+__all__ = ["Answer", "Table", "collect"]
 
-SCORE = nw.col("score")
-_LABEL, _WEIGHT = nw.col("label"), nw.col("weight")
+_HAPPENED = LABEL == 1
+_USABLE = nw.col("anchor") >= 0
 
-# Scores closer to 0 or 1 than 2^-5 are cut by leading bits: the closer, the finer.
-_END_BITS = 5
-_END = 2.0**-_END_BITS
-# Significant bits of a double.
-_BITS = 53
 # Leading bits of a weight: the sum of up to 2^29 such numbers of about one size is exact.
 _WEIGHT_BITS = 24
 
@@ -45,39 +54,6 @@ _WEIGHT_BITS = 24
 def collect(frame: nw.LazyFrame[Any]) -> nw.DataFrame[Any]:
     """Let the engine work: what this returns is all that ever leaves it."""
     return frame.collect()
-
-
-# Expressions --------------------------------------------------------------------------------------
-
-
-def grid(bits: int) -> nw.Expr:
-    """Anchor scores in cells 2^-bits wide, and ever narrower ones near 0 and 1.
-
-    Rare events and confident classifiers crowd their scores there. Multiplying by a power of two is
-    exact, and so is 1 - s for scores above one half.
-    """
-    inner = (SCORE * 2.0**bits).floor() * 2.0**-bits
-    if bits < _END_BITS + 2:
-        return inner
-    dropped = _BITS - (bits - _END_BITS)
-    from_one = 1 - SCORE
-    upper = nw.when(from_one < _END).then(1 - rounded(from_one, dropped)).otherwise(inner)
-    return nw.when(SCORE < _END).then(rounded(SCORE, dropped)).otherwise(upper)
-
-
-def rounded(value: nw.Expr, dropped: int) -> nw.Expr:
-    """Round doubles to so many fewer significant bits, by arithmetic alone (Veltkamp)."""
-    scaled = value * (2.0**dropped + 1)
-    return scaled - (scaled - value)
-
-
-def any_of(conditions: Iterable[nw.Expr]) -> nw.Expr:
-    """Return the disjunction as a balanced tree, because engines recurse into expressions."""
-    level = list(conditions)
-    while len(level) > 1:
-        rest = [level.pop()] if len(level) % 2 else []
-        level = [a | b for a, b in zip(level[::2], level[1::2], strict=True)] + rest
-    return level[0]
 
 
 # Questions ----------------------------------------------------------------------------------------
@@ -112,23 +88,40 @@ class Table:
     """
 
     def __init__(self, frame: nw.LazyFrame[Any], columns: Columns) -> None:
-        schema = frame.collect_schema()
-        columns.check(schema.names(), Argument("data"))
-        self._columns = columns
+        self._engine = engine_of(frame)
         self.weight_kind = columns.weights
-        wanted = {
-            "score": _number(schema, "y_prob", columns.y_prob),
-            "label": outcomes(frame, columns, collect),
-        }
-        if columns.sample_weight is not None:
-            wanted["weight"] = _number(schema, "sample_weight", columns.sample_weight)
         self.by = [f"by{i}" for i in range(len(columns.by))]
         self._names: dict[tuple[Any, ...], str] = {}
+        with self._engine.asked("reading the types of its columns"):
+            schema = frame.collect_schema()
+            columns.check(schema.names(), Argument("data"))
+        wanted = {"score": _number(schema, "y_prob", columns.y_prob)}
+        if columns.sample_weight is not None:
+            wanted["weight"] = _number(schema, "sample_weight", columns.sample_weight)
+        with self._engine.asked("finding the distinct outcomes"):
+            wanted["label"] = outcomes(frame, columns, collect, typed=self._engine.typed)
         for ours, theirs in zip(self.by, columns.by, strict=True):
             wanted[ours] = _key(schema, theirs)
+        # Keys that can be written in a query as they are; others are compared as texts.
+        self._literal = all(
+            schema[name].is_integer() or schema[name] in (nw.String, nw.Boolean)
+            for name in columns.by
+        )
+        strays: dict[str, str] = {}
+        if not self._engine.typed:
+            declared = {"score": columns.y_prob, "weight": columns.sample_weight}
+            if columns.reading.pos_label is None:
+                declared["label"] = columns.y_true
+            strays = {f"{ours}_stray": name for ours, name in declared.items() if name is not None}
+            frame = with_strays(frame, strays)
+            for ours in declared.keys() & wanted.keys():
+                mark = nw.col(f"{ours}_stray")
+                wanted |= {f"{ours}_stray": mark, ours: nw.when(~mark).then(wanted[ours])}
+        self._faults = Faults(columns, strays)
         # -0.0 and 0.0 are one score, which no engine is asked to know.
         score = nw.when(SCORE == 0).then(nw.lit(0.0)).otherwise(SCORE)
-        self._rows = frame.select(**wanted).with_columns(score=score)
+        with self._engine.asked("reading its columns"):
+            self._rows = frame.select(**wanted).with_columns(score=score)
 
     @property
     def sampling(self) -> bool:
@@ -137,11 +130,12 @@ class Table:
 
     def sizes(self) -> dict[tuple[Any, ...], int]:
         """Count the rows of every group, and learn how the engine writes their keys."""
-        named = self._rows.select(*self.by, name=self._name()).group_by(*self.by, "name")
-        counted = collect(named.agg(nw.len().alias("rows")))
-        keys = self._keys(counted)
-        self._names = dict(zip(keys, counted["name"].to_list(), strict=True))
-        return dict(zip(keys, counted["rows"].to_list(), strict=True))
+        with self._engine.asked("counting groups"):
+            named = self._rows.select(*self.by, name=self._name()).group_by(*self.by, "name")
+            counted = collect(named.agg(nw.len().alias("rows")))
+            keys = self._keys(counted)
+            self._names = dict(zip(keys, counted["name"].to_list(), strict=True))
+            return dict(zip(keys, counted["rows"].to_list(), strict=True))
 
     def sums(
         self, anchor: nw.Expr, within: Sequence[nw.Expr] = (), where: nw.Expr | None = None
@@ -159,70 +153,72 @@ class Table:
         where
             Which rows.
         """
-        rows = self._rows if where is None else self._rows.filter(where)
-        wider = {f"wider{i}": expression for i, expression in enumerate(within)}
-        happened = (_LABEL == 1).cast(nw.Float64)
-        terms = self._terms()
-        measured = (
-            rows.with_columns(anchor=coded(anchor, self.weight_kind), r=happened, **wider)
-            .with_columns(d=SCORE - nw.col("anchor"))
-            .select(*self.by, *wider, "anchor", "score", **terms)
-        )
-        answer = collect(
-            measured.group_by(*self.by, *wider, "anchor").agg(
-                nw.len().alias("rows"),
-                SCORE.min().alias("low"),
-                SCORE.max().alias("high"),
-                *(nw.col(name).sum() for name in terms),
-                *([nw.col("wwv").max().alias("largest")] if self.sampling else []),
+        again = anchor is SCORE or within
+        with self._engine.asked("looking into cells" if again else "summing cells"):
+            rows = self._rows if where is None else self._rows.filter(where)
+            wider = {f"wider{i}": expression for i, expression in enumerate(within)}
+            terms = self._terms()
+            measured = (
+                self._usable(rows.with_columns(anchor=self._faults.coded(anchor), **wider))
+                .with_columns(d=number_if(_USABLE, SCORE - nw.col("anchor")))
+                .select(*self.by, *wider, "anchor", "score", **terms)
             )
-        )
-        sums = {
-            name: _doubles(answer[name])
-            for name in ("anchor", "rows", "low", "high", *terms, *(["largest"] * self.sampling))
-        }
-        return Answer(self._keys(answer), sums)
+            asked = {
+                "rows": nw.len(),
+                "low": SCORE.min(),
+                "high": SCORE.max(),
+                **{name: nw.col(name).sum() for name in terms},
+                **({"largest": nw.col("wwv").max()} if self.sampling else {}),
+            }
+            keys = [*self.by, *wider, "anchor"]
+            answer = collect(
+                measured.group_by(*keys).agg(*(sums.alias(name) for name, sums in asked.items()))
+            )
+            sums = {name: _doubles(answer[name]) for name in ("anchor", *asked)}
+            return Answer(self._keys(answer), sums)
 
-    def observations(
-        self, where: nw.Expr | None
-    ) -> tuple[FloatArray, FloatArray, FloatArray | None]:
-        """Fetch rows themselves: their scores, labels and weights."""
-        rows = self._rows if where is None else self._rows.filter(where)
-        if self.weight_kind is None:
-            answer = collect(rows.select("score", "label"))
-            return _doubles(answer["score"]), _doubles(answer["label"]), None
-        answer = collect(rows.filter(_WEIGHT > 0).select("score", "label", "weight"))
-        return _doubles(answer["score"]), _doubles(answer["label"]), _doubles(answer["weight"])
+    def observations(self, keys: Sequence[tuple[Any, ...]]) -> Answer:
+        """Fetch the rows of groups: ``score``, ``label`` and, where there are any, ``weight``."""
+        with self._engine.asked("fetching rows"):
+            rows = self._rows.filter(self.members(keys)) if self.by else self._rows
+            names = ["score", "label"]
+            if self.weight_kind is not None:
+                rows = rows.filter(WEIGHT > 0)
+                names.append("weight")
+            answer = collect(rows.select(*self.by, *names))
+            return Answer(self._keys(answer), {name: _doubles(answer[name]) for name in names})
 
     def refuse(self, found: dict[int, int]) -> None:
         """Raise an error about faults found, if any: the number of rows by code."""
-        refuse(self._rows, self.weight_kind, self._columns, found, collect)
+        with self._engine.asked("finding unusable rows"):
+            self._faults.refuse(self._rows, found, collect)
+
+    def _usable(self, rows: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
+        """Blank the numbers of unusable rows, which their codes tell of: some cannot be squared."""
+        names = ["score"] if self.weight_kind is None else ["score", "weight"]
+        return rows.with_columns(**{name: number_if(_USABLE, nw.col(name)) for name in names})
 
     def member(self, key: tuple[Any, ...]) -> nw.Expr:
-        """Tell whether a row is in a group."""
-        parts = [
-            nw.col(name).is_null() if part is None else _is(nw.col(name), part)
-            for name, part in zip(self.by, key, strict=True)
-        ]
-        condition = parts[0]
-        for part in parts[1:]:
-            condition &= part
-        return condition
+        """Tell whether a row is in a group; what is written alike may be found too."""
+        return self.members([key])
 
     def members(self, keys: Sequence[tuple[Any, ...]]) -> nw.Expr:
-        """Tell whether a row is in one of several groups."""
-        if len(self.by) > 1 or len(keys) == 1:
-            return any_of(self.member(key) for key in keys)
+        """Tell whether a row is in one of several groups, as :meth:`member` does."""
+        if not self._literal or len(self.by) > 1:
+            return self._name().is_in([self._names[key] for key in keys])
         named = [key for (key,) in keys if key is not None]
         column = nw.col(self.by[0])
-        listed = ~column.is_null() & column.is_in(named)
+        if not named:
+            return column.is_null()
+        # "No", not "unknown", where there is no key.
+        listed: nw.Expr = ~column.is_null() & column.is_in(named)
         return listed if len(named) == len(keys) else column.is_null() | listed
 
     def in_cells(self, wanted: Sequence[tuple[tuple[Any, ...], float]], bits: int) -> nw.Expr:
         """Tell whether a row is in one of many cells, each of one group, 2^-bits wide.
 
         Groups and cells are written as one text, because engines find a text in a list of thousands
-        at once. What is written alike may be found too.
+        at once; what is written alike may be found too.
         """
         cell = (SCORE * 2.0**bits).floor()
         if not self.by:
@@ -245,20 +241,19 @@ class Table:
 
     def _terms(self) -> dict[str, nw.Expr]:
         """Return what is summed in every cell."""
-        r, d = nw.col("r"), nw.col("d")
-        impossible = ((SCORE == 0) & (_LABEL == 1)) | ((SCORE == 1) & (_LABEL != 1))
+        d = nw.col("d")
+        impossible = ((SCORE == 0) & _HAPPENED) | ((SCORE == 1) & ~_HAPPENED)
         terms = {
-            "forbidden": impossible.cast(nw.Float64),
-            "minus": (_LABEL == -1).cast(nw.Float64),
-            "n1": r,
+            "forbidden": number_if(impossible),
+            "minus": number_if(LABEL == -1),
+            "n1": number_if(_HAPPENED),
         }
         if self.weight_kind is None:
-            return {**terms, "wd": d, "w1d": r * d, "wdd": d * d}
-        terms |= _weighed("w", _WEIGHT)
+            return {**terms, "wd": d, "w1d": number_if(_HAPPENED, d), "wdd": square(d)}
+        terms |= _weighed("w", WEIGHT)
         if self.sampling:
-            square = _WEIGHT * _WEIGHT
-            terms |= _weighed("ww", square)
-            terms["wwv"] = square * (SCORE * (1 - SCORE))
+            terms |= _weighed("ww", WEIGHT * WEIGHT)
+            terms["wwv"] = times(WEIGHT * WEIGHT, SCORE * (1 - SCORE))
         return terms
 
     def _keys(self, answer: nw.DataFrame[Any]) -> list[tuple[Any, ...]]:
@@ -268,47 +263,40 @@ class Table:
         return list(zip(*columns, strict=True))
 
 
-def _is(column: nw.Expr, key: Any) -> nw.Expr:
-    """Compare with a key, and say no, not "unknown", where there is none."""
-    found: nw.Expr = ~column.is_null() & (column == key)
-    return found
-
-
 def _weighed(mass: str, weight: nw.Expr) -> dict[str, nw.Expr]:
     """Return a weight in two parts, and its products with distances."""
-    r, d = nw.col("r"), nw.col("d")
-    leading = rounded(weight, _BITS - _WEIGHT_BITS)
+    d = nw.col("d")
+    leading = rounded(weight, BITS - _WEIGHT_BITS)
     return {
         mass: leading,
         f"{mass}_rest": weight - leading,
-        f"{mass}1": r * leading,
-        f"{mass}1_rest": r * (weight - leading),
-        f"{mass}d": weight * d,
-        f"{mass}1d": r * weight * d,
-        f"{mass}dd": weight * d * d,
+        f"{mass}1": number_if(_HAPPENED, leading),
+        f"{mass}1_rest": number_if(_HAPPENED, weight - leading),
+        f"{mass}d": times(weight, d),
+        f"{mass}1d": number_if(_HAPPENED, times(weight, d)),
+        f"{mass}dd": square(d, weight),
     }
 
 
 def _number(schema: nw.Schema, argument: str, name: str) -> nw.Expr:
     dtype = schema[name]
-    if not (dtype.is_numeric() or dtype in (nw.Boolean, nw.Unknown)):
+    if dtype == nw.Boolean:
+        return zero_or_one(~nw.col(name), nw.col(name))
+    if not (dtype.is_numeric() or dtype == nw.Unknown):
         what = "text" if dtype == nw.String else f"values of type {dtype}"
         must = f") must hold real numbers; it holds {what}"
         raise InputError(f"column {name!r} (", Argument(argument), must, column=name)
-    return nw.col(name).cast(nw.Float64)
+    # What is not known to be a number is written as a text and read as one, or refused.
+    return plain(schema, name).cast(nw.Float64)
 
 
 def _key(schema: nw.Schema, name: str) -> nw.Expr:
     """Return what tells groups apart; not a number is no key, like null."""
-    column = nw.col(name)
     if schema[name].is_nested():
         what = f") holds values of type {schema[name]}, which cannot name groups"
         raise InputError(f"column {name!r} (", Argument("by"), what, column=name)
-    if schema[name].is_float():
-        return nw.when(~column.is_nan()).then(column)
-    if schema[name] in (nw.Categorical, nw.Enum):
-        return column.cast(nw.String)
-    return column
+    column = plain(schema, name)
+    return nw.when(~is_nan(column)).then(column) if schema[name].is_float() else column
 
 
 def _doubles(column: nw.Series[Any]) -> FloatArray:

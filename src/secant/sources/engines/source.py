@@ -19,9 +19,10 @@ from secant._input.rules import counted
 from secant.errors import Argument, InputError, SecantError
 from secant.sources import rows
 from secant.sources.engines.answers import blocks_of, totals_of
+from secant.sources.engines.expressions import SCORE, grid, rounded
 from secant.sources.engines.faults import WEIGHTLESS
 from secant.sources.engines.filters import conditions, members
-from secant.sources.engines.queries import SCORE, Answer, Table, grid, rounded
+from secant.sources.engines.queries import Answer, Table
 from secant.sources.engines.runs import bits_to_drop, lie_within
 
 if TYPE_CHECKING:
@@ -120,10 +121,9 @@ class EngineGroups:
         """Count the rows of a group whose score rules out what happened."""
         return self._forbidden[number]
 
-    def observations(self, number: int) -> tuple[FloatArray, FloatArray, FloatArray | None]:
+    def observations(self, number: int) -> Sums:
         """Fetch all rows of a group."""
-        key = self._keys[number]
-        return self._table.observations(self._table.member(key) if key else None)
+        return _split(self._table.observations([self._keys[number]]))[self._keys[number]]
 
     @property
     def sampling(self) -> bool:
@@ -215,9 +215,10 @@ class EngineSource:
 
     def sorted_rows(self) -> tuple[FloatArray, IntArray, FloatArray | None]:
         """Fetch every score, response and weight, in the order of scores, then of weights."""
-        scores, labels, weights = self._groups.observations(self._number)
+        rows = self._groups.observations(self._number)
+        scores, weights = rows["score"], rows.get("weight")
         order = np.lexsort((scores,) if weights is None else (weights, scores))
-        happened = (labels[order] == 1).astype(np.int64)
+        happened = (rows["label"][order] == 1).astype(np.int64)
         return scores[order], happened, None if weights is None else weights[order]
 
     def recheck(self) -> None:
@@ -232,9 +233,14 @@ def _bits(sizes: Mapping[Key, int]) -> int:
 
 def _apart(answer: Answer) -> dict[Key, Sums]:
     """Sort sums into groups, leaving out rows that are not used."""
+    return _split(answer, np.flatnonzero(answer.columns["anchor"] >= 0))
+
+
+def _split(answer: Answer, used: IntArray | slice = slice(None)) -> dict[Key, Sums]:
+    """Sort rows, or some of them, into groups."""
     numbers: dict[Key, int] = {}
     codes = np.array([numbers.setdefault(key, len(numbers)) for key in answer.keys], np.int64)
-    used = np.flatnonzero(answer.columns["anchor"] >= 0)
+    used = np.arange(len(codes))[used]
     order = used[np.argsort(codes[used], kind="stable")]
     edges = np.searchsorted(codes[order], np.arange(len(numbers) + 1))
     pieces = {key: order[edges[i] : edges[i + 1]] for key, i in numbers.items()}
