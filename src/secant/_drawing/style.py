@@ -27,7 +27,6 @@ __all__ = [
     "accent",
     "deviation",
     "inches",
-    "level",
     "line_options",
     "model_color",
     "model_style",
@@ -137,17 +136,6 @@ def deviation(worst: Interval) -> str:
     if not worst.n or worst.direction == "even":
         return "no deviation"
     return f"{worst.direction} by {points(abs(worst.miscalibration))} points"
-
-
-def level(confidence: float) -> str:
-    """Write a confidence level with all its digits, as few as that may be.
-
-    Examples
-    --------
-    >>> [level(each) for each in (0.95, 0.975, 0.57, 0.999)]
-    ['95%', '97.5%', '57%', '99.9%']
-    """
-    return f"{100 * confidence:.10g}%"  # 100 * 0.57 is 56.99999999999999
 
 
 def score_range(worst: Interval) -> str:

@@ -8,7 +8,7 @@ Brownian limit is good where the variance is large, and random draws decide wher
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -130,7 +130,7 @@ def _beyond_any_budget(totals: Totals, method: Method) -> bool:
 def _finite_sample(
     ties: Blocks,
     asymptotic: tuple[PValue, PValue],
-    method: Method,
+    method: Literal["auto", "exact"],
     rng: np.random.Generator,
     *,
     trusted: bool,

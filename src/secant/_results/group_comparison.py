@@ -173,7 +173,7 @@ class GroupComparison:
         off = off_by(
             worst,
             worst.difference,
-            level=self.confidence_level,
+            at=self.confidence_level,
             valid_for="all ranges at once",
             count=_members(worst.n),
         )

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from secant._results.parts import plain
-from secant._results.wording import metric, predictions
+from secant._results.wording import level, metric, predictions
 
 __all__ = ["ModelComparison"]
 
@@ -54,7 +54,7 @@ class ModelComparison:
         low, high = (_signed(limit) for limit in self.ci)
         numbers = (
             f"ECCE-R {metric(self.ecce_r_a)} (A) and {metric(self.ecce_r_b)} (B): difference "
-            f"{_signed(self.difference)} ({100 * self.confidence_level:g}% limits {low} to {high}, "
+            f"{_signed(self.difference)} ({level(self.confidence_level)} limits {low} to {high}, "
             f"conservative; {predictions(self.n)} each)."
         )
         advice = "This is about calibration alone, not about which model predicts better."

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from secant._inference.limits import at_level
 from secant._results.parts import plain
-from secant._results.wording import metric, off_by, predictions, scores
+from secant._results.wording import level, metric, off_by, predictions, scores
 
 if TYPE_CHECKING:
     from secant._results.parts import Interval
@@ -90,7 +90,7 @@ class Scan:
         off = off_by(
             worst,
             worst.miscalibration,
-            level=self.confidence_level,
+            at=self.confidence_level,
             valid_for=f"all {self.n_ranges:,} ranges scanned",
             count=predictions(worst.n),
         )
@@ -99,7 +99,7 @@ class Scan:
     def _numbers(self) -> str:
         if not self.n_ranges:
             return f"{predictions(self.n)}."
-        often = f"{100 * self.confidence_level:g}%"
+        often = level(self.confidence_level)
         return (
             f"Multiscale statistic {metric(self.statistic)}; under perfect calibration it stays "
             f"at or below {metric(self.critical)} in {often} of cases "

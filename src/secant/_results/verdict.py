@@ -105,7 +105,7 @@ def where(result: Calibration) -> str:
     off = off_by(
         worst,
         worst.miscalibration,
-        level=result.confidence_level,
+        at=result.confidence_level,
         valid_for="all ranges at once",
         count=predictions(worst.n),
     )

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "adjusted_pvalue",
+    "level",
     "metric",
     "off_by",
     "percent",
@@ -52,6 +53,17 @@ def percent(value: float) -> str:
     return f"{100 * value:.7g}%" if text == "100" and value < 1 else f"{text}%"
 
 
+def level(confidence: float) -> str:
+    """Write a confidence level with all its digits, as few as that may be.
+
+    Examples
+    --------
+    >>> [level(each) for each in (0.95, 0.975, 0.57, 0.999)]
+    ['95%', '97.5%', '57%', '99.9%']
+    """
+    return f"{100 * confidence:.10g}%"  # 100 * 0.57 is 56.99999999999999
+
+
 def predictions(n: int) -> str:
     """Write how many predictions."""
     return f"{n:,} prediction{'' if n == 1 else 's'}"
@@ -63,12 +75,12 @@ def scores(range_of: Interval | Contrast) -> str:
 
 
 def off_by(
-    range_of: Interval | Contrast, amount: float, *, level: float, valid_for: str, count: str
+    range_of: Interval | Contrast, amount: float, *, at: float, valid_for: str, count: str
 ) -> str:
     """Write how far off a range is, with limits in the same direction and what they hold for."""
     sign = -1 if amount < 0 else 1
     low, high = (points(limit) for limit in sorted(sign * limit for limit in range_of.ci))
-    limits = f"{100 * level:g}% limits {low} to {high}, valid for {valid_for}"
+    limits = f"{level(at)} limits {low} to {high}, valid for {valid_for}"
     return f"{range_of.direction} by {points(abs(amount))} points ({limits}; {count})"
 
 

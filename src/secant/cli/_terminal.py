@@ -113,7 +113,7 @@ def _can_write(encoding: str, text: str) -> bool:
 
 def _metrics(console: Console, result: Calibration) -> Table:
     """Return the two metrics, one a line; one a column where lines are short."""
-    level = f"{100 * result.confidence_level:g}% limits"
+    level = f"{wording.level(result.confidence_level)} limits"
     header = ["", "value", "sigma", "if calibrated", "P", "method", level]
     rows = []
     for metric, statistic in result.statistics:
@@ -138,7 +138,7 @@ def _metrics(console: Console, result: Calibration) -> Table:
 
 def _ranges(console: Console, result: Calibration) -> Table:
     """Return the ranges that are off; where lines are short, without the averages."""
-    level = f"{100 * result.confidence_level:g}% limits"
+    level = f"{wording.level(result.confidence_level)} limits"
     header = ["scores", "count", "forecast", "happened", "points", level, ""]
     rows = []
     for each in result.intervals[:_MOST_RANGES]:

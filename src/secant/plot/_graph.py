@@ -10,6 +10,7 @@ import numpy as np
 from secant._drawing import style
 from secant._drawing.thin import thin
 from secant._drawing.ticks import divide, each_score, equal_fractions, equal_steps
+from secant._results import wording
 from secant.plot._room import Words, make_room, room_below, write_title
 
 if TYPE_CHECKING:
@@ -149,7 +150,7 @@ class Graph:
         self.ax.axvspan(*ends[:, 0], color=color, alpha=0.07, linewidth=0, zorder=0, gid=_NOTE)
         limits = sorted(math.copysign(1, worst.miscalibration) * limit for limit in worst.ci)
         where = style.score_range(worst)
-        level = f"{style.level(result.confidence_level)} limits "
+        level = f"{wording.level(result.confidence_level)} limits "
         level += " to ".join(style.points(limit) for limit in limits)
         small = style.SMALL * self.size
         fits = style.text_width(f"{where}; {level}", small) < self.width
@@ -277,7 +278,7 @@ class Graph:
             places = [(half - line, half), (-half, line - half)] if half > line else []
             places += [(half, half + line), (-half - line, -half)]
             inside = [place for place in places if place[0] >= low and place[1] <= high]
-            words = f"{style.level(level)} of calibrated curves stay inside"
+            words = f"{wording.level(level)} of calibrated curves stay inside"
             self._write(words, inside or places, right=True)
 
     def _write(self, text: str, places: list[tuple[float, float]], *, right: bool) -> None:

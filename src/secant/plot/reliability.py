@@ -12,6 +12,7 @@ from secant._drawing import style
 from secant._drawing.models import OfEstimator, assess_models, named
 from secant._input.observations import observations
 from secant._input.options import Uncertainty, check_choice
+from secant._results import wording
 from secant._results.calibration import Calibration
 from secant._results.parts import Reliability
 from secant.errors import InputError
@@ -417,7 +418,7 @@ class ReliabilityDisplay(OfEstimator):
     def _words(self) -> str:
         """Say what is drawn around the points."""
         if self.uncertainty == "bars":
-            levels = {style.level(bins.confidence_level) for bins in self.bins}
+            levels = {wording.level(bins.confidence_level) for bins in self.bins}
             return f"bars: {' or '.join(sorted(levels))} limits of each bin"
         if self.uncertainty == "bootstrap":
             return f"thin lines: {len(self.resamples[0].mean_score)} resamples"

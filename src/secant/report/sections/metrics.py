@@ -28,11 +28,10 @@ def section(
     body = [
         tag(
             "tr",
-            tag("th", term(label, says), scope="row"),
+            tag("th", term(label, DEFINITIONS[label]), scope="row"),
             *(tag("td", each.get(label, "\N{EN DASH}"), class_="number") for each in columns),
         )
-        for label, says in DEFINITIONS.items()
-        if any(label in each for each in columns)
+        for label in dict.fromkeys(label for each in columns for label in each)
     ]
     head = tag(
         "tr",

@@ -1,4 +1,4 @@
-"""The parts of the page, top to bottom."""
+"""The head of the page and its foot: the title, the verdicts, where the numbers come from."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from secant import null
 from secant._results import verdict
-from secant._results.wording import metric, percent, predictions
+from secant._results.wording import level, metric, percent, predictions
 from secant.report import _charts
 from secant.report._definitions import DEFINITIONS
 from secant.report._html import Markup, join, name, tag
@@ -118,7 +118,7 @@ def _figure(label: str, value: str, below: str) -> Markup:
 
 def _limits(statistic: Statistic, result: Calibration) -> str:
     low, high = statistic.ci
-    return f"{100 * result.confidence_level:g}% limits {metric(low)} to {metric(high)}"
+    return f"{level(result.confidence_level)} limits {metric(low)} to {metric(high)}"
 
 
 def _expected() -> str:
