@@ -12,33 +12,80 @@ from hypothesis import strategies as st
 import secant
 from samples import stepped
 from secant import null
+from secant._metrics.shape import turns
 from secant.sources import rows as row_source
 
 LEVELS = (0.8, 0.9, 0.95)
 
 
+def walked(heights, threshold):
+    """Return the turning points of a path, walking along it point by point."""
+    low = high = 0
+    found, direction = [], 0
+    for here in range(1, len(heights)):
+        if heights[here] > heights[high]:
+            high = here
+        if heights[here] < heights[low]:
+            low = here
+        if direction >= 0 and heights[high] - heights[here] > threshold:
+            found.append(high)
+            direction, low = -1, here
+        elif direction <= 0 and heights[here] - heights[low] > threshold:
+            found.append(low)
+            direction, high = 1, here
+    return [*found, high if direction > 0 else low] if direction else []
+
+
 def brute_force(y, p, threshold):
-    """Return (low, high) of the ranges found by the recursion, over sorted rows without ties."""
+    """Return (low, high) of the pieces over sorted rows without ties, in their order."""
     order = np.argsort(p)
     y, p = y[order], p[order]
+    heights = np.concatenate([[0], np.cumsum(y - p)]) / len(p)
+    return [(p[a], p[b - 1]) for a, b in pairwise(walked(heights, threshold))]
 
-    def search(first, last):
-        path = np.concatenate([[0], np.cumsum((y - p)[first:last])]) / len(p)
-        if path.max() - path.min() <= threshold:
-            return
-        a, b = sorted((int(path.argmin()), int(path.argmax())))
-        found.append((path.max() - path.min(), p[first + a], p[first + b - 1]))
-        search(first, first + a)
-        search(first + b, last)
 
-    found = []
-    search(0, len(p))
-    return [(low, high) for _, low, high in sorted(found, reverse=True)]
+def in_order(result):
+    return sorted((each.low, each.high) for each in result.intervals)
+
+
+STEPS = st.lists(st.sampled_from([-2.0, -1.0, 0.0, 1.0, 2.0, 0.37, -0.37]), max_size=60)
+
+
+@given(STEPS, st.sampled_from([0.5, 1.2, 3.1, 7.3]))
+def test_turns_are_those_of_a_walk_point_by_point(steps, threshold):
+    heights = np.concatenate([[0], np.cumsum(steps)])
+    found = turns(heights, threshold)
+    expected = walked(heights, threshold)
+    assert len(found) == len(expected) != 1
+    for turn, place in zip(found, expected, strict=True):
+        assert turn.first <= place <= turn.last
+        assert heights[turn.first] == pytest.approx(heights[place], abs=1e-12)
+        assert heights[turn.last] == pytest.approx(heights[place], abs=1e-12)
+    for left, right in pairwise(found):
+        assert left.last < right.first
+        assert right.sign == -left.sign
+        assert right.sign * (heights[right.first] - heights[left.last]) > threshold
+
+
+@given(STEPS, st.sampled_from([0.5, 1.2, 3.1, 7.3]))
+def test_walking_from_the_right_gives_the_same_pieces(steps, threshold):
+    heights = np.concatenate([[0], np.cumsum(steps)])
+    last = len(heights) - 1
+    there = [(turn.first, turn.last, turn.sign) for turn in turns(heights, threshold)]
+    back = [(last - t.last, last - t.first, t.sign) for t in turns(heights[::-1], threshold)]
+    assert there == back[::-1]
+
+
+def test_many_turns_far_apart_and_close_together():
+    # Windows of the walk double; turns lie within, at and across their edges.
+    for gap in (1, 2, 63, 64, 65, 127, 128, 129, 1000):
+        heights = np.concatenate([np.linspace(a, 1 - a, gap + 1)[:-1] for a in [0, 1] * 20])
+        assert [turn.first for turn in turns(heights, 0.5)][:-1] == walked(heights, 0.5)[:-1]
 
 
 @pytest.mark.parametrize("cells", [False, True])
 @pytest.mark.parametrize("level", LEVELS)
-def test_intervals_are_those_of_the_recursion(monkeypatch, cells, level):
+def test_intervals_are_the_pieces_of_the_path(monkeypatch, cells, level):
     y, p = stepped()
     if cells:
         monkeypatch.setattr(row_source, "SORT_UP_TO", 0)
@@ -47,27 +94,94 @@ def test_intervals_are_those_of_the_recursion(monkeypatch, cells, level):
     sigma_hat = max(result.sigma, math.sqrt(((y - p) ** 2).sum()) / len(p))
     expected = brute_force(y, p, null.range.isf(1 - level) * sigma_hat)
     assert len(expected) >= 2
-    assert [(each.low, each.high) for each in result.intervals] == expected
+    assert in_order(result) == expected
+    totals = [abs(each.total) for each in result.intervals]
+    assert totals == sorted(totals, reverse=True)
 
 
-@pytest.mark.parametrize("seed", range(6))
-def test_ranges_side_by_side_are_found_to_the_row_and_in_order(seed):
-    """Defects that adjoin and change sign, larger towards the middle: each takes all its rows."""
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("seed", range(25))
+def test_looking_only_where_it_matters_finds_what_sorting_finds(monkeypatch, seed, weighted):
     rng = np.random.default_rng(seed)
-    p = rng.uniform(0.3, 0.7, 6000)
-    off = np.array([0.12, -0.2, 0.3, -0.25, 0.16])[((p - 0.3) / 0.08).astype(int)]
-    y = (rng.random(6000) < p + off).astype(int)
-    result = secant.assess(y, p, method="asymptotic")
-    sigma_hat = max(result.sigma, math.sqrt(((y - p) ** 2).sum()) / len(p))
-    expected = brute_force(y, p, null.range.isf(0.05) * sigma_hat)
-    assert len(expected) >= 5
-    assert [(each.low, each.high) for each in result.intervals] == expected
+    n = int(rng.integers(200, 4000))
+    p = rng.beta(*[(1, 1), (0.3, 0.3), (1, 20), (5, 0.5)][seed % 4], n)
+    p = np.round(p, 2) if seed % 3 == 0 else p
+    lobes, size = rng.integers(1, 9), (0.0, 0.1, 0.3)[seed % 3]
+    y = rng.random(n) < np.clip(p + size * np.sin(2 * lobes * np.pi * p), 0, 1)
+    w = rng.random(n) + 0.2 if weighted else None
+    found = []
+    for sort_up_to, collect in ((1 << 16, 1 << 16), (0, 60)):
+        monkeypatch.setattr(row_source, "SORT_UP_TO", sort_up_to)
+        monkeypatch.setattr(row_source, "COLLECT_UP_TO", collect)
+        result = secant.assess(y, p, sample_weight=w, method="asymptotic")
+        found.append([(each.low, each.high, each.n) for each in result.intervals])
+    assert found[0] == found[1]
+
+
+def test_few_rows_are_looked_at_again(monkeypatch):
+    rng = np.random.default_rng(5)
+    p = rng.random(1_000_000)
+    y = rng.random(1_000_000) < p + 0.1 * np.sin(8 * np.pi * p)
+    result = secant.assess(y, p)
+    seen = []
+    look = row_source.RowSource.refine
+    monkeypatch.setattr(
+        row_source.RowSource,
+        "refine",
+        lambda self, blocks: seen.append(int(blocks.n.sum())) or look(self, blocks),
+    )
+    assert len(result.intervals) == 8
+    assert sum(seen) < 5_000
+
+
+@pytest.mark.parametrize(
+    ("shape", "chance"),
+    [
+        ("too low", lambda p: p + 0.03 * (1 - p)),
+        ("too high", lambda p: 0.97 * p),
+        ("too extreme", lambda p: 1 / (1 + (1 / p - 1) ** 0.7)),
+        ("too timid", lambda p: 1 / (1 + (1 / p - 1) ** 1.4)),
+        ("alternating", lambda p: p + 0.1 * np.sin(6 * np.pi * p)),
+        ("", lambda p: p),
+    ],
+)
+def test_the_shape_has_a_name(shape, chance):
+    rng = np.random.default_rng(0)
+    p = rng.uniform(0.02, 0.98, 50_000)
+    result = secant.assess(rng.random(50_000) < chance(p), p)
+    assert result.shape == shape
+    assert result.to_dict()["shape"] == shape
+    mirrored = {"too low": "too high", "too high": "too low"}.get(shape, shape)
+    turned = secant.assess(rng.random(50_000) >= chance(p), 1 - p)
+    assert turned.shape == mirrored
+
+
+def test_opposite_errors_are_not_added_up():
+    """Off by +10, -6 and +10 points: the worst range spans all three, the pieces do not."""
+    rng = np.random.default_rng(2)
+    p = rng.uniform(0.2, 0.8, 60_000)
+    off = np.array([0.1, -0.06, 0.1])[np.minimum(((p - 0.2) / 0.2).astype(int), 2)]
+    result = secant.assess(rng.random(60_000) < p + off, p)
+    low, middle, high = sorted(result.intervals, key=lambda each: each.low)
+    assert (low.direction, middle.direction, high.direction) == ("too low", "too high", "too low")
+    assert middle.low == pytest.approx(0.4, abs=0.01)
+    assert middle.high == pytest.approx(0.6, abs=0.01)
+    assert result.worst.low < 0.21
+    assert result.worst.high > 0.79
+    assert result.worst not in result.intervals
+
+
+def test_level_parts_belong_to_no_piece():
+    # Between the rise and the fall there are rows whose differences cancel exactly.
+    p = np.concatenate([np.full(50, 0.3), np.full(40, 0.5), np.full(50, 0.7)])
+    y = np.concatenate([np.ones(50), [0, 1] * 20, np.zeros(50)])
+    rise, fall = sorted(secant.assess(y, p).intervals, key=lambda each: each.low)
+    assert (rise.low, rise.high, fall.low, fall.high) == (0.3, 0.3, 0.7, 0.7)
 
 
 def test_intervals_are_disjoint_and_described_as_any_range_is():
     y, p = stepped()
     result = secant.assess(y, p)
-    assert result.intervals[0] == result.worst
     assert {each.direction for each in result.intervals} == {"too high", "too low"}
     for each in result.intervals:
         assert each == result.between(each.low, each.high)
@@ -126,7 +240,7 @@ def test_intervals_survive_the_loss_of_the_rows(monkeypatch):
     y, p = stepped(20_000)
     result = secant.assess(y, p, method="asymptotic")
     kept = pickle.loads(pickle.dumps(result))  # noqa: S301
-    assert kept.intervals[0] == result.intervals[0] == result.worst
+    assert kept.shape == result.shape
     for each in kept.intervals:  # the points kept may stop short of a wider range, no more
         assert not each.ci[0] <= 0 <= each.ci[1]
 

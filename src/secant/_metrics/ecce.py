@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from secant._blocks.table import Blocks
 
 __all__ = [
+    "GUARD",
     "METRICS",
     "Extremes",
     "Metric",
@@ -29,7 +30,7 @@ __all__ = [
 
 # Rounding moves a cumulative difference by far less than this; a block whose limits come this
 # close to an extreme is looked into.
-_GUARD = 1e-13
+GUARD = 1e-13
 # How many values are added one after the other before a sum is put aside.
 _ROW = 256
 
@@ -100,8 +101,8 @@ def could_hold_an_extreme(blocks: Blocks, weight: float) -> BoolArray:
     """
     ends = path(blocks, weight)
     starts = ends[:-1]
-    above: BoolArray = starts + blocks.up / weight >= ends.max() - _GUARD
-    below: BoolArray = starts - blocks.down / weight <= ends.min() + _GUARD
+    above: BoolArray = starts + blocks.up / weight >= ends.max() - GUARD
+    below: BoolArray = starts - blocks.down / weight <= ends.min() + GUARD
     return above | below
 
 

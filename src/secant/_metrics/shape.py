@@ -1,75 +1,146 @@
-"""Where predictions are off: every range of scores that stands out by itself."""
+"""The shape of miscalibration: the pieces in which the path of cumulative differences moves."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from itertools import pairwise
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from secant._blocks.looking import resolve_all
-from secant._blocks.table import concatenate
-from secant._metrics.ecce import could_hold_an_extreme, extremes, limits
+from secant._blocks.looking import resolve
+from secant._metrics.ecce import GUARD, path
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from secant._base.types import BoolArray
+    from secant._base.types import BoolArray, FloatArray
     from secant._blocks.looking import Refine
     from secant._blocks.table import Blocks
 
-__all__ = ["standing_out"]
+__all__ = ["Turn", "pieces", "turns"]
 
 
-def standing_out(
-    blocks: Blocks, weight: float, threshold: float, refine: Refine | None
-) -> list[Blocks]:
-    """Return disjoint ranges of scores whose total deviation exceeds a threshold.
+class Turn(NamedTuple):
+    """A turning point of the path: an extreme, attained perhaps several times.
 
-    The first is the one that attains ECCE-R. The same question is then asked of the scores left of
-    it and right of it, and so on. All that is asked in one round shares its looks at the data.
+    ``first`` and ``last`` count the blocks that lie before it; ``sign`` is 1 for a maximum and -1
+    for a minimum.
+    """
+
+    first: int
+    last: int
+    sign: int
+
+
+def pieces(blocks: Blocks, weight: float, threshold: float, refine: Refine | None) -> list[Blocks]:
+    """Return the ranges of scores over which the path rises or falls by more than a threshold.
+
+    Neighbouring pieces have opposite signs: where the path turns, one ends and the next begins. A
+    level part of the path at a turn belongs to neither.
 
     Parameters
     ----------
     blocks, weight
         The observations and their whole weight.
     threshold
-        What a range must exceed: a share of ``weight``.
+        What a piece must exceed: a share of ``weight``.
     refine
         How to look into a block; without it the ends of blocks are all that is known.
 
     Returns
     -------
     list of Blocks
-        The blocks of each range, the largest deviation first.
+        The blocks of each piece, in the order of scores.
     """
 
-    def matters(_: int, part: Blocks) -> BoolArray:
-        if limits(part, weight)[0][1] <= threshold:
-            return np.zeros(len(part), bool)
-        return could_hold_an_extreme(part, weight)
+    def matters(table: Blocks) -> BoolArray:
+        return _could_turn(table, weight, threshold)
 
-    def refine_all(wanted: Mapping[int, Blocks]) -> dict[int, Blocks]:
-        assert refine is not None  # noqa: S101
-        finer = refine(concatenate(list(wanted.values())))
-        return {
-            number: finer.select((finer.low >= old.low[0]) & (finer.high <= old.high[-1]))
-            for number, old in wanted.items()
-        }
+    blocks = resolve(blocks, matters, refine)
+    found = turns(path(blocks, weight), threshold)
+    return [blocks.select(slice(start.last, stop.first)) for start, stop in pairwise(found)]
 
-    found: list[tuple[float, Blocks]] = []
-    parts = [blocks]
-    while parts:
-        if refine is not None:
-            parts = resolve_all(parts, matters, refine_all)
-        rest = []
-        for part in parts:
-            _, ends = extremes(part, weight)
-            if ends.ecce_r <= threshold:
-                continue
-            first, last = sorted((ends.argmin, ends.argmax))
-            found.append((ends.ecce_r, part.select(slice(first, last))))
-            sides = part.select(slice(first)), part.select(slice(last, None))
-            rest += [side for side in sides if len(side)]
-        parts = rest
-    found.sort(key=lambda each: -each[0])
-    return [blocks for _, blocks in found]
+
+def turns(heights: FloatArray, threshold: float) -> list[Turn]:
+    """Return the turning points of a path between moves larger than a threshold.
+
+    Walk along the path and keep its highest and its lowest point so far. Once it has moved by
+    more than the threshold, the first turn is the point where that move began. From then on a
+    maximum is a turn once the path has fallen by more than the threshold below it, a minimum once
+    it has risen so far above it; the extreme after the last of them ends the last piece. There are
+    none, or at least two.
+    """
+    up = heights - np.minimum.accumulate(heights)
+    down = np.maximum.accumulate(heights) - heights
+    moved = np.flatnonzero((up > threshold) | (down > threshold))
+    if not moved.size:
+        return []
+    here = int(moved[0])
+    sign = 1 if up[here] > threshold else -1  # where the path is going
+    start, found = 0, [_extreme(heights, 0, here, -sign)]
+    while True:
+        end = _turned(sign * heights, here, threshold)
+        start = found[-1].last
+        if end is None:
+            return [*found, _extreme(heights, start, len(heights) - 1, sign)]
+        found.append(_extreme(heights, start, end, sign))
+        here, sign = end, -sign
+
+
+def _turned(rising: FloatArray, start: int, threshold: float) -> int | None:
+    """Return where a path that was rising has fallen by more than the threshold; None if never."""
+    highest, size = -np.inf, 64
+    while start < len(rising):
+        # Windows that double: turns may be many, and none takes a walk to the end of the path.
+        window = rising[start : start + size]
+        top = np.maximum(np.maximum.accumulate(window), highest)
+        fallen = top - window > threshold
+        if fallen.any():
+            return start + int(fallen.argmax())
+        highest, start, size = float(top[-1]), start + size, 2 * size
+    return None
+
+
+def _extreme(heights: FloatArray, start: int, end: int, sign: int) -> Turn:
+    """Return the extreme of a part of the path, and where it is attained first and last."""
+    part = sign * heights[start : end + 1]
+    places = np.flatnonzero(part >= part.max() - GUARD) + start
+    return Turn(int(places[0]), int(places[-1]), sign)
+
+
+def _could_turn(blocks: Blocks, weight: float, threshold: float) -> BoolArray:
+    """Mark the blocks inside which the path could turn, or turn further than at their ends.
+
+    Inside a block the path stays between limits that both its ends imply. A block matters if these
+    reach the extreme between neighbouring turns; or if, inside a piece or outside all of them, it
+    could be either end of a move against the piece that exceeds the threshold.
+    """
+    ends = path(blocks, weight)
+    up, down = blocks.up / weight, blocks.down / weight
+    highest = np.minimum(ends[:-1] + up, ends[1:] + down)
+    lowest = np.maximum(ends[:-1] - down, ends[1:] - up)
+    found = turns(ends, threshold)
+    marked = np.zeros(len(blocks), bool)
+    edges = [0, *(turn.first for turn in found), len(blocks)]
+    for number, turn in enumerate(found):
+        between = slice(edges[number], edges[number + 2])
+        if turn.sign > 0:
+            marked[between] |= highest[between] >= ends[turn.first] - GUARD
+        else:
+            marked[between] |= lowest[between] <= ends[turn.first] + GUARD
+    for number, (first, last) in enumerate(pairwise(edges)):
+        between = slice(first, last)
+        outside = number in (0, len(edges) - 2)
+        rising = 0 < number <= len(found) and found[number - 1].sign < 0
+        if outside or rising:
+            marked[between] |= _ends_of_a_fall(highest[between], lowest[between], threshold)
+        if outside or not rising:
+            marked[between] |= _ends_of_a_fall(-lowest[between], -highest[between], threshold)
+    return marked
+
+
+def _ends_of_a_fall(highest: FloatArray, lowest: FloatArray, threshold: float) -> BoolArray:
+    """Mark the blocks that could be either end of a fall by more than a threshold."""
+    limit = threshold - GUARD
+    to_come = np.minimum.accumulate(lowest[::-1])[::-1]
+    gone_by = np.maximum.accumulate(highest)
+    marked: BoolArray = (highest - to_come > limit) | (gone_by - lowest > limit)
+    return marked

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from numbers import Real
@@ -24,9 +25,9 @@ from secant._metrics.ece import (
     error,
     noise_floor,
 )
-from secant._metrics.shape import standing_out
+from secant._metrics.shape import pieces
 from secant._results import verdict
-from secant._results.parts import ECE, Curve, Interval, Reliability, Statistic, plain
+from secant._results.parts import ECE, SHAPES, Curve, Interval, Reliability, Statistic, plain
 from secant.errors import Argument, InputError, SecantError
 
 if TYPE_CHECKING:
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     from secant._blocks.table import Blocks, Totals
     from secant._input.options import Norm, Strategy, Weighting
     from secant._metrics.ecce import Extremes, Metric
+    from secant._results.parts import Shape
     from secant.plot import CumulativeDisplay
 
 __all__ = ["Calibration"]
@@ -123,19 +125,35 @@ class Calibration:
         return self._interval(self._blocks.select(slice(*ends)))
 
     @cached_property
+    def _pieces(self) -> tuple[Interval, ...]:
+        """The ranges found to be off, in the order of scores."""
+        if not self.found:
+            return ()
+        found = pieces(self._blocks, self._totals.weight, self._half_width(1.0), self._refine)
+        return tuple(self._interval(blocks) for blocks in found)
+
+    @property
     def intervals(self) -> tuple[Interval, ...]:
         """The ranges of scores found to be off, the largest deviation in total first.
 
-        The first is :attr:`worst`; the same is then asked of the scores left and right of it, and
-        so on. There are none unless the P-value of ECCE-R is at most one minus the confidence
-        level, and the limits of each exclude 0, so that the chance of any false one stays at that
-        level.
+        They are the pieces in which the graph of cumulative differences rises or falls by more
+        than noise does, each as wide as it is one: neighbours are off in opposite directions. There
+        are none unless the P-value of ECCE-R is at most one minus the confidence level, and the
+        limits of each exclude 0, so that the chance of any false one stays at that level.
+        :attr:`worst` need not be among them: it may span several, if they leave more behind.
         """
-        if not self.found:
-            return ()
-        half = self._half_width(1.0)
-        found = standing_out(self._blocks, self._totals.weight, half, self._refine)
-        return tuple(self._interval(blocks) for blocks in found)
+        return tuple(sorted(self._pieces, key=lambda each: -abs(each.total)))
+
+    @property
+    def shape(self) -> Shape:
+        """What kind of miscalibration was found, from the lowest score to the highest.
+
+        ``"too high"`` or ``"too low"`` throughout; ``"too extreme"``: too low below some score and
+        too high above it; ``"too timid"``: the reverse; ``"alternating"`` where it changes more
+        often; ``""`` where nothing was found, or not where.
+        """
+        signs = "".join("+" if each.miscalibration > 0 else "-" for each in self._pieces)
+        return SHAPES.get(signs, "alternating")
 
     @property
     def detectable(self) -> float:
@@ -357,6 +375,7 @@ class Calibration:
         return {
             **self.summary(),
             "where": verdict.where(self),
+            "shape": self.shape,
             "intervals": [each.to_dict() for each in self.intervals],
         }
 
@@ -371,6 +390,8 @@ class Calibration:
         return f"<div>{verdict.html(self)}{small_picture(self)}</div>"
 
     def __getstate__(self) -> dict[str, Any]:
+        with suppress(SecantError):  # of data that changed meanwhile
+            self._pieces  # noqa: B018  (found now, while the rows are at hand)
         return {**self.__dict__, "_source": None}
 
     @property

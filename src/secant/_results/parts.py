@@ -15,9 +15,18 @@ if TYPE_CHECKING:
     from secant._input.options import BinLimits, Norm, Strategy, Uncertainty, Weighting
     from secant.plot import ReliabilityDisplay
 
-__all__ = ["ECE", "Curve", "Interval", "Reliability", "Statistic", "plain"]
+__all__ = ["ECE", "SHAPES", "Curve", "Interval", "Reliability", "Shape", "Statistic", "plain"]
 
 Direction = Literal["too high", "too low", "even"]
+Shape = Literal["too high", "too low", "too extreme", "too timid", "alternating", ""]
+# What the signs of the ranges found are called, in the order of scores: + happened more often.
+SHAPES: dict[str, Shape] = {
+    "": "",
+    "+": "too low",
+    "-": "too high",
+    "+-": "too extreme",
+    "-+": "too timid",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +109,11 @@ class Interval:
         if self.miscalibration < 0:
             return "too high"
         return "too low" if self.miscalibration > 0 else "even"
+
+    @property
+    def total(self) -> float:
+        """Miscalibration times share: what the range adds to the cumulative difference."""
+        return self.miscalibration * self.weight
 
     @property
     def certain(self) -> bool:
