@@ -81,8 +81,8 @@ def _rows(path: Path) -> list[dict[str, Any]]:
         lines = path.read_text(encoding="utf-8").split("\n")
         read = [json.loads(line) for line in lines if line.strip()]
         return [{"g": None, "c": None, **row} for row in read]
-    import pyarrow as pa  # noqa: PLC0415  (of the child alone)
-    from pyarrow import parquet  # noqa: PLC0415
+    import pyarrow as pa
+    from pyarrow import parquet
 
     if name.endswith(".parquet"):
         table = parquet.read_table(io.BytesIO(path.read_bytes()))

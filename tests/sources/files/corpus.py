@@ -108,7 +108,9 @@ def damage(rng: np.random.Generator, content: bytes) -> bytes:
         elif kind == 1:
             made[where : where + length] = rng.integers(0, 256, length, np.uint8).tobytes()
         elif kind == 2:
-            made[where : where + length] = bytes([0, 255][int(rng.integers(0, 2))] for _ in range(length))
+            made[where : where + length] = bytes(
+                [0, 255][int(rng.integers(0, 2))] for _ in range(length)
+            )
         elif kind == 3:
             del made[where : where + length]
         elif kind == 4:

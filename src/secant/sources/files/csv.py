@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from secant.errors import InputError
 from secant.sources.files.formats import Format, arrow, look_of
+from secant.sources.files.quotes import CheckedText
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator, Mapping
@@ -115,7 +116,7 @@ class Csv(Format):
 
         with self._text(path) as text:
             yield csv.open_csv(
-                text,
+                CheckedText(path, text, self._separator(path)),
                 read_options=csv.ReadOptions(block_size=BLOCK, use_threads=threads),
                 parse_options=csv.ParseOptions(delimiter=self._separator(path)),
                 # Only an empty field is missing: NA is a word, and may be the name of a group.
