@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -62,7 +63,7 @@ class Parquet(Format):
         options = dataset.ParquetFragmentScanOptions(
             use_buffered_stream=True, buffer_size=_BUFFER, pre_buffer=False
         )
-        file = dataset.ParquetFileFormat().make_fragment(str(path), fs.LocalFileSystem())
+        file = dataset.ParquetFileFormat().make_fragment(os.fspath(path), fs.LocalFileSystem())
         scanner = file.scanner(
             columns=names,
             batch_size=size,
@@ -115,7 +116,7 @@ class Feather(Format):
     def _open(self, path: Path, names: list[str] | None) -> Iterator[tuple[Any, bool]]:
         pa = arrow()
         # Not mapped into memory: a file cut short meanwhile would end the whole process.
-        with pa.OSFile(str(path)) as file:
+        with pa.OSFile(os.fspath(path)) as file:
             magic = file.read(6)
             if magic[:4] == b"FEA1":
                 msg = f"{path} is a Feather file of version 1; write it anew as version 2"
