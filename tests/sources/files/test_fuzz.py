@@ -60,15 +60,13 @@ class Child:
             found = json.loads(line)
             return found["outcome"], found["told"]
         process.kill()
-        ended = process.wait()
+        self.close()
         self._process = self._start()
-        return "ended", f"the process ended with {ended}"
+        return "ended", f"the process ended with {process.returncode}"
 
     def close(self) -> None:
         """End the process."""
-        assert self._process.stdin is not None
-        self._process.stdin.close()
-        self._process.wait()
+        self._process.communicate()
 
 
 @pytest.fixture(scope="module")

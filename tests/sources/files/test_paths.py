@@ -87,10 +87,11 @@ def test_folders_that_keep_deleted_rows_are_refused(mark, told):
 
 def test_addresses_of_files(folder):
     write("a b.parquet")
-    for name in (f"file://{folder}/a%20b.parquet", f"file:{folder}/a b.parquet"):
-        assert secant.assess("y", "p", data=name).n == N
-    assert secant.assess("y", "p", data=f"file://localhost{folder}/a%20b.parquet").n == N
-    assert "secant reads files of this machine alone" in refusal("file://server/a.parquet")
+    for host in ("", "//", "//localhost"):
+        for name in ("a%20b.parquet", "a b.parquet"):
+            assert secant.assess("y", "p", data=f"file:{host}{folder}/{name}").n == N
+    there = "file:" + "//server/a.parquet"
+    assert "secant reads files of this machine alone" in refusal(there)
 
 
 def test_names_that_cannot_be_read(folder):

@@ -7,7 +7,7 @@ import os
 from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
-from urllib.parse import unquote, urlsplit
+from urllib.parse import unquote
 
 from secant.errors import Argument, InputError
 from secant.sources.files.endings import format_of
@@ -80,14 +80,8 @@ def _refuse_doubles(paths: list[Path]) -> None:
 def _expanded(name: str) -> list[Path]:
     if name == "-":
         return [standard_input()]
-    if name.startswith("file:"):
-        address = urlsplit(name)
-        if address.netloc in {"", "localhost"}:
-            name = unquote(address.path)
-    path = _home(name)
+    path = _home(_without_scheme(name))
     if path.is_dir():
-        if path.suffix == ".zarr":  # a folder, and yet one file to those who write it
-            format_of(path)
         return _inside(path)
     if path.exists():
         return [path]
@@ -109,6 +103,17 @@ def _expanded(name: str) -> list[Path]:
     # A pattern with ** matches a folder as well as the files in it.
     files = [file for match in matches for file in (_inside(match) if match.is_dir() else [match])]
     return list(dict.fromkeys(files))
+
+
+def _without_scheme(name: str) -> str:
+    """Return the path in an address of a file of this machine."""
+    if not name.startswith("file:"):
+        return name
+    rest = name.removeprefix("file:")
+    if rest.startswith("//"):
+        host, slash, path = rest[2:].partition("/")
+        rest = slash + path if host in {"", "localhost"} else name
+    return unquote(rest)
 
 
 def _home(name: str) -> Path:
@@ -140,6 +145,8 @@ def _inside(folder: Path) -> list[Path]:
     A link to a folder is followed unless its files are among the others already, as those of
     ``latest`` are where that is a link to the last of several folders.
     """
+    if folder.suffix == ".zarr":  # one file, to those who write it
+        format_of(folder)
     seen: set[tuple[int, int]] = set()
     links: list[Path] = []
     files = list(_walk(folder, seen, links))
