@@ -23,7 +23,7 @@ __all__ = ["Csv", "typed"]
 # Fields that people leave where a number is missing, and rows looked through for one at a time.
 _MISSING = {"na", "n/a", "null", "none", "nil", "-", "?", "."}
 _ROWS = 1 << 14
-_DIGITS = 18
+_DIGITS, _LARGEST = 20, 1 << 63
 # So many bytes are looked at, more than all but the longest lines of names.
 _START = 1 << 16
 # First bytes of what is no text, and what to do with it.
@@ -138,8 +138,8 @@ def typed(texts: list[str | None]) -> list[Any]:
     """
     words = [text for text in texts if text is not None]
     if words and all(_is_whole(word) for word in words):
-        if max(map(len, words)) > _DIGITS:  # than 64 bits hold: no number, but a name
-            return list(texts)
+        if any(len(word) > _DIGITS or not -_LARGEST <= int(word) < _LARGEST for word in words):
+            return list(texts)  # more than 64 bits hold: no number, but a name
         return [None if text is None else int(text) for text in texts]
     if words and all(word in {"True", "False", "true", "false"} for word in words):
         return [None if text is None else text.lower() == "true" for text in texts]

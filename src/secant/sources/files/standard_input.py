@@ -7,6 +7,7 @@ import sys
 import tempfile
 from functools import cache
 from pathlib import Path
+from typing import IO, TextIO
 
 from secant.errors import InputError
 
@@ -25,7 +26,6 @@ class _StandardInput(type(Path())):  # type: ignore[misc]
         return str(super().__str__())
 
 
-@cache  # it can be read only once, and is asked for in every look
 def standard_input() -> Path:
     """Return a path to all that comes in on standard input.
 
@@ -40,13 +40,13 @@ def standard_input() -> Path:
     if not Path("/proc/self/fd").exists():
         msg = "- stands for standard input, which can be read again on Linux alone; name a file"
         raise InputError(msg)
-    # Of no name, so that nothing is left behind however the process ends; never closed.
-    kept = tempfile.TemporaryFile()  # noqa: SIM115
-    shutil.copyfileobj(sys.stdin.buffer, kept)
+    return _StandardInput(f"/proc/self/fd/{_kept(sys.stdin).fileno()}")
+
+
+@cache  # it can be read only once, and is asked for in every look
+def _kept(stream: TextIO) -> IO[bytes]:
+    """Return a file with all that comes, of no name, so that nothing is ever left behind."""
+    kept = tempfile.TemporaryFile()  # noqa: SIM115  (open for as long as the process lives)
+    shutil.copyfileobj(stream.buffer, kept)
     kept.flush()
-    path: Path = _StandardInput(f"/proc/self/fd/{kept.fileno()}")
-    _KEPT.append(kept)
-    return path
-
-
-_KEPT: list[object] = []
+    return kept
