@@ -319,6 +319,7 @@ def test_times_keep_their_meaning(name):
     [
         (["1", "2", ""], {1, 2, None}),
         (["01", "2", "3"], {"01", "2", "3"}),
+        ([str(2**63 - 1), str(-(2**63)), "2"], {2**63 - 1, -(2**63), 2}),
         (["0.5", "-1.25", "2"], {0.5, -1.25, 2.0}),
         (["0.5", "0.50", "1"], {"0.5", "0.50", "1"}),
         (["True", "False", "True"], {True, False}),
@@ -509,6 +510,49 @@ def test_a_column_missing_in_one_of_several_files():
 def test_a_column_twice(folder):
     (folder / "a.csv").write_text("y,p,p\n1,0.5,0.5\n")
     assert refusal("a.csv") == "a.csv has several columns 'p'"
+
+
+@pytest.mark.parametrize("name", ["a.parquet", "a.feather", "a.arrow"])
+def test_a_column_twice_that_nobody_uses(name):
+    columns = [Y, P, P, Y]
+    table = pa.Table.from_arrays([pa.array(each) for each in columns], ["y", "p", "x", "x"])
+    if name == "a.parquet":
+        parquet.write_table(table, name)
+    elif name == "a.feather":
+        with pa.ipc.new_file(name, table.schema) as file:
+            file.write_table(table)
+    else:
+        with pa.ipc.new_stream(name, table.schema) as file:
+            file.write_table(table)
+    assert secant.assess(**NAMES, data=name).n == N
+    assert refusal(name, sample_weight="x") == f"{name} has several columns 'x'"
+
+
+@pytest.mark.parametrize("name", ["a.parquet", "a.feather"])
+def test_names_of_columns_that_are_no_text(name):
+    path = Path(write(name, zzzz=P))
+    path.write_bytes(path.read_bytes().replace(b"zzzz", b"zz\xff\xfe"))
+    told = refusal(name)
+    assert told.startswith(f"{name} cannot be read: ")
+    told.encode()
+
+
+@pytest.mark.parametrize("digits", [19, 25, 400, 5000])
+def test_numbers_too_long_for_a_machine_are_names(folder, digits):
+    long = "9" * digits
+    lines = "".join(f"{i % 2},0.5,{[long, '7'][i % 2]}\n" for i in range(30))
+    (folder / "a.csv").write_text("y,p,g\n" + lines)
+    assert set(secant.assess_by("y", "p", "g", data="a.csv")) == {long, "7"}
+    if digits < 200:
+        for value in (long, "7"):
+            (folder / "set" / f"g={value}").mkdir(parents=True)
+            write_parquet(folder / "set" / f"g={value}" / "a.parquet", {"y": Y, "p": P})
+        assert set(secant.assess_by("y", "p", "g", data="set")) == {long, "7"}
+    large = pa.array([[2**64 - 1, 2**63][i % 2] for i in range(N)], pa.uint64())
+    assert set(secant.assess_by("y", "p", "g", data=write("a.parquet", g=large))) == {
+        2**64 - 1,
+        2**63,
+    }
 
 
 WRONG = {

@@ -71,15 +71,14 @@ def _rows(path: Path) -> list[dict[str, Any]]:
     if name.endswith((".csv", ".csv.gz")):
         content = path.read_bytes()
         content = gzip.decompress(content) if name.endswith(".gz") else content
-        text = io.StringIO(content.decode("utf-8-sig"), newline="")
+        text = io.StringIO(content.decode("utf-8-sig", "replace"), newline="")
         lines = [row for row in csv.reader(text, strict=True) if row]
         return [
             {key: field or None for key, field in zip(lines[0], line, strict=True)}
             for line in lines[1:]
         ]
     if name.endswith(".jsonl"):
-        lines = path.read_text(encoding="utf-8").split("\n")
-        read = [json.loads(line) for line in lines if line.strip()]
+        read = [json.loads(line) for line in path.read_bytes().split(b"\n") if line.strip()]
         return [{"g": None, "c": None, **row} for row in read]
     import pyarrow as pa
     from pyarrow import parquet

@@ -89,11 +89,141 @@ WHOLE: dict[str, Callable[[], bytes]] = {
 
 
 class Damaged(NamedTuple):
-    """A file that must be refused: its name, what it holds, and how the refusal goes on."""
+    """A file that must be refused: its name, what is wrong with it, and how that is told."""
 
     name: str
+    why: str
     content: bytes
     told: str
+
+
+def damaged() -> list[Damaged]:
+    """Return one file for each way of being wrong that was met, or is to be expected."""
+    return [*_broken_arrow(), *_broken_parquet(), *_broken_text(), *_broken_gzip()]
+
+
+def _joined(**columns: Any) -> bytes:
+    """Return a stream whose columns are made of raw buffers, which nobody has checked."""
+    pa = optional("pyarrow")
+    arrays = {"y": pa.array(Y), "p": pa.array(P), "g": pa.array(G), "word": pa.array(["no"] * N)}
+    batch = pa.record_batch(arrays | columns)
+    buffer = io.BytesIO()
+    with pa.ipc.new_stream(buffer, batch.schema) as stream:
+        stream.write_batch(batch)
+    return buffer.getvalue()
+
+
+def _broken_arrow() -> list[Damaged]:
+    pa = optional("pyarrow")
+    text = b"north" * N
+    plain = np.arange(N + 1, dtype=np.int32)
+    far, back = plain.copy(), plain.copy()
+    far[5], back[5] = 1 << 30, 40
+
+    def texts(offsets: Any, content: bytes) -> Any:
+        buffers = [None, pa.py_buffer(offsets.tobytes()), pa.py_buffer(content)]
+        return pa.Array.from_buffers(pa.string(), N, buffers)
+
+    def category(codes: Any) -> Any:
+        return pa.DictionaryArray.from_arrays(pa.array(codes, pa.int32()), ["a", "b"], safe=False)
+
+    stream = WHOLE["stream.arrow"]()
+    unread = "cannot be read: "
+    return [
+        Damaged("a.arrow", "texts beyond the file", _joined(g=texts(far, text)), unread),
+        Damaged(
+            "a.arrow", "texts that end before they begin", _joined(g=texts(back, text)), unread
+        ),
+        Damaged("a.arrow", "texts that are none", _joined(g=texts(plain, b"\xff" * N)), unread),
+        Damaged("a.arrow", "words of no number", _joined(g=category([7] * N)), unread),
+        Damaged("a.arrow", "words below the first", _joined(g=category([-5] * N)), unread),
+        Damaged("a.arrow", "outcomes of no number", _joined(y=category([1 << 30] * N)), unread),
+        Damaged("a.arrow", "two streams", stream + stream, "goes on after the end of a stream"),
+        Damaged("a.arrow", "no end", stream[:-8], "cannot be read: it is a stream of Arrow that"),
+        Damaged("a.arrow", "half a batch", stream[: len(stream) // 2], unread),
+        Damaged("a.feather", "no footer", WHOLE["plain.feather"]()[:-10], unread),
+        Damaged("a.feather", "more after it", WHOLE["plain.feather"]() + b"more", unread),
+        Damaged("a.feather", "nothing else", b"ARROW1\0\0", unread),
+        Damaged("a.feather", "version 1", b"FEA1" + bytes(40), "is a Feather file of version 1"),
+    ]
+
+
+def _broken_parquet() -> list[Damaged]:
+    whole = WHOLE["plain.parquet"]()
+    spoilt = bytearray(whole)
+    place = whole.index(b"north")
+    spoilt[place : place + 5] = b"\xff" * 5
+    length = int.from_bytes(whole[-8:-4], "little")
+    return [
+        Damaged("a.parquet", "no footer", whole[:-8], "cannot be read: "),
+        Damaged(
+            "a.parquet",
+            "a footer that is longer than the file",
+            whole[:-8] + (1 << 30).to_bytes(4, "little") + b"PAR1",
+            "cannot be read: ",
+        ),
+        Damaged(
+            "a.parquet",
+            "a footer of zeros",
+            whole[: -8 - length] + bytes(length) + whole[-8:],
+            "cannot be read: ",
+        ),
+        Damaged("a.parquet", "a text that is none", bytes(spoilt), "cannot be read: "),
+        Damaged(
+            "a.parquet",
+            "pages of zeros",
+            whole[:4] + bytes(len(whole) - 12 - length) + whole[-8 - length :],
+            "cannot be ",
+        ),
+    ]
+
+
+def _broken_text() -> list[Damaged]:
+    text = csv_text()
+    lines = text.split("\n")
+
+    def changed(place: int, line: str) -> bytes:
+        return "\n".join([*lines[:place], line, *lines[place + 1 :]]).encode()
+
+    rows = _json_lines().split(b"\n")
+    return [
+        Damaged(
+            "a.csv",
+            "a quote that is not closed, in a column nobody uses",
+            changed(12, '1,yes,0.5,north,north,"oh'),
+            "line 13: a quote is not closed",
+        ),
+        Damaged(
+            "a.csv",
+            "a field that goes on in the next line",
+            changed(12, '1,yes,0.5,north,north,"one\ntwo"'),
+            "line 13: a quote is not closed",
+        ),
+        Damaged("a.csv", "a stray quote", changed(12, '1,yes,0.5,"no"rth,north,x'), "line 13: a q"),
+        Damaged("a.csv", "a field too few", changed(12, "1,yes,0.5,north"), "cannot be read: CSV"),
+        Damaged(
+            "a.csv", "a field too many", changed(12, "1,yes,0.5,a,b,c,d"), "cannot be read: CSV"
+        ),
+        Damaged("a.csv", "no number", changed(12, "1,yes,O.5,a,b,c"), "row 11, column 'p': y_prob"),
+        Damaged("a.csv", "other letters", text.encode("utf-16"), "is text in UTF-16"),
+        Damaged("a.jsonl", "half an object", b"\n".join(rows)[:-9], "cannot be read: JSON parse"),
+        Damaged("a.jsonl", "a name twice", rows[0].replace(b'"word"', b'"y"'), "cannot be read: "),
+        Damaged("a.jsonl", "a list", b"[1]\n" + b"\n".join(rows), "cannot be read: JSON parse"),
+    ]
+
+
+def _broken_gzip() -> list[Damaged]:
+    packed = gzip.compress(csv_text().encode(), mtime=0)
+    return [
+        Damaged("a.csv.gz", "cut short", packed[:-9], "cannot be read: Truncated"),
+        Damaged("a.csv.gz", "without its sum", packed[:-8], "cannot be read: Truncated"),
+        Damaged("a.csv.gz", "with another sum", packed[:-8] + b"abcd" + packed[-4:], "cannot be r"),
+        Damaged("a.csv.gz", "with more after it", packed + b"more than that", "cannot be read: "),
+        Damaged(
+            "a.csv.gz", "a second half cut", packed + packed[:-20], "cannot be read: Truncated"
+        ),
+        Damaged("a.csv.gz", "not packed", csv_text().encode(), "cannot be read: "),
+    ]
 
 
 def damage(rng: np.random.Generator, content: bytes) -> bytes:

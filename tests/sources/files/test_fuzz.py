@@ -26,7 +26,11 @@ optional("pyarrow")
 
 EACH = 60
 _PATIENCE = 120  # seconds after which a file has stopped the reader for good
-_FINE = {"right", "refused", "read alone"}
+# Other readers of binary files read columns that are not used, and may stumble over them.
+_FINE = {
+    name: {"right", "refused"} | ({"read alone"} if "text" not in name else set())
+    for name in corpus.WHOLE
+}
 
 
 class Child:
@@ -56,15 +60,13 @@ class Child:
             found = json.loads(line)
             return found["outcome"], found["told"]
         process.kill()
-        ended = process.wait()
+        self.close()
         self._process = self._start()
-        return "ended", f"the process ended with {ended}"
+        return "ended", f"the process ended with {process.returncode}"
 
     def close(self) -> None:
         """End the process."""
-        assert self._process.stdin is not None
-        self._process.stdin.close()
-        self._process.wait()
+        self._process.communicate()
 
 
 @pytest.fixture(scope="module")
@@ -85,7 +87,7 @@ def test_damaged_files_are_refused_or_read_right(name, reader, tmp_path):
     for _ in range(EACH):
         path.write_bytes(corpus.damage(rng, content))
         outcome, told = reader.examine(path)
-        assert outcome in _FINE, told
+        assert outcome in _FINE[name], told
         if outcome == "refused":
             assert str(path) in told
         outcomes[outcome] += 1
@@ -103,7 +105,7 @@ def without_end(folder: Path) -> None:
         path.write_bytes(corpus.damage(rng, whole[name]))
         outcome, told = reader.examine(path)
         outcomes[f"{name}: {outcome}"] += 1
-        if outcome not in _FINE:
+        if outcome not in _FINE[name]:
             kept = path.rename(folder / f"{number}-{outcome}-{name}")
             sys.stdout.write(f"{kept}\n{told}\n")
         if number % 1000 == 999:

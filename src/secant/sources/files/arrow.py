@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +23,7 @@ _BUFFER = 1 << 20
 # memory and gain little.
 _LARGE = 1 << 20
 _AHEAD = 2
+_MARK = b"\xff" * 4  # begins every message of a stream
 
 
 class Parquet(Format):
@@ -62,7 +64,7 @@ class Parquet(Format):
         options = dataset.ParquetFragmentScanOptions(
             use_buffered_stream=True, buffer_size=_BUFFER, pre_buffer=False
         )
-        file = dataset.ParquetFileFormat().make_fragment(str(path), fs.LocalFileSystem())
+        file = dataset.ParquetFileFormat().make_fragment(os.fspath(path), fs.LocalFileSystem())
         scanner = file.scanner(
             columns=names,
             batch_size=size,
@@ -86,8 +88,8 @@ class Feather(Format):
 
     def look(self, path: Path) -> Look:
         """Read the file's own description."""
-        with self._open(path, None) as (reader, is_file):
-            if is_file:
+        with self._open(path, None) as (reader, file):
+            if file is None:
                 # Old versions of pyarrow count by reading, which we do anyway.
                 rows = reader.count_rows() if hasattr(reader, "count_rows") else None
                 return look_of(reader.schema, rows, reader.num_record_batches)
@@ -102,20 +104,23 @@ class Feather(Format):
         section: int | None = None,
     ) -> Generator[Any]:
         """Read columns in batches of at most ``size`` rows, of all or one of the file's own."""
-        with self._open(path, names) as (reader, is_file):
-            if is_file:
+        with self._open(path, names) as (reader, stream):
+            if stream is None:
                 numbers = range(reader.num_record_batches) if section is None else [section]
                 batches: Iterator[Any] = (reader.get_batch(number) for number in numbers)
             else:
                 batches = iter(reader)
             for batch in map(sound, batches):
                 yield from (batch.slice(i, size) for i in range(0, batch.num_rows, size))
+            if stream is not None:
+                _check_end(path, stream)
 
     @contextmanager
-    def _open(self, path: Path, names: list[str] | None) -> Iterator[tuple[Any, bool]]:
+    def _open(self, path: Path, names: list[str] | None) -> Iterator[tuple[Any, Any]]:
+        """Open a file for some of its columns; what it is read from comes along for a stream."""
         pa = arrow()
         # Not mapped into memory: a file cut short meanwhile would end the whole process.
-        with pa.OSFile(str(path)) as file:
+        with pa.OSFile(os.fspath(path)) as file:
             magic = file.read(6)
             if magic[:4] == b"FEA1":
                 msg = f"{path} is a Feather file of version 1; write it anew as version 2"
@@ -134,4 +139,18 @@ class Feather(Format):
                 fields = [reader.schema.get_field_index(name) for name in names]
                 file.seek(0)
                 reader = open_one(file, options=pa.ipc.IpcReadOptions(included_fields=fields))
-            yield reader, is_file
+            yield reader, None if is_file else file
+
+
+def _check_end(path: Path, stream: Any) -> None:
+    """Refuse a stream without an end, or with something after it: rows may be missing."""
+    end = stream.tell()
+    if end < stream.size():
+        msg = f"{path} goes on after the end of a stream of Arrow; are several joined in one file?"
+        raise InputError(msg)
+    stream.seek(0)
+    is_old = stream.read(4) != _MARK  # as it was written before 2019
+    stream.seek(max(0, end - 8))
+    if not is_old and stream.read(8) != _MARK + bytes(4):
+        msg = f"{path} cannot be read: it is a stream of Arrow that was cut short"
+        raise InputError(msg)

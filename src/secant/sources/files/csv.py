@@ -7,7 +7,8 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from secant.errors import InputError
-from secant.sources.files.formats import Format, arrow, look_of
+from secant.sources.files.formats import BLOCK, NUMBERS, Format, arrow, look_of, open_text
+from secant.sources.files.quotes import CheckedText
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator, Mapping
@@ -17,13 +18,12 @@ if TYPE_CHECKING:
     from secant.errors import Argument
     from secant.sources.files.formats import Look
 
-__all__ = ["BLOCK", "Csv", "typed"]
+__all__ = ["Csv", "typed"]
 
-# Bytes of text that are read at once.
-BLOCK = 1 << 22
 # Fields that people leave where a number is missing, and rows looked through for one at a time.
 _MISSING = {"na", "n/a", "null", "none", "nil", "-", "?", "."}
 _ROWS = 1 << 14
+_DIGITS, _LARGEST = 20, 1 << 63
 # So many bytes are looked at, more than all but the longest lines of names.
 _START = 1 << 16
 # First bytes of what is no text, and what to do with it.
@@ -37,8 +37,6 @@ _OTHERS = {
 }
 _SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "vertical bars"}
 _ENDINGS = {",": ".csv", "\t": ".tsv"}
-# Arguments whose columns hold numbers.
-_NUMBERS = {"y_prob", "probs", "sample_weight"}
 
 
 class Csv(Format):
@@ -48,7 +46,7 @@ class Csv(Format):
 
     def look(self, path: Path) -> Look:
         """Read the names, and guess types from the first rows."""
-        with self._text(path) as text:
+        with open_text(path) as text:
             _check_start(path, text.read(_START), self._separator(path))
         with self._open(path, None, {}, threads=False) as reader:
             return look_of(reader.schema, None, 1)
@@ -60,8 +58,8 @@ class Csv(Format):
         pa = arrow()
         chosen = dict(types)
         # Of two that want one column, numbers come last: they are checked, and keys are not.
-        for argument, name in sorted(roles.items(), key=lambda role: role[0].name in _NUMBERS):
-            if argument.name in _NUMBERS:
+        for argument, name in sorted(roles.items(), key=lambda role: role[0].name in NUMBERS):
+            if argument.name in NUMBERS:
                 chosen[name] = pa.float64()
             elif argument.name == "y_true":
                 chosen[name] = _outcomes(types[name], reading)
@@ -113,9 +111,9 @@ class Csv(Format):
     ) -> Iterator[Any]:
         from pyarrow import csv  # noqa: PLC0415  (an extra)
 
-        with self._text(path) as text:
+        with open_text(path) as text:
             yield csv.open_csv(
-                text,
+                CheckedText(path, text, self._separator(path)),
                 read_options=csv.ReadOptions(block_size=BLOCK, use_threads=threads),
                 parse_options=csv.ParseOptions(delimiter=self._separator(path)),
                 # Only an empty field is missing: NA is a word, and may be the name of a group.
@@ -126,11 +124,6 @@ class Csv(Format):
                     strings_can_be_null=True,
                 ),
             )
-
-    @staticmethod
-    def _text(path: Path) -> Any:
-        gzipped = path.name.lower().endswith(".gz")
-        return arrow().input_stream(str(path), compression="gzip" if gzipped else None)
 
     @staticmethod
     def _separator(path: Path) -> str:
@@ -145,6 +138,8 @@ def typed(texts: list[str | None]) -> list[Any]:
     """
     words = [text for text in texts if text is not None]
     if words and all(_is_whole(word) for word in words):
+        if any(len(word) > _DIGITS or not -_LARGEST <= int(word) < _LARGEST for word in words):
+            return list(texts)  # more than 64 bits hold: no number, but a name
         return [None if text is None else int(text) for text in texts]
     if words and all(word in {"True", "False", "true", "false"} for word in words):
         return [None if text is None else text.lower() == "true" for text in texts]
@@ -160,7 +155,8 @@ def typed(texts: list[str | None]) -> list[Any]:
 
 def _is_whole(word: str) -> bool:
     digits = word.removeprefix("-")
-    return digits.isascii() and digits.isdecimal() and str(int(digits)) == digits and word != "-0"
+    plain = digits.isascii() and digits.isdecimal() and word != "-0"
+    return plain and (digits == "0" or digits[0] != "0")
 
 
 # Types of fields ----------------------------------------------------------------------------------

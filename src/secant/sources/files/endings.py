@@ -1,4 +1,4 @@
-"""Which format a file is of, by the end of its name."""
+"""Which format a file is of: by the end of its name, or its first bytes where it has no name."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from secant.errors import InputError
 from secant.sources.files.arrow import Feather, Parquet
 from secant.sources.files.csv import Csv
+from secant.sources.files.json_lines import JsonLines
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -15,11 +16,39 @@ if TYPE_CHECKING:
 
 __all__ = ["format_of"]
 
+_PARQUET, _CSV, _FEATHER, _JSON_LINES = Parquet(), Csv(), Feather(), JsonLines()
 # Ends of names, in lower case.
 _ENDINGS: dict[Format, tuple[str, ...]] = {
-    Parquet(): (".parquet", ".pq"),
-    Csv(): (".csv", ".csv.gz", ".tsv", ".tsv.gz"),
-    Feather(): (".feather", ".arrow", ".ipc"),
+    _PARQUET: (".parquet", ".pq"),
+    _CSV: (".csv", ".csv.gz", ".tsv", ".tsv.gz"),
+    _FEATHER: (".feather", ".arrow", ".arrows", ".ipc"),
+    _JSON_LINES: (".jsonl", ".ndjson", ".jsonl.gz", ".ndjson.gz"),
+}
+_STARTS = {
+    b"PAR1": _PARQUET,
+    b"ARROW1": _FEATHER,
+    b"\xff\xff\xff\xff": _FEATHER,
+    b"{": _JSON_LINES,
+}
+# What reads others: then data= takes what it returns, and in the command's case a file made of it.
+_OTHERS = {
+    (".xlsx", ".xls", ".xlsm", ".ods"): "pandas.read_excel({0!r})",
+    (".npz", ".npy"): "numpy.load({0!r})",
+    (".zarr", ".nc"): "xarray.open_dataset({0!r}).to_dataframe()",
+    (".json",): "pandas.read_json({0!r})",
+    (".sav", ".zsav"): "pandas.read_spss({0!r})",
+    (".dta",): "pandas.read_stata({0!r})",
+    (".sas7bdat", ".xpt"): "pandas.read_sas({0!r})",
+    (".pkl", ".pickle"): "pandas.read_pickle({0!r}), if you trust the file",
+    (".h5", ".hdf5", ".hdf"): "pandas.read_hdf({0!r})",
+    (".orc",): "pyarrow.orc.read_table({0!r})",
+    (".avro",): "polars.read_avro({0!r})",
+    (".rds", ".rdata"): "pyreadr.read_r({0!r})",
+    (".pt", ".pth"): "torch.load({0!r})",
+    (".safetensors",): "safetensors.numpy.load_file({0!r})",
+    (".db", ".sqlite", ".sqlite3"): "ibis.sqlite.connect({0!r}).table(...)",
+    (".duckdb",): "duckdb.connect({0!r}).table(...)",
+    (".txt", ".dat"): "pandas.read_csv({0!r}), or give it a name that ends in .csv or .tsv",
 }
 
 
@@ -29,12 +58,25 @@ def format_of(path: Path) -> Format:
     Raises
     ------
     InputError
-        If its name ends in none of those that are known.
+        If its name ends in none of those that are known, with what may read it.
     """
+    if str(path) == "standard input":
+        return _by_start(path)
     name = path.name.lower()
     for kind, endings in _ENDINGS.items():
         if name.endswith(endings):
             return kind
     known = ", ".join(end for endings in _ENDINGS.values() for end in endings)
+    hint = ""
+    for endings, reader in _OTHERS.items():
+        if name.endswith(endings):
+            hint = f"; pass data= what reads this one: {reader.format(str(path))}"
     msg = f"{path} is of no format that secant knows by its name; files end in {known}"
-    raise InputError(msg)
+    raise InputError(msg, hint=hint)
+
+
+def _by_start(path: Path) -> Format:
+    with path.open("rb") as file:
+        start = file.read(1 << 10).lstrip()
+    kinds = (kind for first, kind in _STARTS.items() if start.startswith(first))
+    return next(kinds, _CSV)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from abc import ABC, abstractmethod
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -16,7 +17,24 @@ if TYPE_CHECKING:
     from secant._input.options import Reading
     from secant.errors import Argument
 
-__all__ = ["Format", "Look", "arrow", "look", "look_of", "readable", "sound"]
+__all__ = [
+    "BLOCK",
+    "NUMBERS",
+    "Format",
+    "Look",
+    "arrow",
+    "look",
+    "look_of",
+    "open_text",
+    "readable",
+    "sound",
+]
+
+# Bytes of text that are read at once.
+BLOCK = 1 << 22
+# Arguments whose columns hold numbers.
+NUMBERS = {"y_prob", "probs", "sample_weight"}
+_LONG = 300  # letters of a message
 
 
 class Look(NamedTuple):
@@ -121,6 +139,12 @@ def sound(batch: Any) -> Any:
     return batch
 
 
+def open_text(path: Path) -> Any:
+    """Return the bytes of a file of text, unpacked where its name says that they are packed."""
+    gzipped = path.name.lower().endswith(".gz")
+    return arrow().input_stream(os.fspath(path), compression="gzip" if gzipped else None)
+
+
 def look_of(schema: Any, rows: int | None, sections: int) -> Look:
     """Return what a schema of Arrow says of a file."""
     types = dict(zip(schema.names, schema.types, strict=True))
@@ -139,7 +163,10 @@ def readable(path: Path) -> Iterator[None]:
         raise
     except Exception as error:
         first_line = (str(error).splitlines() or [""])[0] or type(error).__name__
-        first_line = first_line.replace("Row #", "line ")
+        first_line = first_line.replace("Row #", "line ")[:_LONG]
+        first_line = "".join(
+            each if each.isprintable() else "\N{WHITE SQUARE}" for each in first_line
+        )
         if isinstance(error, UnicodeDecodeError) or "invalid UTF8" in first_line:
             first_line += "; save the file anew in UTF-8"
         msg = f"{path} cannot be read: {first_line}"

@@ -11,6 +11,7 @@ from urllib.parse import unquote
 
 from secant.errors import Argument, InputError
 from secant.sources.files.endings import format_of
+from secant.sources.files.standard_input import standard_input
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,6 +21,14 @@ if TYPE_CHECKING:
 __all__ = ["Found", "find"]
 
 _NULL_PARTITION = "__HIVE_DEFAULT_PARTITION__"
+# What tables leave in their folders that keep files of earlier versions beside the current ones,
+# and what reads the current ones.
+_LAKES = {
+    "_delta_log": ("Delta Lake", "polars.scan_delta(folder)"),
+    ".hoodie": ("Hudi", "duckdb, Spark or hudi-rs (HudiTable(folder).read_snapshot())"),
+    "metadata/version-hint.text": ("Iceberg", "polars.scan_iceberg(...) or pyiceberg"),
+    "metadata/*.metadata.json": ("Iceberg", "polars.scan_iceberg(...) or pyiceberg"),
+}
 
 
 class Found(NamedTuple):
@@ -36,14 +45,11 @@ def find(data: Any) -> list[Found]:
     Raises
     ------
     InputError
-        If there are none, if one is of no known format, or if formats are mixed.
+        If there are none, if one is of no known format or there twice, or if formats are mixed.
     """
     items = data if isinstance(data, (list, tuple)) else [data]
     paths = [path for item in items for path in _expanded(os.fsdecode(item))]
-    path, times = Counter(paths).most_common(1)[0]
-    if times > 1:
-        twice = f"{path} is named more than once in "
-        raise InputError(twice, Argument("data"), "; its rows would count twice")
+    _refuse_doubles(paths)
     found = [Found(path, format_of(path), _partition(path)) for path in paths]
     first = found[0]
     for other in found:
@@ -53,8 +59,28 @@ def find(data: Any) -> list[Found]:
     return found
 
 
+def _refuse_doubles(paths: list[Path]) -> None:
+    """Refuse a file that is named twice, by whatever names: its rows would count twice."""
+    twice = "; its rows would count twice"
+    path, times = Counter(paths).most_common(1)[0]
+    if times > 1:
+        raise InputError(f"{path} is named more than once in ", Argument("data"), hint=twice)
+    seen: dict[tuple[int, int], Path] = {}
+    for path in paths:
+        try:
+            status = path.stat()
+        except OSError:
+            continue  # which reading it will say
+        known = seen.setdefault((status.st_dev, status.st_ino), path)
+        if known is not path:
+            one = f" has {known} and {path}, which are two names of one file"
+            raise InputError(Argument("data"), one, hint=twice)
+
+
 def _expanded(name: str) -> list[Path]:
-    path = Path(name).expanduser()
+    if name == "-":
+        return [standard_input()]
+    path = _home(_without_scheme(name))
     if path.is_dir():
         return _inside(path)
     if path.exists():
@@ -72,28 +98,94 @@ def _expanded(name: str) -> list[Path]:
     if not matches:
         msg = f"no file matches {name!r}"
         raise InputError(msg)
+    for parent in dict.fromkeys(match.parent for match in matches):
+        _refuse_lake(parent)
     # A pattern with ** matches a folder as well as the files in it.
     files = [file for match in matches for file in (_inside(match) if match.is_dir() else [match])]
     return list(dict.fromkeys(files))
 
 
+def _without_scheme(name: str) -> str:
+    """Return the path in an address of a file of this machine."""
+    if not name.startswith("file:"):
+        return name
+    rest = name.removeprefix("file:")
+    if rest.startswith("//"):
+        host, slash, path = rest[2:].partition("/")
+        rest = slash + path if host in {"", "localhost"} else name
+    return unquote(rest)
+
+
+def _home(name: str) -> Path:
+    """Return a path whose ~ is somebody's home, and whose letters can be told to anybody."""
+    if "\0" in name or not _is_text(name):
+        strange = f" names {name!a}, which is no text in UTF-8; rename that file"
+        raise InputError(Argument("data"), strange)
+    try:
+        return Path(name).expanduser()
+    except RuntimeError as error:
+        nobody = f" names {name!r}, and there is no such user (a file so called is ./{name})"
+        raise InputError(Argument("data"), nobody) from error
+
+
+def _is_text(name: str) -> bool:
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+# Folders ------------------------------------------------------------------------------------------
+
+
 def _inside(folder: Path) -> list[Path]:
-    """Return the files in a folder and those below it, but for notes that writers leave there."""
-    files = sorted(_walk(folder))
+    """Return the files in a folder and those below it, but for notes that writers leave there.
+
+    A link to a folder is followed unless its files are among the others already, as those of
+    ``latest`` are where that is a link to the last of several folders.
+    """
+    if folder.suffix == ".zarr":  # one file, to those who write it
+        format_of(folder)
+    seen: set[tuple[int, int]] = set()
+    links: list[Path] = []
+    files = list(_walk(folder, seen, links))
+    while links:
+        files += _walk(links.pop(0), seen, links)
     if not files:
         msg = f"the folder {folder} holds no files to read"
         raise InputError(msg)
-    return files
+    for file in files:
+        _home(str(file))
+    return sorted(files)
 
 
-def _walk(folder: Path) -> Iterator[Path]:
-    for entry in folder.iterdir():
+def _walk(folder: Path, seen: set[tuple[int, int]], links: list[Path]) -> Iterator[Path]:
+    status = folder.stat()
+    if (status.st_dev, status.st_ino) in seen:
+        return
+    seen.add((status.st_dev, status.st_ino))
+    _refuse_lake(folder)
+    for entry in sorted(folder.iterdir()):
         if entry.name.startswith((".", "_")) and "=" not in entry.name:
             continue  # _SUCCESS, _metadata, .crc: never data, by convention
-        if entry.is_dir():
-            yield from _walk(entry)
-        else:
+        if not entry.is_dir():
             yield entry
+        elif entry.is_symlink():
+            links.append(entry)
+        else:
+            yield from _walk(entry, seen, links)
+
+
+def _refuse_lake(folder: Path) -> None:
+    """Refuse a folder that keeps files of earlier versions beside the current ones."""
+    for mark, (what, reader) in _LAKES.items():
+        if any(folder.glob(mark)):
+            raise InputError(
+                f"{folder} is a table of {what}, which keeps rows that were deleted or changed "
+                "beside the current ones",
+                hint=f"; pass data= what gives the current ones: {reader}",
+            )
 
 
 def _partition(path: Path) -> dict[str, str | None]:

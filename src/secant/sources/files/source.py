@@ -13,8 +13,7 @@ from secant._base.writing import write_whole
 from secant._blocks.refining import pick
 from secant.errors import SecantError
 from secant.sources import rows as row_source
-from secant.sources.files.csv import BLOCK
-from secant.sources.files.formats import arrow, look
+from secant.sources.files.formats import BLOCK, arrow, look
 from secant.sources.files.groups import FileGroups
 from secant.sources.files.paths import find
 from secant.sources.files.predictions import Predictions

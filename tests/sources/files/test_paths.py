@@ -1,0 +1,134 @@
+"""Which files a name stands for: each once, whatever it is called, and none that is no data."""
+
+import os
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import secant
+from helpers import optional
+from secant.sources.files.paths import find
+
+pa = optional("pyarrow")
+parquet = optional("pyarrow.parquet")
+
+N = 50
+COLUMNS = {"y": np.arange(N) % 2, "p": np.linspace(0.1, 0.9, N)}
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def write(name):
+    path = Path(name)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    parquet.write_table(pa.table(COLUMNS), path)
+    return name
+
+
+def refusal(data):
+    with pytest.raises(secant.InputError) as caught:
+        secant.assess("y", "p", data=data)
+    return str(caught.value)
+
+
+def test_one_file_by_two_names_is_refused_naming_both(folder):
+    write("a.parquet")
+    Path("soft.parquet").symlink_to("a.parquet")
+    os.link("a.parquet", "hard.parquet")
+    for other in (folder / "a.parquet", "./sub/../a.parquet", "soft.parquet", "hard.parquet"):
+        Path("sub").mkdir(exist_ok=True)
+        told = refusal(["a.parquet", other])
+        if Path(other) != Path("a.parquet"):
+            assert f"a.parquet and {Path(other)}, which are two names of one file" in told
+        assert told.endswith("; its rows would count twice")
+    assert "two names of one file" in refusal("*.parquet")
+    assert "two names of one file" in refusal(".")
+
+
+def test_a_linked_folder_is_read_once(folder):
+    for day in ("d1", "d2"):
+        write(f"set/{day}/0.parquet")
+    Path("set/latest").symlink_to("d2")
+    Path("set/around").symlink_to(folder / "set")
+    assert secant.assess("y", "p", data="set").n == 2 * N
+    write("elsewhere/1.parquet")
+    Path("set/more").symlink_to(folder / "elsewhere")  # whose rows are not there otherwise
+    assert secant.assess("y", "p", data="set").n == 3 * N
+    assert [str(found.path) for found in find("set")] == [
+        "set/d1/0.parquet",
+        "set/d2/0.parquet",
+        "set/more/1.parquet",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("mark", "told"),
+    [
+        ("_delta_log/0.json", "is a table of Delta Lake.*polars.scan_delta"),
+        (".hoodie/hoodie.properties", "is a table of Hudi"),
+        ("metadata/v3.metadata.json", "is a table of Iceberg.*pyiceberg"),
+        ("metadata/version-hint.text", "is a table of Iceberg.*scan_iceberg"),
+    ],
+)
+def test_folders_that_keep_deleted_rows_are_refused(mark, told):
+    write("lake/part-0.parquet")
+    write("lake/data/part-1.parquet")
+    Path("lake", mark).parent.mkdir()
+    Path("lake", mark).write_text("{}")
+    for data in ("lake", "lake/*.parquet", ".", "l*", "lake/**/*.parquet"):
+        assert re.match(f"lake {told}", refusal(data)), data
+
+
+def test_addresses_of_files(folder):
+    write("a b.parquet")
+    for host in ("", "//", "//localhost"):
+        for name in ("a%20b.parquet", "a b.parquet"):
+            assert secant.assess("y", "p", data=f"file:{host}{folder}/{name}").n == N
+    there = "file:" + "//server/a.parquet"
+    assert "secant reads files of this machine alone" in refusal(there)
+
+
+def test_names_that_cannot_be_read(folder):
+    assert "there is no such user" in refusal("~nosuchuserhere/a.parquet")
+    strange = os.fsdecode(b"\xff\xfe.parquet")
+    told = refusal(strange)
+    assert "which is no text in UTF-8; rename that file" in told
+    told.encode()
+    write("set/a.parquet")
+    (folder / "set" / strange).touch()
+    refusal("set").encode()
+    assert "no text in UTF-8" in refusal("a\0b.parquet")
+
+
+@pytest.mark.parametrize(
+    ("name", "reader"),
+    [
+        ("a.xlsx", "pandas.read_excel('a.xlsx')"),
+        ("a.npz", "numpy.load('a.npz')"),
+        ("a.npy", "numpy.load"),
+        ("a.json", "pandas.read_json"),
+        ("a.sav", "pandas.read_spss"),
+        ("a.dta", "pandas.read_stata"),
+        ("a.pkl", "pandas.read_pickle"),
+        ("a.h5", "pandas.read_hdf"),
+        ("a.orc", "pyarrow.orc.read_table"),
+        ("a.txt", "pandas.read_csv"),
+    ],
+)
+def test_formats_of_others_are_refused_with_what_reads_them(name, reader):
+    Path(name).write_bytes(b"anything")
+    told = refusal(name)
+    assert told.startswith(f"{name} is of no format that secant knows by its name; files end in ")
+    assert f"; pass data= what reads this one: {reader}" in told
+
+
+def test_a_store_that_is_a_folder_is_refused_by_what_is_in_it():
+    Path("a.zarr/p").mkdir(parents=True)
+    Path("a.zarr/p/0.0").write_bytes(b"x")
+    assert "xarray.open_dataset" in refusal("a.zarr")
