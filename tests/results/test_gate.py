@@ -50,17 +50,6 @@ def test_at_a_limit_chance_is_ruled_out_and_the_deviation_tolerated():
     assert not Gate(0.3, 0.75).crossed(result)
 
 
-def test_the_message_says_how_far_off_and_where():
-    y, p = predictions(5000, 0.08)
-    with pytest.raises(AssertionError) as caught:
-        assert_calibrated(y, p)
-    message = str(caught.value)
-    assert message.startswith("Gate crossed: ECCE-R 0.0")
-    assert "tolerance 0.02, level 0.01." in message
-    assert "predictions are too low by" in message
-    assert "99% limits" in message
-
-
 def test_words_when_detectable_and_within_tolerance():
     y, p = predictions(200_000, 0.005)
     words = Gate(0.01, 0.02).words(secant.assess(y, p))
@@ -180,13 +169,6 @@ def test_the_level_of_the_verdict_is_one_minus_alpha_as_far_as_numbers_go(alpha)
     assert level == pytest.approx(1 - alpha, rel=0, abs=1e-12)
     y, p = predictions(200, 0.0)
     assert assert_calibrated(y, p, alpha=alpha).confidence_level == level
-
-
-def test_columns_and_options_are_passed_on():
-    table = {"y": ["no", "yes", "yes", "no"], "p": [0.1, 0.8, 0.7, 0.2], "g": [1, 1, 2, 2]}
-    options = {"data": table, "pos_label": "yes", "method": "asymptotic"}
-    assert assert_calibrated("y", "p", **options).ecce_r.method == "asymptotic"
-    assert set(assert_calibrated("y", "p", by="g", **options)) == {1, 2}
 
 
 @pytest.mark.parametrize(
