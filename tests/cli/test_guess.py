@@ -1,6 +1,7 @@
 """Which column is which, where a file leaves no doubt."""
 
 import json
+import re
 
 import pytest
 
@@ -8,9 +9,11 @@ import secant
 from commands import NAMED, assess, write
 from helpers import optional
 
-optional("click")
+click = optional("click")
 optional("rich")
 optional("pyarrow")
+
+from secant.cli._guess import guess, notes  # noqa: E402  (it imports click)
 
 
 def test_columns_are_guessed_where_there_is_no_doubt(tmp_path, columns):
@@ -84,3 +87,58 @@ def test_a_row_is_not_taken_for_names(tmp_path):
     shown = assess(write(tmp_path / "a.parquet", {}))
     assert shown.exit_code == 2
     assert "line of names" not in shown.output
+
+
+@pytest.mark.parametrize(
+    ("kinds", "named", "found"),
+    [
+        ("Y_True other, SCORE float, x float, k whole", {}, ("Y_True", ("SCORE",))),
+        ("a whole, b float", {}, ("a", ("b",))),
+        ("a whole, label other, b float", {}, ("label", ("b",))),  # a name says more than a kind
+        ("y whole, p float, prob float", {"taken": {"p"}}, ("y", ("prob",))),
+        ("y whole, label whole, p float", {"y_true": "y"}, ("y", ("p",))),
+        ("y whole, p float, prob float", {"y_prob": ("prob", "p")}, ("y", ("prob", "p"))),
+        ("0 whole, 1 float", {"y_true": "0", "y_prob": ("1",)}, ("0", ("1",))),
+    ],
+)
+def test_a_telling_name_or_else_a_telling_kind(kinds, named, found):
+    columns = dict(each.split() for each in kinds.split(", "))
+    asked = {"y_true": None, "y_prob": (), "taken": set(), **named}
+    y_true, y_prob, guessed = guess(columns, **asked)
+    assert (y_true, y_prob) == found
+    assert guessed == {
+        **({} if named.get("y_prob") else {"y_prob": found[1][0]}),
+        **({} if named.get("y_true") else {"y_true": found[0]}),
+    }
+
+
+@pytest.mark.parametrize(
+    ("kinds", "words"),
+    [
+        ("y whole, p float, prob float", "the predicted probabilities is not clear"),
+        ("y whole, k whole", "the predicted probabilities is not clear"),
+        ("y whole, label other, p float", "the outcomes is not clear"),
+        ("p float, x float", "the outcomes is not clear"),
+        ("0 whole, 1 float", "The columns are called 0, 1: is the line of names missing?"),
+    ],
+)
+def test_what_is_in_doubt_is_not_guessed(kinds, words):
+    columns = dict(each.split() for each in kinds.split(", "))
+    with pytest.raises(click.UsageError, match=re.escape(words)):
+        guess(columns, None, (), set())
+
+
+def test_of_many_columns_some_are_listed():
+    with pytest.raises(click.UsageError) as caught:
+        guess(dict.fromkeys("abcdefghijklmno", "other"), None, (), set())
+    assert caught.value.message.endswith("a, b, c, d, e, f, g, h, i, j, k, l, ....")
+
+
+def test_notes_can_be_typed_and_cannot_steer_the_terminal():
+    kinds = {"y": "whole", "p\x1b": "float", "Weights": "float", "w": "other", "weight": "whole"}
+    said = notes(kinds, {"y_prob": "p\x1b"}, {"y", "weight"}, weighted=False)
+    assert said == [
+        "Guessed: --y-prob p\\x1b",
+        "Not used: the column Weights. If it holds weights, say --weight Weights.",
+    ]
+    assert notes(kinds, {}, {"y"}, weighted=True) == []

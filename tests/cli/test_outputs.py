@@ -1,5 +1,6 @@
 """What the command writes: checked before the work, and nothing of it is lost."""
 
+import io
 import json
 import os
 import subprocess
@@ -14,6 +15,8 @@ from helpers import optional
 optional("click")
 optional("rich")
 optional("pyarrow")
+
+from secant.cli._outputs import STDOUT, emit, unusable  # noqa: E402  (it imports click)
 
 
 @pytest.mark.parametrize("option", ["--html", "--json", "--plot"])
@@ -92,3 +95,39 @@ def test_a_reader_who_leaves_costs_neither_report_nor_exit_code(file, tmp_path):
         assert done.stderr == b""
         assert report.exists()
         report.unlink()
+
+
+def test_an_output_that_can_be_written_is_no_trouble(tmp_path):
+    outputs = {"--html": tmp_path / "a", "--json": STDOUT, "--plot": None, "--out": STDOUT}
+    assert unusable(outputs, [tmp_path / "b"]) is None
+
+
+@pytest.mark.parametrize(
+    ("outputs", "words"),
+    [
+        ({"--html": "nowhere/a"}, "--html {}/nowhere/a: there is no folder {}/nowhere"),
+        ({"--html": "a", "--json": "link"}, "--json {}/link: --html writes there already"),
+        ({"--json": "in"}, "--json {}/in: that is a file of predictions, which would be"),
+        ({"--json": "to_in"}, "--json {}/to_in: that is a file of predictions, which would be"),
+        ({"--html": "nowhere/a", "--json": "in"}, "--html "),  # the first is named
+    ],
+)
+def test_what_is_wrong_with_an_output_is_said(tmp_path, outputs, words):
+    (tmp_path / "link").symlink_to("a")
+    (tmp_path / "to_in").symlink_to("in")
+    (tmp_path / "in").touch()
+    found = unusable({key: tmp_path / name for key, name in outputs.items()}, [tmp_path / "in"])
+    assert found.startswith(words.format(tmp_path, tmp_path))
+
+
+@pytest.mark.parametrize("err", [False, True])
+def test_what_an_encoding_lacks_is_written_otherwise(monkeypatch, err):
+    stream = io.TextIOWrapper(io.BytesIO(), encoding="ascii")
+    monkeypatch.setattr(sys, "stderr" if err else "stdout", stream)
+    emit("S\xfcd\n", err=err)
+    assert stream.buffer.getvalue() == b"S\\xfcd\n"
+
+
+def test_a_closed_stream_is_left_alone(monkeypatch):
+    monkeypatch.setattr(sys, "stdout", None)
+    emit("nobody listens")

@@ -12,6 +12,8 @@ optional("click")
 optional("rich")
 pyarrow = optional("pyarrow")
 
+from secant.cli._terminal import show_groups, sparkline, terminal  # noqa: E402  (it imports click)
+
 
 def test_the_three_answers(file, columns):
     result = secant.assess(columns["happened"], columns["forecast"])
@@ -90,3 +92,36 @@ def test_a_group_without_a_name_is_told_from_a_missing_one(tmp_path, columns):
     shown = assess(write(tmp_path / "a.parquet", columns), *NAMED, "--by", "segment").output
     assert "(empty)" in shown
     assert "(missing)" in shown
+
+
+def test_a_line_of_bars_is_the_curve():
+    p = np.full(400, 0.5)
+    y = np.arange(400) % 2 == 0
+    off = np.where(np.arange(400) < 200, 0, 0.4) + p
+    scores = off + np.linspace(0, 1e-6, 400)
+    drawn = sparkline(secant.assess(y, scores), 41, "01234567")
+    assert len(drawn) == 41
+    assert drawn[0] == drawn[20] == "7"  # flat, then downhill to the end
+    assert drawn[-1] == "0"
+    assert list(drawn[20:]) == sorted(drawn[20:], reverse=True)
+
+
+@pytest.mark.parametrize("width", [1, 72])
+def test_nothing_to_see_is_a_flat_line(width):
+    assert sparkline(secant.assess([0, 1], [0.0, 1.0]), width, "_#") == "_" * width
+
+
+@pytest.mark.parametrize(("told", "width"), [("57", 57), ("", 120), ("wide", 120)])
+def test_a_log_is_as_wide_as_it_is_told(monkeypatch, told, width):
+    monkeypatch.setenv("COLUMNS", told)
+    assert terminal().width == width
+
+
+def test_of_many_groups_the_first_are_shown(monkeypatch, capsys):
+    monkeypatch.setenv("COLUMNS", "200")
+    names = [f"group{number:02d}" for number in range(23)]
+    groups = secant.assess_by([0, 1] * 23, [0.3, 0.7] * 23, np.repeat(names, 2))
+    show_groups(terminal(), None, groups)
+    shown = capsys.readouterr().out
+    assert sum(name in shown for name in names) == 20
+    assert "... and 3 more groups; --json and --html show all" in shown
