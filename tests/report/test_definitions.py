@@ -2,6 +2,9 @@
 
 import pytest
 
+from secant import null
+from secant.report._definitions import DEFINITIONS
+
 
 def test_definitions_show_on_hover_and_on_focus(visit, paper_page):
     with visit(paper_page) as page:
@@ -27,3 +30,16 @@ def test_definitions_stay_on_the_screen(visit, full_page, width):
             box = words.nth(number).locator("[role=tooltip]").bounding_box()
             assert box["x"] >= 0, words.nth(number).inner_text()
             assert box["x"] + box["width"] <= width, words.nth(number).inner_text()
+
+
+def test_definitions_are_sentences():
+    for label, says in DEFINITIONS.items():
+        assert says.endswith("."), label
+        assert "{" not in says, label
+
+
+@pytest.mark.parametrize(
+    ("label", "law", "digits"), [("ECCE-R", null.range, 2), ("ECCE-MAD", null.mad, 3)]
+)
+def test_what_noise_alone_gives_is_what_the_law_says(label, law, digits):
+    assert f"gives about {law.mean:.{digits}g}, whatever" in DEFINITIONS[f"{label}, in sigma"]

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pages import Outline
-from secant.report._html import Markup, data_block, tag
+from secant.report._html import Markup, data_block, join, tag
 
 
 @given(st.text(max_size=30))
@@ -30,3 +30,14 @@ def test_a_data_block_gives_back_what_it_holds(data):
 def test_markup_is_kept():
     assert tag("p", Markup("<b>x</b>")) == "<p><b>x</b></p>"
     assert tag("p", tag("b", "<"), None) == "<p><b>&lt;</b></p>"
+
+
+def test_attributes():
+    made = tag("td", data_row=3, class_="a b", hidden=True, title=None, open=False)
+    assert made == '<td data-row="3" class="a b" hidden></td>'
+    assert tag("input", "lost", value='"') == '<input value="&quot;">'  # it holds nothing
+
+
+def test_side_by_side():
+    assert join("<", None, tag("br"), 3) == "&lt;<br>3"
+    assert isinstance(join("<"), Markup)

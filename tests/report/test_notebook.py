@@ -4,6 +4,8 @@ import pytest
 
 import secant
 from pages import EDGES, Outline
+from secant._drawing import style
+from secant.report import small_picture
 
 
 @pytest.mark.parametrize("name", EDGES)
@@ -22,3 +24,27 @@ def test_a_notebook_shows_the_curve(paper, visit, tmp_path):
         assert box["width"] == pytest.approx(576, abs=8)  # 36rem, and the width of the line
         assert 100 < box["height"] < 144
         assert page.locator("path").nth(3).get_attribute("stroke") == "#d55e00"  # too high
+
+
+@pytest.mark.parametrize(
+    ("happened", "color"), [([1, 1, 0], style.TOO_LOW), ([0, 0, 1], style.TOO_HIGH)]
+)
+def test_the_secant_over_the_worst_range_says_which_way(happened, color):
+    result = secant.assess(happened, [0.4, 0.5, 0.6])
+    *_, secant_line = [
+        found for each, found in Outline(small_picture(result)).elements if each == "path"
+    ]
+    assert secant_line["stroke"] == color
+
+
+def test_without_a_worst_range_there_is_no_secant():
+    shown = small_picture(secant.assess([0, 1], [0.0, 1.0]))
+    assert style.TOO_HIGH not in shown
+    assert style.TOO_LOW not in shown
+
+
+def test_it_is_named_for_those_who_do_not_see_it():
+    (_, picture), *_ = Outline(small_picture(secant.assess([0, 1], [0.4, 0.5]))).elements
+    assert picture["role"] == "img"
+    assert "aria-hidden" not in picture
+    assert picture["aria-label"].startswith("Cumulative difference")
