@@ -2,9 +2,11 @@
 
 import pytest
 
+import secant
 from helpers import optional
 from secant import ReliabilityDisplay
 from secant._drawing import style
+from secant.plot._diagram import Diagram
 
 optional("matplotlib")
 from matplotlib.backends.backend_agg import FigureCanvasAgg  # noqa: E402
@@ -64,3 +66,42 @@ def test_counts_below_axes_placed_by_hand(predictions):
     assert below.y0 == pytest.approx(0.2)
     assert below.y1 < ax.get_position().y0
     assert ax.get_position().y1 == pytest.approx(0.9)
+
+
+def test_a_second_diagram_finds_the_first(predictions):
+    bins = secant.assess(*predictions).reliability(n_bins=4)
+    ax = axes()
+    first = Diagram(ax)
+    diagonal = first.diagonal()
+    assert first.lines == []  # the diagonal is none of them
+    line = first.line(bins, 0, label="a")
+    assert first.below is None
+    below = first.counts()
+    again = Diagram(ax)
+    assert again.diagonal() is diagonal
+    assert again.counts() is again.below is below
+    assert again.lines == [line]
+
+
+def test_what_bars_are_is_said_once(predictions):
+    bins = secant.assess(*predictions).reliability(n_bins=4)
+    diagram = Diagram(axes())
+    for words in ("bars", "bars", "lines", ""):
+        diagram.label([bins], words)
+    assert [text.get_text() for text in diagram.ax.texts] == ["bars", "lines"]
+    first, second = diagram.ax.texts
+    assert second.get_position()[1] > first.get_position()[1]  # not on top of each other
+
+
+@pytest.mark.parametrize(("n_bins", "words"), [(1, "1 uniform bin"), (7, "7 uniform bins")])
+def test_the_abscissa_says_how_many_bins(predictions, n_bins, words):
+    diagram = Diagram(axes())
+    diagram.label([secant.assess(*predictions).reliability(n_bins=n_bins)], "")
+    assert diagram.ax.get_xlabel() == f"Mean score ({words})"
+
+
+def test_many_bins_are_drawn_finer(predictions):
+    result, diagram = secant.assess(*predictions), Diagram(axes())
+    few, many = (diagram.line(result.reliability(n_bins=m), 0, label="") for m in (32, 33))
+    assert many.get_markersize() < few.get_markersize()
+    assert many.get_linewidth() < few.get_linewidth()

@@ -2,10 +2,13 @@
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import secant
 from helpers import optional
 from secant import CumulativeDisplay
+from secant.plot._graph import _CLOSE, _ROOMY, Graph, _inside
 
 optional("matplotlib")
 from matplotlib.backends.backend_agg import FigureCanvasAgg  # noqa: E402
@@ -93,3 +96,57 @@ def test_each_model_has_its_row_of_scores(models):
     shown = [labels(display.ax_.xaxis)[5], *(labels(row.xaxis)[5] for row in rows)]
     expected = [np.median(forecast) for forecast in forecasts.values()]
     assert [float(text) for text in shown] == pytest.approx(expected, abs=0.02)
+
+
+@given(st.floats(0, 1), st.floats(0, 0.98))
+def test_a_text_is_written_where_it_does_not_leave_the_axes(center, width):
+    place, align = _inside(center, width)
+    left = place - {"left": 0, "center": width / 2, "right": width}[align]
+    assert left >= 0.01 - 1e-12
+    assert left + width <= 0.99 + 1e-12
+    assert align != "center" or place == center
+
+
+def test_a_second_graph_finds_the_first(paper):
+    ax = axes()
+    first = Graph(ax)
+    ax.plot([0, 1], [0, 1])  # not ours
+    assert first.curves == []
+    line = first.curve(paper.curve, 0, label="a")
+    before = len(ax.get_children())
+    again = Graph(ax)
+    assert again.curves == [line]
+    assert len(ax.get_children()) == before  # no second line at zero
+
+
+def test_a_box_is_free_where_no_curve_runs_through_it(paper):
+    graph = Graph(axes())
+    graph.curve(paper.curve, 0, label="a")
+    low, high = paper.curve.difference.min(), paper.curve.difference.max()
+    assert graph._drawn((0.0, 1.0), (low, high))
+    assert not graph._drawn((0.0, 1.0), (high, high + 1))
+    assert not graph._drawn((0.0, 1.0), (low - 1, low))
+    assert not graph._drawn((1.1, 1.2), (low, high))
+
+
+@pytest.mark.parametrize("height", [2.0, 6.0])
+def test_the_ordinate_has_room_for_all_that_is_drawn(paper, height):
+    graph = Graph(axes(height=height))
+    line = graph.curve(paper.curve, 0, label="a")
+    graph.triangle(paper.sigma, "black")
+    graph.band(0.2)
+    graph.fit(0.95)
+    low, high = graph.ax.get_ylim()
+    assert low < min(line.get_ydata().min(), -2 * paper.sigma, -0.2)
+    assert high > max(line.get_ydata().max(), 2 * paper.sigma, 0.2)
+    assert {text.get_text() for text in graph.ax.texts} == {
+        "\N{PLUS-MINUS SIGN}2\N{GREEK SMALL LETTER SIGMA}",
+        "95% of calibrated curves stay inside",
+    }
+
+
+def test_more_rows_of_scores_take_more_room():
+    for rows in (_ROOMY, _CLOSE):
+        needed = [rows.needed(count, 10) for count in (1, 2, 3)]
+        assert needed == sorted(set(needed))
+    assert _CLOSE.needed(3, 10) < _ROOMY.needed(3, 10)

@@ -11,6 +11,7 @@ import digits
 from digits import counting, touch
 from secant import InputError
 from secant.paper import imagenet
+from secant.paper.imagenet.finished import FinishedBatch, FinishedBatches
 
 
 def interrupted(tree, out, **options):
@@ -97,3 +98,28 @@ def test_an_illegible_note_of_the_run_is_refused(tree, tmp_path):
     (tmp_path / "run.json").write_text("{", encoding="utf-8")
     with pytest.raises(InputError, match="does not say which run left it"):
         imagenet.score_images(tree, digits.classifier(), parts=tmp_path)
+
+
+RUN = {"weights": "w", "batch size": 2}
+
+
+def test_a_batch_comes_back_as_it_was_kept(tmp_path):
+    batch = FinishedBatch(np.asarray([0.25, np.nan]), np.asarray([7, -1]), ("", "\N{BLACK STAR}"))
+    FinishedBatches(tmp_path / "p", RUN).save(3, batch)
+    kept = FinishedBatches(tmp_path / "p", dict(reversed(RUN.items())))
+    found = kept.load(3, 2)
+    np.testing.assert_array_equal(found.score, batch.score)
+    np.testing.assert_array_equal(found.predicted_class, batch.predicted_class)
+    assert found.problem == batch.problem
+    assert kept.load(3, 1) is None  # a batch of another size
+    assert kept.load(4, 2) is None
+
+
+@pytest.mark.parametrize("others", [(), ("thesis.txt",)])
+def test_only_what_is_ours_is_thrown_away(tmp_path, others):
+    folder = tmp_path / "p"
+    FinishedBatches(folder, RUN).save(0, FinishedBatch(np.ones(1), np.ones(1, int), ("",)))
+    touch(folder, *others)
+    FinishedBatches.discard(folder)
+    assert folder.exists() is bool(others)
+    assert not others or [path.name for path in folder.iterdir()] == list(others)

@@ -1,7 +1,12 @@
 """The page of the ImageNet figures."""
 
+import math
+
+import pytest
+
 from helpers import optional
 from secant.paper.imagenet.figures import imagenet_figures
+from secant.paper.imagenet.page import _power
 
 
 def test_names_from_data_are_escaped(predictions, tmp_path):
@@ -27,3 +32,11 @@ def test_the_page_warns_and_shows_what_was_drawn(predictions, tmp_path):
         path.name for path in sorted(tmp_path.glob("*.png"))
     ]
     assert not list(tmp_path.glob(".*"))  # nothing is left of what was drawn elsewhere first
+
+
+@pytest.mark.parametrize(
+    ("value", "log10", "words"),
+    [(0.0123, -1.91, "0.012"), (0.0, -400.4, "1e-401"), (0.0, -math.inf, "0")],
+)
+def test_a_pvalue_too_small_for_a_number_keeps_its_power(value, log10, words):
+    assert _power(value, log10) == words
