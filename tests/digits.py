@@ -65,3 +65,23 @@ def expected(root, *, classes=10, places=range(10)):
         true_class = int(path.parent.name.removeprefix("class"))
         rows.append((path.relative_to(root).as_posix(), true_class, best, probabilities.max()))
     return rows
+
+
+def counting(classifier, *, stop_after=None, error=KeyboardInterrupt):
+    """Count the images a classifier sees; stop after some batches as if interrupted."""
+    seen = []
+
+    def logits(images):
+        if stop_after is not None and len(seen) == stop_after:
+            raise error
+        seen.append(len(images))
+        return classifier.logits(images)
+
+    return Classifier(logits, classifier.prepare, classifier.identity), seen
+
+
+def touch(root, *names):
+    for name in names:
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(name.encode())

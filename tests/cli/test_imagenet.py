@@ -4,11 +4,12 @@ import numpy as np
 import pytest
 
 import digits
+from commands import command
 from helpers import optional
 from secant.errors import MissingExtraError
 from secant.paper import imagenet
 
-testing = optional("click.testing")
+optional("click")
 optional("rich")
 optional("pyarrow")
 
@@ -32,9 +33,7 @@ def asked(monkeypatch):
 
 
 def run(*arguments):
-    from secant.cli import cli
-
-    return testing.CliRunner().invoke(cli, ["imagenet", *map(str, arguments)])
+    return command("imagenet", *arguments)
 
 
 def test_images_become_a_table(images, asked, tmp_path):

@@ -1,45 +1,28 @@
-"""The command line: ``secant`` and ``secant paper``."""
+"""``secant paper``: the paper reproduced."""
 
 import json
-import subprocess
-import sys
 
 import pytest
 
-import secant
-from helpers import PACKAGE, optional
+from commands import command
+from helpers import optional
 
 optional("click")
 optional("rich")
 optional("matplotlib")
 
-from click.testing import CliRunner  # noqa: E402  (after the library was asked for)
-
-from secant.cli import cli  # noqa: E402
-
-
-def run(*arguments):
-    return CliRunner().invoke(cli, [str(argument) for argument in arguments], prog_name="secant")
-
-
-@pytest.mark.parametrize("flag", ["--version", "-V"])
-def test_version(flag):
-    result = run(flag)
-    assert result.exit_code == 0
-    assert result.output == f"secant {secant.__version__}\n"
-
 
 @pytest.mark.parametrize("flag", ["--help", "-h"])
 def test_help_has_examples(flag):
-    assert "secant paper --out paper" in run(flag).output
-    text = run("paper", flag).output
+    assert "secant paper --out paper" in command(flag).output
+    text = command("paper", flag).output
     for words in ("--out DIR", "--only NUMBERS", "--imagenet FILE", "--format FORMATS", "Examples"):
         assert words in text
     assert "      secant paper --out paper --only 1,7\n".lstrip() in text
 
 
 def test_a_subset_is_drawn_and_named(tmp_path):
-    result = run("paper", "--out", tmp_path / "out", "--only", "2", "--format", "png")
+    result = command("paper", "--out", tmp_path / "out", "--only", "2", "--format", "png")
     assert result.exit_code == 0, result.output
     assert result.stdout.startswith("Drew Figure 2 in ")
     assert f"Open {tmp_path / 'out' / 'index.html'}" in result.stdout
@@ -52,14 +35,14 @@ def test_a_subset_is_drawn_and_named(tmp_path):
 
 def test_a_terminal_gets_a_progress_bar(tmp_path, monkeypatch):
     monkeypatch.setenv("FORCE_COLOR", "1")  # rich takes this for a terminal
-    result = run("paper", "--out", tmp_path, "--only", "2", "--format", "png")
+    result = command("paper", "--out", tmp_path, "--only", "2", "--format", "png")
     assert result.exit_code == 0, result.output
     assert "Computing" in result.stderr
     assert "%" in result.stderr
 
 
 def test_comparisons_are_counted(tmp_path):
-    result = run("paper", "--out", tmp_path, "--only", "7", "--format", "pdf")
+    result = command("paper", "--out", tmp_path, "--only", "7", "--format", "pdf")
     assert "7 of 8 comparisons match the paper; 1 differs, and the page says why." in result.stdout
 
 
@@ -77,7 +60,7 @@ def test_comparisons_are_counted(tmp_path):
     ],
 )
 def test_wrong_figures(tmp_path, only, message):
-    result = run("paper", "--out", tmp_path / "out", f"--only={only}")
+    result = command("paper", "--out", tmp_path / "out", f"--only={only}")
     assert result.exit_code == 2
     assert message in " ".join(result.output.split())
     assert not (tmp_path / "out").exists()
@@ -88,7 +71,7 @@ def test_ranges_and_spaces(tmp_path, monkeypatch):
     monkeypatch.setattr(
         "secant.cli.paper._synthetic", lambda _out, only, *_rest: asked.append(sorted(only))
     )
-    result = run("paper", "--out", tmp_path, "--only", " 3 - 5, 36,1")
+    result = command("paper", "--out", tmp_path, "--only", " 3 - 5, 36,1")
     assert result.exit_code == 0
     assert asked == [[1, 3, 4, 5, 36]]
 
@@ -105,21 +88,21 @@ def test_figures_of_imagenet_go_their_own_way(tmp_path, monkeypatch):
     formats, page = ("pdf", "png"), {"imagenet.html": "Figures 11 to 34: ImageNet"}
     options = ("--out", tmp_path, "--imagenet", file, "--workers", 1)
 
-    assert run("paper", *options, "--only", "7,11").exit_code == 0
+    assert command("paper", *options, "--only", "7,11").exit_code == 0
     assert asked == [
         ("_imagenet", (file, tmp_path, {11}, formats)),
         ("_synthetic", (tmp_path, {7}, formats, 1, page)),
     ]
     asked.clear()
-    assert run("paper", *options, "--only", "11-34").exit_code == 0
+    assert command("paper", *options, "--only", "11-34").exit_code == 0
     assert [name for name, _ in asked] == ["_imagenet"]
     asked.clear()
-    assert run("paper", *options).exit_code == 0
+    assert command("paper", *options).exit_code == 0
     assert asked == [
         ("_imagenet", (file, tmp_path, None, formats)),
         ("_synthetic", (tmp_path, None, formats, 1, page)),
     ]
-    result = run("paper", *options, "--only", "7")
+    result = command("paper", *options, "--only", "7")
     assert result.exit_code == 2
     assert "none of 11-34 was chosen" in result.output
 
@@ -133,66 +116,20 @@ def test_figures_of_imagenet_go_their_own_way(tmp_path, monkeypatch):
     ],
 )
 def test_wrong_options(tmp_path, arguments, message):
-    result = run("paper", "--out", tmp_path, *arguments)
+    result = command("paper", "--out", tmp_path, *arguments)
     assert result.exit_code == 2
     assert message in result.output
 
 
 def test_the_folder_is_needed():
-    result = run("paper")
+    result = command("paper")
     assert result.exit_code == 2
     assert "--out" in result.output
 
 
 def test_what_cannot_be_written_is_said_in_one_line(tmp_path):
     (tmp_path / "taken").write_text("", encoding="utf-8")
-    result = run("paper", "--out", tmp_path / "taken" / "below", "--only", "2")
+    result = command("paper", "--out", tmp_path / "taken" / "below", "--only", "2")
     assert result.exit_code == 2
     assert result.output.startswith("Error: cannot write to ")
     assert "Traceback" not in result.output
-
-
-def python(script, *arguments):
-    command = [sys.executable, "-c", script, *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, check=False)
-
-
-def test_without_click_the_message_names_what_to_install():
-    script = """
-import sys
-sys.path.insert(0, sys.argv.pop(1))
-sys.modules["click"] = None  # as if it were not installed
-from secant.__main__ import main
-main()
-"""
-    done = python(script, PACKAGE.parent, "paper")
-    assert done.returncode == 2
-    assert done.stdout == ""
-    assert done.stderr == (
-        "secant's command line needs click, which is not installed: pip install 'secant[cli]'\n"
-    )
-
-
-def test_as_a_module():
-    script = """
-import runpy, sys
-sys.path.insert(0, sys.argv.pop(1))
-sys.argv[1:] = ["--version"]
-runpy.run_module("secant", run_name="__main__")
-"""
-    done = python(script, PACKAGE.parent)
-    assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout == f"secant {secant.__version__}\n"
-
-
-def test_help_loads_neither_matplotlib_nor_rich():
-    script = """
-import sys
-sys.path.insert(0, sys.argv.pop(1))
-from secant.cli import cli
-cli(["paper", "--help"], standalone_mode=False)
-print(*(name for name in ("matplotlib", "rich", "torch", "pyarrow") if name in sys.modules))
-"""
-    done = python(script, PACKAGE.parent)
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.splitlines()[-1] == ""

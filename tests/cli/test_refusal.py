@@ -6,6 +6,7 @@ import re
 import pytest
 
 import secant
+from commands import assess
 from helpers import optional
 from secant.errors import Argument, Message
 
@@ -72,28 +73,20 @@ ARGUMENTS = set(inspect.signature(secant.assess_by).parameters) - {"by", "data",
     ],
 )
 def test_no_message_of_the_command_names_an_argument(tmp_path, monkeypatch, ending, options, words):
-    from click.testing import CliRunner
-
-    from secant.cli import cli
-
     monkeypatch.chdir(tmp_path)
     table = pyarrow.table(ROWS)
     if ending == "csv":
         optional("pyarrow.csv").write_csv(table, "a.csv")
     else:
         parquet.write_table(table, "a.parquet")
-    shown = CliRunner().invoke(cli, ["assess", f"a.{ending}", *options.split()])
+    shown = assess(f"a.{ending}", *options.split())
     assert shown.exit_code == 2, shown.output
     assert words in " ".join(shown.output.split())
     assert not ARGUMENTS & set(re.findall(r"\w+", shown.output))
 
 
 def test_notes_name_options_too(tmp_path):
-    from click.testing import CliRunner
-
-    from secant.cli import cli
-
     file = tmp_path / "a.parquet"
     parquet.write_table(pyarrow.table({"y": [0, 1] * 200, "p": [0.4, 0.6] * 200}), file)
-    shown = CliRunner().invoke(cli, ["assess", str(file), "--method", "asymptotic"])
+    shown = assess(file, "--method", "asymptotic")
     assert "use --method exact." in " ".join(shown.output.split())

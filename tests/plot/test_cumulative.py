@@ -8,7 +8,7 @@ import secant
 from datasets import datasets
 from helpers import optional
 from secant import CumulativeDisplay, InputError, null
-from secant._drawing import style as _style
+from secant._drawing import style
 from secant.paper import synthetic
 
 optional("matplotlib")
@@ -25,20 +25,6 @@ def axes(width=7.2, height=4.8, **options):
 
 def labels(axis):
     return [text.get_text() for text in axis.get_ticklabels()]
-
-
-@pytest.fixture(scope="module")
-def paper():
-    n, family = 4096, "square rooted"
-    return secant.assess(synthetic.responses(n, family)[0], synthetic.scores(n, family))
-
-
-@pytest.fixture
-def models():
-    rng = np.random.default_rng(3)
-    p = rng.random(2000)
-    y = rng.random(2000) < p
-    return y, {"right": p, "high": np.sqrt(p), "low": p**2}
 
 
 # Drawing is slow, so laws are tried on fewer examples than elsewhere.
@@ -78,9 +64,9 @@ def test_the_secant_has_the_slope_of_the_worst_range(data):
     assert x1 - x0 == pytest.approx(result.worst.weight, abs=1e-12)
     assert y1 - y0 == pytest.approx(result.worst.miscalibration * result.worst.weight, abs=1e-12)
     assert abs(y1 - y0) == pytest.approx(result.ecce_r.value, abs=1e-12)
-    expected = _style.TOO_HIGH if result.worst.direction == "too high" else _style.TOO_LOW
+    expected = style.TOO_HIGH if result.worst.direction == "too high" else style.TOO_LOW
     assert to_hex(line.get_color()) == expected
-    assert display.notes_[0].get_text().lower() == _style.deviation(result.worst)
+    assert display.notes_[0].get_text().lower() == style.deviation(result.worst)
 
 
 @given(datasets(most=40))
@@ -101,19 +87,6 @@ def test_the_words_are_those_of_the_verdict():
     first, second = (text.get_text() for text in result.plot(axes()).notes_)
     assert first == "Too high by 2.51 points"
     assert second == "scores 0.292 to 1.000; 95% limits 1.87 to 3.15"
-
-
-def test_long_curves_are_thinned_with_their_extremes():
-    n = 200_000
-    rng = np.random.default_rng(0)
-    p = rng.random(n)
-    result = secant.assess(rng.random(n) < p, p)
-    display = result.plot(axes())
-    drawn, whole = display.line_.get_ydata(), result.curve.difference
-    assert len(drawn) < len(whole)
-    assert (drawn.min(), drawn.max()) == (whole.min(), whole.max())
-    assert drawn.max() - drawn.min() == result.ecce_r.value
-    assert set(display.line_.get_xdata()) <= set(result.curve.fraction)
 
 
 @pytest.mark.parametrize("level", [0.5, 0.95, 0.999])
@@ -148,27 +121,6 @@ def test_frequency_weights_draw_the_repeated_rows():
     assert counted.fraction_axis_.get_xlabel() == "Fraction of predictions"
 
 
-def test_the_lower_axis_shows_scores_and_the_upper_one_fractions(paper):
-    display = paper.plot(axes())
-    places = display.ax_.get_xticks()
-    assert places == pytest.approx(np.linspace(0, 1, 11))
-    # Scores are square roots of fractions.
-    assert [float(text) for text in labels(display.ax_.xaxis)] == pytest.approx(
-        np.sqrt(places), abs=0.012
-    )
-    assert labels(display.fraction_axis_.xaxis)[:3] == ["0", "0.1", "0.2"]
-    minor = display.ax_.get_xticks(minor=True)
-    assert minor == pytest.approx((np.arange(2, 100) / 100) ** 2, abs=1 / 4096)
-
-
-def test_few_scores_get_a_stretch_each():
-    rng = np.random.default_rng(0)
-    p = rng.choice([0.1, 0.3, 0.9], 300)
-    display = CumulativeDisplay.from_predictions(rng.random(300) < p, p, ax=axes())
-    assert labels(display.ax_.xaxis) == ["0.10", "0.30", "0.90"]
-    assert (display.ax_.get_xticks(minor=True) == display.curves[0].fraction).all()
-
-
 def test_a_null_result_is_decorated_like_a_significant_one():
     rng = np.random.default_rng(0)
     p = rng.random(500)
@@ -197,24 +149,6 @@ def test_options_go_to_the_curve(paper):
     assert (line.get_linewidth(), line.get_color(), line.get_alpha()) == (3, "green", 0.5)
 
 
-@pytest.mark.parametrize("width", [2.6, 4, 7, 16])
-@pytest.mark.parametrize("center", [0.02, 0.3, 0.5, 0.99])
-def test_words_stay_inside_the_axes(width, center):
-    p = (np.arange(400) + 0.5) / 400
-    y = (np.arange(400) % 2 == 0) & (np.abs(p - center) > 0.05)
-    display = secant.assess(y, np.full(400, 0.5) + p * 1e-6).plot(axes(width, 3), band=True)
-    display.figure_.canvas.draw()
-    box = display.ax_.get_window_extent()
-    for text in display.notes_:
-        extent = text.get_window_extent()
-        assert extent.x0 >= box.x0 - 1
-        assert extent.x1 <= box.x1 + 1
-    if width >= 4:
-        lowest = min(text.get_window_extent().y0 for text in display.notes_)
-        top = display.ax_.transData.transform((0, display.line_.get_ydata().max()))[1]
-        assert lowest > top
-
-
 # Several models -----------------------------------------------------------------------------------
 
 
@@ -226,7 +160,7 @@ def test_several_models_share_the_axes(models):
         assert (line.get_ydata() == result.curve.difference).all()
     words = [text.get_text() for text in display.legend_.get_texts()]
     assert words == [
-        f"{name}: {_style.deviation(result.worst)}"
+        f"{name}: {style.deviation(result.worst)}"
         for name, result in zip(display.names, display.results, strict=True)
     ]
     assert display.results[1].worst.direction == "too high"
@@ -235,31 +169,10 @@ def test_several_models_share_the_axes(models):
     assert len(display.secants_) == 3
 
 
-def test_models_are_told_apart_without_colour(models):
-    y, forecasts = models
-    display = CumulativeDisplay.from_predictions(y, forecasts, ax=axes())
-    for look in ("get_color", "get_linestyle", "get_marker"):
-        values = [str(getattr(line, look)()) for line in display.lines_]
-        if look == "get_linestyle":  # matplotlib calls every custom dash "--"
-            values = [str(line._dash_pattern) for line in display.lines_]
-        assert len(set(values)) == len(display.lines_)
-    assert all(line.get_markevery() for line in display.lines_)
-
-
 def test_no_model_wears_the_colour_of_a_direction():
-    styles = [_style.model_style(number) for number in range(25)]
-    assert {style.color for style in styles}.isdisjoint({_style.TOO_HIGH, _style.TOO_LOW})
+    styles = [style.model_style(number) for number in range(25)]
+    assert {each.color for each in styles}.isdisjoint({style.TOO_HIGH, style.TOO_LOW})
     assert len(set(styles)) == 25
-
-
-def test_each_model_has_its_row_of_scores(models):
-    y, forecasts = models
-    display = CumulativeDisplay.from_predictions(y, forecasts, ax=axes())
-    rows = [child for child in display.ax_.child_axes if child.get_gid() == "secant:row"]
-    assert len(rows) == 2
-    shown = [labels(display.ax_.xaxis)[5], *(labels(row.xaxis)[5] for row in rows)]
-    expected = [np.median(forecast) for forecast in forecasts.values()]
-    assert [float(text) for text in shown] == pytest.approx(expected, abs=0.02)
 
 
 def test_displays_drawn_one_after_another_join(models):

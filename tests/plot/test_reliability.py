@@ -9,7 +9,6 @@ import secant
 from datasets import datasets
 from helpers import optional
 from secant import InputError, ReliabilityDisplay
-from secant._drawing import style
 
 optional("matplotlib")
 from matplotlib.backends.backend_agg import FigureCanvasAgg  # noqa: E402
@@ -20,13 +19,6 @@ def axes(width=5.4, height=5.4, **options):
     figure = Figure(figsize=(width, height), **options)
     FigureCanvasAgg(figure)
     return figure.subplots()
-
-
-@pytest.fixture(scope="module")
-def predictions():
-    rng = np.random.default_rng(0)
-    p = rng.random(1000)
-    return rng.random(1000) < p**1.3, p
 
 
 @given(datasets(most=80), st.integers(1, 20), st.sampled_from(["uniform", "quantile"]))
@@ -80,30 +72,6 @@ def test_neither_bars_nor_lines(predictions):
     assert display.counts_ax_ is None
 
 
-def test_the_diagonal_and_its_sides(predictions):
-    display = ReliabilityDisplay.from_predictions(*predictions, ax=axes())
-    assert display.diagonal_.get_xydata().tolist() == [[0, 0], [1, 1]]
-    sides = {text.get_text(): text for text in display.ax_.texts}
-    assert sides["too low"].xy == (0, 1)
-    assert sides["too high"].xy == (1, 0)
-    assert sides["too low"].get_color() == style.TOO_LOW
-    assert sides["too high"].get_color() == style.TOO_HIGH
-    assert "bars: 95% limits of each bin" in sides
-
-
-def test_both_axes_have_one_range(predictions):
-    y, p = predictions
-    whole = ReliabilityDisplay.from_predictions(y, p, ax=axes()).ax_
-    assert whole.get_xlim() == whole.get_ylim() == pytest.approx((-0.02, 1.02))
-    rare = ReliabilityDisplay.from_predictions(
-        y & (p < 0.05), p / 20, strategy="quantile", n_bins=5, counts=True, ax=axes()
-    )
-    assert rare.ax_.get_xlim() == rare.ax_.get_ylim() == rare.counts_ax_.get_xlim()
-    assert rare.ax_.get_xlim()[1] < 0.1
-    one = ReliabilityDisplay.from_predictions([1], [0.3], n_bins=1, ax=axes())
-    assert one.ax_.get_xlim() == one.ax_.get_ylim()
-
-
 def test_axes_are_labelled(predictions):
     uniform = ReliabilityDisplay.from_predictions(*predictions, n_bins=12, ax=axes())
     assert uniform.ax_.get_xlabel() == "Mean score (12 uniform bins)"
@@ -112,34 +80,6 @@ def test_axes_are_labelled(predictions):
     assert below.counts_ax_.get_xlabel() == "Mean score (12 uniform bins)"
     mixed = [*uniform.bins, secant.assess(*predictions).reliability(strategy="quantile")]
     assert ReliabilityDisplay(mixed).plot(axes()).ax_.get_xlabel() == "Mean score"
-
-
-# Counts -------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("layout", [None, "constrained"])
-def test_counts_stand_below_and_inside_the_room_of_the_axes(predictions, layout):
-    figure = Figure(figsize=(8, 4), layout=layout)
-    FigureCanvasAgg(figure)
-    left, right = figure.subplots(1, 2)
-    display = ReliabilityDisplay.from_predictions(*predictions, counts=True, ax=left)
-    figure.canvas.draw()
-    above, below = left.get_position(), display.counts_ax_.get_position()
-    assert below.y1 < above.y0
-    assert (below.x0, below.x1) == pytest.approx((above.x0, above.x1))
-    assert above.x1 < right.get_position().x0
-    assert display.ax_ is left
-
-
-def test_counts_below_axes_placed_by_hand(predictions):
-    figure = Figure()
-    FigureCanvasAgg(figure)
-    ax = figure.add_axes((0.1, 0.2, 0.8, 0.7))
-    display = ReliabilityDisplay.from_predictions(*predictions, counts=True, ax=ax)
-    below = display.counts_ax_.get_position()
-    assert below.y0 == pytest.approx(0.2)
-    assert below.y1 < ax.get_position().y0
-    assert ax.get_position().y1 == pytest.approx(0.9)
 
 
 # Several models -----------------------------------------------------------------------------------

@@ -13,6 +13,9 @@ import secant.report
 from helpers import CLOSING, HOSTILE, REQUIRE_ALL, optional
 from secant.paper import synthetic
 
+# What it asserts is explained like what tests assert.
+pytest.register_assert_rewrite("pages")
+
 # As root a browser needs --no-sandbox; the rest keeps it from calling home.
 FLAGS = [
     "--no-sandbox",

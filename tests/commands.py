@@ -1,0 +1,47 @@
+"""The command line, run by a test, and files for it."""
+
+import numpy as np
+
+# The options that name the columns of `table`.
+NAMED = ("--y-true", "happened", "--y-prob", "forecast")
+
+
+def command(*arguments, **options):
+    """Run a command in this process."""
+    from click.testing import CliRunner
+
+    from secant.cli import cli
+
+    return CliRunner().invoke(cli, list(map(str, arguments)), prog_name="secant", **options)
+
+
+def assess(*arguments, **options):
+    """Run ``secant assess`` in this process."""
+    return command("assess", *arguments, **options)
+
+
+def table(n=4000, seed=0):
+    """Return predictions of two models in three groups, of which one is off."""
+    rng = np.random.default_rng(seed)
+    forecast = rng.uniform(0.05, 0.95, n)
+    segment = rng.choice(["north", "south", "[red]west"], n)
+    chance = np.where(segment == "south", forecast**1.6, forecast)
+    return {
+        "happened": (rng.random(n) < chance).astype(np.int8),
+        "forecast": forecast,
+        "better": np.clip(chance, 0, 1),
+        "segment": segment,
+        "days": rng.integers(1, 4, n),
+    }
+
+
+def write(path, columns):
+    import pyarrow.csv
+    import pyarrow.parquet
+
+    arrow = pyarrow.table(columns)
+    if path.suffix == ".csv":
+        pyarrow.csv.write_csv(arrow, path)
+    else:
+        pyarrow.parquet.write_table(arrow, path)
+    return path

@@ -1,0 +1,50 @@
+"""The top of the page and its end: the verdict, and the numbers to take along."""
+
+import json
+import re
+from datetime import UTC, datetime
+
+from secant.report import Provenance
+from secant.report.sections import verdict
+
+
+def test_the_words_are_those_of_the_printed_verdict(paper, paper_page):
+    text = paper_page.read_text(encoding="utf-8")
+    headline, _, rest = str(paper).split("\n")[0].partition(". ")
+    assert f"<strong>{headline}.</strong> {rest}" in text
+    for line in str(paper).split("\n")[1:]:
+        assert f"<li>{line}</li>" in text
+
+
+def test_the_numbers_are_downloaded(visit, paper, paper_page, tmp_path):
+    with visit(paper_page) as page:
+        with page.expect_download() as waiting:
+            page.click("#download")
+        path = tmp_path / "numbers.json"
+        waiting.value.save_as(path)
+    model = json.loads(path.read_text(encoding="utf-8"))["models"][0]
+    assert model["ecce_r"]["value"] == paper.ecce_r.value
+    assert model["bins"]["uniform"][6]["ece"] == paper.ece(n_bins=15).value
+
+
+def test_the_header_names_the_first_files_and_counts_the_rest():
+    started = datetime(2024, 3, 5, 9, 7, tzinfo=UTC)
+    about = Provenance(files=[f"folder/{each}" for each in "abcde"], started=started)
+    dot = " \N{MIDDLE DOT} "
+    words = re.sub("<[^>]*>", "", verdict.header("T", 1200, about))
+    assert words == "T" + dot.join(
+        ["a", "b", "c", "and 2 more", "1,200 predictions", "5 March 2024, 09:07"]
+    )
+
+
+def test_a_model_that_stands_alone_needs_no_name():
+    assert verdict.caption(0, ["a"]) is None
+    assert "<bdi>b</bdi>" in verdict.caption(1, ["a", "b"])
+    assert verdict.model_name(None, 1) == "Model 2"
+    assert verdict.model_name("b", 1) == "b"
+
+
+def test_the_gate_stands_where_the_numbers_come_from():
+    made = verdict.provenance(Provenance(gate=["<b>"]), None, [], "1.2")
+    assert "<dt>Gate</dt><dd>&lt;b&gt;</dd>" in made
+    assert "<dt>Version</dt><dd>secant 1.2</dd>" in made

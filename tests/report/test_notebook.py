@@ -1,0 +1,50 @@
+"""The picture that a notebook shows beside a result."""
+
+import pytest
+
+import secant
+from pages import EDGES, Outline
+from secant._drawing import style
+from secant.report import small_picture
+
+
+@pytest.mark.parametrize("name", EDGES)
+def test_degenerate_results_have_a_picture_for_notebooks(name):
+    shown = secant.assess(*EDGES[name])._repr_html_()
+    assert "nan" not in shown
+    assert "inf" not in shown.replace("infinitely", "")
+    assert not [each for each, _ in Outline(shown).elements if each in ("script", "style")]
+
+
+def test_a_notebook_shows_the_curve(paper, visit, tmp_path):
+    path = tmp_path / "cell.html"
+    path.write_text(f"<!doctype html><meta charset=utf-8>{paper._repr_html_()}", encoding="utf-8")
+    with visit(path) as page:
+        box = page.locator("path").nth(2).bounding_box()
+        assert box["width"] == pytest.approx(576, abs=8)  # 36rem, and the width of the line
+        assert 100 < box["height"] < 144
+        assert page.locator("path").nth(3).get_attribute("stroke") == "#d55e00"  # too high
+
+
+@pytest.mark.parametrize(
+    ("happened", "color"), [([1, 1, 0], style.TOO_LOW), ([0, 0, 1], style.TOO_HIGH)]
+)
+def test_the_secant_over_the_worst_range_says_which_way(happened, color):
+    result = secant.assess(happened, [0.4, 0.5, 0.6])
+    *_, secant_line = [
+        found for each, found in Outline(small_picture(result)).elements if each == "path"
+    ]
+    assert secant_line["stroke"] == color
+
+
+def test_without_a_worst_range_there_is_no_secant():
+    shown = small_picture(secant.assess([0, 1], [0.0, 1.0]))
+    assert style.TOO_HIGH not in shown
+    assert style.TOO_LOW not in shown
+
+
+def test_it_is_named_for_those_who_do_not_see_it():
+    (_, picture), *_ = Outline(small_picture(secant.assess([0, 1], [0.4, 0.5]))).elements
+    assert picture["role"] == "img"
+    assert "aria-hidden" not in picture
+    assert picture["aria-label"].startswith("Cumulative difference")
