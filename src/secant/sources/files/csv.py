@@ -24,6 +24,8 @@ BLOCK = 1 << 22
 # Fields that people leave where a number is missing, and rows looked through for one at a time.
 _MISSING = {"na", "n/a", "null", "none", "nil", "-", "?", "."}
 _ROWS = 1 << 14
+# What is longer is read as a text: Python, too, refuses to read numbers of some thousand digits.
+_LONGEST_NUMBER = 1000
 # So many bytes are looked at, more than all but the longest lines of names.
 _START = 1 << 16
 # First bytes of what is no text, and what to do with it.
@@ -160,7 +162,9 @@ def typed(texts: list[str | None]) -> list[Any]:
 
 def _is_whole(word: str) -> bool:
     digits = word.removeprefix("-")
-    return digits.isascii() and digits.isdecimal() and str(int(digits)) == digits and word != "-0"
+    if len(digits) > _LONGEST_NUMBER or not (digits.isascii() and digits.isdecimal()):
+        return False
+    return str(int(digits)) == digits and word != "-0"
 
 
 # Types of fields ----------------------------------------------------------------------------------

@@ -5,6 +5,7 @@ from __future__ import annotations
 import glob
 import os
 from collections import Counter
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import unquote
@@ -54,7 +55,9 @@ def find(data: Any) -> list[Found]:
 
 
 def _expanded(name: str) -> list[Path]:
-    path = Path(name).expanduser()
+    path = Path(name)
+    with suppress(RuntimeError):  # ~nobody is a name like any other
+        path = path.expanduser()
     if path.is_dir():
         return _inside(path)
     if path.exists():
