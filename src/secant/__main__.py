@@ -18,6 +18,7 @@ _CANNOT_RUN = 2  # 1 is for a crossed gate
 def main() -> None:
     """Run the command line, or say what has to be installed for that."""
     _keep_standard_streams()
+    _forget_absurd_sizes()
     _end_in_order()
     try:
         from secant.cli import cli  # noqa: PLC0415  (it imports click)
@@ -39,6 +40,16 @@ def _keep_standard_streams() -> None:
             os.fstat(number)
         except OSError:
             os.open(os.devnull, os.O_RDWR)
+    if sys.stderr is None:  # or what goes there would go to standard output
+        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123, SIM115
+
+
+def _forget_absurd_sizes() -> None:
+    """Leave the size of the terminal to be found out where the environment says nothing usable."""
+    for name in ("COLUMNS", "LINES"):
+        told = os.environ.get(name, "")
+        if not (told.isascii() and told.isdecimal() and 0 < int(told[:5]) < 10_000):
+            os.environ.pop(name, None)
 
 
 def _end_in_order() -> None:

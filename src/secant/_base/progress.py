@@ -16,6 +16,8 @@ from collections.abc import Callable
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, TextIO
 
+from secant._base.visible import visible
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -64,7 +66,7 @@ class _Bar:
     """One line on a terminal that appears after a while and leaves nothing behind."""
 
     def __init__(self, doing: str, stream: TextIO | None) -> None:
-        self._doing = doing
+        self._doing = visible(doing)
         self._stream = stream if stream is not None and _is_terminal(stream) else None
         self._next = time.monotonic() + _PATIENCE
         self._length = 0

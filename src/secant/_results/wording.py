@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from secant._base.visible import visible
+
 if TYPE_CHECKING:
     from secant._metrics.ecce import Metric
     from secant._results.group_comparison import Contrast
@@ -133,17 +135,3 @@ def plain_pvalue(value: float) -> str:
         # Around the usual levels a second digit would hide on which side it lies.
         return f"{value:.{3 if 0.005 <= value < 0.1 else 2}g}"
     return f"{value:.1e}" if value > 1e-300 else "< 1e-300"
-
-
-def visible(name: str) -> str:
-    r"""Write a name from data in one line: what would move or colour the output is spelt out.
-
-    Examples
-    --------
-    >>> visible("two\nlines, \x1b[31mred")
-    'two\\nlines, \\x1b[31mred'
-    """
-    return "".join(
-        each.encode("unicode_escape").decode() if each < " " or "\x7f" <= each < "\xa0" else each
-        for each in name
-    )

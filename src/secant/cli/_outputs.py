@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 import os
+import re
 import stat
 import sys
+from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TextIO
 
 import click
 
+from secant._base.visible import visible
 from secant._base.writing import check_place
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-__all__ = ["STDOUT", "emit", "unusable"]
+__all__ = ["STDOUT", "emit", "say", "silence", "unusable"]
 
 STDOUT = Path("-")
+_COLOUR = re.compile("(\x1b\\[[0-9;]*m)")
 
 
 def unusable(outputs: Mapping[str, Path | None], inputs: Iterable[Path]) -> str | None:
@@ -71,6 +75,11 @@ def _wrong(path: Path) -> str | None:
     return None
 
 
+def say(line: str, *, err: bool = False) -> None:
+    """Print a line, in which names may be anything."""
+    emit(f"{visible(line)}\n", err=err)
+
+
 def emit(text: str, *, err: bool = False) -> None:
     """Print; neither a poor encoding nor a reader who has left costs the answer.
 
@@ -80,14 +89,44 @@ def emit(text: str, *, err: bool = False) -> None:
         What to print, with the colours it is to have.
     err
         Whether it goes to standard error.
+
+    Raises
+    ------
+    OSError
+        If it cannot be written, as on a disk that is full.
     """
     stream = sys.stderr if err else sys.stdout
     if stream is None:  # closed by whoever started us
         return
     encoding = stream.encoding or "utf-8"
-    text = text.encode(encoding, "backslashreplace").decode(encoding)
+    text = _shown(text).encode(encoding, "backslashreplace").decode(encoding)
     try:
         click.echo(text, nl=False, err=err, color=True)
     except BrokenPipeError:
-        # `| head` has seen enough. Nor may Python complain when it flushes at the end.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+        silence(stream)  # `| head` has seen enough
+    except OSError:
+        silence(stream)
+        raise
+
+
+def silence(stream: TextIO | None) -> None:
+    """Send what is left to nowhere, or Python would complain when it flushes at the end."""
+    with suppress(OSError, ValueError, AttributeError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())  # type: ignore[union-attr]
+
+
+def _shown(text: str) -> str:
+    """Return a text in which nothing acts but ends of lines and, where there are any, colours."""
+    text = text.replace("\x7f", "\\u007f")  # as JSON has it, which leaves this one as it is
+    coloured = "\x1b" in text and _colours()
+    pieces = _COLOUR.split(text) if coloured else [text]
+    return "".join(
+        piece if number % 2 else "\n".join(map(visible, piece.split("\n")))
+        for number, piece in enumerate(pieces)
+    )
+
+
+def _colours() -> bool:
+    from secant.cli._terminal import terminal  # noqa: PLC0415  (not for `secant --help`)
+
+    return terminal().color_system is not None

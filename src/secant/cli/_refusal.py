@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 from typing import TYPE_CHECKING, NoReturn
 
@@ -25,7 +26,11 @@ class _Refusal(click.ClickException):
 
 def refuse(why: SecantError | OSError | str) -> NoReturn:
     """Stop with a message and the exit code of bad input."""
-    raise _Refusal(in_options(why.message) if isinstance(why, SecantError) else str(why))
+    if isinstance(why, SecantError):
+        raise _Refusal(in_options(why.message))
+    if isinstance(why, OSError) and why.filename is not None and why.strerror:
+        raise _Refusal(f"{os.fsdecode(why.filename)}: {why.strerror}")
+    raise _Refusal(str(why))
 
 
 def in_options(message: str) -> str:

@@ -6,7 +6,9 @@ from pathlib import Path
 
 import click
 
+from secant._base.visible import visible
 from secant.cli import assess
+from secant.cli._outputs import say
 from secant.cli._refusal import refuse
 from secant.errors import SecantError
 
@@ -41,9 +43,10 @@ def command(ctx: click.Context, out: Path) -> None:
         [str(stations), "--by", "station", "--html", str(out / "stations.html")],
     )
     for arguments in runs:
-        click.secho(f"\n$ secant assess {' '.join(arguments)}", bold=True)
+        click.secho(f"\n$ secant assess {visible(' '.join(arguments))}", bold=True)
         ctx.invoke(assess.command, **_parsed(arguments))
-    click.echo(f"\nOpen {out / 'report.html'} and {out / 'stations.html'} in a browser.")
+    click.echo()
+    say(f"Open {out / 'report.html'} and {out / 'stations.html'} in a browser.")
 
 
 def _parsed(arguments: list[str]) -> dict[str, object]:

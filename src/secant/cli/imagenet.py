@@ -11,6 +11,7 @@ import click
 
 from secant._base.progress import showing
 from secant.cli._bar import bar
+from secant.cli._outputs import say
 from secant.cli._refusal import refuse
 from secant.errors import SecantError
 
@@ -118,7 +119,8 @@ def command(
             )
     except KeyboardInterrupt:
         folder = imagenet.parts_folder(out)
-        click.echo(f"\nInterrupted. Finished batches are in {folder}; the same command goes on.")
+        click.echo()
+        say(f"Interrupted. Finished batches are in {folder}; the same command goes on.")
         raise click.exceptions.Exit(130) from None
     except (SecantError, OSError) as error:
         refuse(error)
@@ -127,8 +129,8 @@ def command(
         f"{predictions.response.mean():.2%} right; mean score {predictions.score.mean():.2%}."
     )
     for skipped in predictions.made["unreadable"]:
-        click.echo(f"Left out {skipped['path']}: {skipped['reason']}", err=True)
-    click.echo(f"Wrote {out}")
+        say(f"Left out {skipped['path']}: {skipped['reason']}", err=True)
+    say(f"Wrote {out}")
 
 
 @contextmanager

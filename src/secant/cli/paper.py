@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import click
 
 from secant.cli._bar import bar
+from secant.cli._outputs import say
 from secant.cli._refusal import refuse
 from secant.errors import SecantError
 
@@ -178,7 +179,7 @@ def _synthetic(
         verb = "differs" if differ == 1 else "differ"
         why = f"; {differ} {verb}, and the page says why" if differ else ""
         click.echo(f"{len(rows) - differ} of {len(rows)} comparisons match the paper{why}.")
-    click.echo(f"Open {out / 'index.html'}")
+    say(f"Open {out / 'index.html'}")
 
 
 def _imagenet(
@@ -191,7 +192,7 @@ def _imagenet(
         report = imagenet_figures(predictions, out, only=only, formats=formats, progress=progress)
     numbers = [figure.number for subset in report.subsets for figure in subset.figures]
     click.echo(_drawn(numbers, seconds()))
-    click.echo(f"Open {report.page}")
+    say(f"Open {report.page}")
 
 
 def _drawn(numbers: Sequence[int], seconds: float) -> str:
