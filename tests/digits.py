@@ -81,6 +81,7 @@ def counting(classifier, *, stop_after=None, error=KeyboardInterrupt):
 
 
 def touch(root, *names):
+    """Write files that are no images, in folders where their names say so."""
     for name in names:
         path = root / name
         path.parent.mkdir(parents=True, exist_ok=True)

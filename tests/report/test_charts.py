@@ -67,13 +67,14 @@ def test_labels_at_the_side_do_not_touch(places):
 
 
 def test_the_axis_has_room_for_every_curve_and_for_noise():
-    low, high = (secant.assess([1] * 9, np.linspace(a, a + 0.1, 9)) for a in (0.1, 0.8))
-    first = _charts.view(low, [high])
-    for each in (low, high):
-        assert first["low"] < min(each.curve.difference.min(), -2 * each.sigma)
-        assert first["high"] > max(each.curve.difference.max(), 2 * each.sigma)
-    assert first["steps"] != "M0 0"
-    assert _charts.view(low, [high], steps=False)["steps"] == "M0 0"
+    tall, flat = (secant.assess([1] * 9, np.linspace(a, a + 0.1, 9)) for a in (0.1, 0.8))
+    for read, other in ((tall, flat), (flat, tall)):
+        found = _charts.view(read, [other])
+        for each in (tall, flat):
+            assert found["low"] < min(each.curve.difference.min(), -2 * each.sigma)
+            assert found["high"] > max(each.curve.difference.max(), 2 * each.sigma)
+    assert _charts.view(tall, [])["steps"] != "M0 0"
+    assert _charts.view(tall, [], steps=False)["steps"] == "M0 0"
 
 
 def test_a_bar_stands_on_the_axis_and_an_empty_one_is_not_drawn():
