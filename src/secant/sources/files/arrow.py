@@ -37,6 +37,11 @@ class Parquet(Format):
         """Read the file's own description."""
         with self._open(path) as file:
             metadata = file.metadata
+            groups = (metadata.row_group(number) for number in range(metadata.num_row_groups))
+            counted = sum(group.num_rows for group in groups)
+            if counted != metadata.num_rows:
+                msg = f"{path} says that it holds {metadata.num_rows:,} rows, but has {counted:,}"
+                raise InputError(msg)
             return look_of(file.schema_arrow, metadata.num_rows, metadata.num_row_groups)
 
     def batches(

@@ -8,6 +8,7 @@ from secant.errors import InputError
 from secant.sources.files.arrow import Feather, Parquet
 from secant.sources.files.csv import Csv
 from secant.sources.files.json_lines import JsonLines
+from secant.sources.files.standard_input import StandardInput
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -60,7 +61,7 @@ def format_of(path: Path) -> Format:
     InputError
         If its name ends in none of those that are known, with what may read it.
     """
-    if str(path) == "standard input":
+    if isinstance(path, StandardInput):
         return _by_start(path)
     name = path.name.lower()
     for kind, endings in _ENDINGS.items():

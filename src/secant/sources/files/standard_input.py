@@ -11,10 +11,10 @@ from typing import IO, TextIO
 
 from secant.errors import InputError
 
-__all__ = ["standard_input"]
+__all__ = ["StandardInput", "standard_input"]
 
 
-class _StandardInput(type(Path())):  # type: ignore[misc]
+class StandardInput(type(Path())):  # type: ignore[misc]
     """A path that is called standard input, and leads to a file without a name."""
 
     __slots__ = ()
@@ -40,7 +40,7 @@ def standard_input() -> Path:
     if not Path("/proc/self/fd").exists():
         msg = "- stands for standard input, which can be read again on Linux alone; name a file"
         raise InputError(msg)
-    return _StandardInput(f"/proc/self/fd/{_kept(sys.stdin).fileno()}")
+    return StandardInput(f"/proc/self/fd/{_kept(sys.stdin).fileno()}")
 
 
 @cache  # it can be read only once, and is asked for in every look
