@@ -61,3 +61,16 @@ def test_marks_of_an_axis_are_shares_of_it():
 def test_a_line_goes_through_its_points():
     x, y = np.asarray([0.0, 12.34, 1000.0]), np.asarray([1000.0, 0.04, 500.0])
     assert polyline(x, y) == "M0 1000L12.3 0L1000 500"
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "about", "written"),
+    [
+        (0, 1.3e-6, 6, ["0", "2e-07", "4e-07", "6e-07", "8e-07", "1.0e-06", "1.2e-06"]),
+        (1e-6, 1.5e-6, 5, ["1.0e-06", "1.1e-06", "1.2e-06", "1.3e-06", "1.4e-06", "1.5e-06"]),
+        (-2e-8, 1e-8, 3, ["-2e-08", "-1e-08", "0", "1e-08"]),
+    ],
+)
+def test_tiny_values_are_told_apart(low, high, about, written):
+    labels = [label for _, label in ticks(low, high, about)]
+    assert [label.replace("\N{MINUS SIGN}", "-") for label in labels] == written

@@ -83,7 +83,11 @@ def polyline(x: FloatArray, y: FloatArray) -> str:
 
 
 def _label(value: float, digits: int) -> str:
+    """Write a value with so many decimals, or as a power of ten where these are many."""
     if value == 0:
         return "0"
-    written = f"{value:.{digits}f}" if digits <= 6 else f"{value:.0e}"
-    return written.replace("-", "\N{MINUS SIGN}", 1)
+    if digits <= 6:
+        written = f"{value:.{digits}f}"
+    else:
+        written = f"{value:.{max(0, digits + math.floor(math.log10(abs(value)) + 1e-9))}e}"
+    return written.replace("-", "\N{MINUS SIGN}")
