@@ -13,7 +13,7 @@ PIP_FLAGS := -qq --disable-pip-version-check --no-input
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test test-oldest lint format hooks bench bench-peers clean
+.PHONY: help demo test test-oldest fuzz lint format hooks bench bench-peers clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' Makefile | expand -t 22
@@ -44,6 +44,10 @@ format: $(VENV)/.lint ## lay out the code and apply the safe fixes
 
 hooks: $(VENV)/.lint ## check before every commit what changed in it (pre-commit)
 	$(VENV)/bin/pre-commit install
+
+fuzz: $(VENV)/.test ## damage files and forge states until interrupted; what is not handled is kept in fuzzed/
+	@PYTHONPATH=tests:tests/sources $(VENV)/bin/python tests/forgeries.py & \
+	trap 'kill %1' EXIT; PYTHONPATH=tests:tests/sources $(VENV)/bin/python tests/sources/files/test_fuzz.py fuzzed
 
 bench: $(VENV)/.bench ## measure speed and memory as ratios within one process
 	$(VENV)/bin/python benchmarks/run.py $(ARGS)

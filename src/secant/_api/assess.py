@@ -222,7 +222,8 @@ def assess(
     data : optional
         Where the predictions are, if not in arrays: a data frame (pandas, polars, pyarrow), a lazy
         frame or table of an engine (DuckDB, Polars, Dask, Spark, Ibis), a mapping of names to
-        arrays, or a path, a glob or a list of paths (Parquet, CSV, Feather, also ``.csv.gz``).
+        arrays, or a path, a glob or a list of paths (Parquet, CSV, lines of JSON, Feather; text
+        also gzipped).
         Then ``y_true``, ``y_prob`` and ``sample_weight`` are names of columns.
     sample_weight : array-like of shape (n,), optional
         Weights, zero or positive; a row of weight zero is left out.

@@ -181,9 +181,10 @@ class _Outcome:
 def command(ctx: click.Context, /, **options: Any) -> None:
     """Say whether predictions are calibrated, how far off they are, and where.
 
-    FILES are Parquet, CSV (also .csv.gz) or Feather; several files, a glob in quotes or a
-    folder of Parquet are read as one table. They may be larger than memory. Columns that are not
-    named are guessed where their names leave no doubt, and the output says so.
+    FILES are Parquet, CSV or lines of JSON (also gzipped), Feather or Arrow; - is standard input.
+    Several files, a glob in quotes or a folder are read as one table, which may be larger than
+    memory. Columns that are not named are guessed where their names leave no doubt, and the output
+    says so.
 
     \b
     Examples:
