@@ -7,7 +7,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 # What helpers assert is explained like what tests assert.
-pytest.register_assert_rewrite("doors", "samples", "states")
+pytest.register_assert_rewrite("doors", "faults", "forgeries", "samples", "states")
 from helpers import SHARED_DATA  # noqa: E402
 from samples import MANY, N_MANY  # noqa: E402
 from states import P, W, Y, state  # noqa: E402

@@ -204,7 +204,7 @@ def command(ctx: click.Context, /, **options: Any) -> None:
       1  the gate is crossed
       2  bad input or usage
       3  a defect of secant itself
-    130  interrupted
+    130  interrupted (143 if ended by SIGTERM)
     """
     try:
         _refuse_idle(ctx)
