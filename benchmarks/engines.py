@@ -22,7 +22,7 @@ import numpy as np
 
 import secant
 from secant.sources.engines import queries
-from secant.sources.engines import source as frames
+from secant.sources.engines.budget import CELL_BITS, Budget
 
 N = 10_000_000
 GROUPS = 200
@@ -165,7 +165,8 @@ def passes(n, rng):
     ``secant.sources.engines.source``, its sum shared out as a random walk between known ends
     shares it.
     """
-    cells = 1 << frames.CELL_BITS
+    cells, budget = 1 << CELL_BITS, Budget()
+    budget.brought = cells
     score = (np.arange(cells) + 0.5) / cells
     rows = np.full(cells, n / cells)
     gain = rng.standard_normal(cells) * np.sqrt(rows * score * (1 - score))
@@ -180,10 +181,11 @@ def passes(n, rng):
         wanted = rows[candidates].sum()
         if not candidates.size:
             return fetched
-        if wanted <= frames.FETCH_UP_TO:
+        if wanted <= budget.room:
             return [*fetched, int(wanted)]
-        pieces = max(2, frames.CELLS_TO_REFINE // len(candidates))
+        pieces = max(2, budget.cells(int(wanted), 1) // len(candidates))
         fetched.append(pieces * len(candidates))
+        budget.brought += fetched[-1]
         times = np.ones(len(rows), int)
         times[candidates] = pieces
         first = np.cumsum(times) - times

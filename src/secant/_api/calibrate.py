@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from secant._base.progress import reporting
-from secant._blocks.looking import resolve_all
+from secant._blocks.looking import Frugal, resolve_all
 from secant._blocks.table import merge
 from secant._inference import choose
 from secant._inference.limits import interval, normalize
 from secant._metrics.ecce import METRICS, could_hold_an_extreme, extremes
 from secant._results.calibration import Calibration
 from secant._results.parts import Statistic
-from secant.errors import Argument, Message
+from secant.errors import Argument, InputError, Message
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -42,12 +42,26 @@ def calibrations(
     """Assess every group by itself, looking at the data for all of them together."""
     looks = groups.blocks()
     totals = [sums for _, sums in looks]
+    frugal = groups if isinstance(groups, Frugal) else None
+    # Groups short of rows, or of distinct scores, for any other P-value than the limit's.
+    short: set[int] = set()
+    if frugal is not None:
+        drawn = [i for i, sums in enumerate(totals) if choose.needs_rows(sums, method)]
+        short |= set(drawn) - set(frugal.fetch(drawn))
 
     def matters(number: int, blocks: Blocks) -> BoolArray:
         for_extremes = could_hold_an_extreme(blocks, totals[number].weight)
-        return for_extremes | choose.needed(blocks, totals[number], method)
+        for_pvalues = choose.needed(blocks, totals[number], method)
+        if frugal is not None and for_pvalues.any():
+            if not frugal.affords(number, blocks.select(for_pvalues)):
+                short.add(number)
+            if number in short:
+                return for_extremes
+        return for_extremes | for_pvalues
 
     tables = resolve_all([blocks for blocks, _ in looks], matters, groups.refine)
+    if short and method != "auto":
+        raise _too_many_rows(method)
     fast = None
     if len(tables) > 1:
         fast = _worth_compiling(tables, totals, method)
@@ -58,10 +72,11 @@ def calibrations(
             tables[number],
             totals[number],
             groups.source(number),
-            method=method,
+            method="asymptotic" if number in short else method,
             confidence_level=confidence_level,
             rng=rngs[number],
             fast=fast,
+            short=number in short and choose.asks_for_more(totals[number], method),
         )
 
     if len(tables) == 1:
@@ -83,8 +98,12 @@ def calibrate(
     confidence_level: float,
     rng: np.random.Generator | None,
     fast: bool | None = None,
+    short: bool = False,
 ) -> Calibration:
-    """Put together the result for observations whose blocks are resolved as far as needed."""
+    """Put together the result for observations whose blocks are resolved as far as needed.
+
+    ``short`` says that the method is not the one that was asked for, for want of rows.
+    """
     blocks, found = extremes(blocks, totals.weight)
     pvalues = choose.pvalues(
         blocks, totals, found, source=source, method=method, rng=rng, fast=fast
@@ -113,7 +132,7 @@ def calibrate(
         confidence_level=float(confidence_level),
         forbidden=source.forbidden.rows,
         n_forbidden=source.forbidden.count,
-        warnings=tuple(_warnings(source, blocks, totals, pvalues[0].method)),
+        warnings=tuple(_warnings(source, blocks, totals, pvalues[0].method, short=short)),
         _blocks=blocks,
         _totals=totals,
         _extremes=found,
@@ -155,7 +174,20 @@ def _worth_compiling(tables: Sequence[Blocks], totals: Sequence[Totals], method:
     return worth_compiling(sum(choose.work(blocks, sums, method) for blocks, sums in pairs))
 
 
-def _warnings(source: Source, blocks: Blocks, totals: Totals, method: str) -> Iterator[str]:
+def _too_many_rows(method: Method) -> InputError:
+    return InputError(
+        Argument("method", method),
+        " needs more rows than may leave an engine, 100,000",
+        hint=Message(
+            "; fetch the rows first (.collect(), .compute(), .df(), .toPandas()), or use ",
+            Argument("method", "asymptotic"),
+        ),
+    )
+
+
+def _warnings(
+    source: Source, blocks: Blocks, totals: Totals, method: str, *, short: bool
+) -> Iterator[str]:
     """Say what to keep in mind when reading the numbers, a line each."""
     count, rows = source.forbidden.count, source.forbidden.rows
     if count:
@@ -172,6 +204,11 @@ def _warnings(source: Source, blocks: Blocks, totals: Totals, method: str) -> It
         yield "Few events were expected, or few failures: confidence limits are approximate."
     if method != "asymptotic":
         return
+    if short:
+        yield (
+            "The P-value is that of the limit of many observations: another one takes more rows "
+            "than may leave an engine, 100,000. Fetch the rows first to get it."
+        )
     if source.sampling and totals.largest > choose.HEAVY_SHARE * totals.wwv:
         yield Message(
             f"One observation carries {totals.largest / totals.wwv:.0%} of the variance: with such "

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
 
     from secant._base.types import BoolArray, FloatArray, Forbidden, IntArray
     from secant._blocks.table import Blocks, Totals
 
-__all__ = ["Groups", "Refine", "Source", "resolve", "resolve_all"]
+__all__ = ["Frugal", "Groups", "Refine", "Source", "resolve", "resolve_all"]
 
 
 class Source(Protocol):
@@ -72,6 +72,19 @@ class Groups(Protocol):
 
     def source(self, number: int) -> Source:
         """Return one group by itself, for questions asked later."""
+        ...
+
+
+@runtime_checkable
+class Frugal(Protocol):
+    """Groups of which not every row can be had, since few leave the place where they are."""
+
+    def affords(self, number: int, blocks: Blocks) -> bool:
+        """Tell whether all distinct scores can be had of blocks of a group that are not ties."""
+        ...
+
+    def fetch(self, numbers: Sequence[int]) -> Collection[int]:
+        """Make ready the rows of groups, to be asked for once, and return whose can be had."""
         ...
 
 

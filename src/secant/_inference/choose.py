@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from secant._input.options import Method
     from secant._metrics.ecce import Extremes
 
-__all__ = ["HEAVY_SHARE", "PValue", "needed", "pvalues", "work"]
+__all__ = ["HEAVY_SHARE", "PValue", "asks_for_more", "needed", "needs_rows", "pvalues", "work"]
 
 # Variance sum w^2 v, in units of an average squared weight, from which the Brownian limit is good
 # wherever the finite-sample methods are too slow.
@@ -62,6 +62,19 @@ def needed(blocks: Blocks, totals: Totals, method: Method) -> BoolArray:
     if _beyond_any_budget(totals, method) and len(blocks) > _MANY_SCORES:
         return nothing
     return blocks.open
+
+
+def needs_rows(totals: Totals, method: Method) -> bool:
+    """Tell whether :func:`pvalues` asks for the rows themselves, to draw outcomes for them."""
+    if method not in {"auto", "monte-carlo"} or totals.sigma == 0 or totals.equal_weights:
+        return False
+    many = totals.n * FEWEST_DRAWS > _COINS
+    return not (method == "auto" and many and _limit_is_trusted(totals))
+
+
+def asks_for_more(totals: Totals, method: Method) -> bool:
+    """Tell whether the limit is not what :func:`pvalues` would take anyway, as a rule."""
+    return needs_rows(totals, method) or not _beyond_any_budget(totals, method)
 
 
 def pvalues(
@@ -100,7 +113,7 @@ def pvalues(
             Argument("method", "monte-carlo"),
         )
     rng = same_every_time(rng)
-    if method == "auto" and trusted and not equal and totals.n * FEWEST_DRAWS > _COINS:
+    if not equal and not needs_rows(totals, method):
         return asymptotic
     if method == "monte-carlo" or not equal:
         draws = DRAWS

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from secant._blocks.looking import Frugal
+
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from secant._blocks.looking import Source
     from secant._blocks.table import Blocks, Totals
@@ -47,3 +49,13 @@ class Apart:
     def source(self, number: int) -> Source:
         """Return one group by itself."""
         return self._sources[number]
+
+    def affords(self, number: int, blocks: Blocks) -> bool:
+        """Tell whether all distinct scores in blocks can be had."""
+        source = self._sources[number]
+        return not isinstance(source, Frugal) or source.affords(number, blocks)
+
+    def fetch(self, numbers: Sequence[int]) -> Collection[int]:
+        """Return the groups whose rows can be had."""
+        sources = {number: self._sources[number] for number in numbers}
+        return [i for i, it in sources.items() if not isinstance(it, Frugal) or it.fetch([i])]

@@ -16,6 +16,8 @@ __all__ = ["Engine", "engine_of", "with_strays"]
 
 # Of Ibis' backends, those whose columns hold whatever was put into them.
 _UNTYPED = {"ibis-sqlite"}
+# And those that put expressions in the place of columns, hundreds of times where they are nested.
+_INLINING = {"ibis-mysql", "ibis-postgres", "ibis-sqlite"}
 _NO_NUMBERS = ("text", "blob")
 
 _AGAIN = "connect to it again, and assess again"
@@ -39,11 +41,13 @@ class Engine(NamedTuple):
     """An engine.
 
     ``name`` is what to call it (``duckdb``, ``pyspark``, ``ibis-postgres``); ``typed`` says whether
-    its columns of numbers hold nothing but numbers.
+    its columns of numbers hold nothing but numbers, ``inlines`` whether it computes a column of a
+    query anew wherever the next query uses it.
     """
 
     name: str
     typed: bool
+    inlines: bool
 
     @contextmanager
     def asked(self, what: str) -> Iterator[None]:
@@ -73,7 +77,7 @@ def engine_of(frame: nw.LazyFrame[Any]) -> Engine:
     name = frame.implementation.value
     if name == "ibis":
         name = f"ibis-{frame.to_native().get_backend().name}"
-    return Engine(name, name not in _UNTYPED)
+    return Engine(name, name not in _UNTYPED, name in _INLINING)
 
 
 def with_strays(frame: nw.LazyFrame[Any], columns: Mapping[str, str]) -> nw.LazyFrame[Any]:

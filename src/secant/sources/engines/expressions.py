@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 
 __all__ = [
     "BITS",
+    "END",
+    "END_BITS",
+    "FAR_END",
     "HUGE",
     "LABEL",
     "SCORE",
@@ -23,6 +26,7 @@ __all__ = [
     "any_of",
     "grid",
     "is_nan",
+    "leading_bits",
     "number_if",
     "plain",
     "rounded",
@@ -40,9 +44,9 @@ BITS = 53
 
 # Scores closer to 0 or 1 than 2^-5 are cut by leading bits: the closer, the finer. Beyond 2^-21
 # fewer bits will do, so that scores spread over hundreds of powers of ten fill few cells.
-_END_BITS = 5
-_END = 2.0**-_END_BITS
-_FAR_END = 2.0**-21
+END_BITS = 5
+END = 2.0**-END_BITS
+FAR_END = 2.0**-21
 _FEWER_BITS = 6
 # Factors from which on no product with a weight, or its square, is too small for a double.
 _SMALL = 1e-100
@@ -107,17 +111,21 @@ def grid(bits: int) -> nw.Expr:
     exact, and so is dividing by one, and 1 - s for scores above one half.
     """
     inner = (SCORE * 2.0**bits).floor() / 2.0**bits
-    if bits < _END_BITS + 2:
+    if bits < END_BITS + 2:
         return inner
     from_one = 1 - SCORE
-    upper = nw.when(from_one < _END).then(1 - _by_leading_bits(from_one, bits)).otherwise(inner)
-    return nw.when(SCORE < _END).then(_by_leading_bits(SCORE, bits)).otherwise(upper)
+    upper = nw.when(from_one < END).then(1 - _by_leading_bits(from_one, bits)).otherwise(inner)
+    return nw.when(SCORE < END).then(_by_leading_bits(SCORE, bits)).otherwise(upper)
+
+
+def leading_bits(bits: int) -> tuple[int, int]:
+    """Return how many leading bits a grid keeps of scores near the ends, and very near."""
+    return bits - END_BITS, max(2, bits - END_BITS - _FEWER_BITS)
 
 
 def _by_leading_bits(distance: nw.Expr, bits: int) -> nw.Expr:
-    kept = bits - _END_BITS
-    near, far = (rounded(distance, BITS - k) for k in (kept, max(2, kept - _FEWER_BITS)))
-    return nw.when(distance < _FAR_END).then(far).otherwise(near)
+    near, far = (rounded(distance, BITS - kept) for kept in leading_bits(bits))
+    return nw.when(distance < FAR_END).then(far).otherwise(near)
 
 
 def rounded(value: nw.Expr, dropped: int) -> nw.Expr:

@@ -127,20 +127,21 @@ class Faults:
         # By code, in the order in which to look.
         self._wanted = {-1 - number: fault for number, fault in enumerate(wanted)}
 
-    def coded(self, anchor: nw.Expr) -> nw.Expr:
-        """Put the code of a row's first fault in the place of its anchor."""
+    def code(self) -> nw.Expr:
+        """Return the code of a row's first fault, 0 where there is none."""
+        code = nw.lit(0.0)
         if self._columns.weights is not None:
-            anchor = nw.when(WEIGHT == 0).then(nw.lit(float(WEIGHTLESS))).otherwise(anchor)
-        for code, fault in reversed(self._wanted.items()):
-            anchor = nw.when(fault.test).then(nw.lit(float(code))).otherwise(anchor)
-        return anchor
+            code = nw.when(WEIGHT == 0).then(nw.lit(float(WEIGHTLESS))).otherwise(code)
+        for number, fault in reversed(self._wanted.items()):
+            code = nw.when(fault.test).then(nw.lit(float(number))).otherwise(code)
+        return code
 
     def refuse(self, rows: nw.LazyFrame[Any], found: Mapping[int, int], collect: Collect) -> None:
         """Raise an error about the faults found, if any: the number of rows by code."""
         for code, fault in self._wanted.items():
             if not (count := found.get(code)):
                 continue
-            unusable = rows.filter(self.coded(nw.lit(0.0)) == code)
+            unusable = rows.filter(self.code() == code)
             argument = Argument(fault.argument)
             column = self._columns.roles[argument]
             raise InputError(

@@ -19,6 +19,7 @@ import numpy as np
 
 from secant._input.groups import plain_key
 from secant.errors import Argument, InputError
+from secant.sources.engines.budget import Budget
 from secant.sources.engines.engine import engine_of, with_strays
 from secant.sources.engines.expressions import (
     BITS,
@@ -45,8 +46,10 @@ if TYPE_CHECKING:
 __all__ = ["Answer", "Table", "collect"]
 
 _HAPPENED = LABEL == 1
-_USABLE = nw.col("anchor") >= 0
+_USABLE = nw.col("fault") == 0
 
+# More rows than there are: a limit, which keeps databases from merging a query into the next.
+_ALL = 1 << 62
 # Leading bits of a weight: the sum of up to 2^29 such numbers of about one size is exact.
 _WEIGHT_BITS = 24
 
@@ -89,6 +92,7 @@ class Table:
 
     def __init__(self, frame: nw.LazyFrame[Any], columns: Columns) -> None:
         self._engine = engine_of(frame)
+        self.budget = Budget()
         self.weight_kind = columns.weights
         self.by = [f"by{i}" for i in range(len(columns.by))]
         self._names: dict[tuple[Any, ...], str] = {}
@@ -99,7 +103,7 @@ class Table:
         if columns.sample_weight is not None:
             wanted["weight"] = _number(schema, "sample_weight", columns.sample_weight)
         with self._engine.asked("finding the distinct outcomes"):
-            wanted["label"] = outcomes(frame, columns, collect, typed=self._engine.typed)
+            wanted["label"] = outcomes(frame, columns, self._collect, typed=self._engine.typed)
         for ours, theirs in zip(self.by, columns.by, strict=True):
             wanted[ours] = _key(schema, theirs)
         # Keys that can be written in a query as they are; others are compared as texts.
@@ -132,7 +136,7 @@ class Table:
         """Count the rows of every group, and learn how the engine writes their keys."""
         with self._engine.asked("counting groups"):
             named = self._rows.select(*self.by, name=self._name()).group_by(*self.by, "name")
-            counted = collect(named.agg(nw.len().alias("rows")))
+            counted = self._collect(named.agg(nw.len().alias("rows")))
             keys = self._keys(counted)
             self._names = dict(zip(keys, counted["name"].to_list(), strict=True))
             return dict(zip(keys, counted["rows"].to_list(), strict=True))
@@ -158,8 +162,10 @@ class Table:
             rows = self._rows if where is None else self._rows.filter(where)
             wider = {f"wider{i}": expression for i, expression in enumerate(within)}
             terms = self._terms()
+            found = self._once(rows.with_columns(fault=self._faults.code()))
+            placed = nw.when(_USABLE).then(anchor).otherwise(nw.col("fault"))
             measured = (
-                self._usable(rows.with_columns(anchor=self._faults.coded(anchor), **wider))
+                self._once(self._usable(found.with_columns(anchor=placed, **wider)))
                 .with_columns(d=number_if(_USABLE, SCORE - nw.col("anchor")))
                 .select(*self.by, *wider, "anchor", "score", **terms)
             )
@@ -171,27 +177,35 @@ class Table:
                 **({"largest": nw.col("wwv").max()} if self.sampling else {}),
             }
             keys = [*self.by, *wider, "anchor"]
-            answer = collect(
+            answer = self._collect(
                 measured.group_by(*keys).agg(*(sums.alias(name) for name, sums in asked.items()))
             )
             sums = {name: _doubles(answer[name]) for name in ("anchor", *asked)}
             return Answer(self._keys(answer), sums)
 
     def observations(self, keys: Sequence[tuple[Any, ...]]) -> Answer:
-        """Fetch the rows of groups: ``score``, ``label`` and, where there are any, ``weight``."""
+        """Fetch the rows of groups: ``score``, ``label`` and ``weight``, which is positive."""
         with self._engine.asked("fetching rows"):
-            rows = self._rows.filter(self.members(keys)) if self.by else self._rows
-            names = ["score", "label"]
-            if self.weight_kind is not None:
-                rows = rows.filter(WEIGHT > 0)
-                names.append("weight")
-            answer = collect(rows.select(*self.by, *names))
+            rows = self._rows.filter(WEIGHT > 0)
+            if self.by:
+                rows = rows.filter(self.members(keys))
+            names = ["score", "label", "weight"]
+            answer = self._collect(rows.select(*self.by, *names))
             return Answer(self._keys(answer), {name: _doubles(answer[name]) for name in names})
 
     def refuse(self, found: dict[int, int]) -> None:
         """Raise an error about faults found, if any: the number of rows by code."""
         with self._engine.asked("finding unusable rows"):
-            self._faults.refuse(self._rows, found, collect)
+            self._faults.refuse(self._rows, found, self._collect)
+
+    def _collect(self, frame: nw.LazyFrame[Any]) -> nw.DataFrame[Any]:
+        answer = collect(frame)
+        self.budget.brought += len(answer)
+        return answer
+
+    def _once(self, rows: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
+        """Let an engine compute columns once, not again wherever they are used."""
+        return rows.head(_ALL) if self._engine.inlines else rows
 
     def _usable(self, rows: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
         """Blank the numbers of unusable rows, which their codes tell of: some cannot be squared."""

@@ -6,22 +6,19 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from secant.sources.engines.expressions import BITS, END, END_BITS, FAR_END, leading_bits
+
 if TYPE_CHECKING:
     from secant._base.types import BoolArray, FloatArray, IntArray
     from secant._blocks.table import Blocks
 
-__all__ = ["bits_to_drop", "lie_within", "listed", "listed_bits", "runs"]
+__all__ = ["finer_bits", "lie_within", "listed", "listed_bits", "runs"]
 
-# Ranges are joined over gaps that hold so few rows, or as many as are wanted anyway.
-SPARE_ROWS = 1 << 12
 # Cells of lists are counted in doubles, exactly.
 _BITS = 52
-# Rounding must leave two bits of a double's 53, and cannot drop a single one.
-_MOST_DROPPED = 51
-_LEAST_DROPPED = 2
 
 
-def runs(wanted: Blocks, known: Blocks) -> tuple[FloatArray, FloatArray, int]:
+def runs(wanted: Blocks, known: Blocks, most: float) -> tuple[FloatArray, FloatArray, int]:
     """Return a few ranges of scores that hold the blocks wanted, and the rows in them.
 
     Parameters
@@ -30,12 +27,13 @@ def runs(wanted: Blocks, known: Blocks) -> tuple[FloatArray, FloatArray, int]:
         Some of the blocks.
     known
         All blocks of the group.
+    most
+        How many other rows the ranges may take in between the blocks wanted.
 
     Returns
     -------
     low, high, rows
-        The ends of the ranges, both included. Between the blocks wanted they may take in others,
-        at most doubling the rows or adding a few thousand.
+        The ends of the ranges, both included.
     """
     place = np.searchsorted(known.low, wanted.low)
     before = np.concatenate([[0], np.cumsum(known.n)])
@@ -43,7 +41,7 @@ def runs(wanted: Blocks, known: Blocks) -> tuple[FloatArray, FloatArray, int]:
     rows = int(wanted.n.sum())
     smallest_first = np.argsort(gaps, kind="stable")
     spare = np.cumsum(gaps[smallest_first])
-    joined = smallest_first[spare <= max(rows, SPARE_ROWS)]
+    joined = smallest_first[spare <= most]
     apart = np.ones(len(gaps), bool)
     apart[joined] = False
     low = wanted.low[np.concatenate([[True], apart])]
@@ -51,12 +49,12 @@ def runs(wanted: Blocks, known: Blocks) -> tuple[FloatArray, FloatArray, int]:
     return low, high, rows + int(gaps[joined].sum())
 
 
-def listed_bits(wanted: list[Blocks]) -> int:
-    """Return the finest cells, 2^-bits wide, of which these blocks meet about one each."""
+def listed_bits(wanted: list[Blocks], most: int) -> int:
+    """Return the finest cells, 2^-bits wide, of which blocks meet so many, or two each."""
     low = np.concatenate([blocks.low for blocks in wanted])
     high = np.concatenate([blocks.high for blocks in wanted])
     bits = _BITS
-    while (_cell(high, bits) - _cell(low, bits) + 1).sum() > 2 * len(low):
+    while (_cell(high, bits) - _cell(low, bits) + 1).sum() > max(2 * len(low), most):
         bits -= 1
     return bits
 
@@ -80,17 +78,40 @@ def _cell(scores: FloatArray, bits: int) -> FloatArray:
     return np.floor(scores * 2.0**bits)
 
 
-def bits_to_drop(blocks: Blocks, cells: int) -> int:
-    """Return how far to round scores so that blocks fall into about so many cells, at most.
+def finer_bits(wanted: list[Blocks], cells: int) -> int | None:
+    """Return the bits of the grid that cuts blocks into so many cells, or the widest in two.
 
-    Doubles are counted like integers. The block that holds most of them is cut at least in two.
+    None if it takes every distinct score to do that.
     """
-    span = (blocks.high + 0.0).view(np.int64) - (blocks.low + 0.0).view(np.int64)
-    most = min(int(span.max()).bit_length() - 2, _MOST_DROPPED)
-    dropped = 0
-    while dropped < most and ((span >> dropped) + 1).sum() > cells:
-        dropped += 1
-    return dropped if dropped >= _LEAST_DROPPED else 0
+    low = np.concatenate([blocks.low for blocks in wanted]) + 0.0
+    high = np.concatenate([blocks.high for blocks in wanted]) + 0.0
+    best = None
+    for bits in range(1, _BITS):
+        pieces = _place(high, bits) - _place(low, bits) + 1
+        if best is not None and pieces.sum() > cells:
+            return best
+        # Where the number of cells is an estimate, three are at least two.
+        if pieces.max() > 2:
+            best = bits
+    return best
+
+
+def _place(scores: FloatArray, bits: int) -> IntArray:
+    """Return about which cell of a grid scores lie in, counted from 0."""
+    upper = scores > 0.5
+    end = np.where(upper, 1 - scores, scores)
+    if bits >= END_BITS + 2:
+        kept = leading_bits(bits)
+        edges = np.array([0.0, FAR_END, END]).view(np.int64)
+        far = np.clip(end.view(np.int64), edges[0], edges[1]) >> (BITS - kept[1])
+        near = np.clip(end.view(np.int64), edges[1], edges[2]) - edges[1] >> (BITS - kept[0])
+        place = far + near + (np.maximum(end - END, 0) * 2.0**bits).astype(np.int64)
+    else:
+        place = (end * 2.0**bits).astype(np.int64)
+    # Above one half they are counted from the other end.
+    middle = int(_place(np.array([0.5]), bits)[0]) if upper.any() else 0
+    counted: IntArray = np.where(upper, 2 * middle - place, place)
+    return counted
 
 
 def lie_within(finer: Blocks, wider: Blocks) -> BoolArray:

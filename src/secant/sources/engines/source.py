@@ -1,32 +1,34 @@
 """Tables of engines as sources: DuckDB, Polars, Dask, Spark, Ibis, whatever narwhals knows.
 
 The rows stay where they are. A first group-by brings back the sums of some ten thousand cells, a
-second one the distinct scores inside the few cells that matter.
+second one the distinct scores inside the few cells that matter; if these hold too many, they are
+cut into narrower cells first.
 """
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, Any
 
 import narwhals as nw
 import numpy as np
 
 from secant._base.types import Forbidden
-from secant._blocks.table import Blocks, Totals, concatenate
+from secant._blocks.table import Blocks, Totals, collapse, concatenate
 from secant._input.groups import key_order
 from secant._input.rules import counted
 from secant.errors import Argument, InputError, SecantError
 from secant.sources import rows
+from secant.sources.engines import budget
 from secant.sources.engines.answers import blocks_of, totals_of
-from secant.sources.engines.expressions import SCORE, grid, rounded
+from secant.sources.engines.budget import first_bits, smallest_first
+from secant.sources.engines.expressions import SCORE, grid
 from secant.sources.engines.faults import WEIGHTLESS
 from secant.sources.engines.filters import conditions, members
 from secant.sources.engines.queries import Answer, Table
-from secant.sources.engines.runs import bits_to_drop, lie_within
+from secant.sources.engines.runs import finer_bits, lie_within
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from secant._base.types import FloatArray, IntArray
     from secant._input.columns import Columns
@@ -36,12 +38,8 @@ if TYPE_CHECKING:
 
 __all__ = ["open_engine", "open_engine_groups"]
 
-# The first cells are 2^-16 wide; in groups wider, so that a cell holds eight rows on average.
-CELL_BITS = 16
-ROWS_A_CELL = 8
-# Distinct scores are fetched for so many rows at once; of more, first the sums of so many cells.
-FETCH_UP_TO = 1 << 21
-CELLS_TO_REFINE = 1 << 20
+# Rows a cell below which cutting would bring back no less than the distinct scores.
+_FEW_ROWS_A_CELL = 2
 
 
 def open_engine(frame: nw.LazyFrame[Any], columns: Columns) -> EngineSource:
@@ -92,8 +90,11 @@ class EngineGroups:
             blocks = blocks_of(found[key], table.weight_kind)
             self._first.append((blocks, totals_of(found[key], blocks, table.weight_kind)))
         self._forbidden = [int(found[key]["forbidden"].sum()) for key in self._keys]
-        # Every group as finely as it has been seen so far.
+        # Every group as finely as it has been seen so far, and what more it may bring.
         self._known = [blocks for blocks, _ in self._first]
+        self._rows_of: dict[int, Sums] = {}
+        counts = {number: totals.n for number, (_, totals) in enumerate(self._first)}
+        self._grants = self._table.budget.grants(counts)
 
     def blocks(self) -> list[tuple[Blocks, Totals]]:
         """Return blocks and sums of every group."""
@@ -121,9 +122,27 @@ class EngineGroups:
         """Count the rows of a group whose score rules out what happened."""
         return self._forbidden[number]
 
+    def affords(self, number: int, blocks: Blocks) -> bool:
+        """Tell whether the distinct scores in blocks of a group, all open, may leave the engine."""
+        return 2 * len(blocks) <= self._grants[number]
+
+    def fetch(self, numbers: Sequence[int]) -> Collection[int]:
+        """Fetch the rows of groups together, of as many as may leave the engine."""
+        sizes = {number: self._first[number][1].n for number in numbers}
+        fitting = self._table.budget.fitting(sizes)
+        if fitting:
+            found = _split(self._table.observations([self._keys[number] for number in fitting]))
+            for number in fitting:
+                rows_of = self._rows_of[number] = found[self._keys[number]]
+                # Nothing of these groups has to be looked into any more.
+                known = self._known[number]
+                finer = collapse(*_chunk(rows_of), moments=True)
+                self._known[number] = known.replace(known.low >= 0, finer)
+        return fitting
+
     def observations(self, number: int) -> Sums:
-        """Fetch all rows of a group."""
-        return _split(self._table.observations([self._keys[number]]))[self._keys[number]]
+        """Return all rows of a group, which must have been fetched; they are kept no longer."""
+        return self._rows_of.pop(number)
 
     @property
     def sampling(self) -> bool:
@@ -135,29 +154,33 @@ class EngineGroups:
     def _first_grid(self, sizes: Mapping[Key, int]) -> nw.Expr:
         """Cut large groups finely and small ones coarsely: cells stay far fewer than rows."""
         if not self._table.by:
-            return grid(CELL_BITS)
+            return grid(budget.CELL_BITS)
         large = {key: size for key, size in sizes.items() if size > rows.SORT_UP_TO}
         small = {key: size for key, size in sizes.items() if key not in large}
-        if not large or not small:
-            return grid(_bits(large or small))
+        bits = [first_bits(some.values(), len(sizes)) for some in (large, small) if some]
+        if len(bits) == 1:
+            return grid(bits[0])
         is_large = members(self._table, list(large), list(small))
-        return nw.when(is_large).then(grid(_bits(large))).otherwise(grid(_bits(small)))
+        return nw.when(is_large).then(grid(bits[0])).otherwise(grid(bits[1]))
 
     def _finer_grid(self, unseen: Mapping[int, Blocks]) -> nw.Expr:
-        """Cut at every distinct score, or more coarsely in large groups that have too many."""
-        large = [number for number in unseen if self._known[number].n.sum() > rows.SORT_UP_TO]
-        if sum(int(unseen[number].n.sum()) for number in large) <= FETCH_UP_TO:
+        """Cut at every distinct score, or more coarsely in the largest groups if they are many."""
+        sizes = {number: int(blocks.n.sum()) for number, blocks in unseen.items()}
+        spent = self._table.budget
+        if sum(sizes.values()) <= spent.room:
             return SCORE
-        cells = CELLS_TO_REFINE // len(large)
-        dropped = max(bits_to_drop(unseen[number], cells) for number in large)
-        if not dropped:
+        small = smallest_first(sizes, spent.room / 2)
+        large = [number for number in unseen if number not in small]
+        held = sum(sizes[number] for number in large)
+        cells = spent.cells(held, len(large))
+        bits = finer_bits([unseen[number] for number in large], cells)
+        if bits is None or held <= _FEW_ROWS_A_CELL * cells:
             return SCORE
-        if len(large) == len(unseen):
-            return rounded(SCORE, dropped)
-        small = [number for number in unseen if number not in set(large)]
+        if not small:
+            return grid(bits)
         keys = ([self._keys[i] for i in numbers] for numbers in (large, small))
         is_large = members(self._table, *keys)
-        return nw.when(is_large).then(rounded(SCORE, dropped)).otherwise(SCORE)
+        return nw.when(is_large).then(grid(bits)).otherwise(SCORE)
 
     # Looking again --------------------------------------------------------------------------------
 
@@ -169,12 +192,16 @@ class EngineGroups:
 
     def _look_again(self, unseen: Mapping[int, Blocks]) -> None:
         anchor = self._finer_grid(unseen)
+        # Rows beside those wanted: as many as fit where distinct scores come back.
+        spare = self._table.budget.room
+        if anchor is SCORE:
+            spare = max(0, spare - sum(int(part.n.sum()) for part in unseen.values()))
         parts: dict[int, list[Blocks]] = {number: [] for number in unseen}
-        for where in conditions(self._table, self._keys, self._known, unseen):
+        for where, asked in conditions(self._table, self._keys, self._known, unseen, spare):
             answer = self._table.sums(anchor, [] if anchor is SCORE else self._grids, where)
             for key, sums in _apart(answer).items():
                 number = self._numbers.get(key, -1)
-                if number in unseen:
+                if number in asked:
                     blocks = blocks_of(sums, self._table.weight_kind)
                     parts[number].append(blocks.select(lie_within(blocks, unseen[number])))
         for number, blocks in unseen.items():
@@ -213,22 +240,27 @@ class EngineSource:
         """Cut blocks finer, into distinct scores unless there are too many."""
         return self._groups.refine({self._number: blocks})[self._number]
 
+    def affords(self, number: int, blocks: Blocks) -> bool:  # noqa: ARG002  (the only one)
+        """Tell whether the distinct scores in blocks may leave the engine."""
+        return self._groups.affords(self._number, blocks)
+
+    def fetch(self, numbers: Sequence[int]) -> Collection[int]:
+        """Fetch all rows, if they may leave the engine."""
+        return numbers if self._groups.fetch([self._number]) else ()
+
     def sorted_rows(self) -> tuple[FloatArray, IntArray, FloatArray | None]:
-        """Fetch every score, response and weight, in the order of scores, then of weights."""
-        rows = self._groups.observations(self._number)
-        scores, weights = rows["score"], rows.get("weight")
-        order = np.lexsort((scores,) if weights is None else (weights, scores))
-        happened = (rows["label"][order] == 1).astype(np.int64)
-        return scores[order], happened, None if weights is None else weights[order]
+        """Return every score, response and weight, in the order of scores, then of weights."""
+        scores, labels, weights = _chunk(self._groups.observations(self._number))
+        order = np.lexsort((weights, scores))
+        return scores[order], labels[order], weights[order]
 
     def recheck(self) -> None:
         """Do nothing: whoever refines compares new sums with the old ones."""
 
 
-def _bits(sizes: Mapping[Key, int]) -> int:
-    """Return the bits of cells for groups of these sizes."""
-    cells = sum(sizes.values()) / len(sizes) / ROWS_A_CELL
-    return max(1, min(CELL_BITS, int(math.log2(max(cells, 1)))))
+def _chunk(rows: Sums) -> tuple[FloatArray, IntArray, FloatArray]:
+    """Return the scores, responses and weights of rows."""
+    return rows["score"], (rows["label"] == 1).astype(np.int64), rows["weight"]
 
 
 def _apart(answer: Answer) -> dict[Key, Sums]:

@@ -1,0 +1,211 @@
+"""At most so many rows leave an engine, and groups share their queries."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import secant
+from helpers import optional
+from makers import MAKERS, arguments
+from secant import InputError
+
+optional("narwhals")
+
+from secant.sources.engines import budget, queries  # noqa: E402  (they load narwhals)
+
+# A limit that small tables reach, and what else scales with it.
+LEAVE = 2000
+
+
+@pytest.fixture
+def answers(monkeypatch):
+    """Return a list that gets the number of rows of each answer."""
+    seen = []
+
+    def collect(frame, collect=queries.collect):
+        answer = collect(frame)
+        seen.append(len(answer))
+        return answer
+
+    monkeypatch.setattr(queries, "collect", collect)
+    return seen
+
+
+@pytest.fixture
+def small_limit(monkeypatch):
+    monkeypatch.setattr(budget, "LEAVE", LEAVE)
+    monkeypatch.setattr(budget, "LEAST", 300)
+    monkeypatch.setattr(budget, "CELL_BITS", 8)
+    monkeypatch.setattr(budget, "FIRST_CELLS", 500)
+
+
+def table(n, *, weights=None, groups=None, scores=None, seed=1):
+    rng = np.random.default_rng([seed, n])
+    p = rng.random(n) if scores is None else scores(rng, n)
+    made = {"happened": (rng.random(n) < p).astype(np.int64), "forecast": p}
+    if weights is not None:
+        made["weight"] = weights(rng, n)
+    if groups is not None:
+        made["segment"] = rng.integers(0, groups, n)
+    return made
+
+
+def heavy(rng, n):
+    return 1 + rng.pareto(1.1, n)
+
+
+def lognormal(rng, n):
+    return rng.lognormal(size=n)
+
+
+def assess(made, engine="duckdb", **options):
+    function = secant.assess_by if "segment" in made else secant.assess
+    return function(**arguments(made, MAKERS[engine](made, None)), **options)
+
+
+def same(found, wanted):
+    assert found.ecce_r.value == pytest.approx(wanted.ecce_r.value, abs=1e-12)
+    assert found.ecce_mad.value == pytest.approx(wanted.ecce_mad.value, abs=1e-12)
+    assert found.sigma == pytest.approx(wanted.sigma, rel=1e-12)
+
+
+# Weights ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("weights", [heavy, lognormal])
+def test_weighted_rows_stay_in_the_engine(weights, answers):
+    made = table(300_000, weights=weights)
+    found = assess(made)
+    assert sum(answers) <= budget.LEAVE
+    assert found.ecce_r.method == "asymptotic"
+    same(found, secant.assess(**arguments(made, None), method="asymptotic"))
+    untrusted = weights is heavy
+    assert any("may leave an engine" in line for line in found.warnings) is untrusted
+
+
+def test_few_weighted_rows_are_fetched_once(answers):
+    made = table(20_000, weights=lognormal)
+    found = assess(made)
+    assert len(answers) == 2
+    assert sum(answers) <= budget.LEAVE
+    assert found.ecce_r.pvalue == secant.assess(**arguments(made, None)).ecce_r.pvalue
+
+
+@pytest.mark.parametrize("groups", [3, 150])
+def test_weighted_groups_share_their_queries(groups, answers):
+    made = table(6000, weights=lognormal, groups=groups)
+    found = assess(made)
+    assert len(answers) == 3  # the sizes, the cells, the rows
+    assert sum(answers) <= budget.LEAVE
+    wanted = secant.assess_by(**arguments(made, None))
+    assert {key: result.ecce_r.pvalue for key, result in found.items()} == {
+        key: result.ecce_r.pvalue for key, result in wanted.items()
+    }
+
+
+def test_small_groups_get_their_rows_first(answers, small_limit):
+    made = table(6000, weights=lognormal)
+    made["segment"] = np.repeat([0, 1, 2], [300, 400, 5300])
+    found = assess(made)
+    drawn = {key: result.ecce_r.method.startswith("Monte") for key, result in found.items()}
+    assert drawn == {0: True, 1: True, 2: False}
+    told = {key: any("may leave" in line for line in it.warnings) for key, it in found.items()}
+    assert told == {0: False, 1: False, 2: True}
+    assert sum(answers) <= LEAVE
+
+
+# Distinct scores ----------------------------------------------------------------------------------
+
+SPREADS = {
+    "uniform": None,
+    "rare": lambda rng, n: rng.beta(1, 200, n),
+    "very rare": lambda rng, n: 1e-5 * rng.random(n),
+    "log-spread": lambda rng, n: 10 ** -(300 * rng.random(n)),
+    "near one": lambda rng, n: 1 - rng.beta(0.05, 1, n),
+    "clusters": lambda rng, n: rng.choice([0.2, 0.7], n) + 1e-9 * rng.random(n),
+}
+
+
+@pytest.mark.parametrize("spread", SPREADS)
+def test_one_table_brings_no_more_than_the_limit(spread, answers):
+    made = table(1_000_000, scores=SPREADS[spread])
+    found = assess(made)
+    assert sum(answers) <= budget.LEAVE
+    assert len(answers) <= 6
+    same(found, secant.assess(**arguments(made, None), method="asymptotic"))
+
+
+def test_scores_that_a_finite_sample_needs_are_too_many(answers):
+    made = table(500_000, scores=SPREADS["very rare"])
+    found = assess(made)
+    assert found.ecce_r.method == "asymptotic"
+    assert any("may leave an engine" in line for line in found.warnings)
+    assert secant.assess(**arguments(made, None)).ecce_r.method != "asymptotic"
+
+
+def test_few_distinct_scores_are_found_to_be_few(answers):
+    made = table(500_000, scores=lambda rng, n: 1e-5 * rng.integers(1, 1000, n) / 1000)
+    found = assess(made)
+    assert found.ecce_r.method != "asymptotic"
+    assert found.ecce_r.pvalue == pytest.approx(
+        secant.assess(**arguments(made, None)).ecce_r.pvalue, rel=1e-9
+    )
+    assert sum(answers) <= budget.LEAVE
+
+
+def test_groups_beyond_the_limit_take_the_limit_law(answers):
+    made = table(200_000, groups=40)
+    found = assess(made)
+    assert len(answers) <= 6
+    assert sum(answers) <= budget.LEAVE
+    limit = [result.ecce_r.method == "asymptotic" for result in found.values()]
+    assert limit.count(True) > limit.count(False) > 0
+    for result, told in zip(found.values(), limit, strict=True):
+        assert any("may leave an engine" in line for line in result.warnings) is told
+    wanted = secant.assess_by(**arguments(made, None), method="asymptotic")
+    for key, result in wanted.items():
+        same(found[key], result)
+
+
+@pytest.mark.parametrize("engine", ["polars lazy", "sqlite", "postgres"])
+def test_a_thousand_groups_take_a_handful_of_queries(engine, answers):
+    made = table(20_000, groups=1000)
+    found = assess(made, engine, method="asymptotic")
+    assert len(answers) <= 6
+    wanted = secant.assess_by(**arguments(made, None), method="asymptotic")
+    for key, result in wanted.items():
+        same(found[key], result)
+
+
+# Asked for by name --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("method", "weights"), [("monte-carlo", lognormal), ("exact", None)])
+@pytest.mark.parametrize("groups", [None, 3])
+def test_methods_asked_for_by_name_are_refused_beyond_the_limit(
+    method, weights, groups, answers, small_limit
+):
+    made = table(8000, weights=weights, groups=groups)
+    with pytest.raises(InputError, match=rf"method='{method}' needs more rows .*'asymptotic'"):
+        assess(made, method=method)
+    assert sum(answers) <= LEAVE
+    assess(made, method="asymptotic")
+
+
+# Shares -------------------------------------------------------------------------------------------
+
+
+@given(st.lists(st.integers(1, 10**6), min_size=1, max_size=50), st.integers(0, 200_000))
+def test_grants_never_exceed_what_is_left(sizes, brought):
+    spent = budget.Budget()
+    spent.brought = brought
+    numbered = dict(enumerate(sizes))
+    grants = spent.grants(numbered)
+    full = [sizes[number] for number, grant in grants.items() if grant == math.inf]
+    shares = [grant for grant in grants.values() if grant < math.inf]
+    assert sum(full) + sum(shares) <= max(budget.LEAVE - brought, 0)
+    if shares and full:
+        assert max(full) <= min(sizes[i] for i, grant in grants.items() if grant < math.inf)
