@@ -198,7 +198,10 @@ class Assessments(Mapping[Any, "Calibration"]):
         """
         from secant.report import write  # noqa: PLC0415  (pages stand above numbers)
 
-        write(path, groups=self, title=title)
+        if self.searched is None:
+            write(path, groups=self, title=title)
+        else:
+            write(path, segments=self, title=title)
 
     def __str__(self) -> str:
         return verdict.groups_text(self)
