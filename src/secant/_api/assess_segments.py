@@ -132,10 +132,10 @@ def assess_segments(
     maximum over all segments; Holm's adjustment starts from the probability that the range of
     Brownian motion exceeds it.
 
-    One cause makes many segments stand out. The strongest is reported, its miscalibration is taken
-    off its rows, and the others are computed again; so a part of a reported segment is reported
-    only for what it says beyond that. At most ten are reported. Of segments that are nearly the
-    same the one with fewer conditions is taken. Adjusted P-values are those of the first
+    One cause makes many segments stand out. The strongest is reported, its miscalibration at each
+    score is taken off its rows, and the others are computed again; so a part of a reported segment
+    is reported only for what it says beyond that. At most ten are reported. Of segments that are
+    nearly the same the one with fewer conditions is taken. Adjusted P-values are those of the first
     pass, before anything was taken off.
 
     The mean miscalibration of a segment has limits at :math:`1 - a/m`, for m segments searched and

@@ -41,6 +41,8 @@ _MOST = 10
 # Segments that share so much of their weight, and are nearly as much off, say the same.
 _SHARED = 0.8
 _NEARLY = 0.9
+# Bytes up to which it is remembered which rows of all segments a reported one holds.
+_REMEMBER = 1 << 24
 # sum w^3 v / (sum w^2 v)^1.5 up to which weighted sums are nearly normal.
 _SKEW = 1 / 20
 
@@ -177,7 +179,9 @@ class Catalogue:
 
     def segments(self) -> Segments:
         """Return what is searched."""
-        columns = [np.concatenate(parts) for parts in zip(*self._parts, strict=True)]
+        none = np.empty(0, np.int64)
+        rows = self._parts or [(none, none, np.empty((0, 1)), np.empty((0, 1)), none, none)]
+        columns = [np.concatenate(parts) for parts in zip(*rows, strict=True)]
         kept = np.array([not self._is_copy(each) for each in self._conditions], bool)
         self.same += int((~kept).sum())
         n, n1, w, gain, wwv, wwwv = (column[kept] for column in columns)
@@ -337,8 +341,10 @@ def reported(
 ) -> list[int]:
     """Return the segments that are off, each only for what those before it do not say.
 
-    The strongest is taken, its miscalibration is taken off its rows, and all others are computed
-    again. Of segments that are nearly the same, the one with fewer conditions is taken.
+    The strongest is taken, its miscalibration at each score is taken off its rows, and all are
+    computed again. One that was taken before and stands out again, because a part of it has been
+    taken off since, is taken off once more and not reported twice. Of segments that are nearly the
+    same, the one with fewer conditions is taken.
 
     Parameters
     ----------
@@ -353,23 +359,35 @@ def reported(
     length = np.array([len(each) for each in segments.conditions])
     open_ = np.array([at_level(float(p), alpha) for p in verdicts.pvalues], bool)
     found: list[int] = []
-    while len(found) < _MOST:
+    known: dict[int, FloatArray] = {}
+
+    def shared_with(chosen: int) -> FloatArray:
+        if chosen in known:
+            return known[chosen]
+        shared = segments.pick(inside(segments.conditions[chosen]))
+        if chosen in found and gain.nbytes <= _REMEMBER:
+            known[chosen] = shared
+        return shared
+
+    for _ in range(3 * _MOST):
         # The last digits depend on the order in which numbers were added up.
         strength = _rounded(segments.surprise(spans(gain)))
         eligible = open_ & (strength > verdicts.critical * (1 - 1e-9))
         if not eligible.any():
             break
         chosen = _strongest(strength, length, eligible)
-        shared = segments.pick(inside(segments.conditions[chosen]))
+        shared = shared_with(chosen)
         common = shared.sum(axis=1)
         alike = common >= _SHARED * (weight + weight[chosen] - common)
         alike &= eligible & (strength >= _NEARLY * strength[chosen]) & (length < length[chosen])
         if alike.any():
             chosen = _strongest(strength, length, alike & (length == length[alike].min()))
-            shared = segments.pick(inside(segments.conditions[chosen]))
+            shared = shared_with(chosen)
+        if chosen not in found and len(found) == _MOST:
+            break
         gain -= taken_off(gain[chosen], segments.w[chosen]) * shared
-        open_[chosen] = False
-        found.append(chosen)
+        if chosen not in found:
+            found.append(chosen)
     return found
 
 
@@ -386,15 +404,9 @@ def _strongest(strength: FloatArray, length: IntArray, among: BoolArray) -> int:
 
 
 def taken_off(gain: FloatArray, weight: FloatArray) -> FloatArray:
-    """Return the miscalibration of a segment in each cell, as far as it is plain.
+    """Return the miscalibration of a segment in each cell of scores (docs/decisions/012).
 
-    It is the mean over the range of scores that attains the segment's ECCE-R, and the mean below
-    and above it: one number where predictions are off in one direction.
+    Taking off its mean alone would leave the rest of a miscalibration that varies with the score,
+    which would then be reported again under other names.
     """
-    path = np.concatenate([[0.0], np.cumsum(gain)])
-    low, high = sorted((int(path.argmin()), int(path.argmax())))
-    off = np.zeros(gain.size)
-    for part in (slice(low), slice(low, high), slice(high, None)):
-        if (mass := weight[part].sum()) > 0:
-            off[part] = gain[part].sum() / mass
-    return off
+    return np.divide(gain, weight, out=np.zeros(gain.size), where=weight > 0)

@@ -74,7 +74,7 @@ def shared_out(tables: Sequence[tuple[str | None, Assessments]]) -> list[Table]:
 def numbers(table: Table) -> dict[str, Any]:
     """Return everything the page shows about groups."""
     groups = table.groups
-    several = len(groups.by) > 1
+    several, level = len(groups.by) > 1, groups.confidence_level
     return {
         "model": table.whose,
         "verdict": verdict.groups_words(groups),
@@ -83,7 +83,11 @@ def numbers(table: Table) -> dict[str, Any]:
         "what": groups.what,
         "groups": len(groups),
         "searched": groups.searched,
-        "rows": [_row_numbers(row, table.points, several=several) for row in table.rows],
+        "rows": [
+            # Limits of segments hold at this level for all of them at once.
+            {**_row_numbers(row, table.points, several=several), "confidence_level": level}
+            for row in table.rows
+        ],
     }
 
 
