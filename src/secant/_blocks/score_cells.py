@@ -15,8 +15,10 @@ import numpy as np
 if TYPE_CHECKING:
     from secant._base.types import FloatArray, IntArray
 
-__all__ = ["BITS", "ZONES", "CellFinder", "anchors", "finest"]
+__all__ = ["BITS", "MOST_CELLS", "ZONES", "CellFinder", "anchors", "finest"]
 
+# Cells at which the paths of segments are read, at most.
+MOST_CELLS = 256
 # How finely scores may be cut, the finest first.
 BITS = tuple(range(30, 0, -1))
 # From the first score up to the second (and as far from 1) cells are 2^-more as wide as elsewhere.

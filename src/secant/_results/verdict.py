@@ -306,7 +306,9 @@ def _segment_verdict(row: Any, *, ranges: bool) -> str:
     worst, whole = row.calibration.worst, _MOSTLY * row.calibration.n
     if row.direction == "mixed":
         if not worst.certain:
-            return "miscalibrated, not certain where"
+            low, high = (points(limit) for limit in row.ci)
+            mean = f"{points(row.miscalibration)} points, {low} to {high}"
+            return f"miscalibrated, not certain how (on average {mean})"
         off = _with_limits(worst.miscalibration, worst.ci)
         return f"{worst.direction} by {off} over {score(worst.low)} to {score(worst.high)}"
     words = f"{row.direction} by {_with_limits(row.miscalibration, row.ci)}"

@@ -9,7 +9,7 @@ import numpy as np
 
 from secant._base.progress import reporting
 from secant._blocks.refining import pick
-from secant._blocks.score_cells import finest
+from secant._blocks.score_cells import MOST_CELLS, finest
 from secant._blocks.segment_sums import Adder
 from secant._input.columns import SELECTED, named_columns
 from secant._input.features import check_features, column_of, levels_of
@@ -32,10 +32,7 @@ if TYPE_CHECKING:
 
     Conditions = tuple[tuple[int, int], ...]
 
-__all__ = ["MOST_CELLS", "InMemory", "Searchable", "open_segments"]
-
-# Cells of scores at which paths are read.
-MOST_CELLS = 256
+__all__ = ["InMemory", "Searchable", "open_segments"]
 
 
 class Searchable(Protocol):

@@ -81,8 +81,15 @@ def _row(number: int, depth: int, table: Table, columns: Sequence[Column]) -> Ma
         aria_label=row.key,
     )
     _, *others = (cell(number, column) for column in columns)
-    off = row.miscalibration
-    if row.direction == "mixed":
-        off = row.calibration.worst.miscalibration
     first = tag("td", opens, class_=f"depth-{min(depth, 2)}")
-    return tag("tr", first, *others, data_mood="high" if off < 0 else "low")
+    return tag("tr", first, *others, data_mood=_mood(row))
+
+
+def _mood(row: Segment) -> str | None:
+    """Return the colour of a row; what could be noise has none."""
+    worst, off = row.calibration.worst, row.miscalibration
+    if row.direction == "mixed":
+        if not worst.certain:
+            return None
+        off = worst.miscalibration
+    return "high" if off < 0 else "low"

@@ -15,14 +15,13 @@ import narwhals as nw
 import numpy as np
 
 from secant._base.progress import reporting
-from secant._blocks.score_cells import BITS, ZONES, CellFinder
+from secant._blocks.score_cells import BITS, MOST_CELLS, ZONES, CellFinder
 from secant._blocks.segment_sums import Sums
 from secant._input.features import Levels, Spans, levels_of_counts, levels_of_spans
 from secant._input.groups import plain_key
 from secant.errors import Argument, InputError
 from secant.sources.engines.queries import SCORE, Table, _doubles, collect
 from secant.sources.engines.source import open_engine
-from secant.sources.segments import MOST_CELLS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

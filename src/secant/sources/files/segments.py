@@ -11,7 +11,7 @@ import numpy as np
 from secant._base.progress import reporting
 from secant._base.types import Forbidden
 from secant._blocks.refining import pick
-from secant._blocks.score_cells import CellFinder, anchors
+from secant._blocks.score_cells import MOST_CELLS, CellFinder, anchors
 from secant._blocks.segment_sums import Adder
 from secant._input.features import (
     Column,
@@ -29,7 +29,6 @@ from secant.sources.files.predictions import Predictions
 from secant.sources.files.values import group_codes, kind_of, numbers
 from secant.sources.files.walking import Walk, gathered, usable
 from secant.sources.rows import RowSource
-from secant.sources.segments import MOST_CELLS
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator, Sequence
