@@ -12,8 +12,8 @@ from secant.errors import InputError
 from secant.sources.files import segments as file_segments
 
 FEATURES = ["region", "age", "rooms", "vip", "day", "income"]
-# Dask has no concatenation of group-bys that narwhals could ask for, Spark no exact quantiles.
-SOURCES = ["pandas", "polars", "pyarrow", "parquet", "parquet glob", "csv", "duckdb", "polars lazy"]
+IN_MEMORY = ["pandas", "polars", "pyarrow"]
+SOURCES = [*IN_MEMORY, "parquet", "parquet glob", "csv", "duckdb", "polars lazy", "ibis"]
 CAUSE = "region = north and age 18 to 27"
 
 
@@ -149,3 +149,9 @@ def test_only_sums_leave_an_engine(columns, monkeypatch):
     )
     assert len(answers) <= 8
     assert max(len(answer) for answer in answers) < len(columns["age"])
+
+
+def test_an_engine_without_quantiles_says_so(columns):
+    data = MAKERS["dask"](columns, None)
+    with pytest.raises(InputError, match="computes no quantiles, which numeric features need"):
+        assess(data, features=["age"])
