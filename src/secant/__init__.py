@@ -15,6 +15,7 @@ if _TYPE_CHECKING:
     from secant._api.assess import assess, ecce_mad, ecce_r, ece
     from secant._api.assess_by import assess_by
     from secant._api.assess_classes import TopLabel, assess_classes, top_label
+    from secant._api.assess_segments import assess_segments
     from secant._api.cells import Bounds, Cells
     from secant._api.compare_groups import compare_groups
     from secant._api.compare_models import compare_models
@@ -26,6 +27,7 @@ if _TYPE_CHECKING:
     from secant._results.model_comparison import ModelComparison
     from secant._results.parts import ECE, Curve, Interval, Reliability, Statistic
     from secant._results.scan import Scan
+    from secant._results.segments import Segment
     from secant.errors import InputError, MissingExtraError, SecantError
     from secant.plot import CumulativeDisplay, ReliabilityDisplay
 
@@ -50,12 +52,14 @@ __all__ = [
     "ReliabilityDisplay",
     "Scan",
     "SecantError",
+    "Segment",
     "Statistic",
     "TopLabel",
     "__version__",
     "assess",
     "assess_by",
     "assess_classes",
+    "assess_segments",
     "compare_groups",
     "compare_models",
     "detectable",
@@ -73,6 +77,7 @@ _HOMES = {
     "_api.assess": ("assess", "ecce_mad", "ecce_r", "ece"),
     "_api.assess_by": ("assess_by",),
     "_api.assess_classes": ("TopLabel", "assess_classes", "top_label"),
+    "_api.assess_segments": ("assess_segments",),
     "_api.cells": ("Bounds", "Cells"),
     "_api.compare_groups": ("compare_groups",),
     "_api.compare_models": ("compare_models",),
@@ -84,6 +89,7 @@ _HOMES = {
     "_results.model_comparison": ("ModelComparison",),
     "_results.parts": ("ECE", "Curve", "Interval", "Reliability", "Statistic"),
     "_results.scan": ("Scan",),
+    "_results.segments": ("Segment",),
     "errors": ("InputError", "MissingExtraError", "SecantError"),
     "plot.cumulative": ("CumulativeDisplay",),
     "plot.reliability": ("ReliabilityDisplay",),

@@ -18,7 +18,7 @@ from secant._results.parts import Statistic
 from secant.errors import Argument, InputError, Message
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from secant._base.types import BoolArray
     from secant._blocks.looking import Groups, Source
@@ -79,14 +79,15 @@ def calibrations(
             short=number in short and choose.asks_for_more(totals[number], method),
         )
 
-    if len(tables) == 1:
-        return [one(0)]
-    results = []
+    return [one(0)] if len(tables) == 1 else list(_in_turn(one, len(tables)))
+
+
+def _in_turn(one: Callable[[int], Calibration], count: int) -> Iterator[Calibration]:
+    """Assess groups one after the other, and say how far that is."""
     with reporting("Assessing groups") as report:
-        for number in range(len(tables)):
-            results.append(one(number))
-            report(number + 1, len(tables))
-    return results
+        for number in range(count):
+            yield one(number)
+            report(number + 1, count)
 
 
 def calibrate(

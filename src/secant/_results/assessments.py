@@ -77,7 +77,8 @@ class Assessments(Mapping[Any, "Calibration"]):
     rows : tuple of Group
         The groups, smallest adjusted P-value first.
     by : tuple of str
-        What the groups are: names of columns, ``"group"``, ``"class"`` or ``"predicted class"``.
+        What the groups are: names of columns, ``"group"``, ``"class"``, ``"predicted class"`` or
+        ``"segment"``.
     adjust : {"holm", "benjamini-hochberg", "westfall-young"}
         How P-values were adjusted for the number of groups.
     confidence_level : float
@@ -85,10 +86,16 @@ class Assessments(Mapping[Any, "Calibration"]):
     empty : tuple
         Keys of groups all of whose weights are zero, and of classes that were never predicted:
         there is nothing to assess.
-    what : {"group", "class"}
+    what : {"group", "class", "segment"}
         What one of them is called.
     draws : int or None
         How many times all labels were drawn for Westfall and Young's adjustment.
+    searched : int or None
+        Of segments, how many were searched for those in ``rows``; else None.
+    standing_out : int
+        How many of them have an adjusted P-value at the level. Those in ``rows`` account for all.
+    not_searched : tuple of str
+        What was not searched, a line each.
     """
 
     __module__ = "secant"
@@ -100,6 +107,9 @@ class Assessments(Mapping[Any, "Calibration"]):
     empty: tuple[Any, ...] = ()
     what: str = "group"
     draws: int | None = None
+    searched: int | None = None
+    standing_out: int = 0
+    not_searched: tuple[str, ...] = ()
 
     def __getitem__(self, key: Any) -> Calibration:
         """Return the result of one group by itself; its P-values are not adjusted."""
@@ -136,6 +146,11 @@ class Assessments(Mapping[Any, "Calibration"]):
 
     def to_dict(self) -> dict[str, Any]:
         """Return every number as plain JSON; what is not finite becomes None."""
+        search = {
+            "searched": self.searched,
+            "standing_out": self.standing_out,
+            "not_searched": list(self.not_searched),
+        }
         return {
             "verdict": verdict.groups_headline(self),
             "by": list(self.by),
@@ -144,6 +159,7 @@ class Assessments(Mapping[Any, "Calibration"]):
             "confidence_level": self.confidence_level,
             "groups": [row.to_dict() for row in self.rows],
             "empty": [plain_name(key) for key in self.empty],
+            **({} if self.searched is None else search),
         }
 
     def to_pandas(self) -> Any:
@@ -182,7 +198,10 @@ class Assessments(Mapping[Any, "Calibration"]):
         """
         from secant.report import write  # noqa: PLC0415  (pages stand above numbers)
 
-        write(path, groups=self, title=title)
+        if self.searched is None:
+            write(path, groups=self, title=title)
+        else:
+            write(path, segments=self, title=title)
 
     def __str__(self) -> str:
         return verdict.groups_text(self)

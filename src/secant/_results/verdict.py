@@ -154,12 +154,18 @@ def averages(result: Calibration) -> str:
 
 # A printed table shows this many groups, and says how many more there are.
 _MOST_ROWS = 30
+# Of segments no more than so many are reported; more may stand out.
+_TEN = 10
+# The range where a segment is off is named unless it holds so much of it.
+_MOSTLY = 0.9
 
 
 def groups_headline(result: Assessments) -> str:
     """Say how many groups are miscalibrated."""
     failing, groups = len(result.failing), len(result)
     level = f"at {100 * (1 - result.confidence_level):.3g}%"
+    if result.searched is not None:
+        return _segments_headline(result, level)
     if groups == 1:
         negation = "" if failing else "not found to be "
         return f"The only {result.what} is {negation}miscalibrated {level}."
@@ -172,9 +178,34 @@ def groups_headline(result: Assessments) -> str:
     return f"{failing:,} of {_count(result, groups)} {verb} miscalibrated {level}."
 
 
+def _segments_headline(result: Assessments, level: str) -> str:
+    """Say how many segments are miscalibrated, of how many that were searched."""
+    assert result.searched is not None  # noqa: S101
+    if not result.searched:
+        return "Nothing was searched: no feature has two levels with enough rows."
+    searched = f"{_count(result, result.searched)} searched"
+    level += f" after {ADJUSTMENTS[result.adjust].words}"
+    if result.draws is not None:
+        level += f" ({result.draws:,} draws)"
+    if not len(result):
+        if result.searched == 1:
+            return f"The only segment searched is not found to be miscalibrated {level}."
+        return f"None of {searched} is found to be miscalibrated {level}."
+    one = len(result) == 1
+    found = f"{_count(result, len(result))} {'is' if one else 'are'} miscalibrated"
+    words = f"{found} {level}, of {searched}."
+    if result.standing_out > len(result):
+        accounts = "it accounts" if one else "these account"
+        words += f" {result.standing_out:,} stand out, "
+        words += "the strongest are given." if len(result) >= _TEN else f"and {accounts} for all."
+    return words
+
+
 def groups_text(result: Assessments) -> str:
     """Return the answer for many groups: a sentence or two, then the table, worst first."""
     header, rows = groups_table(result)
+    if not rows:
+        return "\n".join(groups_words(result))
     shown = [header, *rows[:_MOST_ROWS]]
     widths = [max(len(row[place]) for row in shown) for place in range(len(header))]
     names = len(result.by)
@@ -200,6 +231,8 @@ def groups_html(result: Assessments) -> str:
         return "<tr>" + "".join(f"<{tag}>{escape(cell)}</{tag}>" for cell in cells) + "</tr>"
 
     header, rows = groups_table(result)
+    if not rows:
+        return f"<div><p>{'<br>'.join(map(escape, groups_words(result)))}</p></div>"
     body = "".join(row(cells, "td") for cells in rows[:_MOST_ROWS])
     words = "<br>".join(escape(words) for words in groups_words(result))
     more = len(rows) - _MOST_ROWS
@@ -221,6 +254,8 @@ def groups_words(result: Assessments) -> list[str]:
             words.append(f"{which} {'was' if empty == 1 else 'were'} never predicted.")
         else:
             words.append(f"{which} {have} no weight and {are} left out.")
+    if result.not_searched:
+        words.append(f"Not searched: {'; '.join(result.not_searched)}.")
     return words
 
 
@@ -243,7 +278,9 @@ def groups_table(result: Assessments, *, ranges: bool = True) -> tuple[list[str]
 def _group_cells(row: Group, names: int, *, ranges: bool) -> list[str]:
     result, worst = row.calibration, row.calibration.worst
     verdict: str = row.status
-    if row.status != "miscalibrated":
+    if isinstance(getattr(row, "ci", None), tuple):
+        verdict = _segment_verdict(row, ranges=ranges)
+    elif row.status != "miscalibrated":
         if result.n_forbidden:
             verdict += f"; {impossible(result)}"
     elif not worst.certain:
@@ -262,6 +299,28 @@ def _group_cells(row: Group, names: int, *, ranges: bool) -> list[str]:
         adjusted_pvalue(row.adjusted_pvalue, result.ecce_r),
         verdict,
     ]
+
+
+def _segment_verdict(row: Any, *, ranges: bool) -> str:
+    """Say how far off a segment is on average, or where it is off, with limits after the search."""
+    worst, whole = row.calibration.worst, _MOSTLY * row.calibration.n
+    if row.direction == "mixed":
+        if not worst.certain:
+            low, high = (points(limit) for limit in row.ci)
+            mean = f"{points(row.miscalibration)} points, {low} to {high}"
+            return f"miscalibrated, not certain how (on average {mean})"
+        off = _with_limits(worst.miscalibration, worst.ci)
+        return f"{worst.direction} by {off} over {score(worst.low)} to {score(worst.high)}"
+    words = f"{row.direction} by {_with_limits(row.miscalibration, row.ci)}"
+    if ranges and worst.n < whole and worst.certain:
+        words += f", mostly over {score(worst.low)} to {score(worst.high)}"
+    return words
+
+
+def _with_limits(amount: float, ci: tuple[float, float]) -> str:
+    sign = -1 if amount < 0 else 1
+    low, high = (points(limit) for limit in sorted(sign * limit for limit in ci))
+    return f"{points(abs(amount))} points ({low} to {high})"
 
 
 def group_name(key: Any) -> str:

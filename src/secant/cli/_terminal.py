@@ -76,6 +76,8 @@ def show_groups(console: Console, name: str | None, groups: Assessments) -> None
     console.print(Text(headline, style="bold red" if groups.failing else "bold green"))
     for line in others:
         console.print(Text(line))
+    if not groups:
+        return
     console.print()
     console.print(_groups(console, groups))
     if len(groups) > _MOST_GROUPS:

@@ -31,7 +31,13 @@ __all__ = ["command"]
 
 _GATE_CROSSED = 1
 # Options that say how to do what another one asks for.
-_GOES_WITH = {"weight_kind": "weight", "adjust": "by", "title": "html"}
+_GOES_WITH = {
+    "weight_kind": "weight",
+    "adjust": "by",
+    "depth": "segments",
+    "min_rows": "segments",
+    "title": "html",
+}
 
 
 @dataclass(frozen=True)
@@ -42,6 +48,7 @@ class _Columns:
     y_prob: tuple[str, ...]
     weight: str | None
     by: tuple[str, ...]
+    segments: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         return {
@@ -49,6 +56,7 @@ class _Columns:
             "y_prob": list(self.y_prob),
             "weight": self.weight,
             "by": list(self.by),
+            **({"segments": list(self.segments)} if self.segments else {}),
         }
 
 
@@ -62,17 +70,19 @@ class _Outcome:
     settings: dict[str, Any]
     models: dict[str, Calibration]
     groups: dict[str, Assessments]
+    segments: dict[str, Assessments]
     gate: Gate | None
     started: datetime
     elapsed: float
 
     @property
     def crossed(self) -> bool:
-        """Whether any model, or any group of any model, crosses the gate."""
+        """Whether any model, or any group or segment of any model, crosses the gate."""
         if self.gate is None:
             return False
+        tables = *self.groups.values(), *self.segments.values()
         return any(map(self.gate.crossed, self.models.values())) or any(
-            self.gate.crossing(groups) for groups in self.groups.values()
+            map(self.gate.crossing, tables)
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -91,6 +101,8 @@ class _Outcome:
         }
         if self.groups:
             found["groups"] = {name: groups.to_dict() for name, groups in self.groups.items()}
+        if self.segments:
+            found["segments"] = {name: each.to_dict() for name, each in self.segments.items()}
         if self.gate is not None:
             found["gate"] = {
                 "alpha": self.gate.alpha,
@@ -102,6 +114,10 @@ class _Outcome:
                 found["gate"]["groups"] = {
                     name: [plain_name(key) for key in self.gate.crossing(groups)]
                     for name, groups in self.groups.items()
+                }
+            if self.segments:
+                found["gate"]["segments"] = {
+                    name: list(self.gate.crossing(each)) for name, each in self.segments.items()
                 }
         return found
 
@@ -128,6 +144,27 @@ class _Outcome:
     multiple=True,
     metavar="COL",
     help="Column of groups; again for combinations of several.",
+)
+@click.option(
+    "--segments",
+    metavar="COL,COL...",
+    help="Columns to search, and their pairs, for kinds of rows that are off; P-values and limits "
+    "account for the search.",
+)
+@click.option(
+    "--depth",
+    type=click.IntRange(1, 3),
+    default=2,
+    show_default=True,
+    help="How many conditions a segment may have.",
+)
+@click.option(
+    "--min-rows",
+    type=click.IntRange(min=1),
+    default=200,
+    show_default=True,
+    metavar="N",
+    help="How many predictions a segment has at least.",
 )
 @click.option("--pos-label", metavar="VALUE", help="The outcome that counts as the event.")
 @click.option(
@@ -176,7 +213,12 @@ class _Outcome:
     help="Draw the cumulative graph; the format follows the name (.png, .svg, .pdf).",
 )
 @click.option("--title", help="Title of the report.")
-@click.option("-q", "--quiet", is_flag=True, help="Print one line a model, and one for groups.")
+@click.option(
+    "-q",
+    "--quiet",
+    is_flag=True,
+    help="Print one line a model, and one for its groups and segments.",
+)
 @click.pass_context
 def command(ctx: click.Context, /, **options: Any) -> None:
     """Say whether predictions are calibrated, how far off they are, and where.
@@ -191,12 +233,14 @@ def command(ctx: click.Context, /, **options: Any) -> None:
       secant assess preds.parquet
       secant assess preds.csv --y-true label --y-prob score --html report.html
       secant assess 'day=*/*.parquet' --y-prob old --y-prob new --by segment
+      secant assess preds.parquet --segments age,region,device
       secant assess preds.parquet --alpha 0.01 --max-ecce-r 0.02 --quiet    # in a pipeline
       secant assess preds.parquet --json - | jq .models
 
     The gate is on when --alpha or --max-ecce-r is given. It is crossed only by what is beyond
-    chance AND beyond the tolerance; with --by, also by any group, after adjustment. An outcome
-    that its score ruled out (an event after a score of 0) is beyond chance whatever the P-value.
+    chance AND beyond the tolerance; with --by or --segments, also by any group or segment, after
+    adjustment. An outcome that its score ruled out (an event after a score of 0) is beyond chance
+    whatever the P-value.
 
     \b
     Exit codes:
@@ -275,13 +319,19 @@ def _assess(options: dict[str, Any]) -> tuple[_Outcome, list[str]]:
     if options["alpha"] is not None or options["max_ecce_r"] is not None:
         gate = Gate(options["alpha"] or 0.05, options["max_ecce_r"] or 0.0)
     weight, by = options["weight"], options["by"]
-    taken = {*by, weight} - {None}
+    features = _features(options["segments"])
+    taken = {*by, *features, weight} - {None}
     kinds = column_kinds(files)
     y_true, y_prob, guessed = guess(kinds, options["y_true"], options["y_prob"], taken)
     if y_true in by:
         raise click.UsageError(
             f"--by {y_true} is the column of outcomes. Among rows chosen by what happened even "
             "perfect forecasts look wrong."
+        )
+    if y_true in features:
+        raise click.UsageError(
+            f"--segments names {y_true}, the column of outcomes. Among rows chosen by what "
+            "happened even perfect forecasts look wrong."
         )
     if len(set(y_prob)) < len(y_prob):
         raise click.UsageError(f"--y-prob names a column twice: {', '.join(y_prob)}")
@@ -298,8 +348,17 @@ def _assess(options: dict[str, Any]) -> tuple[_Outcome, list[str]]:
         groups = {
             name: secant.assess_by(y_true, name, list(by), adjust=adjust, **how) for name in y_prob
         }
+    segments = {}
+    if features:
+        searching = {"depth": options["depth"], "min_rows": options["min_rows"]}
+        settings |= searching
+        searching |= {name: value for name, value in how.items() if name != "method"}
+        segments = {
+            name: secant.assess_segments(y_true, name, features=list(features), **searching)
+            for name in y_prob
+        }
     models = {name: secant.assess(y_true, name, **how) for name in y_prob}
-    columns = _Columns(y_true, y_prob, weight, by)
+    columns = _Columns(y_true, y_prob, weight, by, features)
     outcome = _Outcome(
         files=tuple(files),
         columns=columns,
@@ -307,12 +366,23 @@ def _assess(options: dict[str, Any]) -> tuple[_Outcome, list[str]]:
         settings=settings,
         models=models,
         groups=groups,
+        segments=segments,
         gate=gate,
         started=started,
         elapsed=time.monotonic() - start,
     )
-    used = {y_true, *y_prob, *by}
+    used = {y_true, *y_prob, *by, *features}
     return outcome, notes(kinds, guessed, used, weighted=weight is not None)
+
+
+def _features(listed: str | None) -> tuple[str, ...]:
+    """Return the columns of a list with commas."""
+    if listed is None:
+        return ()
+    names = tuple(name.strip() for name in listed.split(","))
+    if not all(names) or len(set(names)) < len(names):
+        raise click.UsageError(f"--segments must list different columns, a,b,c; got {listed!r}")
+    return names
 
 
 def _level(asked: float | None, gate: Gate | None) -> float:
@@ -368,7 +438,7 @@ def _show(console: Console, outcome: _Outcome, asides: list[str], *, quiet: bool
         else:
             show_model(console, name if len(outcome.models) > 1 else None, result)
             console.print()
-    for name, groups in outcome.groups.items():
+    for name, groups in [*outcome.groups.items(), *outcome.segments.items()]:
         if quiet:
             say(name, verdict.groups_headline(groups))
         else:
@@ -386,8 +456,18 @@ def _gate_words(outcome: _Outcome) -> list[str]:
         return []
     said = [(name, outcome.gate.words(result)) for name, result in outcome.models.items()]
     said += [(name, outcome.gate.group_words(groups)) for name, groups in outcome.groups.items()]
+    said += [(name, _segment_words(outcome.gate, each)) for name, each in outcome.segments.items()]
     several = len(outcome.models) > 1
     return [f"{visible(name)}: {words}" if several else words for name, words in said]
+
+
+def _segment_words(gate: Gate, segments: Assessments) -> str:
+    """Say how segments stand with the gate."""
+    crossing = gate.crossing(segments)
+    if not crossing:
+        return "Gate passed by all segments that were searched."
+    many = f"{len(crossing)} segment{'s' if len(crossing) > 1 else ''}"
+    return f"Gate crossed by {many} (adjusted P-values): {'; '.join(crossing)}."
 
 
 def _json_text(outcome: _Outcome) -> str:
@@ -423,6 +503,8 @@ def _report(outcome: _Outcome, options: dict[str, Any]) -> Path | None:
         roles["weight"] = outcome.columns.weight
     if outcome.columns.by:
         roles["groups"] = ", ".join(outcome.columns.by)
+    if outcome.columns.segments:
+        roles["segments"] = ", ".join(outcome.columns.segments)
     about = report.Provenance(
         files=outcome.files,
         columns=roles,
@@ -431,11 +513,12 @@ def _report(outcome: _Outcome, options: dict[str, Any]) -> Path | None:
         elapsed=outcome.elapsed,
         gate=_gate_words(outcome),
     )
-    several, groups = len(outcome.models) > 1, outcome.groups
+    several, groups, segments = len(outcome.models) > 1, outcome.groups, outcome.segments
     report.write(
         path,
         outcome.models if several else next(iter(outcome.models.values())),
         groups=groups if several else next(iter(groups.values()), None),
+        segments=segments if several else next(iter(segments.values()), None),
         title=options["title"],
         provenance=about,
     )

@@ -28,6 +28,7 @@ def write(
     results: Calibration | Sequence[Calibration] | Mapping[str, Calibration] | None = None,
     *,
     groups: Assessments | Mapping[str, Assessments] | None = None,
+    segments: Assessments | Mapping[str, Assessments] | None = None,
     title: str | None = None,
     provenance: Provenance | None = None,
 ) -> None:
@@ -42,6 +43,8 @@ def write(
     groups : Assessments or mapping from names of models to Assessments, optional
         Groups, for a table from which their curves can be laid over the plot; a table for each
         model where a mapping says whose groups they are.
+    segments : Assessments or mapping from names of models to Assessments, optional
+        Segments that :func:`secant.assess_segments` found, in the same way.
     title : str, optional
         Title of the page.
     provenance : Provenance, optional
@@ -59,7 +62,7 @@ def write(
     >>> result = secant.assess([0, 0, 1, 1], [0.1, 0.4, 0.5, 0.9])
     >>> secant.report.write("report.html", result, title="Four forecasts")  # doctest: +SKIP
     """
-    page = render(results, groups=groups, title=title, provenance=provenance)
+    page = render(results, groups=groups, segments=segments, title=title, provenance=provenance)
     # A text from data may hold half of a surrogate pair, which UTF-8 cannot write.
     write_whole(path, page.encode("utf-8", "xmlcharrefreplace"))
 
@@ -68,6 +71,7 @@ def render(
     results: Calibration | Sequence[Calibration] | Mapping[str, Calibration] | None = None,
     *,
     groups: Assessments | Mapping[str, Assessments] | None = None,
+    segments: Assessments | Mapping[str, Assessments] | None = None,
     title: str | None = None,
     provenance: Provenance | None = None,
 ) -> str:
@@ -75,7 +79,7 @@ def render(
 
     Parameters
     ----------
-    results, groups, title, provenance
+    results, groups, segments, title, provenance
         As in :func:`write`.
 
     Returns
@@ -91,8 +95,11 @@ def render(
     from secant import __version__  # noqa: PLC0415  (the package itself stands beside its parts)
     from secant.report import _page  # noqa: PLC0415
 
-    tables = _tables(groups)
-    only_groups = results is None and bool(tables)
+    tables = [*_tables(groups), *_tables(segments, "segments", "assess_segments")]
+    only_groups = results is None and any(table for _, table in tables)
+    if results is None and tables and not only_groups:
+        msg = "no segment was found, so there is no curve to draw; report the whole beside them"
+        raise InputError(msg)
     names, found = ((), ()) if only_groups else named(results, Calibration)
     for whose, _ in tables:
         if found and whose not in (None, *names):
@@ -108,7 +115,9 @@ def render(
     )
 
 
-def _tables(groups: Any) -> list[tuple[str | None, Assessments]]:
+def _tables(
+    groups: Any, argument: str = "groups", made_by: str = "assess_by"
+) -> list[tuple[str | None, Assessments]]:
     """Return groups with the name of the model whose they are, where one is given."""
     if groups is None:
         return []
@@ -117,6 +126,7 @@ def _tables(groups: Any) -> list[tuple[str | None, Assessments]]:
     tables: list[tuple[str | None, Any]] = [(None, groups)] if alone else list(groups.items())
     for _, table in tables:
         if not isinstance(table, Assessments):
-            msg = f"groups must be Assessments, as assess_by returns; got a {type(table).__name__}"
+            got = type(table).__name__
+            msg = f"{argument} must be Assessments, as {made_by} returns; got a {got}"
             raise InputError(msg)
     return tables

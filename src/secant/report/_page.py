@@ -12,6 +12,7 @@ from secant.report._html import Markup, data_block, join, tag
 from secant.report.sections import bins as _bins
 from secant.report.sections import cumulative, metrics, verdict
 from secant.report.sections import groups as _groups
+from secant.report.sections import segments as _segments
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -46,7 +47,7 @@ def render(
     bins = _numbers.POSITIONS[-1] if len(results) <= _FEW_MODELS else _FEWER_BINS
     models = [_numbers.model(result, most=most, diagrams=bins) for result in results]
     groups = _groups.shared_out(tables)
-    drawn = results or [row.calibration for row in groups[0].rows[:1]]
+    drawn = results or [row.calibration for table in groups for row in table.rows][:1]
     views = {
         "models": [_charts.view(each, results) for each in results],
         "groups": [
@@ -70,12 +71,17 @@ def render(
         cumulative.section(drawn, (views["models"] or views["groups"])[0]),
         _bins.section(named, models) if models else None,
         _bins.scores(named, models, results) if models else None,
-        *map(_groups.section, groups),
+        *map(_section, groups),
         metrics.section(named, results, models) if models else None,
         verdict.provenance(about, rows, _methods(everyone), version),
         tag("footer", f"Made with secant {version}."),
     )
     return _document(title, body, numbers, views)
+
+
+def _section(table: _groups.Table) -> Markup:
+    segments = table.groups.what == "segment"
+    return _segments.section(table) if segments else _groups.section(table)
 
 
 def _count(
@@ -84,7 +90,8 @@ def _count(
     """Return the number of predictions, where there is one."""
     counts = {result.n for result in results}
     if not results:
-        counts = {sum(row.calibration.n for row in groups.rows) for _, groups in tables}
+        apart = [groups for _, groups in tables if groups.what != "segment"]  # these share rows
+        counts = {sum(row.calibration.n for row in groups.rows) for groups in apart}
     return counts.pop() if len(counts) == 1 else None
 
 

@@ -9,7 +9,9 @@ const views = JSON.parse($("views").textContent);
 const models = numbers.models;
 // The groups of all models, one after the other; each knows among how many it was tested.
 const groups = numbers.groups.flatMap((table) =>
-  table.rows.map((row) => ({ ...row, model: table.model, among: table.groups })));
+  table.rows.map((row) => ({
+    ...row, model: table.model, what: table.what, among: table.searched ?? table.groups,
+  })));
 const base = views.models[0] ?? views.groups[0]; // what Python drew is on this scale
 const toBase = (value) => (UNIT * (base.high - value)) / (base.high - base.low);
 const tool = secantTool();
@@ -70,6 +72,10 @@ function open(kind, number) {
 function alone(number) {
   const row = document.querySelector(`[data-group="${number}"]`).closest("tr");
   const [adjusted, verdict] = [...row.children].slice(-2).map((cell) => cell.textContent);
+  if (groups[number].what === "segment") {
+    return `These limits hold for all ${count(groups[number].among)} segments searched, so also for this one. ` +
+      `Adjusted for the search, P is ${adjusted}: ${verdict}.`;
+  }
   return "These limits are for this group alone, as if it were the only one. Among " +
     `${count(groups[number].among)} groups some are off by chance; adjusted for that, P is ${adjusted}: ${verdict}.`;
 }
@@ -88,8 +94,8 @@ function offer(kind, number) {
     button(models.length > 1 ? model.name : "All", kind === "model" && k === number, () => open("model", k)));
   if (kind === "group") {
     const back = () => document.querySelector(`[data-group="${number}"]`).focus();
-    const { name, model } = groups[number];
-    offered.push(button(`Group ${name}${model === null ? "" : ` of ${model}`}`, true, back));
+    const { name, model, what } = groups[number];
+    offered.push(button(`${what === "segment" ? "Segment" : "Group"} ${name}${model === null ? "" : ` of ${model}`}`, true, back));
   }
   $("series").replaceChildren(...(offered.length > 1 || kind === "group" ? offered : []));
 }
@@ -132,7 +138,7 @@ function search(section) {
 }
 
 for (const section of document.querySelectorAll("section.groups")) {
-  section.querySelector("[type=search]").addEventListener("input", () => search(section));
+  section.querySelector("[type=search]")?.addEventListener("input", () => search(section));
   section.addEventListener("click", (event) => {
     const heading = event.target.closest("[data-column]");
     const row = event.target.closest("tbody tr");

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from secant._results.assessments import Assessments, Group
 
-__all__ = ["Table", "numbers", "section", "shared_out"]
+__all__ = ["Column", "Table", "cell", "columns_of", "numbers", "section", "shared_out"]
 
 # Beyond this many groups in all the page holds the worst ones and says so.
 _MOST_GROUPS = 500
@@ -27,7 +27,7 @@ _PRINTED = 12
 _KINDS = (*["number minor"] * 5, "number")
 
 
-class _Column(NamedTuple):
+class Column(NamedTuple):
     """One column: its title and cells, and for a column to sort by the values behind it."""
 
     title: str
@@ -40,7 +40,7 @@ class Table(NamedTuple):
     """The groups of one model, as far as the page holds them.
 
     ``first`` is the number of the first of them among the groups of all models, ``points`` how many
-    each curve may have.
+    each curve may have, ``number`` counts tables.
     """
 
     groups: Assessments
@@ -48,11 +48,13 @@ class Table(NamedTuple):
     rows: Sequence[Group]
     first: int
     points: int
+    number: int = 0
 
     @property
     def id(self) -> str:
         """What the page calls the table."""
-        return f"groups-{self.first}"
+        what = self.groups.what
+        return f"segments-{self.number}" if what == "segment" else f"groups-{self.first}"
 
 
 def shared_out(tables: Sequence[tuple[str | None, Assessments]]) -> list[Table]:
@@ -62,22 +64,30 @@ def shared_out(tables: Sequence[tuple[str | None, Assessments]]) -> list[Table]:
     points = min(_POINTS_A_GROUP, _POINTS // max(sum(map(len, shown)), 1))
     starts = accumulate(map(len, shown), initial=0)
     return [
-        Table(groups, whose, rows, first, points)
-        for (whose, groups), rows, first in zip(tables, shown, starts, strict=False)
+        Table(groups, whose, rows, first, points, number)
+        for number, ((whose, groups), rows, first) in enumerate(
+            zip(tables, shown, starts, strict=False)
+        )
     ]
 
 
 def numbers(table: Table) -> dict[str, Any]:
     """Return everything the page shows about groups."""
     groups = table.groups
-    several = len(groups.by) > 1
+    several, level = len(groups.by) > 1, groups.confidence_level
     return {
         "model": table.whose,
         "verdict": verdict.groups_words(groups),
         "by": list(groups.by),
         "adjust": groups.adjust,
+        "what": groups.what,
         "groups": len(groups),
-        "rows": [_row_numbers(row, table.points, several=several) for row in table.rows],
+        "searched": groups.searched,
+        "rows": [
+            # Limits of segments hold at this level for all of them at once.
+            {**_row_numbers(row, table.points, several=several), "confidence_level": level}
+            for row in table.rows
+        ],
     }
 
 
@@ -96,7 +106,7 @@ def _row_numbers(row: Group, most: int, *, several: bool) -> dict[str, Any]:
 def section(table: Table) -> Markup:
     """Return the table with what is said about it."""
     groups, whose = table.groups, table.whose
-    columns = _columns(table)
+    columns = columns_of(table)
     head = tag("tr", *(_head(number, column) for number, column in enumerate(columns)))
     body = [_row(number, table, columns) for number in range(len(table.rows))]
     label = "Groups" if whose is None else f"Groups of {whose}"
@@ -134,7 +144,7 @@ def section(table: Table) -> Markup:
     )
 
 
-def _columns(table: Table) -> list[_Column]:
+def columns_of(table: Table) -> list[Column]:
     """Return the columns of the printed table, and the curves."""
     groups, shown = table.groups, table.rows
     head, rows = verdict.groups_table(groups)
@@ -144,11 +154,11 @@ def _columns(table: Table) -> list[_Column]:
     behind = [(*key, *_values(row)) for key, row in zip(keys, shown, strict=True)]
     kinds = [*[None] * len(groups.by), *_KINDS]
     columns = [
-        _Column(*each) for each in zip(head, texts, zip(*behind, strict=True), kinds, strict=False)
+        Column(*each) for each in zip(head, texts, zip(*behind, strict=True), kinds, strict=False)
     ]
-    columns += [_Column(*each) for each in zip(head, texts, strict=True)][len(columns) :]
+    columns += [Column(*each) for each in zip(head, texts, strict=True)][len(columns) :]
     curves = [_charts.sparkline(r.calibration.curve, r.calibration.sigma) for r in shown]
-    columns.insert(len(groups.by), _Column("curve", curves))
+    columns.insert(len(groups.by), Column("curve", curves))
     return columns
 
 
@@ -160,16 +170,16 @@ def _values(row: Group) -> tuple[float, ...]:
     return found.n, *averages, ecce.value, ecce.normalized, row.adjusted_pvalue
 
 
-def _head(number: int, column: _Column) -> Markup:
+def _head(number: int, column: Column) -> Markup:
     if column.values is None:
         return tag("th", column.title, scope="col", class_=column.kind)
     button = tag("button", name(column.title), type="button", data_column=number)
     return tag("th", button, scope="col", aria_sort="none", class_=column.kind)
 
 
-def _row(number: int, table: Table, columns: Sequence[_Column]) -> Markup:
+def _row(number: int, table: Table, columns: Sequence[Column]) -> Markup:
     row = table.rows[number]
-    first, *others = (_cell(number, column) for column in columns)
+    first, *others = (cell(number, column) for column in columns)
     title = name(str(columns[0].cells[number]))
     opens = tag("button", title, type="button", data_group=table.first + number)
     first = tag("td", opens, data_value=_sortable(columns[0], number))
@@ -180,13 +190,14 @@ def _row(number: int, table: Table, columns: Sequence[_Column]) -> Markup:
     return tag("tr", first, *others, class_=classes, data_mood=mood)
 
 
-def _cell(number: int, column: _Column) -> Markup:
+def cell(number: int, column: Column) -> Markup:
+    """Return one cell of a row."""
     inside = column.cells[number]
     written = inside if isinstance(inside, Markup) else name(str(inside))
     return tag("td", written, class_=column.kind, data_value=_sortable(column, number))
 
 
-def _sortable(column: _Column, number: int) -> Any:
+def _sortable(column: Column, number: int) -> Any:
     """Return the value behind a cell; what is missing sorts last."""
     if column.values is None:
         return None

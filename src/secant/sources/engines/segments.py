@@ -1,0 +1,337 @@
+"""Tables of engines searched for segments: rows stay where they are, only sums come back.
+
+A handful of questions: one that checks the rows, one for quantiles and one for what the ranges
+between them hold, one for the values of each feature that is not numeric, one or two for cells of
+scores; then the sums by levels and cells of many groupings at once, as one union of group-bys.
+Taking the miscalibration of a reported segment off its rows asks for those sums again, of its rows
+alone.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import narwhals as nw
+import numpy as np
+
+from secant._base.progress import reporting
+from secant._blocks.score_cells import BITS, MOST_CELLS, ZONES, CellFinder
+from secant._blocks.segment_sums import Sums
+from secant._input.features import Levels, Spans, levels_of_counts, levels_of_spans
+from secant._input.groups import plain_key
+from secant.errors import Argument, InputError
+from secant.sources.engines.queries import SCORE, Table, _doubles, collect
+from secant.sources.engines.source import open_engine
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from secant._base.types import FloatArray
+    from secant._blocks.segment_sums import Grouping
+    from secant._input.columns import Columns
+    from secant.sources.engines.source import EngineSource
+    from secant.sources.segments import Conditions
+
+__all__ = ["EngineSegments"]
+
+# Group-bys that are asked for in one question.
+TOGETHER = 40
+# How finely scores are cut at first; finer only where that gives few cells.
+_FIRST_BITS = (12, 20, BITS[0])
+
+
+class EngineSegments:
+    """The rows of an engine's table.
+
+    Parameters
+    ----------
+    frame
+        The table.
+    columns
+        The columns to read; those of groups are the features.
+    bins, most
+        How many ranges a numeric feature is cut into, and how many values are kept of another.
+    """
+
+    def __init__(self, frame: nw.LazyFrame[Any], columns: Columns, *, bins: int, most: int) -> None:
+        columns.check(frame.collect_schema().names(), Argument("data"))
+        self._frame, self._columns = frame, columns
+        open_engine(frame, columns._replace(by=()))  # which checks all rows
+        self._table = Table(frame, columns)
+        self._schema = frame.collect_schema()
+        self._features = [
+            _numeric(self._schema[name], nw.col(f"by{i}")) for i, name in enumerate(columns.by)
+        ]
+        self.levels = self._learn(bins, most)
+        coded = {
+            f"f{i}": code(levels, nw.col(f"by{i}"), number)
+            for i, (levels, number) in enumerate(zip(self.levels, self._features, strict=True))
+        }
+        self._find_cells()
+        self._rows = self._all.select("score", cell=cell(self._bits), **coded, **self._terms())
+        self.heaviest = 1.0
+        if self.sampling:
+            self.heaviest = max(1.0, float(collect(self._rows.select(w=nw.col("w").max()))["w"][0]))
+
+    @property
+    def sampling(self) -> bool:
+        """Whether rows carry sampling weights."""
+        return self._columns.sampling
+
+    @property
+    def counted(self) -> bool:
+        """Whether weights count copies of rows."""
+        return self._columns.weights == "frequency"
+
+    @property
+    def _all(self) -> nw.LazyFrame[Any]:
+        return self._table._rows  # noqa: SLF001  (the same package's)
+
+    # Levels ---------------------------------------------------------------------------------------
+
+    def _learn(self, bins: int, most: int) -> list[Levels]:
+        """Find the levels of all features."""
+        asked: dict[str, nw.Expr] = {"rows": nw.len()}
+        for i, number in enumerate(self._features):
+            if number is not None:
+                asked[f"known{i}"] = number.count()
+                for k in range(1, bins):
+                    asked[f"q{i}_{k}"] = number.quantile(k / bins, interpolation="linear")
+                asked[f"distinct{i}"] = number.n_unique()
+        try:
+            told = {name: column[0] for name, column in self._ask(asked).items()}
+        except NotImplementedError as error:
+            raise InputError(
+                Argument("data"),
+                " is a table of an engine that computes no quantiles, which numeric features need",
+                hint="; cut them into ranges there, or fetch the rows first",
+            ) from error
+        self.rows = int(told["rows"])
+        cuts: dict[int, FloatArray] = {}
+        for i, number in enumerate(self._features):
+            if number is not None and told[f"distinct{i}"] > bins + 1:
+                quantiles = [told[f"q{i}_{k}"] for k in range(1, bins)]
+                cuts[i] = np.unique(np.array(quantiles, np.float64))
+        spans = self._spans(cuts)
+        return [
+            levels_of_spans(name, spans[i], missing=told[f"known{i}"] < self.rows)
+            if i in spans
+            else self._counted(i, name, most)
+            for i, name in enumerate(self._columns.by)
+        ]
+
+    def _spans(self, cuts: dict[int, FloatArray]) -> dict[int, Spans]:
+        """Ask what the ranges between quantiles hold, and leave out those that hold nothing."""
+        asked: dict[str, nw.Expr] = {}
+        for i, limits in cuts.items():
+            number, value = self._features[i], nw.col(f"by{i}")
+            assert number is not None  # noqa: S101
+            for k, limit in enumerate(limits.tolist()):
+                asked[f"high{i}_{k}"] = nw.when(number <= limit).then(value).max()
+                asked[f"low{i}_{k}"] = nw.when(number > limit).then(value).min()
+            asked[f"min{i}"], asked[f"max{i}"] = value.min(), value.max()
+        if not asked:
+            return {}
+        told = {name: plain_key(column[0]) for name, column in self._ask(asked).items()}
+        found = {}
+        for i, limits in cuts.items():
+            places = [k for k in range(len(limits)) if told[f"low{i}_{k}"] is not None]
+            # Two limits may separate the same values.
+            places = [
+                k
+                for number, k in enumerate(places)
+                if not number or told[f"high{i}_{k}"] != told[f"high{i}_{places[number - 1]}"]
+            ]
+            low = [told[f"min{i}"], *(told[f"low{i}_{k}"] for k in places)]
+            high = [*(told[f"high{i}_{k}"] for k in places), told[f"max{i}"]]
+            found[i] = Spans(limits[places], low, high)
+        return found
+
+    def _counted(self, i: int, name: str, most: int) -> Levels:
+        """Count the values of a feature that is not numeric, or has few of them."""
+        counted = collect(self._all.select(f"by{i}").group_by(f"by{i}").agg(nw.len().alias("rows")))
+        keys = [plain_key(key) for key in counted[f"by{i}"].to_list()]
+        counts: dict[Any, int] = {}
+        for key, rows in zip(keys, counted["rows"].to_list(), strict=True):
+            counts[key] = counts.get(key, 0) + int(rows)
+        if self._features[i] is None:
+            return levels_of_counts(name, counts, most=most)
+        ends = sorted(key for key in counts if key is not None)
+        missing = None in counts
+        if len(ends) < 2:
+            return levels_of_spans(name, Spans(np.empty(0), ends, ends), missing=missing)
+        upper = self._limits(i, len(ends))
+        return levels_of_spans(name, Spans(upper, ends, ends), missing=missing)
+
+    def _limits(self, i: int, distinct: int) -> FloatArray:
+        """Return the values of a feature that has few, less the largest."""
+        number = self._features[i]
+        assert number is not None  # noqa: S101
+        answer = collect(self._all.select(x=number).group_by("x").agg(nw.len().alias("rows")))
+        values = _doubles(answer["x"])
+        return np.sort(values[~np.isnan(values)])[: distinct - 1]
+
+    def _find_cells(self) -> None:
+        for bits in _FIRST_BITS:
+            answer = collect(
+                self._all.select(cell=cell(bits)).group_by("cell").agg(nw.len().alias("rows"))
+            )
+            seen = _doubles(answer["cell"])
+            finder = CellFinder(MOST_CELLS, bits)
+            finder.add(seen)
+            if finder.bits < bits or bits == _FIRST_BITS[-1]:
+                break
+        self._bits, self._anchors = finder.bits, finder.anchors
+
+    # Sums -----------------------------------------------------------------------------------------
+
+    def _terms(self) -> dict[str, nw.Expr]:
+        """Return what is summed."""
+        happened = (nw.col("label") == 1).cast(nw.Float64)
+        weight = nw.col("weight") if self._columns.sample_weight is not None else nw.lit(1.0)
+        v = SCORE * (1 - SCORE)
+        counted, square = (weight, weight) if self.counted else (nw.lit(1.0), weight * weight)
+        return {
+            "w": weight,
+            "n": counted,
+            "n1": happened * counted,
+            "gain": weight * (happened - SCORE),
+            "wwv": square * v,
+            "wwwv": square * v * (nw.lit(1.0) if self.counted else weight),
+        }
+
+    def sums(self, groupings: Sequence[Grouping]) -> Iterator[Sums]:
+        """Return the sums of groupings, from few questions."""
+        return iter(self._sums(groupings, None))
+
+    def inside(
+        self, conditions: Conditions, groupings: Sequence[Grouping]
+    ) -> dict[Grouping, FloatArray]:
+        """Return the weight of the rows that meet conditions, by levels and cells."""
+        found = self._sums(groupings, self._met(conditions))
+        return {grouping: sums.w for grouping, sums in zip(groupings, found, strict=True)}
+
+    def source(self, conditions: Conditions, n: int) -> EngineSource:  # noqa: ARG002  (as is known)
+        """Return the rows that meet conditions, for which the engine is asked again."""
+        schema, columns = self._schema, self._columns
+        met = None
+        for feature, level in conditions:
+            name = columns.by[feature]
+            value = nw.col(name)
+            if schema[name].is_float():
+                value = nw.when(~value.is_nan()).then(value)
+            elif schema[name] in (nw.Categorical, nw.Enum):
+                value = value.cast(nw.String)
+            is_met = code(self.levels[feature], value, _numeric(schema[name], value)) == level
+            met = is_met if met is None else met & is_met
+        assert met is not None  # noqa: S101
+        return open_engine(self._frame.filter(met), columns._replace(by=()))
+
+    def _met(self, conditions: Conditions) -> nw.Expr:
+        met = nw.lit(value=True)
+        for feature, level in conditions:
+            met = met & (nw.col(f"f{feature}") == level)
+        return met
+
+    def _sums(self, groupings: Sequence[Grouping], where: nw.Expr | None) -> list[Sums]:
+        rows = self._rows.filter(nw.col("w") > 0) if self._columns.sample_weight else self._rows
+        if where is not None:
+            rows = rows.filter(where)
+        found: list[Sums] = []
+        with reporting("Searching segments") as report:
+            for start in range(0, len(groupings), TOGETHER):
+                some = groupings[start : start + TOGETHER]
+                answer = collect(
+                    nw.concat([self._question(rows, i, g) for i, g in enumerate(some)])
+                )
+                found += self._answers(answer, some)
+                report(start + len(some), len(groupings))
+        return found
+
+    def _question(self, rows: nw.LazyFrame[Any], number: int, grouping: Grouping) -> Any:
+        place = nw.lit(0)
+        for feature in grouping:
+            # One more than levels, for the values not searched.
+            place = place * (len(self.levels[feature]) + 1) + (nw.col(f"f{feature}") + 1)
+        asked = rows.select(
+            "cell", *self._terms(), grouping=nw.lit(number), code=place.cast(nw.Int64)
+        )
+        sums = [nw.col(name).sum() for name in self._terms()]
+        return asked.group_by("grouping", "code", "cell").agg(*sums)
+
+    def _answers(self, answer: nw.DataFrame[Any], groupings: Sequence[Grouping]) -> list[Sums]:
+        columns = {name: _doubles(answer[name]) for name in answer.columns}
+        place = np.searchsorted(self._anchors, columns["cell"])
+        found = []
+        for number, grouping in enumerate(groupings):
+            ours = columns["grouping"] == number
+            shape = [len(self.levels[feature]) + 1 for feature in grouping]
+            codes = np.array(np.unravel_index(columns["code"][ours].astype(np.int64), shape))
+            searched = (codes > 0).all(axis=0)
+            rows = np.flatnonzero(ours)[searched]
+            at = (*(codes[:, searched] - 1), place[rows])
+            size = (*(each - 1 for each in shape), len(self._anchors))
+            tables = {}
+            for name in ("n", "w", "gain", "n1", "wwv", "wwwv"):
+                table = np.zeros(size)
+                np.add.at(table, at, columns[name][rows])
+                tables[name] = table
+            found.append(
+                Sums(
+                    n=tables["n"].astype(np.int64),
+                    w=tables["w"],
+                    gain=tables["gain"],
+                    n1=tables["n1"].sum(axis=-1).astype(np.int64),
+                    wwv=tables["wwv"].sum(axis=-1),
+                    wwwv=tables["wwwv"].sum(axis=-1),
+                )
+            )
+        return found
+
+    def _ask(self, asked: dict[str, nw.Expr]) -> dict[str, nw.Series[Any]]:
+        answer = collect(self._all.select(**asked))
+        return {name: answer[name] for name in asked}
+
+
+def code(levels: Levels, value: nw.Expr, number: nw.Expr | None) -> nw.Expr:
+    """Return the level of a row in a feature, -1 for values not searched."""
+    last = nw.lit(len(levels) - 1)
+    if levels.cuts is not None:
+        assert number is not None  # noqa: S101
+        found = nw.lit(0)
+        for limit in levels.cuts.tolist():
+            found = found + (number > limit).cast(nw.Int64)
+        return nw.when(number.is_null()).then(last).otherwise(found)
+    found = nw.lit(-1)
+    for place, key in enumerate(levels.keys):
+        if key is not None:
+            found = nw.when(value == key).then(nw.lit(place)).otherwise(found)
+    return nw.when(value.is_null()).then(last).otherwise(found) if levels.missing else found
+
+
+def cell(bits: int) -> nw.Expr:
+    """Return the anchor of a row's cell, as :func:`secant._blocks.score_cells.anchors` does."""
+    from_one = 1 - SCORE
+    inner = (SCORE * 2.0**bits).floor() * 2.0**-bits
+    least = ZONES[-1][1]
+    found = nw.when(inner < least).then(nw.lit(least)).otherwise(inner)
+    for start, stop, more in reversed(ZONES):
+        unit = 2.0 ** (bits + more)
+        for distance, upper in ((SCORE, False), (from_one, True)):
+            end = (distance * unit).floor() * (1 / unit)
+            end = nw.when(end < start).then(nw.lit(start)).otherwise(end)
+            found = nw.when(distance < stop).then(1 - end if upper else end).otherwise(found)
+    return found
+
+
+def _numeric(dtype: Any, value: nw.Expr) -> nw.Expr | None:
+    """Return a number that is in the order of the values; None where they have none to cut."""
+    if dtype.is_numeric():
+        return value.cast(nw.Float64)
+    if dtype not in (nw.Date, nw.Datetime):
+        return None
+    number = (value.dt.year() * 12 + value.dt.month()) * 31 + value.dt.day()
+    if dtype == nw.Datetime:
+        for part, size in ((value.dt.hour(), 24), (value.dt.minute(), 60), (value.dt.second(), 60)):
+            number = number.cast(nw.Int64) * size + part
+    return number.cast(nw.Float64)

@@ -1,0 +1,259 @@
+"""Data that can be searched for segments, be it arrays, a data frame, files or an engine."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+
+from secant._base.progress import reporting
+from secant._blocks.refining import pick
+from secant._blocks.score_cells import MOST_CELLS, finest
+from secant._blocks.segment_sums import Adder
+from secant._input.columns import SELECTED, named_columns
+from secant._input.features import check_features, column_of, levels_of
+from secant._input.groups import split
+from secant._input.observations import Chunk, observations
+from secant._input.options import AS_USUAL
+from secant.errors import Argument, InputError
+from secant.sources.open import _column, _is_files, _is_lazy, _names, _read, _refuse_names, _table
+from secant.sources.rows import CHUNK, RowSource
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from secant._base.types import BoolArray, FloatArray, IntArray
+    from secant._blocks.looking import Source
+    from secant._blocks.segment_sums import Grouping, Sums
+    from secant._input.features import Levels
+    from secant._input.observations import Observations
+    from secant._input.options import Reading
+
+    Conditions = tuple[tuple[int, int], ...]
+
+__all__ = ["InMemory", "Searchable", "open_segments"]
+
+
+class Searchable(Protocol):
+    """Data that answer what a search for segments asks, wherever they are.
+
+    ``levels`` are those of each feature, ``rows`` the number of rows; ``sampling`` and ``counted``
+    tell what weights there are, ``heaviest`` is the largest of them (1 without any).
+    """
+
+    levels: list[Levels]
+
+    @property
+    def rows(self) -> int: ...  # noqa: D102
+    @property
+    def sampling(self) -> bool: ...  # noqa: D102
+    @property
+    def counted(self) -> bool: ...  # noqa: D102
+    @property
+    def heaviest(self) -> float: ...  # noqa: D102
+
+    def sums(self, groupings: Sequence[Grouping]) -> Iterator[Sums]:
+        """Return the sums of groupings, one after the other: one pass over the data."""
+        ...
+
+    def inside(
+        self, conditions: Conditions, groupings: Sequence[Grouping]
+    ) -> dict[Grouping, FloatArray]:
+        """Return the weight of the rows that meet conditions, by levels and cells: one pass."""
+        ...
+
+    def source(self, conditions: Conditions, n: int) -> Source:
+        """Return the rows that meet conditions, of which there are n observations."""
+        ...
+
+
+def open_segments(
+    y_true: Any,
+    y_prob: Any,
+    features: Any,
+    *,
+    bins: int,
+    most: int,
+    data: Any = None,
+    sample_weight: Any = None,
+    reading: Reading = AS_USUAL,
+) -> Searchable:
+    """Return what the user passed as data that can be searched.
+
+    Parameters
+    ----------
+    features
+        With ``data``, the name of a column or a list of names; else a mapping of arrays, or a
+        data frame.
+    bins, most
+        How many ranges a numeric feature is cut into, and how many values are kept of another.
+
+    Raises
+    ------
+    InputError
+        If the predictions cannot be used, or a feature cannot be found or is the outcome.
+    """
+    if data is None:
+        _refuse_names(y_true=y_true, y_prob=y_prob, features=features)
+        columns = _given(features)
+        check_features(list(columns))
+        seen = observations(y_true, y_prob, sample_weight, reading)
+        if any(column is y_true for column in columns.values()):
+            holds = " holds the outcomes, "
+            raise InputError(Argument("features"), holds, Argument("y_true"), f": {SELECTED}")
+        return InMemory(seen, columns, bins=bins, most=most)
+    wanted = [features] if isinstance(features, str) else features
+    if not isinstance(wanted, (list, tuple)):
+        must = f" must be a list of columns; got {type(features).__name__}"
+        raise InputError("with data=, ", Argument("features"), must)
+    check_features(list(wanted))
+    try:
+        names = named_columns(y_true, y_prob, sample_weight, list(wanted), reading=reading)
+        if _is_files(data):
+            from secant.sources.files.segments import FileSegments  # noqa: PLC0415  (an extra)
+
+            return FileSegments(data, names, bins=bins, most=most)
+        table = _table(data)
+        if _is_lazy(table):
+            from secant.sources.engines.segments import EngineSegments  # noqa: PLC0415  (as above)
+
+            return EngineSegments(table, names, bins=bins, most=most)
+        names.check(_names(table), Argument("data"))
+        seen = _read(table, names._replace(by=()))
+    except InputError as error:
+        raise error.renamed({"by": "features"}) from error
+    return InMemory(seen, {name: _column(table, name) for name in names.by}, bins=bins, most=most)
+
+
+def _given(features: Any) -> dict[str, Any]:
+    """Return arrays of features by name."""
+    if isinstance(features, Mapping):
+        return {str(name): values for name, values in features.items()}
+    if hasattr(features, "columns"):
+        table = _table(features)
+        if not _is_lazy(table):
+            return {name: _column(table, name) for name in table.columns}
+    raise InputError(
+        Argument("features"),
+        f" must be a mapping from names to arrays, or a data frame; got {type(features).__name__}",
+        hint=" (names of columns? then pass data= as well)",
+    )
+
+
+class InMemory:
+    """Rows in memory, with the level of each in every feature."""
+
+    def __init__(
+        self, seen: Observations, columns: Mapping[str, Any], *, bins: int, most: int
+    ) -> None:
+        self.seen = seen
+        self.levels: list[Levels] = []
+        self._codes: list[Any] = []
+        with reporting("Reading features") as report:
+            for done, (name, values) in enumerate(columns.items()):
+                column = column_of(name, values, seen.rows)
+                levels = levels_of(name, column, bins=bins, most=most)
+                codes = levels.codes(column)
+                codes[codes < 0] = len(levels)
+                self.levels.append(levels)
+                self._codes.append(codes)
+                report(done + 1, len(columns))
+        self._cut(MOST_CELLS)
+
+    def _cut(self, most: int) -> None:
+        scores = self.seen.scores.astype(np.float64, copy=False)
+        anchors, cell = finest(scores, most)
+        self._cells, self._cell = len(anchors), cell.astype(np.int16)
+
+    @property
+    def rows(self) -> int:
+        """The number of rows."""
+        return self.seen.rows
+
+    @property
+    def sampling(self) -> bool:
+        """Whether rows carry sampling weights."""
+        return self.seen.sampling
+
+    @property
+    def counted(self) -> bool:
+        """Whether weights count copies of rows."""
+        return self.seen.counted
+
+    @property
+    def heaviest(self) -> float:
+        """The largest sampling weight."""
+        return float(np.max(self.seen.weights)) if self.seen.weights is not None else 1.0
+
+    def sums(self, groupings: Sequence[Grouping]) -> Iterator[Sums]:
+        """Return the sums of groupings."""
+        with reporting("Searching segments") as report:
+            step = max(1, 2**22 // max(self.rows, 1))
+            for start in range(0, len(groupings), step):
+                some = groupings[start : start + step]
+                yield from self._added(some, None)
+                report(start + len(some), len(groupings))
+
+    def inside(
+        self, conditions: Conditions, groupings: Sequence[Grouping]
+    ) -> dict[Grouping, FloatArray]:
+        """Return the weight of the rows that meet conditions, by levels and cells."""
+        rows = np.flatnonzero(self._member(conditions))
+        found = zip(groupings, self._added(groupings, rows), strict=True)
+        return {grouping: sums.w for grouping, sums in found}
+
+    def source(self, conditions: Conditions, n: int) -> RowSource:  # noqa: ARG002  (as is known)
+        """Return the rows that meet conditions."""
+        piece = split(self.seen, self._member(conditions).astype(np.int64), 2)[1]
+        assert piece is not None  # noqa: S101
+        return RowSource(piece)
+
+    def in_order(self) -> tuple[Chunk, list[IntArray], IntArray]:
+        """Return rows in an order that their contents determine, their levels and cells.
+
+        Levels are told apart by how many rows they have, so that names do not matter.
+        """
+        chunk, codes, cell = self._rows(np.arange(self.rows))
+        ranks = []
+        for each, levels in zip(codes, self.levels, strict=True):
+            counts = np.bincount(each, minlength=len(levels) + 1)
+            scored = np.bincount(each, chunk.scores, minlength=len(levels) + 1).round(6)
+            ranks.append(np.argsort(np.lexsort((scored, counts)))[each])
+        weights = [] if chunk.weights is None else [chunk.weights]
+        order = np.lexsort([*ranks, *weights, chunk.scores])
+        return pick(chunk, order), [each[order] for each in codes], cell[order]
+
+    def cells_for_draws(self, most: int) -> int:
+        """Cut scores anew, into at most so many cells; return their number."""
+        self._cut(most)
+        return self._cells
+
+    def _member(self, conditions: Conditions) -> BoolArray:
+        member = np.ones(self.rows, bool)
+        for feature, level in conditions:
+            member &= self._codes[feature] == level
+        return member
+
+    def _added(self, groupings: Sequence[Grouping], rows: IntArray | None) -> list[Sums]:
+        sizes = [len(levels) for levels in self.levels]
+        adder = Adder(
+            sizes, groupings, self._cells, sampling=self.sampling, counted=self.seen.counted
+        )
+        count = self.rows if rows is None else rows.size
+        for start in range(0, max(count, 1), CHUNK):
+            piece: Any = slice(start, start + CHUNK)
+            adder.add(*self._rows(piece if rows is None else rows[piece]))
+        return adder.sums()
+
+    def _rows(self, rows: Any) -> tuple[Chunk, list[IntArray], IntArray]:
+        """Return some rows, less those of weight zero."""
+        seen = self.seen
+        if seen.has_zero_weights:
+            assert seen.weights is not None  # noqa: S101
+            rows = np.arange(seen.rows)[rows]
+            rows = rows[seen.weights[rows] > 0]
+        weights = None if seen.weights is None else seen.weights[rows].astype(np.float64)
+        labels = seen.labels[rows]
+        chunk = Chunk(seen.scores[rows].astype(np.float64), labels.astype(np.int64), weights)
+        return chunk, [codes[rows] for codes in self._codes], self._cell[rows]
