@@ -20,7 +20,9 @@ from secant._blocks.segment_sums import Sums
 from secant._input.features import Levels, Spans, levels_of_counts, levels_of_spans
 from secant._input.groups import plain_key
 from secant.errors import Argument, InputError
-from secant.sources.engines.queries import SCORE, Table, _doubles, collect
+from secant.sources.engines.engine import engine_of
+from secant.sources.engines.expressions import SCORE
+from secant.sources.engines.queries import Table, _doubles, collect
 from secant.sources.engines.source import open_engine
 
 if TYPE_CHECKING:
@@ -55,7 +57,7 @@ class EngineSegments:
 
     def __init__(self, frame: nw.LazyFrame[Any], columns: Columns, *, bins: int, most: int) -> None:
         columns.check(frame.collect_schema().names(), Argument("data"))
-        self._frame, self._columns = frame, columns
+        self._frame, self._columns, self._engine = frame, columns, engine_of(frame)
         open_engine(frame, columns._replace(by=()))  # which checks all rows
         self._table = Table(frame, columns)
         self._schema = frame.collect_schema()
@@ -71,7 +73,13 @@ class EngineSegments:
         self._rows = self._all.select("score", cell=cell(self._bits), **coded, **self._terms())
         self.heaviest = 1.0
         if self.sampling:
-            self.heaviest = max(1.0, float(collect(self._rows.select(w=nw.col("w").max()))["w"][0]))
+            self.heaviest = max(
+                1.0, float(self._collect(self._rows.select(w=nw.col("w").max()))["w"][0])
+            )
+
+    def _collect(self, frame: nw.LazyFrame[Any]) -> nw.DataFrame[Any]:
+        with self._engine.asked("summing segments"):
+            return collect(frame)
 
     @property
     def sampling(self) -> bool:
@@ -149,7 +157,9 @@ class EngineSegments:
 
     def _counted(self, i: int, name: str, most: int) -> Levels:
         """Count the values of a feature that is not numeric, or has few of them."""
-        counted = collect(self._all.select(f"by{i}").group_by(f"by{i}").agg(nw.len().alias("rows")))
+        counted = self._collect(
+            self._all.select(f"by{i}").group_by(f"by{i}").agg(nw.len().alias("rows"))
+        )
         keys = [plain_key(key) for key in counted[f"by{i}"].to_list()]
         counts: dict[Any, int] = {}
         for key, rows in zip(keys, counted["rows"].to_list(), strict=True):
@@ -167,13 +177,13 @@ class EngineSegments:
         """Return the values of a feature that has few, less the largest."""
         number = self._features[i]
         assert number is not None  # noqa: S101
-        answer = collect(self._all.select(x=number).group_by("x").agg(nw.len().alias("rows")))
+        answer = self._collect(self._all.select(x=number).group_by("x").agg(nw.len().alias("rows")))
         values = _doubles(answer["x"])
         return np.sort(values[~np.isnan(values)])[: distinct - 1]
 
     def _find_cells(self) -> None:
         for bits in _FIRST_BITS:
-            answer = collect(
+            answer = self._collect(
                 self._all.select(cell=cell(bits)).group_by("cell").agg(nw.len().alias("rows"))
             )
             seen = _doubles(answer["cell"])
@@ -241,7 +251,7 @@ class EngineSegments:
         with reporting("Searching segments") as report:
             for start in range(0, len(groupings), TOGETHER):
                 some = groupings[start : start + TOGETHER]
-                answer = collect(
+                answer = self._collect(
                     nw.concat([self._question(rows, i, g) for i, g in enumerate(some)])
                 )
                 found += self._answers(answer, some)
@@ -289,7 +299,7 @@ class EngineSegments:
         return found
 
     def _ask(self, asked: dict[str, nw.Expr]) -> dict[str, nw.Series[Any]]:
-        answer = collect(self._all.select(**asked))
+        answer = self._collect(self._all.select(**asked))
         return {name: answer[name] for name in asked}
 
 
