@@ -71,7 +71,7 @@ class EngineSegments:
         self._rows = self._all.select("score", cell=cell(self._bits), **coded, **self._terms())
         self.heaviest = 1.0
         if self.sampling:
-            self.heaviest = max(1.0, float(collect(self._rows.select(w=nw.col("w").max()))["w"][0]))
+            self.heaviest = float(collect(self._rows.select(w=nw.col("w").max()))["w"][0])
 
     @property
     def sampling(self) -> bool:
