@@ -155,3 +155,19 @@ def test_an_engine_without_quantiles_says_so(columns):
     data = MAKERS["dask"](columns, None)
     with pytest.raises(InputError, match="computes no quantiles, which numeric features need"):
         assess(data, features=["age"])
+
+
+@pytest.mark.parametrize("kind", ["pandas", "parquet", "duckdb"])
+def test_the_scale_of_sampling_weights_does_not_matter(kind, columns, tmp_path):
+    rng = np.random.default_rng(1)
+    heavy = {**columns, "weight": rng.lognormal(0, 1, len(columns["age"]))}
+    light = {**heavy, "weight": heavy["weight"] / 1024}
+    answers = []
+    for name, each in (("heavy", heavy), ("light", light)):
+        folder = tmp_path / name
+        folder.mkdir()
+        answers.append(assess(MAKERS[kind](each, folder), sample_weight="weight"))
+    one, other = answers
+    assert one.failing == other.failing
+    for row, same in zip(one.rows, other.rows, strict=True):
+        assert row.adjusted_pvalue == pytest.approx(same.adjusted_pvalue, rel=1e-9)

@@ -70,12 +70,13 @@ class EngineSegments:
             for i, (levels, number) in enumerate(zip(self.levels, self._features, strict=True))
         }
         self._find_cells()
-        self._rows = self._all.select("score", cell=cell(self._bits), **coded, **self._terms())
+        self._rows = self._all.select(
+            "score", cell=cell(self._bits, self._anchors), **coded, **self._terms()
+        )
         self.heaviest = 1.0
         if self.sampling:
-            self.heaviest = max(
-                1.0, float(self._collect(self._rows.select(w=nw.col("w").max()))["w"][0])
-            )
+            heaviest = self._collect(self._rows.select(w=nw.col("w").max()))
+            self.heaviest = float(heaviest["w"][0])
 
     def _collect(self, frame: nw.LazyFrame[Any]) -> nw.DataFrame[Any]:
         with self._engine.asked("summing segments"):
@@ -198,8 +199,10 @@ class EngineSegments:
     def _terms(self) -> dict[str, nw.Expr]:
         """Return what is summed."""
         happened = (nw.col("label") == 1).cast(nw.Float64)
-        weight = nw.col("weight") if self._columns.sample_weight is not None else nw.lit(1.0)
         v = SCORE * (1 - SCORE)
+        if self._columns.sample_weight is None:
+            return {"n1": happened, "gain": happened - SCORE, "wwv": v}
+        weight = nw.col("weight")
         counted, square = (weight, weight) if self.counted else (nw.lit(1.0), weight * weight)
         return {
             "w": weight,
@@ -267,10 +270,14 @@ class EngineSegments:
             "cell", *self._terms(), grouping=nw.lit(number), code=place.cast(nw.Int64)
         )
         sums = [nw.col(name).sum() for name in self._terms()]
+        if "n" not in self._terms():
+            sums.append(nw.len().alias("n"))
         return asked.group_by("grouping", "code", "cell").agg(*sums)
 
     def _answers(self, answer: nw.DataFrame[Any], groupings: Sequence[Grouping]) -> list[Sums]:
         columns = {name: _doubles(answer[name]) for name in answer.columns}
+        # Without weights every row counts once.
+        columns = {"w": columns["n"], "wwwv": columns["wwv"], **columns}
         place = np.searchsorted(self._anchors, columns["cell"])
         found = []
         for number, grouping in enumerate(groupings):
@@ -319,15 +326,22 @@ def code(levels: Levels, value: nw.Expr, number: nw.Expr | None) -> nw.Expr:
     return nw.when(value.is_null()).then(last).otherwise(found) if levels.missing else found
 
 
-def cell(bits: int) -> nw.Expr:
-    """Return the anchor of a row's cell, as :func:`secant._blocks.score_cells.anchors` does."""
+def cell(bits: int, known: FloatArray | None = None) -> nw.Expr:
+    """Return the anchor of a row's cell, as :func:`secant._blocks.score_cells.anchors` does.
+
+    Where all anchors are ``known``, nothing is asked about zones that hold none of them.
+    """
+    low, high = (0.0, 1.0) if known is None else (float(known[0]), float(known[-1]))
     from_one = 1 - SCORE
     inner = (SCORE * 2.0**bits).floor() * 2.0**-bits
     least = ZONES[-1][1]
     found = nw.when(inner < least).then(nw.lit(least)).otherwise(inner)
     for start, stop, more in reversed(ZONES):
         unit = 2.0 ** (bits + more)
-        for distance, upper in ((SCORE, False), (from_one, True)):
+        sides = ((SCORE, False), (from_one, True))
+        for distance, upper in sides:
+            if not (high > 1 - stop if upper else low < stop):
+                continue
             end = (distance * unit).floor() * (1 / unit)
             end = nw.when(end < start).then(nw.lit(start)).otherwise(end)
             found = nw.when(distance < stop).then(1 - end if upper else end).otherwise(found)

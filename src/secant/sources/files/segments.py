@@ -95,7 +95,7 @@ class FileSegments:
         self._table = _FeatureFiles(data, columns)
         self.levels = self._learn(bins, most)
         self._table.levels = self.levels
-        self.heaviest = 1.0
+        self.heaviest = 0.0 if self.sampling else 1.0
 
     def _learn(self, bins: int, most: int) -> list[Levels]:
         """Find the levels of all features, and the cells of scores: a first walk."""
