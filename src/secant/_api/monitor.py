@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from secant._inference.monitor_state import Batch
     from secant._input.periods import Time
     from secant._results.monitor import MonitorHistory, Where
-    from secant.plot.monitor import MonitorDisplay
 
 __all__ = ["Monitor"]
 
@@ -199,8 +198,8 @@ class Monitor:
             _batch(y_true, y_prob, data, sample_weight, pos_label), time
         )
 
-    def plot(self, ax: Axes | None = None, **kwargs: Any) -> MonitorDisplay:
-        """Draw the evidence over time, as :meth:`MonitorHistory.plot` does."""
+    def plot(self, ax: Axes | None = None, **kwargs: Any) -> Any:
+        """Draw the evidence over time, as ``history.plot`` does; return a MonitorDisplay."""
         return self.history.plot(ax, **kwargs)
 
     def report(self, path: str | os.PathLike[str], *, title: str | None = None) -> None:

@@ -443,7 +443,7 @@ def unpack(path: str | os.PathLike[str]) -> State:
     if not isinstance(fields, dict) or fields.get("what") != _WHAT:
         raise _other(path)
     version = fields.get("version")
-    if version != _VERSION or not isinstance(version, int):
+    if not is_whole(version, _VERSION, _VERSION):
         msg = f"{path} has version {version!r} of the format; this secant reads {_VERSION}"
         raise InputError(msg)
     text, _, _ = content.rpartition(b', "sha256": ')
