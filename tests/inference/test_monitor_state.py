@@ -146,7 +146,8 @@ def put(content, place, value):
 
 
 HOSTILE = [
-    (("alpha",), 0), (("alpha",), 1.5), (("alpha",), "0.05"), (("alpha",), True), (("alpha",), None),
+    (("alpha",), 0), (("alpha",), 1.5), (("alpha",), "0.05"), (("alpha",), True),
+    (("alpha",), None),
     (("tolerance",), -0.1), (("tolerance",), 1), (("tolerance",), [0]),
     (("edges",), []), (("edges", 3), 0.9), (("edges", 0), 0.1), (("edges", 64), 0.5),
     (("edges", 1), 1 / 3), (("edges",), "0"),
@@ -158,7 +159,8 @@ HOSTILE = [
     (("batches", 0, "start"), 2), (("batches", 0, "table"), [[0] * 64] * 3),
     (("batches", 0, "table", 0, 0), -5), (("batches", 0, "table", 2, 0), 1e300),
     (("batches", 0, "table"), [[0], [0], [0]]), (("batches", 0, "kind"), "date"),
-    (("batches", 0, "kind"), "pickle"), (("batches", 0, "time"), "2"), (("batches", 0, "time"), "x"),
+    (("batches", 0, "kind"), "pickle"), (("batches", 0, "time"), "2"),
+    (("batches", 0, "time"), "x"),
     (("batches", 0, "time"), "9" * 300), (("batches", 2, "log_evidence"), 50.0),
     (("batches", 0, "log_evidence"), None),
     (("won",), [0.0] * 503), (("won", 0), "nan"), (("won", 0), 1e6), (("best", 0), None),

@@ -105,10 +105,10 @@ class Monitor:
     >>> monitor = secant.Monitor(alpha=0.05)
     >>> for day in range(1, 41):
     ...     forecast = rng.random(1000)
-    ...     chance = forecast if day < 21 else forecast**1.3
+    ...     chance = forecast if day < 21 else forecast**1.1
     ...     monitor.add(rng.random(1000) < chance, forecast, time=day)
     >>> monitor.alarm, monitor.history.alarm_time, monitor.since
-    (True, 22, 21)
+    (True, 32, 21)
     >>> print(monitor.where)
     all scores are too high
     """
