@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 import secant
 from helpers import optional
+from monitor_oracle import slow_cuts, slow_log_e, slow_monitor, slow_prior
 from secant import Cells, InputError, Monitor
 
 
@@ -100,6 +101,32 @@ def test_an_outcome_that_its_score_ruled_out():
     assert tolerant.history.n_forbidden == 1
     other = fed(predictions(300), ([0], [1.0]))
     assert (other.where.low, other.where.direction) == (1, "too high")
+
+
+@pytest.mark.parametrize("tolerance", [0.0, 0.02])
+@pytest.mark.parametrize("size", [200, 60])
+def test_it_is_what_the_definition_says(tolerance, size):
+    # With 60 rows a batch, ranges are cut when the third arrives.
+    batches = [predictions(size, seed, 1 if seed < 2 else 1.6) for seed in range(5)]
+    monitor = fed(*batches, tolerance=tolerance)
+    waited = -(-160 // size)
+    edges = slow_cuts(np.concatenate([p for _, p in batches[:waited]]))
+    log_es = [
+        slow_log_e(
+            list(zip(p.tolist(), y.tolist(), strict=True)),
+            tolerance,
+            edges if number >= waited - 1 else [0.0, 1.0],
+        )
+        for number, (y, p) in enumerate(batches)
+    ]
+    expected = slow_monitor(log_es, slow_prior(tolerance))
+    records = monitor._state.records
+    assert [record.log_evidence for record in records] == pytest.approx(
+        [log_m for log_m, _, _ in expected], abs=1e-9
+    )
+    assert [(each.heaviest, each.start) for each in records] == [each[1:] for each in expected]
+    largest = max(log_m for log_m, _, _ in expected)
+    assert monitor.pvalue == pytest.approx(min(1, np.exp(-largest)), rel=1e-9)
 
 
 # The same numbers ---------------------------------------------------------------------------------

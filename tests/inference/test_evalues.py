@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import secant
+from monitor_oracle import slow_log_e, slow_monitor, slow_prior
 from secant._inference import evalues
 from secant._inference.evalues import (
     COMPONENTS,
@@ -39,32 +40,6 @@ def sums(rows, tolerance=0.0, edges=EDGES):
     tally = Tally(edges, tolerance)
     tally.add(np.array([s for s, _ in rows]), np.array([r for _, r in rows]))
     return tally.sums()
-
-
-def slow_log_e(rows, tolerance, edges):
-    """Return log e of every component, straight from the definition, one row at a time."""
-    found = []
-    for level in range(5):
-        for place in range(2**level):
-            low, high = edges[place * (64 >> level)], edges[(place + 1) * (64 >> level)]
-            inside = [(s, r) for s, r in rows if low <= s < high or (s >= low and high == 1)]
-            for k in (*range(7, -1, -1), *range(8)):
-                sign = -1 if len(found) % 16 < 8 else 1
-                d = sign * 0.0125 * 2**k
-                total = 0.0
-                for s, r in inside:
-                    u = min(max(s + tolerance * sign, 0), 1)
-                    total += d * r - math.log(1 + u * (math.exp(d) - 1))
-                found.append(total)
-    for log_b in (-0.05, -0.1, -0.2, -0.4, 0.05, 0.1, 0.2, 0.4):
-        total = 0.0
-        for s, r in rows:
-            if 0 < s < 1 and tolerance == 0:
-                odds = (s / (1 - s)) ** math.exp(log_b)
-                q = odds / (1 + odds)
-                total += math.log(q / s) if r else math.log((1 - q) / (1 - s))
-        found.append(total)
-    return np.array(found)
 
 
 @given(st.lists(st.tuples(st.floats(0.001, 0.999), st.integers(0, 1)), min_size=1, max_size=12))
@@ -133,6 +108,7 @@ def test_stakes_add_up_to_one(tolerance):
     assert prior[-SLOPES.size :].sum() == pytest.approx(0.25 if tolerance == 0 else 0)
     levels = [prior[16 * (2**k - 1) : 16 * (2 ** (k + 1) - 1)].sum() for k in range(5)]
     assert levels == pytest.approx([levels[0]] * 5)
+    assert prior == pytest.approx(slow_prior(tolerance), rel=1e-12)
 
 
 @pytest.mark.parametrize("tolerance", [0.0, 0.02])
@@ -274,24 +250,6 @@ def test_components_cover_all_ranges_and_directions():
 # Over time ----------------------------------------------------------------------------------------
 
 
-def slow_monitor(log_es, prior):
-    """Return log M, the heaviest component and its start after each batch, in plain sums."""
-    found = []
-    for t in range(1, len(log_es) + 1):
-        total, heaviest = Fraction(0), (-math.inf, None, None)
-        for i in range(COMPONENTS):
-            won = [
-                math.exp(sum(e[i] for e in log_es[start - 1 : t])) / (start * (start + 1))
-                for start in range(1, t + 1)
-            ]
-            weight = math.exp(prior[i]) * sum(won)
-            total += Fraction(weight)
-            if weight > heaviest[0]:
-                heaviest = weight, i, 1 + int(np.argmax(won))
-        found.append((math.log(float(total) + 1 / (t + 1)), *heaviest[1:]))
-    return found
-
-
 @pytest.mark.parametrize("tolerance", [0.0, 0.02])
 def test_the_recursion_is_the_sum_over_all_starts(tolerance):
     rng = np.random.default_rng(5)
@@ -303,7 +261,9 @@ def test_the_recursion_is_the_sum_over_all_starts(tolerance):
     log_es = [slow_log_e(rows, tolerance, EDGES) for rows in batches]
     prior, evidence = log_prior(tolerance), Evidence.none()
     assert evidence.log_mixture(prior) == 0
-    for rows, (log_m, heaviest, start) in zip(batches, slow_monitor(log_es, prior), strict=True):
+    for rows, (log_m, heaviest, start) in zip(
+        batches, slow_monitor(log_es, slow_prior(tolerance)), strict=True
+    ):
         evidence = evidence.after(log_evalues(sums(rows, tolerance)))
         assert evidence.log_mixture(prior) == pytest.approx(log_m, abs=1e-9)
         assert evidence.heaviest(prior) == heaviest

@@ -73,6 +73,8 @@ _LOW_BITS = (1 << 32) - 1
 def cuts(counts: IntArray) -> FloatArray:
     """Return the edges of ``FINE`` cells that hold about equal numbers of scores.
 
+    Of edges with the same number of scores below them, the one next to the quantile is taken.
+
     Parameters
     ----------
     counts

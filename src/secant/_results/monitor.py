@@ -124,7 +124,7 @@ class Where:
         return f"{self.scores} are {self.direction}"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Stretch:
     """Some consecutive batches together, as a curve can be drawn of them.
 
@@ -170,7 +170,7 @@ class Stretch:
         return math.sqrt(float((self.n * mean * (1 - mean)).sum())) / float(self.n.sum())
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class MonitorHistory:
     """What a monitor has seen, batch by batch, and what it has found; print it to read the answer.
 

@@ -27,6 +27,8 @@ __all__ = ["answer", "batches", "evidence", "ranges", "rests_on"]
 _MOODS = {"too high": "high", "too low": "low"}
 # Letters that have room below a chart on a screen and on a phone.
 _WIDE, _NARROW = 110, 34
+# The share of the axis after which what is written in the chart would have no room.
+_LATEST = 0.55
 _RANGES = 16
 _MOST_BATCHES = 2000
 _DEFINED = {
@@ -192,7 +194,8 @@ def _marks(
     yield tag("span", class_="here", style=f"left:{100 * left:.4g}%;top:{100 * (1 - up):.4g}%")
     begins = across.share(float(at[history.first_off]))
     words = str(history.where)
-    place = f"left:{100 * begins:.4g}%" if begins < 0.55 else "right:0"
+    place = f"left:{100 * min(begins, _LATEST):.4g}%;right:0"
+    place += ";text-align:right" if begins > _LATEST else ""
     yield tag("span", f"{words[0].upper()}{words[1:]}", class_="found-name", style=place)
 
 
