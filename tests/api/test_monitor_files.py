@@ -189,6 +189,24 @@ def test_later_periods_wait(tmp_path):
         fed(path, time="when", until="soon")
 
 
+@pytest.mark.parametrize("shuffled", [False, True])
+def test_outcomes_that_are_missing_yet_wait_with_their_period(tmp_path, shuffled):
+    content = table(range(5), 200, shuffled=shuffled)
+    late = pyarrow.compute.greater(content["when"].cast(pyarrow.date32()), START + timedelta(2))
+    nothing = pyarrow.scalar(None, pyarrow.int8())
+    missing = pyarrow.compute.if_else(late, nothing, content["y"])
+    path = write(tmp_path / "a.parquet", content.set_column(0, "y", missing))
+    with pytest.raises(InputError, match="a missing outcome"):
+        fed(path, time="when")
+    monitor, updated = fed(path, time="when", until=START + timedelta(2))
+    assert monitor.to_dict() == by_hand(range(3), 200).to_dict()
+    assert len(updated.later) == 2
+    with pytest.raises(InputError, match=r"row \d+, column 'y'.*a missing outcome") as caught:
+        fed(path, monitor, time="when", until=START + timedelta(3))
+    day_of_row = content["when"].to_numpy()[caught.value.row]
+    assert day_of_row == np.datetime64(START + timedelta(3))
+
+
 @pytest.mark.parametrize(
     ("content", "options", "complaint"),
     [

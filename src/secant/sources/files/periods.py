@@ -20,13 +20,13 @@ from secant.sources.files.values import as_array, group_codes, kind_of
 from secant.sources.files.walking import Walk
 
 if TYPE_CHECKING:
-    from collections.abc import Generator
+    from collections.abc import Generator, Iterable, Iterator, Sequence
     from pathlib import Path
 
     from secant._base.types import FloatArray, IntArray
     from secant._input.columns import Columns
     from secant._input.periods import Time
-    from secant.sources.files.table import Batch
+    from secant.sources.files.table import Batch, File
 
 __all__ = ["PeriodFiles", "date_in"]
 
@@ -74,6 +74,7 @@ class PeriodFiles(Predictions):
         super().__init__(data, columns)
         self._every = every
         self._of_file: dict[Path, Time] = {}
+        self._left_out: frozenset[Time] = frozenset()
         if not columns.by:
             for file in self.files:
                 found = date_in(file.path)
@@ -83,6 +84,38 @@ class PeriodFiles(Predictions):
                         hint=Message("; name the column that holds dates: ", Argument("time")),
                     )
                 self._of_file[file.path] = period_of(found, every)
+
+    def leave_out(self, times: Iterable[Time]) -> None:
+        """Pass over the rows of some periods from now on, whatever they hold."""
+        self._left_out = frozenset(times)
+
+    def walk(
+        self, names: Sequence[str], size: int, files: Sequence[File] | None = None
+    ) -> Generator[Batch]:
+        """Walk over columns, as :meth:`FileTable.walk` does, less the rows that are left out."""
+        has_times = set(self.columns.by) <= set(names)
+        with closing(super().walk(names, size, files)) as batches:
+            for batch in batches:
+                if self._left_out and has_times:
+                    yield from self._kept(batch)
+                else:
+                    yield batch
+
+    def _kept(self, batch: Batch) -> Iterator[Batch]:
+        """Cut a batch into runs of rows that are not left out; each row keeps its number."""
+        times, codes = self.keys(batch)
+        kept = np.array([time not in self._left_out for time in times], bool)[codes]
+        ends = np.flatnonzero(np.diff(kept, prepend=False, append=False)).tolist()
+        for start, stop in zip(ends[::2], ends[1::2], strict=True):
+            columns = {
+                name: each.slice(start, stop - start) for name, each in batch.columns.items()
+            }
+            yield batch._replace(
+                start=batch.start + start,
+                first=batch.first + start,
+                rows=stop - start,
+                columns=columns,
+            )
 
     def count(self) -> dict[Time, int]:
         """Return the periods in their order, each with its number of rows."""
