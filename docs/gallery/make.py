@@ -6,6 +6,7 @@ Every picture is drawn from data made here, so that anybody gets the same.
 from __future__ import annotations
 
 import sys
+from datetime import date, timedelta
 from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,7 +15,7 @@ import numpy as np
 from matplotlib.figure import Figure
 from PIL import Image
 
-from secant import CumulativeDisplay, ReliabilityDisplay
+from secant import CumulativeDisplay, Monitor, ReliabilityDisplay
 from secant.paper import synthetic
 
 if TYPE_CHECKING:
@@ -109,6 +110,18 @@ def rare() -> Figure:
     return figure
 
 
+def monitor() -> Figure:
+    """Draw 200 days of 500 predictions; from the 101st on events are a little more frequent."""
+    figure, rng, watched = _figure(7.2, 4.0), np.random.default_rng(2), Monitor()
+    for day in range(200):
+        forecast = rng.random(500)
+        odds = forecast / (1 - forecast) * (np.exp(0.1) if day >= 100 else 1)
+        happened = rng.random(500) < odds / (1 + odds)
+        watched.add(happened, forecast, time=date(2026, 1, 1) + timedelta(day))
+    watched.plot(figure.subplots())
+    return figure
+
+
 PICTURES: tuple[Callable[[], Figure], ...] = (
     cumulative,
     calibrated,
@@ -118,6 +131,7 @@ PICTURES: tuple[Callable[[], Figure], ...] = (
     bins,
     weighted,
     rare,
+    monitor,
 )
 
 

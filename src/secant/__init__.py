@@ -19,17 +19,20 @@ if _TYPE_CHECKING:
     from secant._api.cells import Bounds, Cells
     from secant._api.compare_groups import compare_groups
     from secant._api.compare_models import compare_models
+    from secant._api.monitor import Monitor
     from secant._api.planning import detectable, predictions_needed
     from secant._api.scan import scan
     from secant._results.assessments import Assessments, Group
     from secant._results.calibration import Calibration
     from secant._results.group_comparison import Contrast, GroupComparison
     from secant._results.model_comparison import ModelComparison
+    from secant._results.monitor import MonitorHistory, Period, Where
     from secant._results.parts import ECE, Curve, Interval, Reliability, Statistic
     from secant._results.scan import Scan
     from secant._results.segments import Segment
     from secant.errors import InputError, MissingExtraError, SecantError
     from secant.plot import CumulativeDisplay, ReliabilityDisplay
+    from secant.plot.monitor import MonitorDisplay
 
 __version__ = "0.1.0"
 
@@ -48,6 +51,10 @@ __all__ = [
     "Interval",
     "MissingExtraError",
     "ModelComparison",
+    "Monitor",
+    "MonitorDisplay",
+    "MonitorHistory",
+    "Period",
     "Reliability",
     "ReliabilityDisplay",
     "Scan",
@@ -55,6 +62,7 @@ __all__ = [
     "Segment",
     "Statistic",
     "TopLabel",
+    "Where",
     "__version__",
     "assess",
     "assess_by",
@@ -81,17 +89,20 @@ _HOMES = {
     "_api.cells": ("Bounds", "Cells"),
     "_api.compare_groups": ("compare_groups",),
     "_api.compare_models": ("compare_models",),
+    "_api.monitor": ("Monitor",),
     "_api.planning": ("detectable", "predictions_needed"),
     "_api.scan": ("scan",),
     "_results.assessments": ("Assessments", "Group"),
     "_results.calibration": ("Calibration",),
     "_results.group_comparison": ("Contrast", "GroupComparison"),
     "_results.model_comparison": ("ModelComparison",),
+    "_results.monitor": ("MonitorHistory", "Period", "Where"),
     "_results.parts": ("ECE", "Curve", "Interval", "Reliability", "Statistic"),
     "_results.scan": ("Scan",),
     "_results.segments": ("Segment",),
     "errors": ("InputError", "MissingExtraError", "SecantError"),
     "plot.cumulative": ("CumulativeDisplay",),
+    "plot.monitor": ("MonitorDisplay",),
     "plot.reliability": ("ReliabilityDisplay",),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}

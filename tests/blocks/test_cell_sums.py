@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from secant import Cells
-from states import CELLS, assert_same, batches, rows_of, state
+from states import CELLS, assert_same, batches, rows_of, scores, state
 
 
 def half_tied(rng, n):
@@ -81,3 +81,21 @@ def test_copies_equal_repeated_rows(batch):
 def test_the_scale_of_sampling_weights_does_not_matter(batch, scale):
     scaled = {**batch, "sample_weight": [scale * w for w in batch["sample_weight"]]}
     assert_same(state(64, scaled), state(64, batch))
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 1), scores), min_size=1, max_size=30), st.sampled_from(CELLS)
+)
+def test_means_of_cells_do_not_depend_on_the_order(rows, n_cells):
+    forward, backward = (
+        state(n_cells, *({"y_true": [y], "y_prob": [p]} for y, p in order))._sums.means()
+        for order in (rows, rows[::-1])
+    )
+    for one, other in zip(forward, backward, strict=True):
+        assert (one == other).all()
+    assert int(forward.n0.sum() + forward.n1.sum()) == len(rows)
+    assert int(forward.n1.sum()) == sum(y for y, _ in rows)
+    total = float((forward.mean * (forward.n0 + forward.n1)).sum())
+    assert total == pytest.approx(sum(p for _, p in rows), abs=1e-8)
+    # Every mean lies in its own cell.
+    assert len(set((forward.mean * n_cells).astype(int).tolist())) == forward.mean.shape[0]

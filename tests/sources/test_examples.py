@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from datetime import date
 
 import numpy as np
 import pytest
@@ -14,7 +15,7 @@ from makers import arrow
 DAYS = ["2026-02-28", "2026-03-01", "2026-03-02"]
 
 
-def monitor(*arguments):
+def monitor(*arguments, alarm=False):
     """Run the daily monitor in a process of its own."""
     command = [sys.executable, "-W", "error", ROOT / "examples" / "daily_monitor.py", *arguments]
     environment = {**os.environ, "PYTHONPATH": str(PACKAGE.parent)}
@@ -25,7 +26,8 @@ def monitor(*arguments):
         text=True,
         check=False,
     )
-    assert run.returncode == 0, run.stderr
+    assert run.returncode == int(alarm), run.stderr
+    assert run.stderr == ""
     return run.stdout
 
 
@@ -43,23 +45,23 @@ def days(tmp_path):
 
 
 def test_the_daily_monitor(days, tmp_path):
-    states = tmp_path / "states"
+    state = tmp_path / "monitor.json"
+    by_hand = secant.Monitor(tolerance=0.005)
     for day in DAYS:
-        monitor("add", states, day, tmp_path / f"{day}.parquet")
-    y, p = (np.concatenate([days[day][name] for day in DAYS]) for name in ("happened", "forecast"))
-    so_far = secant.Cells.load(states / f"until-{DAYS[-1]}.cells")
-    assert so_far.n == 60_000
-    low, high = so_far.bounds().ecce_r
-    assert low <= secant.ecce_r(y, p) <= high
-    alone = [secant.Cells.load(states / f"on-{day}.cells").bounds() for day in DAYS]
-    assert [bounds.n for bounds in alone] == [20_000] * 3
-    assert alone[-1].ecce_r_pvalue[1] < 1e-6 < min(b.ecce_r_pvalue[0] for b in alone[:-1])
+        monitor("add", state, day, tmp_path / f"{day}.parquet", alarm=day == DAYS[-1])
+        by_hand.add(days[day]["happened"], days[day]["forecast"], time=date.fromisoformat(day))
+    assert secant.Monitor.load(state).to_dict() == by_hand.to_dict()
 
-    table = monitor("show", states).splitlines()
-    assert [line[:10] for line in table[1:]] == DAYS
-    assert table[-1].split()[1] == "60,000"
+    shown = monitor("show", state, alarm=True)
+    table = shown.splitlines()
+    assert [line[:10] for line in table[1:4]] == DAYS
+    assert table[3].split()[1] == "20,000"
+    assert table[4].startswith(f"Alarm at {DAYS[-1]}: not calibrated within 0.005.")
 
-    # A day added again counts once, and nothing but states is left behind.
-    monitor("add", states, DAYS[-1], tmp_path / f"{DAYS[-1]}.parquet")
-    assert monitor("show", states).splitlines() == table
-    assert len(list(states.iterdir())) == 2 * len(DAYS)
+    # A day added again counts once, and nothing but the state is left behind.
+    monitor("add", state, DAYS[-1], tmp_path / f"{DAYS[-1]}.parquet", alarm=True)
+    assert monitor("show", state, alarm=True) == shown
+    assert sorted(path.name for path in tmp_path.iterdir()) == [
+        *(f"{day}.parquet" for day in DAYS),
+        "monitor.json",
+    ]

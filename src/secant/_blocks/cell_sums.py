@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -16,7 +16,18 @@ if TYPE_CHECKING:
     from secant._blocks.grids import Grid
     from secant._input.observations import Chunk
 
-__all__ = ["CellSums", "row_totals"]
+__all__ = ["CellMeans", "CellSums", "row_totals"]
+
+# Mean distances from anchors are told in this part of a cell: finer than rounding can be trusted.
+_MEAN_STEPS = 2.0**32
+
+
+class CellMeans(NamedTuple):
+    """The mean score of some cells, and how many observations of either response they hold."""
+
+    mean: FloatArray
+    n0: IntArray
+    n1: IntArray
 
 
 @dataclass
@@ -106,6 +117,18 @@ class CellSums:
             up=np.maximum(w1 * (1 - anchor) - self.offset[1::2][filled] * self.grid.unit, 0),
             moments=moments,
         )
+
+    def means(self) -> CellMeans:
+        """Return counts and mean scores of the non-empty cells of a dyadic grid, unweighted.
+
+        Rounded a little, so that they are the same in whatever order the sums were added up.
+        """
+        n0, n1 = self.count[::2], self.count[1::2]
+        filled = np.flatnonzero(n0 + n1)
+        n0, n1 = n0[filled], n1[filled]
+        share = (self.offset[::2] + self.offset[1::2])[filled] / (n0 + n1)
+        share = np.clip(np.rint(share * _MEAN_STEPS), 0, _MEAN_STEPS - 1) / _MEAN_STEPS
+        return CellMeans(self.grid.anchor[filled] + share * self.grid.unit, n0, n1)
 
     def totals(self, blocks: Blocks | None = None) -> Totals:
         """Return the sums over everything; ``blocks`` are those of these cells, if at hand."""

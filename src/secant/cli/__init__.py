@@ -15,7 +15,7 @@ import click
 
 import secant
 from secant._base.visible import visible
-from secant.cli import assess, completion, demo, imagenet, paper
+from secant.cli import assess, completion, demo, imagenet, monitor, paper
 from secant.cli._outputs import say, silence
 from secant.cli._refusal import refuse
 
@@ -102,6 +102,7 @@ def cli() -> None:
     Examples:
       secant assess preds.parquet --html report.html
       secant assess preds.csv --y-true label --y-prob score --by segment
+      secant monitor 'days/*.parquet' --state monitor.json      watch day by day
       secant demo                            try it on predictions made up for the purpose
       secant paper --out paper               reproduce the paper behind the metrics
       secant assess --help                   what a command does and its options
@@ -112,4 +113,5 @@ cli.add_command(assess.command)
 cli.add_command(completion.command)
 cli.add_command(demo.command)
 cli.add_command(imagenet.command)
+cli.add_command(monitor.command)
 cli.add_command(paper.command)

@@ -12,15 +12,24 @@ from secant._base.writing import write_whole
 from secant._drawing.models import named
 from secant._results.assessments import Assessments
 from secant._results.calibration import Calibration
+from secant._results.monitor import MonitorHistory
 from secant.errors import InputError
-from secant.report._notebook import small_picture
+from secant.report._notebook import evidence_picture, small_picture
 from secant.report._provenance import Provenance
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Sequence
 
-__all__ = ["Provenance", "render", "small_picture", "write"]
+__all__ = [
+    "Provenance",
+    "evidence_picture",
+    "render",
+    "render_monitor",
+    "small_picture",
+    "write",
+    "write_monitor",
+]
 
 
 def write(
@@ -110,6 +119,70 @@ def render(
         found,
         tables,
         title="Calibration report" if title is None else str(title),
+        about=Provenance() if provenance is None else provenance,
+        version=__version__,
+    )
+
+
+def write_monitor(
+    path: str | os.PathLike[str],
+    history: Any,
+    *,
+    title: str | None = None,
+    provenance: Provenance | None = None,
+) -> None:
+    """Write what a monitor has seen and found as one HTML file that works offline.
+
+    Parameters
+    ----------
+    path : path-like
+        Where to; the file appears whole or not at all.
+    history : MonitorHistory
+        What to report.
+    title, provenance
+        As in :func:`write`.
+
+    Raises
+    ------
+    InputError
+        If no predictions have been added yet.
+    """
+    page = render_monitor(history, title=title, provenance=provenance)
+    write_whole(path, page.encode("utf-8", "xmlcharrefreplace"))
+
+
+def render_monitor(
+    history: Any, *, title: str | None = None, provenance: Provenance | None = None
+) -> str:
+    """Return the page that :func:`write_monitor` writes.
+
+    Parameters
+    ----------
+    history, title, provenance
+        As in :func:`write_monitor`.
+
+    Returns
+    -------
+    str
+        HTML.
+
+    Raises
+    ------
+    InputError
+        As :func:`write_monitor`.
+    """
+    from secant import __version__  # noqa: PLC0415  (as in render)
+    from secant.report import _monitor  # noqa: PLC0415
+
+    if not isinstance(history, MonitorHistory):
+        msg = f"only the history of a Monitor can be reported; got {type(history).__name__}"
+        raise InputError(msg)
+    if not history.n:
+        msg = "no predictions have been added to this monitor yet, so there is nothing to report"
+        raise InputError(msg)
+    return _monitor.render(
+        history,
+        title="Calibration over time" if title is None else str(title),
         about=Provenance() if provenance is None else provenance,
         version=__version__,
     )

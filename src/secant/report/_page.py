@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from secant._results.calibration import Calibration
     from secant.report._provenance import Provenance
 
-__all__ = ["render"]
+__all__ = ["document", "render"]
 
 # Points of the curves of all models together; what a file of a few megabytes can hold.
 _POINTS = 12_000
@@ -76,7 +76,7 @@ def render(
         verdict.provenance(about, rows, _methods(everyone), version),
         tag("footer", f"Made with secant {version}."),
     )
-    return _document(title, body, numbers, views)
+    return document(title, body, numbers, views)
 
 
 def _section(table: _groups.Table) -> Markup:
@@ -102,7 +102,8 @@ def _methods(everyone: Sequence[Calibration]) -> list[str]:
     return list(dict.fromkeys(f"{metric.name}: {value.method}" for metric, value in pairs))
 
 
-def _document(title: str, body: Markup, numbers: dict[str, Any], views: dict[str, Any]) -> str:
+def document(title: str, body: Markup, numbers: dict[str, Any], views: dict[str, Any]) -> str:
+    """Return a page with its styles, its scripts and the numbers they read."""
     style = Markup(_asset("page.css"))
     script = Markup("\n".join(_asset(each) for each in _SCRIPTS))
     # The browser itself then refuses every request, and every script but ours.

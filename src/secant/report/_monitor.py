@@ -1,0 +1,124 @@
+"""The page about a monitor: the answer, the evidence over time, the scores before and after."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from secant import null
+from secant._inference.limits import critical
+from secant._results.monitor import ASSUMES
+from secant._results.parts import plain
+from secant.report import _charts
+from secant.report._html import join, tag
+from secant.report._page import document
+from secant.report.sections import cumulative, monitor, verdict
+
+if TYPE_CHECKING:
+    from secant._base.types import NumberArray
+    from secant._results.monitor import MonitorHistory, Stretch
+    from secant.report._html import Markup
+    from secant.report._provenance import Provenance
+
+__all__ = ["render"]
+
+_LEVEL = 0.95
+_METHODS = ["evidence (e-values), valid however often one looks"]
+_CHOSEN = (
+    "When it began was found in the same predictions, so that these limits are a little too "
+    "narrow for the batches since then."
+)
+
+
+def render(history: MonitorHistory, *, title: str, about: Provenance, version: str) -> str:
+    """Return the page as HTML."""
+    # What is read first are the batches since it began.
+    stretches = list(reversed(history.stretches))
+    views = [_charts.view(each, stretches) for each in stretches]  # type: ignore[arg-type]
+    numbers = {
+        "secant": version,
+        "title": title,
+        "provenance": about.to_dict(),
+        "models": [_series(each, history) for each in stretches],
+        "groups": [],
+        "monitor": history.to_dict(),
+    }
+    body = join(
+        verdict.header(title, history.n, about),
+        monitor.answer(history),
+        monitor.evidence(history),
+        _curves(stretches, views[0], history),
+        monitor.ranges(history),
+        monitor.batches(history),
+        tag(
+            "section",
+            tag("h2", "What this rests on"),
+            tag("p", monitor.rests_on(history), class_="lead"),
+            tag("p", ASSUMES, class_="lead"),
+        ),
+        verdict.provenance(about, history.n, _METHODS, version),
+        tag("footer", f"Made with secant {version}."),
+    )
+    return document(title, body, numbers, {"models": views, "groups": []})
+
+
+def _curves(stretches: list[Stretch], first: dict[str, Any], history: MonitorHistory) -> Markup:
+    """Return the cumulative plot of the batches before and since, with the tool that reads it."""
+    names = [each.name for each in stretches]
+    keys = [verdict.caption(number, names, "span") for number in range(len(names))]
+    return join(
+        cumulative.section(stretches, first),  # type: ignore[arg-type]
+        tag("p", *keys, class_="legend", aria_label="Lines") if len(names) > 1 else None,
+        tag("p", _CHOSEN, class_="lead") if history.alarm else None,
+    )
+
+
+def _series(stretch: Stretch, history: MonitorHistory) -> dict[str, Any]:
+    """Return what the secant tool needs to read a stretch of batches."""
+    curve, total = stretch.curve, float(stretch.n.sum())
+    columns: dict[str, Any] = {
+        "score": curve.score,
+        "next": np.append(stretch.low, np.nan),
+        "n": np.concatenate([[0], np.cumsum(stretch.n)]),
+        "fraction": curve.fraction,
+        "scored": np.concatenate([[0.0], np.cumsum(stretch.scored)]) / total,
+        "difference": curve.difference,
+    }
+    sigma = max(stretch.sigma, _seen(stretch))
+    found = _found(stretch, history) if stretch.name.startswith("Since") else []
+    return {
+        "name": stretch.name,
+        "sigma": stretch.sigma,
+        "confidence_level": _LEVEL,
+        "half_width": critical(null.range, 1 - _LEVEL) * sigma,
+        "intervals": found,
+        "worst": {"n": 0},
+        "curve": {name: plain(column) for name, column in columns.items()},
+    }
+
+
+def _seen(stretch: Stretch) -> float:
+    """Return the standard deviation that the outcomes themselves show."""
+    mean, rate = stretch.scored / stretch.n, stretch.events / stretch.n
+    squares = stretch.n * (rate * (1 - 2 * mean) + mean * mean)
+    return float(np.sqrt(squares.sum()) / stretch.n.sum())
+
+
+def _found(stretch: Stretch, history: MonitorHistory) -> list[dict[str, Any]]:
+    """Return the range that is off, between ends of cells that hold predictions."""
+    where = history.where
+    if where is None or where.direction not in {"too high", "too low"} or where.low == where.high:
+        return []
+    if (where.low, where.high) == (0.0, 1.0):  # which has a button anyway
+        return []
+    inside = np.flatnonzero((stretch.low >= where.low) & (stretch.high <= where.high))
+    gap = _sum(stretch.events - stretch.scored, inside)
+    if not inside.size or not gap:
+        return []
+    low, high = float(stretch.low[inside[0]]), float(stretch.high[inside[-1]])
+    return [{"low": low, "high": high, "miscalibration": gap / _sum(stretch.n, inside)}]
+
+
+def _sum(column: NumberArray, inside: Any) -> float:
+    return float(column[inside].sum())

@@ -1,0 +1,192 @@
+"""What a monitor says: the same numbers in words, in JSON and in a notebook."""
+
+import json
+import math
+from datetime import date, timedelta
+
+import numpy as np
+import pytest
+
+from helpers import HOSTILE
+from secant import Cells, Monitor, MonitorHistory, Period, Where
+from secant._inference.evalues import FINE
+from secant._results.monitor import ASSUMES, evidence
+
+
+def watched(days=30, change=15, power=1.3, *, seed=0, n=800, name=None, **options):
+    monitor, rng = Monitor(**options), np.random.default_rng(seed)
+    for day in range(days):
+        scores = rng.random(n)
+        chance = scores if day < change else scores**power
+        time = date(2026, 1, 1) + timedelta(day) if name is None else name(day)
+        monitor.add(rng.random(n) < chance, scores, time=time)
+    return monitor
+
+
+@pytest.fixture(scope="module")
+def off():
+    return watched().history
+
+
+@pytest.fixture(scope="module")
+def calm():
+    return watched(change=99).history
+
+
+def test_it_is_a_sequence_of_periods(off):
+    assert isinstance(off, MonitorHistory)
+    assert len(off) == 30
+    assert all(isinstance(each, Period) for each in off)
+    assert off[0] is off.periods[0]
+    assert off[-2:] == off.periods[-2:]
+    assert off.n == sum(each.n for each in off)
+
+
+def test_an_alarm_in_words(off):
+    text = str(off)
+    headline, evidence_line, extent = text.split("\n")
+    assert headline.startswith(f"Alarm at {off.alarm_time}: not calibrated. All scores have been ")
+    assert f"too high since about {off.since}: " in headline
+    assert "forecast, " in headline
+    assert "an alarm is raised at 20 to 1" in evidence_line
+    assert "valid however often one looks" in evidence_line
+    assert extent == "24,000 predictions in 30 batches, 2026-01-01 to 2026-01-30."
+
+
+def test_no_alarm_is_no_proof(calm):
+    assert str(calm).startswith("No alarm in 30 batches. No scores are seen to be off. That is no ")
+    assert calm.where is calm.since is calm.alarm_time is None
+
+
+def test_a_tolerance_is_named():
+    history = watched(power=1.8, tolerance=0.02).history
+    assert "not calibrated within 0.02" in str(history)
+    quiet = watched(change=99, tolerance=0.02).history
+    assert "by more than 0.02" in str(quiet)
+
+
+def test_numbered_batches_get_a_word():
+    history = watched(name=lambda day: day + 1).history
+    assert f"Alarm at batch {history.alarm_time}" in str(history)
+
+
+def test_impossible_outcomes_in_words():
+    monitor = Monitor()
+    monitor.add([1], [0.0])
+    assert "1 event came after a score of exactly 0, the first at batch 1" in str(monitor)
+    assert "has the P-value 0" in str(monitor)
+    assert "refutes these scores" in str(monitor)
+    monitor = Monitor()
+    monitor.add([0, 0], [1.0, 1.0])
+    assert "2 failures came after a score of exactly 1" in str(monitor)
+
+
+def test_pvalues_only_fall_and_belong_to_the_largest_evidence(off):
+    pvalues = [each.pvalue for each in off]
+    assert pvalues == sorted(pvalues, reverse=True)
+    largest = np.maximum.accumulate([each.evidence for each in off])
+    assert pvalues == pytest.approx(np.minimum(1 / largest, 1))
+    assert [each.alarm for each in off] == [p <= off.alpha for p in pvalues]
+    assert off.pvalue == pvalues[-1]
+    first = next(each for each in off if each.alarm)
+    assert first.time == off.alarm_time
+
+
+def test_evidence_beyond_doubles():
+    monitor = Monitor()
+    for _ in range(3):
+        monitor.add(np.ones(5000), np.full(5000, 0.2))
+    history = monitor.history
+    assert history[-1].evidence == math.inf
+    assert history.pvalue == 0
+    assert history.log10_pvalue < -1000
+    assert f"(P = 1e{math.ceil(history.log10_pvalue)}," in str(history)
+    assert json.dumps(history.to_dict(), allow_nan=False)
+
+
+def test_where_tells_what_happened_since(off):
+    where = off.where
+    assert isinstance(where, Where)
+    since = [each for each in off if each.time >= off.since]
+    assert where.n == sum(each.n for each in since)
+    assert where.mean_response == pytest.approx(sum(each.events for each in since) / where.n)
+    assert str(where) == "all scores are too high"
+    assert str(Where(0.1, 0.25, "too low", 5, 0.2, 0.3)) == "scores 0.100 to 0.250 are too low"
+
+
+def test_stretches_hold_all_predictions(off, calm):
+    before, since = off.stretches
+    assert before.name == f"Before {off.since}"
+    assert since.name == f"Since {off.since}"
+    assert before.n.sum() + since.n.sum() == off.n
+    assert before.batches + since.batches == len(off)
+    [everything] = calm.stretches
+    assert everything.n.sum() == calm.n
+    assert len(everything.n) == FINE
+    curve = everything.curve
+    assert (curve.score[0], curve.score[-1], curve.fraction[-1]) == (0, 1, 1)
+    gap = sum(each.events - each.n * each.mean_score for each in calm) / calm.n
+    assert curve.difference[-1] == pytest.approx(gap, abs=1e-12)
+    assert everything.sigma == pytest.approx(math.sqrt(1 / 6 / calm.n), rel=0.01)
+    assert not everything.weighted
+
+
+def test_few_predictions_are_one_stretch():
+    monitor = Monitor()
+    monitor.add([0, 1], [0.2, 0.4])
+    monitor.add([], [])
+    [everything] = monitor.history.stretches
+    assert (everything.n.sum(), everything.events.sum()) == (2, 1)
+    assert everything.scored.sum() == pytest.approx(0.6)
+    assert "Fewer than 160 predictions so far" in str(monitor)
+
+
+def test_json_has_every_number_and_a_version(off):
+    found = json.loads(json.dumps(off.to_dict(), allow_nan=False))
+    assert found["schema"] == 1
+    assert found["since"] == str(off.since)
+    assert found["where"]["direction"] == "too high"
+    assert len(found["history"]) == 30
+    assert set(found["history"][0]) >= {"time", "n", "events", "evidence", "pvalue", "alarm"}
+    assert found["history"][3]["time"] == "2026-01-04"
+    empty = Monitor()
+    empty.add([], [])
+    assert (
+        json.loads(json.dumps(empty.to_dict(), allow_nan=False))["history"][0]["mean_score"] is None
+    )
+
+
+def test_in_a_notebook(off):
+    html = off._repr_html_()
+    assert html.startswith("<div><p><b>Alarm at ")
+    assert "<svg" in html
+    hostile = watched(days=2, change=9, name=lambda day: f"{HOSTILE}{day}")
+    assert HOSTILE not in hostile._repr_html_()
+    assert "&lt;img" in hostile._repr_html_()
+    assert "<svg" not in Monitor()._repr_html_()
+
+
+def test_notes_about_cells_and_recurring_rows():
+    monitor, cells = Monitor(), Cells()
+    cells.update([0, 1] * 100, [0.3, 0.6] * 100)
+    monitor.add(cells)
+    assert "too extreme or too timid as a whole" in monitor.history.notes[0]
+    tolerant = Monitor(tolerance=0.1)
+    tolerant.add(cells)
+    assert tolerant.history.notes == ()
+    assert "every row is new" in ASSUMES
+
+
+@pytest.mark.parametrize(
+    ("log10", "text"),
+    [
+        (0, "1"),
+        (-2.5, "0.0032"),
+        (2.0, "100"),
+        (5.2, "158,489"),
+        (8.9999, "1.0e9"),
+        (400.5, "3.2e400"),
+    ],
+)
+def test_evidence_for_reading(log10, text):
+    assert evidence(log10) == text
