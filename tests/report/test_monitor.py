@@ -79,7 +79,7 @@ def test_the_tool_reads_the_batches_since_and_before(visit, off, off_page):
         assert shown["mood"] == "high"
         page.get_by_role("button", name=re.compile("^Before ")).click()
         again = page.locator("#readout").evaluate("each => ({...each.dataset})")
-        assert float(again["n"]) + off.history.stretches[1].n.sum() == off.history.n
+        assert float(again["n"]) + off.history.episodes[1].n.sum() == off.history.n
 
 
 def test_the_chart_is_the_evidence(visit, off, off_page):

@@ -115,12 +115,12 @@ def test_where_tells_what_happened_since(off):
 
 
 def test_stretches_hold_all_predictions(off, calm):
-    before, since = off.stretches
+    before, since = off.episodes
     assert before.name == f"Before {off.since}"
     assert since.name == f"Since {off.since}"
     assert before.n.sum() + since.n.sum() == off.n
     assert before.batches + since.batches == len(off)
-    [everything] = calm.stretches
+    [everything] = calm.episodes
     assert everything.n.sum() == calm.n
     assert len(everything.n) == FINE
     curve = everything.curve
@@ -135,7 +135,7 @@ def test_few_predictions_are_one_stretch():
     monitor = Monitor()
     monitor.add([0, 1], [0.2, 0.4])
     monitor.add([], [])
-    [everything] = monitor.history.stretches
+    [everything] = monitor.history.episodes
     assert (everything.n.sum(), everything.events.sum()) == (2, 1)
     assert everything.scored.sum() == pytest.approx(0.6)
     assert "Fewer than 160 predictions so far" in str(monitor)

@@ -176,8 +176,8 @@ class Calibration:
         """Assess the predictions with scores from ``a`` to ``b``, both included.
 
         The answer is exact. While the predictions are at hand that is so for any limits. When they
-        are gone, as for a pickled result, of many predictions only sums over stretches of scores
-        are left: limits that would cut a stretch are refused, and the message names the nearest
+        are gone, as for a pickled result, of many predictions only sums over ranges of scores
+        are left: limits that would cut one are refused, and the message names the nearest
         that do not.
 
         Parameters

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from secant._input.periods import Time
     from secant.plot.monitor import MonitorDisplay
 
-__all__ = ["MonitorHistory", "Period", "Stretch", "Where", "history_of"]
+__all__ = ["Episode", "MonitorHistory", "Period", "Where", "history_of"]
 
 SCHEMA = 1
 """Version of what ``to_dict`` returns."""
@@ -125,7 +125,7 @@ class Where:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Stretch:
+class Episode:
     """Some consecutive batches together, as a curve can be drawn of them.
 
     Attributes
@@ -240,16 +240,16 @@ class MonitorHistory:
         return next(i for i, each in enumerate(self.periods) if each.time == self.since)
 
     @property
-    def stretches(self) -> tuple[Stretch, ...]:
+    def episodes(self) -> tuple[Episode, ...]:
         """The batches before it began and those since, or all of them; none without predictions."""
         begins = self.first_off
         if begins is None:
-            return tuple(self._stretch("All batches", 0, len(self)))
+            return tuple(self._episode("All batches", 0, len(self)))
         since = written(self.periods[begins].time)
-        before = self._stretch(f"Before {since}", 0, begins)
-        return *before, *self._stretch(f"Since {since}", begins, len(self))
+        before = self._episode(f"Before {since}", 0, begins)
+        return *before, *self._episode(f"Since {since}", begins, len(self))
 
-    def _stretch(self, name: str, first: int, stop: int) -> Iterator[Stretch]:
+    def _episode(self, name: str, first: int, stop: int) -> Iterator[Episode]:
         if self.edges is None:  # all scores together
             some = [each for each in self.periods[first:stop] if each.n]
             sums = [(each.n, each.events, each.n * each.mean_score) for each in some]
@@ -261,7 +261,7 @@ class MonitorHistory:
         if kept.size:
             n, events, scored = columns[:, kept]
             counts = n.astype(np.int64), events.astype(np.int64)
-            yield Stretch(name, stop - first, edges[kept], edges[kept + 1], *counts, scored)
+            yield Episode(name, stop - first, edges[kept], edges[kept + 1], *counts, scored)
 
     # Words --------------------------------------------------------------------------------------
 

@@ -17,7 +17,7 @@ from secant.report.sections import cumulative, monitor, verdict
 
 if TYPE_CHECKING:
     from secant._base.types import NumberArray
-    from secant._results.monitor import MonitorHistory, Stretch
+    from secant._results.monitor import Episode, MonitorHistory
     from secant.report._html import Markup
     from secant.report._provenance import Provenance
 
@@ -34,13 +34,13 @@ _CHOSEN = (
 def render(history: MonitorHistory, *, title: str, about: Provenance, version: str) -> str:
     """Return the page as HTML."""
     # What is read first are the batches since it began.
-    stretches = list(reversed(history.stretches))
-    views = [_charts.view(each, stretches) for each in stretches]  # type: ignore[arg-type]
+    episodes = list(reversed(history.episodes))
+    views = [_charts.view(each, episodes) for each in episodes]  # type: ignore[arg-type]
     numbers = {
         "secant": version,
         "title": title,
         "provenance": about.to_dict(),
-        "models": [_series(each, history) for each in stretches],
+        "models": [_series(each, history) for each in episodes],
         "groups": [],
         "monitor": history.to_dict(),
     }
@@ -48,7 +48,7 @@ def render(history: MonitorHistory, *, title: str, about: Provenance, version: s
         verdict.header(title, history.n, about),
         monitor.answer(history),
         monitor.evidence(history),
-        _curves(stretches, views[0], history),
+        _curves(episodes, views[0], history),
         monitor.ranges(history),
         monitor.batches(history),
         tag(
@@ -63,33 +63,33 @@ def render(history: MonitorHistory, *, title: str, about: Provenance, version: s
     return document(title, body, numbers, {"models": views, "groups": []})
 
 
-def _curves(stretches: list[Stretch], first: dict[str, Any], history: MonitorHistory) -> Markup:
+def _curves(episodes: list[Episode], first: dict[str, Any], history: MonitorHistory) -> Markup:
     """Return the cumulative plot of the batches before and since, with the tool that reads it."""
-    names = [each.name for each in stretches]
+    names = [each.name for each in episodes]
     keys = [verdict.caption(number, names, "span") for number in range(len(names))]
     return join(
-        cumulative.section(stretches, first),  # type: ignore[arg-type]
+        cumulative.section(episodes, first),  # type: ignore[arg-type]
         tag("p", *keys, class_="legend", aria_label="Lines") if len(names) > 1 else None,
         tag("p", _CHOSEN, class_="lead") if history.alarm else None,
     )
 
 
-def _series(stretch: Stretch, history: MonitorHistory) -> dict[str, Any]:
-    """Return what the secant tool needs to read a stretch of batches."""
-    curve, total = stretch.curve, float(stretch.n.sum())
+def _series(episode: Episode, history: MonitorHistory) -> dict[str, Any]:
+    """Return what the secant tool needs to read some batches."""
+    curve, total = episode.curve, float(episode.n.sum())
     columns: dict[str, Any] = {
         "score": curve.score,
-        "next": np.append(stretch.low, np.nan),
-        "n": np.concatenate([[0], np.cumsum(stretch.n)]),
+        "next": np.append(episode.low, np.nan),
+        "n": np.concatenate([[0], np.cumsum(episode.n)]),
         "fraction": curve.fraction,
-        "scored": np.concatenate([[0.0], np.cumsum(stretch.scored)]) / total,
+        "scored": np.concatenate([[0.0], np.cumsum(episode.scored)]) / total,
         "difference": curve.difference,
     }
-    sigma = max(stretch.sigma, _seen(stretch))
-    found = _found(stretch, history) if stretch.name.startswith("Since") else []
+    sigma = max(episode.sigma, _seen(episode))
+    found = _found(episode, history) if episode.name.startswith("Since") else []
     return {
-        "name": stretch.name,
-        "sigma": stretch.sigma,
+        "name": episode.name,
+        "sigma": episode.sigma,
         "confidence_level": _LEVEL,
         "half_width": critical(null.range, 1 - _LEVEL) * sigma,
         "intervals": found,
@@ -98,26 +98,26 @@ def _series(stretch: Stretch, history: MonitorHistory) -> dict[str, Any]:
     }
 
 
-def _seen(stretch: Stretch) -> float:
+def _seen(episode: Episode) -> float:
     """Return the standard deviation that the outcomes themselves show."""
-    mean, rate = stretch.scored / stretch.n, stretch.events / stretch.n
-    squares = stretch.n * (rate * (1 - 2 * mean) + mean * mean)
-    return float(np.sqrt(squares.sum()) / stretch.n.sum())
+    mean, rate = episode.scored / episode.n, episode.events / episode.n
+    squares = episode.n * (rate * (1 - 2 * mean) + mean * mean)
+    return float(np.sqrt(squares.sum()) / episode.n.sum())
 
 
-def _found(stretch: Stretch, history: MonitorHistory) -> list[dict[str, Any]]:
+def _found(episode: Episode, history: MonitorHistory) -> list[dict[str, Any]]:
     """Return the range that is off, between ends of cells that hold predictions."""
     where = history.where
     if where is None or where.direction not in {"too high", "too low"} or where.low == where.high:
         return []
     if (where.low, where.high) == (0.0, 1.0):  # which has a button anyway
         return []
-    inside = np.flatnonzero((stretch.low >= where.low) & (stretch.high <= where.high))
-    gap = _sum(stretch.events - stretch.scored, inside)
+    inside = np.flatnonzero((episode.low >= where.low) & (episode.high <= where.high))
+    gap = _sum(episode.events - episode.scored, inside)
     if not inside.size or not gap:
         return []
-    low, high = float(stretch.low[inside[0]]), float(stretch.high[inside[-1]])
-    return [{"low": low, "high": high, "miscalibration": gap / _sum(stretch.n, inside)}]
+    low, high = float(episode.low[inside[0]]), float(episode.high[inside[-1]])
+    return [{"low": low, "high": high, "miscalibration": gap / _sum(episode.n, inside)}]
 
 
 def _sum(column: NumberArray, inside: Any) -> float:

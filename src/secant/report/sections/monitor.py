@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from secant._base.types import FloatArray
-    from secant._results.monitor import MonitorHistory, Period, Stretch, Where
+    from secant._results.monitor import Episode, MonitorHistory, Period, Where
 
 __all__ = ["answer", "batches", "evidence", "ranges", "rests_on"]
 
@@ -210,8 +210,8 @@ def _mood(history: MonitorHistory) -> str | None:
 
 def ranges(history: MonitorHistory) -> Markup:
     """Return a table of ranges of scores: forecast and happened, before it began and since."""
-    stretches = history.stretches
-    several = len(stretches) > 1
+    episodes = history.episodes
+    several = len(episodes) > 1
     heads = [("scores", ""), ("predictions", "number minor")]
     heads += [("forecast", "number minor"), ("happened", "number minor")]
     heads += [
@@ -220,7 +220,7 @@ def ranges(history: MonitorHistory) -> Markup:
     ]
     if several:
         heads.append(("off before, points", "number"))
-    rows = _joined(history, stretches)
+    rows = _joined(history, episodes)
     return tag(
         "section",
         tag("h2", "Which scores?"),
@@ -239,7 +239,7 @@ def ranges(history: MonitorHistory) -> Markup:
 
 
 def _which(history: MonitorHistory, *, several: bool) -> str:
-    what = f"{stretch_words(history)}, in ranges of scores"
+    what = f"{episode_words(history)}, in ranges of scores"
     before = "; the last column is how far the same scores were off before" if several else ""
     return (
         f"{what}{before}. Positive: more happened than forecast, scores are too low. Of many "
@@ -247,7 +247,7 @@ def _which(history: MonitorHistory, *, several: bool) -> str:
     )
 
 
-def stretch_words(history: MonitorHistory) -> str:
+def episode_words(history: MonitorHistory) -> str:
     """Say which batches are shown."""
     if history.since is None:
         return "All batches"
@@ -255,7 +255,7 @@ def stretch_words(history: MonitorHistory) -> str:
 
 
 def _joined(
-    history: MonitorHistory, stretches: Sequence[Stretch]
+    history: MonitorHistory, episodes: Sequence[Episode]
 ) -> list[tuple[float, float, list[FloatArray]]]:
     """Return ranges of scores with rows, events and sums of scores: since, then before."""
     edges = history.edges
@@ -265,7 +265,7 @@ def _joined(
     found = []
     for low, high in zip(coarse[:-1].tolist(), coarse[1:].tolist(), strict=True):
         sums = []
-        for each in reversed(stretches):
+        for each in reversed(episodes):
             inside = (each.low >= low) & (each.low < high)
             columns = (each.n, each.events, each.scored)
             sums.append(np.array([float(column[inside].sum()) for column in columns]))

@@ -1,4 +1,4 @@
-"""What an engine is asked: one group-by, and again for the few stretches of scores that matter.
+"""What an engine is asked: one group-by, and again for the few ranges of scores that matter.
 
 Everything is an expression of narwhals, which DuckDB, Polars, Dask, Spark and Ibis each run in
 their own way; only sums come back. They must not depend on how an engine adds up:

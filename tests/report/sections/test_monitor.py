@@ -1,0 +1,35 @@
+"""The sections of a monitor's page, as text."""
+
+import numpy as np
+import pytest
+
+from secant import Monitor
+from secant.report.sections import monitor as sections
+
+
+def watched(off, days=12):
+    monitor, rng = Monitor(), np.random.default_rng(3)
+    for day in range(days):
+        scores = rng.random(500)
+        monitor.add(rng.random(500) < np.clip(scores - off, 0, 1), scores, time=day)
+    return monitor.history
+
+
+@pytest.mark.parametrize("off", [0.0, 0.2])
+def test_the_answer_comes_first_and_says_what_it_rests_on(off):
+    history = watched(off)
+    words = str(sections.answer(history))
+    assert history.headline in words
+    assert ("alarm" in words.lower()) >= history.alarm
+    assert sections.rests_on(history)
+
+
+def test_every_batch_has_its_row():
+    history = watched(0.0, days=7)
+    assert str(sections.batches(history)).count("<tr") == 1 + 7
+
+
+def test_the_chart_of_evidence_has_its_threshold():
+    chart = str(sections.evidence(watched(0.2)))
+    assert "<path" in chart
+    assert "0.05" in chart or "20" in chart  # the level, or its reciprocal
