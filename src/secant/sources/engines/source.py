@@ -297,6 +297,13 @@ def _check(answer: Answer, table: Table, columns: Columns) -> None:
         weight = columns.sample_weight
         is_zero = ") is zero in every row"
         raise InputError(f"column {weight!r} (", Argument("sample_weight"), is_zero, column=weight)
+    # An engine may take it from a file's statistics, which leave NaN out, that there is none.
+    if "w" in sums and not np.isfinite(sums["w"][~unused]).all():
+        weight, lost = columns.sample_weight, ") holds values that are not numbers; "
+        drops = "secant drops no rows"
+        raise InputError(
+            f"column {weight!r} (", Argument("sample_weight"), lost, drops, column=weight
+        )
     minus, other = int(sums["minus"].sum()), int((sums["rows"] - sums["n1"])[~unused].sum())
     if 0 < minus < other:
         both = ") holds both -1 and 0; outcomes must be 0 and 1, or -1 and 1"
