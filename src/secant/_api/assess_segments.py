@@ -142,7 +142,8 @@ def assess_segments(
     :math:`a` = 1 - ``confidence_level``: Clopper and Pearson's for the number of events, minus the
     mean score; with sampling weights those of a range of scores, :math:`\pm q_R(a/m)\hat\sigma`.
 
-    A segment that is not found is not thereby calibrated, and one that is found need not be the
+    Where the whole is off so are its segments: ask :func:`assess` first. A segment that is not
+    found is not thereby calibrated, and one that is found need not be the
     cause: a feature that was not given may be.
 
     References

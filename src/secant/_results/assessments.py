@@ -75,7 +75,8 @@ class Assessments(Mapping[Any, "Calibration"]):
     Attributes
     ----------
     rows : tuple of Group
-        The groups, smallest adjusted P-value first.
+        The groups, smallest adjusted P-value first; segments in the order in which they were
+        found.
     by : tuple of str
         What the groups are: names of columns, ``"group"``, ``"class"``, ``"predicted class"`` or
         ``"segment"``.
