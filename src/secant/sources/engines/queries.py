@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import narwhals as nw
 import numpy as np
 
-from secant._input.groups import plain_key
 from secant.errors import Argument, InputError
 from secant.sources.engines.budget import Budget
 from secant.sources.engines.engine import engine_of, with_strays
@@ -35,6 +34,7 @@ from secant.sources.engines.expressions import (
     zero_or_one,
 )
 from secant.sources.engines.faults import Faults
+from secant.sources.engines.keys import plain_keys
 from secant.sources.engines.outcomes import outcomes
 
 if TYPE_CHECKING:
@@ -243,15 +243,13 @@ class Table:
 
     def _name(self) -> nw.Expr:
         """Write a group's key as a text."""
-        return nw.concat_str(
-            *(
-                nw.when(nw.col(name).is_null())
-                .then(nw.lit("null"))
-                .otherwise(nw.col(name).cast(nw.String))
-                for name in self.by
-            ),
-            separator=",",
-        )
+
+        def text(name: str) -> nw.Expr:
+            # Joined to nothing, lest an enumeration of PostgreSQL's be asked for a value "null".
+            written = nw.concat_str(nw.lit(""), nw.col(name).cast(nw.String), separator="")
+            return nw.when(nw.col(name).is_null()).then(nw.lit("null")).otherwise(written)
+
+        return nw.concat_str(*(text(name) for name in self.by), separator=",")
 
     def _terms(self) -> dict[str, nw.Expr]:
         """Return what is summed in every cell."""
@@ -273,7 +271,7 @@ class Table:
     def _keys(self, answer: nw.DataFrame[Any]) -> list[tuple[Any, ...]]:
         if not self.by:
             return [()] * len(answer)
-        columns = [[plain_key(key) for key in answer[name].to_list()] for name in self.by]
+        columns = [plain_keys(answer[name]) for name in self.by]
         return list(zip(*columns, strict=True))
 
 
