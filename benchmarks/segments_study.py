@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import importlib.util
 import time
+from concurrent.futures import ProcessPoolExecutor
 
 import numpy as np
 
@@ -181,6 +182,8 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="few repetitions, to see it run")
     parser.add_argument("--only", choices=("alarms", "power"), help="one half of the study")
+    parser.add_argument("--reps", type=int, default=500, help="data sets for each cause")
+    parser.add_argument("--workers", type=int, default=2, help="processes for the causes")
     asked = parser.parse_args()
     share = 0.05 if asked.quick else 1
     # At 5% a test from 199 draws is decided by the tenth draw that is as extreme.
@@ -190,7 +193,7 @@ def main():
         show_alarms(int(1000 * share))
         mcgrad_beside(int(100 * share))
     if asked.only != "alarms":
-        show_power(int(60 * share))
+        show_power(int(asked.reps * share), asked.workers)
     print(f"{time.perf_counter() - start:.0f} seconds")
 
 
@@ -209,20 +212,31 @@ def show_alarms(reps):
             print(f"  {scores} scores, {kind} features, about {searched} segments: {shown}")
 
 
-def show_power(reps):
-    """Print what is found where one thing is wrong."""
+def show_power(reps, workers):
+    """Print what is found where one thing is wrong, a line of a table each."""
     print(f"One cause, 10,000 rows, {reps} data sets each")
-    for words, (cause, change) in CAUSES.items():
-        for correlated in (False, True):
-            found = power(reps, cause, change, correlated=correlated)
-            kind = "correlated" if correlated else "independent"
-            print(
-                f"  {words}, {kind}: assess {found['assess']:.0%}, found {found['found']:.0%} "
-                f"(Holm {found['Holm']:.0%}), named {found['named']:.0%}; reports "
-                f"{found['reports']:.2f} of {found['stand out']:.1f} that stand out; limits hold "
-                f"for {found['picked covered']:.1%} of those picked, all in "
-                f"{found['all covered']:.1%}"
-            )
+    asked = [(words, correlated) for words in CAUSES for correlated in (False, True)]
+    with ProcessPoolExecutor(workers) as pool:
+        answers = pool.map(power_of, [reps] * len(asked), *zip(*asked, strict=True))
+        for (words, correlated), found in zip(asked, answers, strict=True):
+            shares = "assess", "found", "Holm", "named"
+            cells = [
+                words,
+                "correlated" if correlated else "independent",
+                *(f"{found[name]:.0%}" for name in shares),
+                f"{found['reports']:.2f}",
+                f"{found['stand out']:.1f}",
+                f"{found['picked covered']:.1%}",
+                f"{found['all covered']:.1%}",
+            ]
+            print("| " + " | ".join(cells) + " |", flush=True)
+
+
+def power_of(reps, words, correlated):
+    """Answer for a cause by its name, in a process of its own."""
+    cause, change = CAUSES[words]
+    searching.ENOUGH = int(LEVEL * (1 + DRAWS))
+    return power(reps, cause, change, correlated=correlated)
 
 
 if __name__ == "__main__":
