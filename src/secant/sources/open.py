@@ -14,6 +14,7 @@ from secant._input.options import AS_USUAL
 from secant.errors import Argument, InputError
 from secant.sources.apart import Apart
 from secant.sources.rows import RowSource
+from secant.sources.streams import readable, staying
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -46,10 +47,11 @@ def open_source(
         _refuse_names(y_true=y_true, y_prob=y_prob)
         return RowSource(observations(y_true, y_prob, sample_weight, reading))
     columns = named_columns(y_true, y_prob, sample_weight, reading=reading)
+    data = readable(data, columns.names, lambda names: columns.check(names, Argument("data")))
     if _is_files(data):
         from secant.sources.files.source import open_files  # noqa: PLC0415  (pyarrow is an extra)
 
-        return open_files(data, columns)
+        return staying(open_files(data, columns), data)
     table = _table(data)
     if _is_lazy(table):
         from secant.sources.engines.source import open_engine  # noqa: PLC0415  (as narwhals is)
@@ -89,10 +91,11 @@ def open_groups(
         names = tuple(f"group {i + 1}" for i in range(len(keys[0]))) if several else ("group",)
         return _apart(seen, keys, codes, names)
     columns = named_columns(y_true, y_prob, sample_weight, by, reading=reading)
+    data = readable(data, columns.names, lambda names: columns.check(names, Argument("data")))
     if _is_files(data):
         from secant.sources.files.source import open_file_groups  # noqa: PLC0415  (as above)
 
-        return open_file_groups(data, columns)
+        return staying(open_file_groups(data, columns), data)
     table = _table(data)
     if _is_lazy(table):
         from secant.sources.engines.source import open_engine_groups  # noqa: PLC0415  (as above)
@@ -128,7 +131,7 @@ def open_rows(
     InputError
         As :func:`open_source`; and if the rows are an engine's.
     """
-    if data is not None and not _is_files(data) and _is_lazy(data := _table(data)):
+    if data is not None and _is_kept(data):
         raise _kept_by_the_engine(asked)
     source = open_source(y_true, y_prob, data=data, sample_weight=sample_weight, reading=reading)
     assert isinstance(source, RowSource)  # noqa: S101
@@ -162,6 +165,14 @@ def open_columns(data: Any, wanted: Mapping[str, Any], *, asked: str) -> dict[st
         for argument, given in wanted.items()
         if given is not None
     }
+
+    def check(available: Sequence[str]) -> None:
+        for argument, several in names.items():
+            for name in several:
+                check_column(argument, name, available, Argument("data"))
+
+    listed = list(dict.fromkeys(name for several in names.values() for name in several))
+    data = readable(data, listed, check)
     if _is_files(data):
         from secant.sources.files.source import read_columns  # noqa: PLC0415  (as above)
 
@@ -170,9 +181,7 @@ def open_columns(data: Any, wanted: Mapping[str, Any], *, asked: str) -> dict[st
         table = _table(data)
         if _is_lazy(table):
             raise _kept_by_the_engine(asked)
-        for argument, several in names.items():
-            for name in several:
-                check_column(argument, name, _names(table), Argument("data"))
+        check(_names(table))
         read = {name: _column(table, name) for several in names.values() for name in several}
 
     def found(given: Any) -> Any:
@@ -241,9 +250,18 @@ def _table(data: Any) -> Any:
     except TypeError as error:
         raise InputError(
             Argument("data"),
-            " must be a data frame, a table of an engine, a mapping of arrays, a path or a list "
-            f"of paths; got {type(data).__name__}",
+            " must be a data frame, a table of an engine, a stream of Arrow batches, a mapping of "
+            f"arrays, a path or a list of paths; got {type(data).__name__}",
         ) from error
+
+
+def _is_kept(data: Any) -> bool:
+    """Tell whether ``data`` is a table whose rows an engine keeps."""
+    if _is_files(data) or isinstance(data, Mapping):
+        return False
+    narwhals = require("narwhals", "frames", "data frames and tables of engines need")
+    frame = narwhals.from_native(data, pass_through=True)
+    return frame is not data and _is_lazy(frame)
 
 
 def _is_lazy(table: Any) -> bool:

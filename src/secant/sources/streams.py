@@ -1,0 +1,144 @@
+"""Tables that come as streams of Arrow batches, turned into something that can be read again.
+
+Every answer takes several passes, and a stream is over after one. What is in memory anyway becomes
+a table there. Everything else (tables of Delta Lake and Iceberg, datasets of pyarrow and of Hugging
+Face, readers of record batches) is written batch by batch to a temporary file, the columns that are
+named alone, and read like any other file; the file goes when whatever reads it is gone.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+import weakref
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+
+from secant._base.extras import require
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+__all__ = ["Spooled", "readable", "staying"]
+
+_Reader = TypeVar("_Reader")
+
+# Rows of a batch where we say how many.
+_BATCH = 1 << 16
+
+
+class Spooled(os.PathLike[str]):
+    """A temporary file of batches, which is removed when nobody refers to it any more."""
+
+    def __init__(self, schema: Any, batches: Iterable[Any]) -> None:
+        folder = tempfile.mkdtemp(prefix="secant-")
+        weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
+        self._path = str(Path(folder, "stream.arrow"))
+        with _pyarrow().ipc.new_stream(self._path, schema) as stream:
+            for batch in batches:
+                stream.write(batch)
+
+    def __fspath__(self) -> str:
+        return self._path
+
+
+class _Stream(NamedTuple):
+    """What batches hold, and how to get those of some columns."""
+
+    names: Sequence[str]
+    read: Callable[[Sequence[str]], tuple[Any, Iterable[Any]]]
+
+
+def readable(data: Any, names: Sequence[str], check: Callable[[Sequence[str]], None]) -> Any:
+    """Return what can be read again and again: a file, a table, or ``data`` itself.
+
+    Parameters
+    ----------
+    data
+        What the user passed.
+    names
+        The columns that will be read.
+    check
+        Refuses a table that lacks one of them, given the columns that it has.
+    """
+    if isinstance(data, (str, os.PathLike, Mapping, list, tuple)):
+        return data
+    stream = _stream(data)
+    if stream is not None:
+        check(stream.names)
+        return Spooled(*stream.read(names))
+    if _has(data, "__arrow_c_stream__") and not _is_frame(data):
+        try:
+            return _pyarrow().table(data)
+        except (TypeError, ValueError):  # a column, not a table
+            return data
+    return data
+
+
+def staying(source: _Reader, data: Any) -> _Reader:
+    """Return a source, as long as which the temporary file that it reads stays."""
+    if isinstance(data, Spooled):
+        weakref.finalize(source, id, data)  # which refers to the file until then
+    return source
+
+
+def _stream(data: Any) -> _Stream | None:
+    """Return the batches of what is no frame and does not lie in memory."""
+    if _has(data, "to_pyarrow_dataset"):  # Delta Lake: the files of its current version
+        data = data.to_pyarrow_dataset()
+    if _has(data, "scan", "snapshots"):  # Iceberg: the rows of its current snapshot
+        data = data.scan()
+    if _has(data, "to_arrow_batch_reader", "select"):
+        return _Stream(
+            _names_of_scan(data), lambda names: _reader(data.select(*names).to_arrow_batch_reader())
+        )
+    if _has(data, "with_format", "select_columns", "iter"):  # Hugging Face
+        return _Stream(data.column_names, lambda names: _hugging_face(data, names))
+    if _has(data, "to_batches", "scanner"):  # pyarrow.dataset
+        return _Stream(data.schema.names, lambda names: _reader(_scanned(data, names)))
+    if _has(data, "read_next_batch"):  # a reader, whose columns come all
+        return _Stream(data.schema.names, lambda _: _reader(data))
+    return None
+
+
+def _names_of_scan(scan: Any) -> Sequence[str]:
+    return [field.name for field in scan.projection().fields]
+
+
+def _scanned(dataset: Any, names: Sequence[str]) -> Any:
+    return dataset.scanner(columns=list(names)).to_reader()
+
+
+def _reader(reader: Any) -> tuple[Any, Iterable[Any]]:
+    return reader.schema, reader
+
+
+def _hugging_face(data: Any, names: Sequence[str]) -> tuple[Any, Iterable[Any]]:
+    chosen = data.select_columns(list(names)).with_format("arrow")
+    tables = iter(chosen.iter(batch_size=_BATCH))
+    first = next(tables, None)
+    if first is None:
+        return _pyarrow().schema([(name, _pyarrow().float64()) for name in names]), ()
+
+    def all_of_them() -> Iterable[Any]:
+        yield from first.to_batches()
+        for table in tables:
+            yield from table.to_batches()
+
+    return first.schema, all_of_them()
+
+
+def _has(data: Any, *methods: str) -> bool:
+    """Tell whether something is made with these methods; columns may pass for attributes."""
+    return all(hasattr(type(data), method) for method in methods)
+
+
+def _is_frame(data: Any) -> bool:
+    narwhals = require("narwhals", "frames", "data frames and tables of engines need")
+    return narwhals.from_native(data, pass_through=True) is not data
+
+
+def _pyarrow() -> Any:
+    return require("pyarrow", "files", "streams of Arrow batches need")
