@@ -117,6 +117,6 @@ def test_line_numbers_hold_over_many_blocks(monkeypatch):
 
 def test_a_line_without_end(monkeypatch):
     monkeypatch.setattr(quotes, "_LONGEST", 1 << 19)
-    Path("a.csv").write_text("y,p,note\n1,0.5,a\n" + "x" * (1 << 20))
-    with pytest.raises(secant.InputError, match="line 3 is longer than any line of a table"):
-        secant.assess("y", "p", data="a.csv")
+    text = b"y,p\n1,0.5\n" + b"x" * (1 << 20)
+    with pytest.raises(secant.InputError, match=r"a\.csv, line 3 is longer than any line of a"):
+        CheckedText(Path("a.csv"), io.BytesIO(text), ",").finish()
