@@ -113,3 +113,10 @@ def test_line_numbers_hold_over_many_blocks(monkeypatch):
         lines[place] = '1,0.5,"'
         with pytest.raises(secant.InputError, match=f"line {place + 2:,}:"):
             secant.assess("y", "p", data=write(lines))
+
+
+def test_a_line_without_end(monkeypatch):
+    monkeypatch.setattr(quotes, "_LONGEST", 1 << 19)
+    text = b"y,p\n1,0.5\n" + b"x" * (1 << 20)
+    with pytest.raises(secant.InputError, match=r"a\.csv, line 3 is longer than any line of a"):
+        CheckedText(Path("a.csv"), io.BytesIO(text), ",").finish()

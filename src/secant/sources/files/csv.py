@@ -47,7 +47,8 @@ class Csv(Format):
     def look(self, path: Path) -> Look:
         """Read the names, and guess types from the first rows."""
         with open_text(path) as text:
-            _check_start(path, text.read(_START), self._separator(path))
+            start = CheckedText(path, text, self._separator(path)).read(_START)
+            _check_start(path, start, self._separator(path))
         with self._open(path, None, {}, threads=False) as reader:
             return look_of(reader.schema, None, 1)
 
@@ -78,9 +79,20 @@ class Csv(Format):
         threads: bool = True,
     ) -> Generator[Any]:
         """Read columns in batches of at most ``size`` rows; one thread knows lines by number."""
-        with self._open(path, names, types, threads=threads) as reader:
-            for batch in reader:
-                yield from (batch.slice(i, size) for i in range(0, batch.num_rows, size))
+        # Quotes are checked beside what Arrow reads, and to the end of the file before the last
+        # batch is all there was. Arrow must not read through us: its threads would call Python,
+        # which ends the process if that is about to end itself.
+        with open_text(path) as text:
+            checked = CheckedText(path, text, self._separator(path))
+            try:
+                with self._open(path, names, types, threads=threads) as reader:
+                    for batch in reader:
+                        checked.read(BLOCK)
+                        yield from (batch.slice(i, size) for i in range(0, batch.num_rows, size))
+            except arrow().ArrowInvalid:
+                checked.finish()  # a quote is the better reason
+                raise
+            checked.finish()
 
     def explain(
         self, path: Path, types: Mapping[str, Any], roles: Mapping[Argument, str]
@@ -113,7 +125,7 @@ class Csv(Format):
 
         with open_text(path) as text:
             yield csv.open_csv(
-                CheckedText(path, text, self._separator(path)),
+                text,
                 read_options=csv.ReadOptions(block_size=BLOCK, use_threads=threads),
                 parse_options=csv.ParseOptions(delimiter=self._separator(path)),
                 # Only an empty field is missing: NA is a word, and may be the name of a group.

@@ -21,11 +21,12 @@ __all__ = ["CheckedText"]
 _BOM = b"\xef\xbb\xbf"
 # Bytes looked at together, which stay in a processor's cache.
 _AT_ONCE = 1 << 18
+_LONGEST = 1 << 25
 _QUOTE, _LINE, _RETURN = b'"\n\r'
 
 
 class CheckedText:
-    """Text that is read as it is, after its quotes have been checked.
+    """Text whose quotes are checked as it is read.
 
     Parameters
     ----------
@@ -36,8 +37,6 @@ class CheckedText:
     separator
         What stands between fields.
     """
-
-    closed = False
 
     def __init__(self, path: Path, text: Any, separator: str) -> None:
         self._path, self._text = path, text
@@ -70,7 +69,15 @@ class CheckedText:
                 self._check(self._rest + piece[:end])
                 self._rest = b""
             self._rest += piece[end:]
+            if len(self._rest) > _LONGEST:
+                msg = f"{self._path}, line {self._lines + 1:,} is longer than any line of a table"
+                raise InputError(msg)
         return block
+
+    def finish(self) -> None:
+        """Read what is left."""
+        while self.read(_AT_ONCE):
+            pass
 
     def _check(self, text: bytes) -> None:
         """Check whole lines."""

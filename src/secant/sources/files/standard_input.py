@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import sys
 import tempfile
 from functools import cache
 from pathlib import Path
-from typing import IO, TextIO
+from typing import TextIO
 
 from secant.errors import InputError
 
@@ -40,13 +41,13 @@ def standard_input() -> Path:
     if not Path("/proc/self/fd").exists():
         msg = "- stands for standard input, which can be read again on Linux alone; name a file"
         raise InputError(msg)
-    return StandardInput(f"/proc/self/fd/{_kept(sys.stdin).fileno()}")
+    return StandardInput(f"/proc/self/fd/{_kept(sys.stdin)}")
 
 
 @cache  # it can be read only once, and is asked for in every look
-def _kept(stream: TextIO) -> IO[bytes]:
+def _kept(stream: TextIO) -> int:
     """Return a file with all that comes, of no name, so that nothing is ever left behind."""
-    kept = tempfile.TemporaryFile()  # noqa: SIM115  (open for as long as the process lives)
-    shutil.copyfileobj(stream.buffer, kept)
-    kept.flush()
-    return kept
+    with tempfile.TemporaryFile() as kept:
+        shutil.copyfileobj(stream.buffer, kept)
+        kept.flush()
+        return os.dup(kept.fileno())  # open for as long as the process lives
