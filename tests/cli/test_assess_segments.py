@@ -21,7 +21,8 @@ def run(*arguments):
 
     from secant.cli import cli
 
-    return CliRunner().invoke(cli, ["assess", *map(str, arguments)])
+    wide = CliRunner(env={"COLUMNS": "120"})  # in which the table fits, whoever runs the tests
+    return wide.invoke(cli, ["assess", *map(str, arguments)])
 
 
 def table(off=-0.2, n=5000):

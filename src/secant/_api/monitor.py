@@ -271,7 +271,7 @@ def _of_cells(cells: Cells, others: dict[str, Any]) -> CellBatch:
     if sums.sampling:
         weights = "these Cells hold predictions with sampling weights, which a monitor cannot use"
         raise InputError(weights)
-    return CellBatch(sums, cells.forbidden)
+    return CellBatch(sums, cells.n_cells, cells.forbidden)
 
 
 def _is_empty(column: Any) -> bool:

@@ -112,12 +112,13 @@ class RowBatch:
 class CellBatch:
     """Sums per cell, as ``Cells`` keeps them."""
 
-    def __init__(self, sums: CellSums, forbidden: int) -> None:
+    def __init__(self, sums: CellSums, n_cells: int, forbidden: int) -> None:
         self._means = sums.means()
-        self._cells = (sums.count.shape[0] >> 1) - 1
+        self._cells = n_cells
         self.n = int(sums.count.sum())
         self.grid = min(self._cells, GRID)
-        at_one = int(sums.count[-2])  # failures in the cell of the score 1
+        # Failures in the cell of the score 1, which a state that was read may not have.
+        at_one = int(sums.count[-2]) if sums.count.size and sums.grid.anchor[-1] == 1 else 0
         self._impossible = forbidden - at_one, at_one
 
     def counts(self) -> IntArray:

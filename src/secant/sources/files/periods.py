@@ -16,7 +16,7 @@ from secant.errors import Argument, InputError, Message
 from secant.sources import rows as row_source
 from secant.sources.files.formats import arrow
 from secant.sources.files.predictions import Predictions
-from secant.sources.files.values import as_array, group_codes, kind_of
+from secant.sources.files.values import TIMES, as_array, group_codes, kind_of
 from secant.sources.files.walking import Walk
 
 if TYPE_CHECKING:
@@ -169,7 +169,7 @@ class PeriodFiles(Predictions):
         [name] = self.columns.by
         column = batch.columns[name]
         try:
-            if kind_of(column.type) == "dates" and not column.null_count:
+            if kind_of(column.type) in TIMES and not column.null_count:
                 keys, codes = self._dates(column)
             else:
                 keys, codes = group_codes([column])

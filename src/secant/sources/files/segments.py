@@ -26,7 +26,7 @@ from secant.errors import InputError
 from secant.sources import rows as row_source
 from secant.sources.files.csv import typed
 from secant.sources.files.predictions import Predictions
-from secant.sources.files.values import group_codes, kind_of, numbers
+from secant.sources.files.values import TIMES, group_codes, kind_of, numbers
 from secant.sources.files.walking import Walk, gathered, usable
 from secant.sources.rows import RowSource
 
@@ -59,7 +59,7 @@ class _FeatureFiles(Predictions):
         if kind == "numbers":
             return Column(numbers(column), [], None)
         keys, codes = group_codes([column])
-        return sorted_out(keys, codes) if kind == "dates" else Column(None, keys, codes)
+        return sorted_out(keys, codes) if kind in TIMES else Column(None, keys, codes)
 
     def keys(self, batch: Batch) -> tuple[list[Any], IntArray]:
         """Return the level of every row in every feature, a column each."""

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from secant.errors import Argument
 
 __all__ = [
+    "TIMES",
     "as_array",
     "group_codes",
     "kind_of",
@@ -25,9 +26,9 @@ __all__ = [
     "refusal",
 ]
 
-_ZONED = "times with a zone"
-_TIMES = ("dates", "times", _ZONED)
-_ANY = ("numbers", "booleans", "text", *_TIMES)
+ZONED = "times with a zone"
+TIMES = ("dates", "times", ZONED)
+_ANY = ("numbers", "booleans", "text", *TIMES)
 _HOLDS = {
     "numbers": ("is_integer", "is_floating", "is_decimal"),
     "booleans": ("is_boolean",),
@@ -51,7 +52,7 @@ def kind_of(kind: Any) -> str:
     if types.is_dictionary(kind) or types.is_run_end_encoded(kind):
         return kind_of(kind.value_type)
     if types.is_timestamp(kind):
-        return "times" if kind.tz is None else _ZONED
+        return "times" if kind.tz is None else ZONED
     for held, tests in _HOLDS.items():
         if any(getattr(types, test)(kind) for test in tests):
             return held
@@ -151,7 +152,7 @@ def group_codes(columns: list[Any]) -> tuple[list[Any], IntArray]:
 def _keys(column: Any) -> tuple[list[Any], IntArray]:
     codes, values = _encoded(column)
     used = np.flatnonzero(np.bincount(codes + 1, minlength=len(values) + 1)[1:])
-    zoned = kind_of(values.type) == _ZONED
+    zoned = kind_of(values.type) == ZONED
     keys, numbered = factorized(_distinct(values, used), zoned=zoned) if len(used) else ([], used)
     number_of_code = np.zeros(int(codes.max()) + 2, np.int64)  # the last is for -1
     number_of_code[used] = numbered
@@ -167,7 +168,7 @@ def _distinct(values: Any, used: IntArray) -> np.ndarray[Any, Any]:
     pa = arrow()
     places = pa.Array.from_buffers(pa.int64(), len(used), [None, pa.py_buffer(used)])
     values = values.take(places)
-    if kind_of(values.type) in _TIMES:
+    if kind_of(values.type) in TIMES:
         whole = as_array(values.cast(pa.int32() if pa.types.is_date32(values.type) else pa.int64()))
         if pa.types.is_timestamp(values.type):
             return whole.view(f"M8[{values.type.unit}]")
