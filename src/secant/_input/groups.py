@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from secant._base.types import IntArray
     from secant._input.observations import Observations
 
-__all__ = ["combined", "factorized", "grouped", "key_order", "plain_key", "split"]
+__all__ = ["combined", "factorized", "grouped", "key_order", "plain_key", "plain_times", "split"]
 
 # Units of numpy that no time of Python can hold.
 _FINE = {"ns", "ps", "fs", "as"}
@@ -105,7 +105,7 @@ def plain_key(key: Any) -> Any:
     if isinstance(key, tuple):
         return tuple(plain_key(part) for part in key)
     if isinstance(key, (np.datetime64, np.timedelta64)):
-        return _plain_times(np.array([key]), zoned=False)[0]
+        return plain_times(np.array([key]), zoned=False)[0]
     if isinstance(key, np.generic):
         key = key.item()
     if key is None:
@@ -120,7 +120,7 @@ def _plain_time(time: datetime) -> datetime | str:
     """Return a time without what pandas adds to it, in UTC if it has a zone."""
     if getattr(time, "nanosecond", 0):  # of pandas, which is finer than Python
         stamp: Any = time
-        return _plain_times(np.array([stamp.asm8]), zoned=stamp.tzinfo is not None)[0]  # type: ignore[no-any-return]
+        return plain_times(np.array([stamp.asm8]), zoned=stamp.tzinfo is not None)[0]  # type: ignore[no-any-return]
     if time.tzinfo is not None:
         with suppress(OverflowError):  # within a day of the first or the last year
             time = time.astimezone(UTC)
@@ -128,7 +128,7 @@ def _plain_time(time: datetime) -> datetime | str:
     return datetime(*fields, time.microsecond, time.tzinfo)  # noqa: DTZ001  (none has none)
 
 
-def _plain_times(values: np.ndarray[Any, Any], *, zoned: bool) -> list[Any]:
+def plain_times(values: np.ndarray[Any, Any], *, zoned: bool) -> list[Any]:
     """Return times of numpy as Python has them, or as text where it has none that is equal."""
     coarse = values
     if np.datetime_data(values.dtype)[0] in _FINE:
@@ -191,7 +191,7 @@ def factorized(values: np.ndarray[Any, Any], *, zoned: bool = False) -> tuple[li
         return [plain_key(key) for key in distinct], codes
     if values.dtype.kind in "mM":
         distinct, codes = np.unique(values, return_inverse=True)  # one NaT, as one NaN
-        return _plain_times(distinct, zoned=zoned), codes
+        return plain_times(distinct, zoned=zoned), codes
     numbers: dict[Any, int] = {}
     try:
         found = np.fromiter(
