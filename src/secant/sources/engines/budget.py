@@ -19,8 +19,10 @@ __all__ = ["LEAVE", "Budget", "first_bits", "smallest_first"]
 
 # Rows that may leave an engine for one assessment.
 LEAVE = 100_000
-# What a look may bring in any case, for questions asked later.
+# What a look may bring in any case, for sums that are needed and for questions asked later; of many
+# groups more, since each further pass over the data costs more than they do.
 LEAST = 1 << 15
+LEAST_A_GROUP = 400
 # The first cells of a table without groups are 2^-14 wide.
 CELL_BITS = 14
 # In groups a cell holds eight rows on average, or more where all cells together would be too many.
@@ -38,6 +40,7 @@ class Budget:
 
     def __init__(self) -> None:
         self.brought = 0
+        self.groups = 1
 
     @property
     def left(self) -> int:
@@ -47,7 +50,9 @@ class Budget:
     @property
     def room(self) -> int:
         """Rows that the next look may bring."""
-        return max(self.left, LEAST)
+        if self.left >= LEAST:
+            return self.left
+        return max(LEAST, min(LEAST_A_GROUP * self.groups, LEAVE))
 
     def cells(self, rows: int, groups: int) -> int:
         """Return how many cells to cut so many rows of so many groups into."""

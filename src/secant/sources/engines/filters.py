@@ -23,7 +23,9 @@ __all__ = ["conditions", "members"]
 # Ranges of scores named in one query: engines take seconds to understand hundreds.
 RANGES_A_QUERY = 64
 # More of them are written as a list of cells, so many in one query.
-LISTED_A_QUERY = 1 << 14
+LISTED_A_QUERY = 1 << 15
+# Narrow cells bring few other rows, and take long to write.
+_CELLS_A_BLOCK = 4
 # Where ranges would take more queries than these, lists do, however many other rows they bring.
 QUERIES_A_LOOK = 4
 # Groups of so few rows are fetched whole, which spares naming ranges.
@@ -118,7 +120,8 @@ def _in_lists(
     spare: float,
 ) -> list[tuple[nw.Expr, Collection[int]]]:
     """Tell whether a row is in one of many cells; nothing if these hold too many other rows."""
-    bits = listed_bits(list(wanted.values()), LISTED_A_QUERY)
+    most = min(_CELLS_A_BLOCK * sum(len(blocks) for blocks in wanted.values()), LISTED_A_QUERY)
+    bits = listed_bits(list(wanted.values()), most)
     cells: list[tuple[int, float]] = []
     held = 0
     for number, blocks in wanted.items():

@@ -75,6 +75,7 @@ class EngineGroups:
         self._table = table
         self.by = columns.by
         sizes = table.sizes() if table.by else {(): 0}
+        table.budget.groups = max(1, len(sizes))
         self._grids = [self._first_grid(sizes)]
         answer = table.sums(self._grids[0])
         _check(answer, table, columns)
@@ -192,10 +193,9 @@ class EngineGroups:
 
     def _look_again(self, unseen: Mapping[int, Blocks]) -> None:
         anchor = self._finer_grid(unseen)
-        # Rows beside those wanted: as many as fit where distinct scores come back.
-        spare = self._table.budget.room
-        if anchor is SCORE:
-            spare = max(0, spare - sum(int(part.n.sum()) for part in unseen.values()))
+        # Rows beside those wanted: as many as fit where distinct scores come back, else a few.
+        wanted = sum(int(part.n.sum()) for part in unseen.values())
+        spare = max(0, self._table.budget.room - wanted) if anchor is SCORE else wanted // 4
         parts: dict[int, list[Blocks]] = {number: [] for number in unseen}
         for where, asked in conditions(self._table, self._keys, self._known, unseen, spare):
             answer = self._table.sums(anchor, [] if anchor is SCORE else self._grids, where)
