@@ -425,3 +425,60 @@ def test_scikit_learn_hands_over_what_it_makes():
     assert result.to_dict() == secant.assess(Y, probs[:, 1].tolist()).to_dict()
     with pytest.raises(InputError, match=r"probs\[:, 1\]"):
         secant.assess(words, probs, pos_label="yes")
+
+
+class Dlpack:
+    """What speaks dlpack and nothing else."""
+
+    def __init__(self, values):
+        self._values = np.asarray(values)
+
+    def __dlpack__(self, **options):
+        return self._values.__dlpack__(**options)
+
+    def __dlpack_device__(self):
+        return self._values.__dlpack_device__()
+
+
+def test_what_speaks_dlpack_alone_is_read():
+    y, p = np.array([0, 1, 1]), np.array([0.2, 0.6, 0.9])
+    assert secant.ecce_r(Dlpack(y), Dlpack(p)) == secant.ecce_r(y, p)
+
+
+class DlpackElsewhere:
+    def __dlpack__(self, **_):
+        raise BufferError("the array is on a CUDA device")
+
+    def __dlpack_device__(self):
+        return 2, 0
+
+
+class Shortened:
+    dtype = "torch.bfloat16"
+
+    def __array__(self, *_, **__):
+        raise TypeError("Got unsupported ScalarType BFloat16")
+
+
+class Sparse:
+    nnz = 2
+
+    def toarray(self):
+        return np.zeros((3, 1))
+
+
+@pytest.mark.parametrize(
+    ("value", "remedy"),
+    [
+        (DlpackElsewhere(), r"pass it as \.cpu\(\)"),
+        (Shortened(), r"pass it as \.float\(\)"),
+        (Sparse(), r"is sparse, and every row counts; pass it as \.toarray\(\)\.ravel\(\)"),
+        (np.zeros(3, [("a", "f4")]), r"pass it as \.astype\('float32'\)"),
+    ],
+)
+@pytest.mark.parametrize("place", [0, 1])
+def test_what_numpy_cannot_read_is_refused_with_what_helps(value, remedy, place):
+    arguments = [[0, 1, 1], [0.2, 0.6, 0.9]]
+    arguments[place] = value
+    with pytest.raises(InputError, match=remedy):
+        secant.assess(*arguments)

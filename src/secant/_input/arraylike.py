@@ -58,13 +58,27 @@ def _array(argument: str, value: Any) -> np.ndarray[Any, Any]:
         for index, item in enumerate(value):
             if item is np.ma.masked:
                 raise _masked(argument, index)
+    if hasattr(value, "toarray") and hasattr(value, "nnz"):
+        hint = "; pass it as .toarray().ravel()"
+        raise InputError(Argument(argument), " is sparse, and every row counts", hint=hint)
     # A tensor that carries a gradient refuses to become an array; files have a detach() as well.
     if hasattr(value, "detach") and hasattr(value, "__array__"):
         value = value.detach()
     try:
-        return np.asarray(value)
-    except (TypeError, ValueError, RuntimeError) as error:
-        raise InputError(Argument(argument), f" cannot be read as an array: {error}") from error
+        # What speaks dlpack alone, as arrays of JAX and CuPy may, would become one object.
+        only_dlpack = hasattr(value, "__dlpack__") and not hasattr(value, "__array__")
+        return np.from_dlpack(value) if only_dlpack else np.asarray(value)
+    except (TypeError, ValueError, RuntimeError, BufferError) as error:
+        unread = f" cannot be read as an array: {error}"
+        raise InputError(Argument(argument), unread, hint=_remedy(value, error)) from error
+
+
+def _remedy(value: Any, error: BaseException) -> str:
+    """Say what makes a tensor readable that numpy cannot read as it is."""
+    told = f"{error} {getattr(value, 'dtype', '')}".casefold()
+    if "bfloat16" in told:
+        return "; pass it as .float()"
+    return "; pass it as .cpu()" if any(word in told for word in ("cuda", "device", "gpu")) else ""
 
 
 def _masked(argument: str, *place: int) -> InputError:
@@ -113,9 +127,11 @@ def real_matrix(argument: str, value: Any) -> np.ndarray[Any, Any]:
 
 
 def wrong_type(argument: str, array: np.ndarray[Any, Any], wanted: str) -> InputError:
+    """Return the error about values that are not what they should be."""
+    hint = "; pass it as .astype('float32')" if array.dtype.kind == "V" else ""
     what = "text" if array.dtype.kind in "UST" else f"values of type {array.dtype}"
     first = f"; the first is {shown(array[0])}" if array.shape[0] else ""
-    return InputError(Argument(argument), f" must hold {wanted}; got {what}{first}")
+    return InputError(Argument(argument), f" must hold {wanted}; got {what}{first}", hint=hint)
 
 
 def one_value_a_row(argument: str, values: int, rows: int) -> InputError:
