@@ -59,8 +59,11 @@ ASKED = {
 
 
 @pytest.mark.parametrize("asked", ASKED)
-@pytest.mark.parametrize("error", [RuntimeError("out of\nluck\x1b[2J"), OSError(), KeyError("a")])
-def test_every_question_is_worded(asked, error, tmp_path, monkeypatch):
+@pytest.mark.parametrize(
+    ("kind", "said"), [(RuntimeError, "out of\nluck\x1b[2J"), (OSError, ""), (KeyError, "a")]
+)
+def test_every_question_is_worded(asked, kind, said, tmp_path, monkeypatch):
+    error = kind(said)
     made = predictions()
     made |= {"segment": np.arange(300) % 3, "weight": 1 + np.arange(300.0)}
     made["word"] = np.where(made["happened"] == 1, "yes", "no").astype(object)
@@ -88,8 +91,10 @@ def test_every_question_is_worded(asked, error, tmp_path, monkeypatch):
     assert "assess again" in str(caught.value)
 
 
-@pytest.mark.parametrize("error", [KeyboardInterrupt(), MemoryError(), SystemExit(3)])
-def test_what_is_not_the_engines_passes(error, tmp_path, monkeypatch):
+@pytest.mark.parametrize("kind", [KeyboardInterrupt, MemoryError, SystemExit])
+def test_what_is_not_the_engines_passes(kind, tmp_path, monkeypatch):
+    error = kind()
+
     def failing(frame):
         raise error
 

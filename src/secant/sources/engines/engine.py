@@ -31,8 +31,8 @@ _ADVICE = {
     _AGAIN: "connection closed network socket gateway shutdown refused",
     _ROOM: "memory diskfull",
     _LOOK: "undefinedtable undefinedcolumn no_such_table does_not_exist not_found notfound catalog",
-    _CAST: "cast conver coerce type out_of_range outofrange unsupported notdefined notimplemented "
-    "schema numericvalue",
+    _CAST: "cast convert conversion coerce type out_of_range outofrange unsupported notdefined "
+    "notimplemented schema numericvalue",
 }
 _SHOWN = 300
 
