@@ -3,6 +3,7 @@
 import doctest
 import importlib.util
 import os
+from typing import Any
 
 # Left out where the library is missing (`make test-oldest`).
 NEEDED = {
@@ -21,16 +22,16 @@ if os.environ.get("SECANT_REQUIRE_ALL") != "1":
         if importlib.util.find_spec(library) is None:
             collect_ignore += files
 
-_belongs = doctest.DocTestFinder._from_module
+_belongs: Any = doctest.DocTestFinder._from_module  # type: ignore[attr-defined]
 
 
-def _from_module(finder, module, thing):
+def _from_module(finder: Any, module: Any, thing: Any) -> bool:
     """Tell whether an object is a module's own: public classes call themselves ``secant.X``."""
     import secant
 
     if isinstance(thing, type) and thing.__module__ == "secant":
         return f"secant.{secant._HOME_OF[thing.__name__]}" == module.__name__
-    return _belongs(finder, module, thing)
+    return bool(_belongs(finder, module, thing))
 
 
-doctest.DocTestFinder._from_module = _from_module
+doctest.DocTestFinder._from_module = _from_module  # type: ignore[attr-defined]
