@@ -30,7 +30,8 @@ def _from_module(finder: Any, module: Any, thing: Any) -> bool:
     import secant
 
     if isinstance(thing, type) and thing.__module__ == "secant":
-        return f"secant.{secant._HOME_OF[thing.__name__]}" == module.__name__
+        home: str = f"secant.{secant._HOME_OF[thing.__name__]}"
+        return bool(home == module.__name__)
     return bool(_belongs(finder, module, thing))
 
 
