@@ -138,6 +138,7 @@ def test_more_rows_than_are_kept_for_quantiles_are_thinned(columns, tmp_path, mo
 
 
 def test_only_sums_leave_an_engine(columns, monkeypatch):
+    optional("narwhals")
     from secant.sources.engines import segments as engine
 
     answers = []
