@@ -20,6 +20,7 @@ __all__ = [
     "INK",
     "LIGHT_INK",
     "MUTED",
+    "NOISE",
     "SMALL",
     "TOO_HIGH",
     "TOO_LOW",
@@ -40,6 +41,7 @@ __all__ = [
 INK, LIGHT_INK = "#1f2328", "#e8eaed"  # the first model, on light and on dark paper
 MUTED = "#6a737d"  # what explains
 FAINT = "#b4bac1"  # what only guides the eye
+NOISE = "#7b8490"  # what could be noise, whatever its direction
 BAND = ("#6a737d", 0.12)  # what lies behind
 # Size of smaller text, relative to the size of text.
 SMALL = 0.85

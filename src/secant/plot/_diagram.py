@@ -28,12 +28,16 @@ __all__ = ["Diagram"]
 _MANY_BINS = 32
 # Scores that leave at least this share of the axis empty are drawn larger.
 _MOST_EMPTY = 0.5
+# Share of the width that a hint in the corner may take.
+_HINT_WIDTH = 0.75
 _WORDS = Words(
     title="Distance from the diagonal is miscalibration",
     short_title="The diagonal is good",
     ordinate="Mean response (how often it happened)",
     short_ordinate="Mean response",
+    short_abscissa="Mean score",
 )
+_COUNT_WORDS = Words("", "", "Predictions", "", short_abscissa="Mean score")
 
 # Our artists carry these names, so that a second display on the same axes finds the first.
 _LINE, _COUNTS, _DIAGONAL, _HINT = (
@@ -69,10 +73,10 @@ class Diagram:
             gid=_DIAGONAL,
         )
         corners = (
-            ("too low", (0, 1), (6, -5), style.TOO_LOW, "left", "top"),
-            ("too high", (1, 0), (-6, 5), style.TOO_HIGH, "right", "bottom"),
+            ("too low", (0, 1), (6, -5), "left", "top"),
+            ("too high", (1, 0), (-6, 5), "right", "bottom"),
         )
-        for words, corner, offset, color, horizontal, vertical in corners:
+        for words, corner, offset, horizontal, vertical in corners:
             self.ax.annotate(
                 words,
                 corner,
@@ -81,7 +85,7 @@ class Diagram:
                 textcoords="offset points",
                 horizontalalignment=horizontal,
                 verticalalignment=vertical,
-                color=color,
+                color=style.MUTED,  # which side is which, not what was found
                 in_layout=False,
             )
         return line
@@ -184,7 +188,8 @@ class Diagram:
         fits = style.text_width(_WORDS.ordinate, self.size) <= style.inches(ax)[1]
         ax.set_ylabel(_WORDS.ordinate if fits else _WORDS.short_ordinate)
         said = {text.get_text() for text in ax.texts if text.get_gid() == _HINT}
-        if uncertainty and uncertainty not in said:
+        fits = style.text_width(uncertainty, self.size) < _HINT_WIDTH * self.width
+        if fits and uncertainty and uncertainty not in said:
             ax.annotate(
                 uncertainty,
                 (1, 0),
@@ -199,12 +204,14 @@ class Diagram:
                 in_layout=False,
             )
 
-    def title(self, name: str | None) -> None:
-        """Say what to look for, unless the axes have a title that is not ours."""
-        write_title(self.ax, name, _WORDS)
+    def title(self, name: str | None, title: str | None) -> None:
+        """Say what to look for, unless the axes have a title that is not ours, or are given one."""
+        write_title(self.ax, name, _WORDS, title)
 
     def make_room(self) -> None:
         """Write less beside axes that have no room and that nobody will move."""
+        if self.below is not None:
+            make_room(self.below, _COUNT_WORDS)
         make_room(self.ax, _WORDS)
 
     def legend(self) -> Legend:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from secant._drawing import style
-from secant._drawing.models import OfEstimator, assess_models, named
+from secant._drawing.models import OfEstimator, assess_models, named, names_of
 from secant._input.observations import observations
 from secant._input.options import Uncertainty, check_choice
 from secant._results import wording
@@ -320,7 +320,13 @@ class ReliabilityDisplay(OfEstimator):
         return display.plot(ax, counts=counts, **kwargs)
 
     def plot(
-        self, ax: Axes | None = None, *, counts: bool = False, **kwargs: Any
+        self,
+        ax: Axes | None = None,
+        *,
+        counts: bool = False,
+        label: str | Sequence[str] | None = None,
+        title: str | None = None,
+        **kwargs: Any,
     ) -> ReliabilityDisplay:
         """Draw.
 
@@ -335,6 +341,10 @@ class ReliabilityDisplay(OfEstimator):
         counts : bool
             Show below how many predictions each bin holds. The axes for that take a fifth of the
             room of ``ax``.
+        label : str or sequence of str, optional
+            What a legend says of the lines, in place of names; even a single one then has a legend.
+        title : str, optional
+            In place of ours. ``ax.set_title``, before or after, replaces ours too.
         **kwargs
             Passed on to ``ax.plot`` for the points.
 
@@ -351,13 +361,14 @@ class ReliabilityDisplay(OfEstimator):
         if ax is None:
             ax = style.new_axes(width=5.4, height=6.4 if counts else 5.4)
         diagram = Diagram(ax)
+        labels = names_of(label, len(self.bins), "label")
         first = len(diagram.lines)
         several = first + len(self.bins) > 1
         self.ax_, self.figure_ = ax, ax.figure
         self.lines_, self.bars_, self.resamples_, self.counts_ = [], [], [], []
         self.diagonal_ = diagram.diagonal()
         for number, bins in enumerate(self.bins):
-            name = self.names[number] or f"model {first + number + 1}"
+            name = labels[number] or self.names[number] or f"model {first + number + 1}"
             line = diagram.line(bins, first + number, label=name, **kwargs)
             self.lines_.append(line)
             color = str(line.get_color())
@@ -375,8 +386,8 @@ class ReliabilityDisplay(OfEstimator):
             ]
         diagram.fit()
         diagram.label(self.bins, self._words())
-        diagram.title(None if several else self.names[0])
-        self.legend_ = diagram.legend() if several else None
+        diagram.title(None if several or label is not None else self.names[0], title)
+        self.legend_ = diagram.legend() if several or label is not None else None
         diagram.make_room()
         return self
 
