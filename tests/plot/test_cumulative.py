@@ -106,9 +106,9 @@ def test_one_direction_is_said_with_its_range():
     p = rng.random(4000)
     result = secant.assess(rng.random(4000) < p**2, p)
     first, second = result.plot(axes()).notes_
-    assert first.get_text() == "Too high by 17.1 points"
+    assert first.get_text() == "Too high by 18.0 points"
     assert to_hex(first.get_color()) == style.TOO_HIGH
-    assert second.get_text() == "scores 0.001 to 1.000; 95% limits 15.3 to 18.9"
+    assert second.get_text() == "scores 9.6e-05 to 0.963; 95% limits 16.3 to 19.6"
 
 
 def test_noise_is_grey_and_says_so():
@@ -121,7 +121,10 @@ def test_noise_is_grey_and_says_so():
     said = " ".join(text.get_text() for text in display.ax_.texts).lower()
     assert not {"too high", "too low"} & {said[k : k + 8].strip() for k in range(len(said))}
     colored = [*display.secants_, *display.shades_, *display.notes_]
-    colors = {to_hex(each.get_facecolor() if hasattr(each, "get_facecolor") else each.get_color()) for each in colored}
+    colors = {
+        to_hex(each.get_facecolor() if hasattr(each, "get_facecolor") else each.get_color())
+        for each in colored
+    }
     assert colors == {style.NOISE, style.MUTED}
     assert in_short(result) == "could be noise"
 
@@ -181,8 +184,8 @@ def test_several_models_share_the_axes(models):
     words = [text.get_text() for text in display.legend_.get_texts()]
     assert words == [
         "right: could be noise",
-        "high: too high by 16.9 points",
-        "low: too low by 16.9 points",
+        "high: too high by 16.2 points",
+        "low: too low by 17.6 points",
     ]
     assert display.notes_ == display.shades_ == []
     assert [to_hex(line.get_color()) for line in display.secants_] == [

@@ -87,7 +87,9 @@ def without_words(label: str) -> str:
     ('Trees', 'Trees: second try')
     """
     name, _, words = label.rpartition(": ")
-    ours = words.startswith(("too ", "could be noise", "alternating, ", "no deviation", "off, not "))
+    ours = words.startswith(
+        ("too ", "could be noise", "alternating, ", "no deviation", "off, not ")
+    )
     return name if name and (ours or words.endswith(" wrong")) else label
 
 

@@ -6,6 +6,7 @@ import math
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from secant._base.extras import require
+from secant._results import wording
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -129,8 +130,8 @@ def accent(worst: Interval) -> str:
 
 
 def points(value: float) -> str:
-    """Write a difference of probabilities in percentage points, rounded for reading."""
-    return f"{100 * value:.3g}".replace("-", "\N{MINUS SIGN}")
+    """Write a difference of probabilities in percentage points, as the verdict does."""
+    return wording.points(value).replace("-", "\N{MINUS SIGN}")
 
 
 def deviation(worst: Interval) -> str:
@@ -142,10 +143,7 @@ def deviation(worst: Interval) -> str:
 
 def score_range(worst: Interval) -> str:
     """Say in words which scores a range holds."""
-    low, high = (
-        f"{limit:.3f}" if limit == 0 or limit >= 1e-3 else f"{limit:.3g}"
-        for limit in (worst.low, worst.high)
-    )
+    low, high = wording.score(worst.low), wording.score(worst.high)
     return f"score {low}" if worst.low == worst.high else f"scores {low} to {high}"
 
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from matplotlib.lines import Line2D
     from matplotlib.patches import StepPatch
 
-    from secant._results.parts import Reliability
+    from secant._results.parts import Recalibrated, Reliability
     from secant.plot._bootstrap import Resamples
 
 __all__ = ["Diagram"]
@@ -40,8 +40,8 @@ _WORDS = Words(
 _COUNT_WORDS = Words("", "", "Predictions", "", short_abscissa="Mean score")
 
 # Our artists carry these names, so that a second display on the same axes finds the first.
-_LINE, _COUNTS, _DIAGONAL, _HINT = (
-    f"secant:{part}" for part in ("reliability", "counts", "diagonal", "hint")
+_LINE, _COUNTS, _DIAGONAL, _HINT, _STAIRS = (
+    f"secant:{part}" for part in ("reliability", "counts", "diagonal", "hint", "recalibrated")
 )
 
 
@@ -133,6 +133,13 @@ class Diagram:
         self.ax.add_collection(lines)
         return lines
 
+    def staircase(self, found: Recalibrated, color: str) -> Line2D:
+        """Draw what scores would have to become to be calibrated, without bins."""
+        [line] = self.ax.plot(
+            *found.line, color=color, linewidth=1.1, zorder=3, label="_recalibrated", gid=_STAIRS
+        )
+        return line
+
     @property
     def below(self) -> Axes | None:
         """The axes for counts below the diagram, where there are any."""
@@ -175,7 +182,7 @@ class Diagram:
             bins.count, bins.edges, color=line.get_color(), linestyle=line.get_linestyle()
         )
 
-    def label(self, bins: Sequence[Reliability], uncertainty: str) -> None:
+    def label(self, bins: Sequence[Reliability], *hints: str) -> None:
         """Name the axes, and say what the bars or thin lines are."""
         ax = self.ax
         kinds = {(len(each.count), each.strategy) for each in bins}
@@ -187,11 +194,16 @@ class Diagram:
         (self.below or ax).set_xlabel(what)
         fits = style.text_width(_WORDS.ordinate, self.size) <= style.inches(ax)[1]
         ax.set_ylabel(_WORDS.ordinate if fits else _WORDS.short_ordinate)
-        said = {text.get_text() for text in ax.texts if text.get_gid() == _HINT}
-        fits = style.text_width(uncertainty, self.size) < _HINT_WIDTH * self.width
-        if fits and uncertainty and uncertainty not in said:
-            ax.annotate(
-                uncertainty,
+        for hint in hints:
+            self._hint(hint)
+
+    def _hint(self, words: str) -> None:
+        """Write in the lower corner what something is, once, where there is room."""
+        said = {text.get_text() for text in self.ax.texts if text.get_gid() == _HINT}
+        fits = style.text_width(words, self.size) < _HINT_WIDTH * self.width
+        if words and fits and words not in said:
+            self.ax.annotate(
+                words,
                 (1, 0),
                 xycoords="axes fraction",
                 xytext=(-6, 5 + 1.4 * self.size * (1 + len(said))),

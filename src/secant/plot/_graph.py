@@ -278,7 +278,7 @@ class Graph:
         self.ax.set_xticks([], minor=True)
         self.ax.set_xlabel("Fraction of predictions, in the order of scores")
 
-    def title(self, name: str | None, title: str | None) -> None:
+    def title(self, name: str | None, title: str | None = None) -> None:
         """Say what to look for, unless the axes have a title that is not ours, or are given one."""
         write_title(self.ax, name, _WORDS, title)
 

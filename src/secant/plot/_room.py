@@ -8,7 +8,7 @@ and the figure are not ours to change; the words are.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from secant._drawing import style
 
@@ -100,7 +100,7 @@ def make_room(ax: Axes, words: Words, upper: Axes | None = None) -> None:
     _until(
         lambda: clear(*_below(ax, upper)),
         lambda: _smaller_abscissa(ax, words),
-        lambda: [_ends_inside(each) for each in (ax, *_rows(ax, upper))],
+        lambda: _ends_inside(ax, *_rows(ax, upper)),
         lambda: ax.set_xlabel(""),
     )
     _until(
@@ -142,10 +142,11 @@ def _clear(box: Bbox, taken: Sequence[Bbox], paper: BboxBase) -> bool:
     if not (box.width > 0 and box.height > 0):
         return True
     inside = min(box.x0 - paper.x0, box.y0 - paper.y0, paper.x1 - box.x1, paper.y1 - box.y1)
-    return inside >= -_TOUCH and not any(
-        min(box.x1 - other.x0, other.x1 - box.x0, box.y1 - other.y0, other.y1 - box.y0) > _TOUCH
-        for other in taken
-    )
+    return inside >= -_TOUCH and not any(_touch(box, other) for other in taken)
+
+
+def _touch(a: Bbox, b: Bbox) -> bool:
+    return bool(min(a.x1 - b.x0, b.x1 - a.x0, a.y1 - b.y0, b.y1 - a.y0) > _TOUCH)
 
 
 def _boxes(ax: Axes) -> list[Bbox]:
@@ -166,7 +167,8 @@ def _below(ax: Axes, upper: Axes | None) -> list[Bbox | None]:
 
 
 def _rows(ax: Axes, upper: Axes | None) -> list[Axes]:
-    return [child for child in ax.child_axes if child is not upper and child.get_visible()]
+    children = cast("list[Axes]", ax.child_axes)
+    return [child for child in children if child is not upper and child.get_visible()]
 
 
 def _above(ax: Axes, upper: Axes | None) -> list[Bbox | None]:
@@ -211,19 +213,19 @@ def _smaller_abscissa(ax: Axes, words: Words) -> None:
         ax.set_xlabel(words.short_abscissa)
 
 
-def _ends_inside(ax: Axes) -> None:
-    """Let the first and the last number of the abscissa end where the axes do."""
-    labels = ax.get_xticklabels()
-    if len(labels) < 2:
-        return
-    labels[0].set_horizontalalignment("left")
-    labels[-1].set_horizontalalignment("right")
-    # What stood beside them makes way.
-    for end, others in ((labels[0], labels[1:-1]), (labels[-1], labels[-2:0:-1])):
-        for other in others:
-            if _clear(other.get_window_extent(), [end.get_window_extent()], ax.figure.bbox):
-                break
-            other.set_visible(False)
+def _ends_inside(*rows: Axes) -> None:
+    """Let the first and the last number of rows of scores end where the axes do."""
+    for labels in (row.get_xticklabels() for row in rows):
+        if len(labels) < 2:
+            continue
+        labels[0].set_horizontalalignment("left")
+        labels[-1].set_horizontalalignment("right")
+        # What stood beside them makes way.
+        for end, others in ((labels[0], labels[1:-1]), (labels[-1], labels[-2:0:-1])):
+            for other in others:
+                if not _touch(other.get_window_extent(), end.get_window_extent()):
+                    break
+                other.set_visible(False)
 
 
 def _fewer_steps(ax: Axes) -> None:
