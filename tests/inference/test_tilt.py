@@ -42,7 +42,9 @@ def highest(of, total, sign):
     grid = np.linspace(-20, 12, 161)
     at = int(np.argmin([depth(each) for each in grid]))
     around = grid[max(at - 1, 0)], grid[min(at + 1, 160)]
-    found = optimize.minimize_scalar(depth, bounds=around, method="bounded", options={"xatol": 1e-9})
+    found = optimize.minimize_scalar(
+        depth, bounds=around, method="bounded", options={"xatol": 1e-9}
+    )
     return max(-found.fun, 0.0)
 
 
@@ -214,4 +216,6 @@ def test_a_score_of_zero_or_one_changes_nothing():
     y, s = many()
     certain = np.repeat([0.0, 1.0], 500)
     more = secant.assess(np.append(y, certain == 1), np.append(s, certain))
-    assert more.ecce_r.log10_pvalue == pytest.approx(secant.assess(y, s).ecce_r.log10_pvalue, rel=1e-6)
+    assert more.ecce_r.log10_pvalue == pytest.approx(
+        secant.assess(y, s).ecce_r.log10_pvalue, rel=1e-6
+    )

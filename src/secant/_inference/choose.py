@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from secant._blocks.table import Blocks, Totals
     from secant._inference.finite import Bracket
     from secant._inference.montecarlo import Estimate
-    from secant._input.options import Method
     from secant._inference.tilt import Jumps
+    from secant._input.options import Method
     from secant._metrics.ecce import Extremes, Metric
 
 __all__ = ["HEAVY_SHARE", "PValue", "asks_for_more", "needed", "needs_rows", "pvalues", "work"]

@@ -88,14 +88,12 @@ class Jumps:
             log_whole = z + np.log(whole)
             first = v * (1.0 - shrunk) / whole
             second = v / whole * (shrunk / whole)
-        k = float((self.count * (log_whole - z * q)).sum())
-        first = float((self.count * self.size * first).sum())
-        second = float((self.count * np.square(self.size) * second).sum())
+        each = log_whole - z * q, self.size * first, np.square(self.size) * second
+        k, slope, bend = (float((self.count * sums).sum()) for sums in each)
         if self.narrower:
             # log(1 + s (exp t - 1)) bends by at least this everywhere (s = 1, or 0 for a fall).
-            bend = math.expm1(-abs(t)) ** 2
-            k -= 0.5 * self.narrower * bend
-        return k, first, second
+            k -= 0.5 * self.narrower * math.expm1(-abs(t)) ** 2
+        return k, slope, bend
 
     def fewer(self) -> Jumps:
         """Return about the same with fewer kinds, neighbours taken together."""
@@ -141,8 +139,8 @@ def log_pvalue(law: null.BrownianLaw, jumps: Jumps, total: float) -> float:
     """
     most = [jumps.most(sign)[0] for sign in (1, -1)]
     total = min(total, max(most))
-    both = [law.logsf(math.sqrt(2.0 * rate(jumps, total, sign))) for sign in (1, -1)]
-    return float(np.logaddexp(*both)) - math.log(2.0)
+    rise, fall = (law.logsf(math.sqrt(2.0 * rate(jumps, total, sign))) for sign in (1, -1))
+    return float(np.logaddexp(rise, fall)) - math.log(2.0)
 
 
 def rate(jumps: Jumps, total: float, sign: int) -> float:
