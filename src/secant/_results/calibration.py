@@ -476,11 +476,13 @@ class Calibration:
         ax : matplotlib Axes, optional
             Where to draw; a new figure unless given.
         worst : bool
-            Mark the worst range of scores with its secant, and write how far off it is.
+            Mark the ranges found to be off with their secants, and write how far off they are; in
+            grey the largest deviation where none was found, since it could be noise.
         band : bool
             Shade what the graph does not leave under perfect calibration.
         **kwargs
-            Passed on to ``ax.plot`` for the curve.
+            ``label``, ``title``, and what ``ax.plot`` takes for the curve, as in
+            :meth:`CumulativeDisplay.plot`.
 
         Returns
         -------
