@@ -8,12 +8,13 @@ import numpy as np
 
 from secant import null
 from secant._inference.limits import half_width, spread
+from secant._inference.paired import MOST_ROWS, paired
 from secant._input.options import Reading, check_level
 from secant._metrics.ecce import extremes
 from secant._results.model_comparison import ModelComparison
 from secant.errors import InputError
 from secant.sources.open import open_source
-from secant.sources.rows import in_memory
+from secant.sources.rows import RowSource, in_memory
 
 if TYPE_CHECKING:
     from secant._blocks.looking import Source
@@ -34,8 +35,9 @@ def compare_models(
 ) -> ModelComparison:
     r"""Compare the calibration of two models on the same outcomes.
 
-    It gives limits for the difference of their true ECCE-R and says which model is closer to
-    calibration, or that the two cannot be told apart.
+    It tests whether one model loses more to miscalibration than the other, gives limits for the
+    difference of their true ECCE-R, and says which model is closer to calibration, or that the two
+    cannot be told apart.
 
     Parameters
     ----------
@@ -55,7 +57,8 @@ def compare_models(
     Returns
     -------
     ModelComparison
-        Both metrics, their difference and its limits. Print it to read the answer.
+        The paired test, both metrics, their difference and its limits. Print it to read the
+        answer.
 
     Raises
     ------
@@ -69,9 +72,19 @@ def compare_models(
 
     Notes
     -----
-    Noise raises ECCE-R, and the more so the closer a model is to calibration. The difference of two
-    of them is therefore biased in a way that depends on the unknown truth. Resampling rows does not
-    repair it: percentile limits of 95% missed the truth in up to 96% of simulated data sets, and
+    **The test** is about what miscalibration costs of the Brier score (``mcb``): with g a model's
+    own isotonic recalibration, the mean of (r - s)^2 - (r - g)^2. Fitted to the same outcomes, g
+    makes that too large; the excess is measured on outcomes drawn from a smoothed g and taken off.
+    What is left is compared row by row and is about normal. Its variance is that of the differences
+    seen, at least what it is if either model is right. Models that rank rows alike, as before and
+    after recalibration, have one g, and the test is that of equal Brier scores. At 5% it found a
+    difference where there was none in at most 5% of simulated data sets (8% with only six events
+    expected), and told chances from their power 1.5 in 59% with 300 rows; the limits below never do
+    (docs/studies.md). The cost is not ECCE-R: where the two disagree, the test decides.
+
+    **The limits.** Noise raises ECCE-R, and the more so the closer a model is to calibration. The
+    difference of two of them is therefore biased in a way that depends on the unknown truth.
+    Resampling rows does not repair it: percentile limits of 95% missed the truth in up to 96% of simulated data sets, and
     limits corrected for bias in up to 60%. The limits here rest on inequalities instead. With
     :math:`N` the noise of a model's cumulative differences (what is observed less the truth),
     :math:`I^*` the range of scores that attains its true metric R and :math:`\pm` the sign of what
@@ -137,7 +150,36 @@ def compare_models(
         difference=difference,
         ci=(max(difference - above, -1.0), min(difference + below, 1.0)),
         confidence_level=level,
+        **_tested(a, b, level),
     )
+
+
+def _tested(a: Source, b: Source, level: float) -> dict[str, Any]:
+    """Return the numbers of the paired test, where rows can be had and are not too many."""
+    from statistics import NormalDist  # noqa: PLC0415  (as in _noise_of_one)
+
+    if not (isinstance(a, RowSource) and isinstance(b, RowSource)):
+        return {}
+    if max(a.rows, b.rows) > MOST_ROWS:
+        return {}
+    one, other = a.in_memory(), b.in_memory()
+    if not np.array_equal(one.labels, other.labels):
+        return {}  # the file has changed between two looks
+    weights = one.weights
+    used = slice(None) if weights is None or not one.has_zero_weights else weights > 0
+    happened, scores_a, scores_b = (
+        column[used].astype(np.float64) for column in (one.labels, one.scores, other.scores)
+    )
+    weights = None if weights is None else weights[used]
+    found = paired(happened, scores_a, scores_b, weights)
+    half = NormalDist().inv_cdf((1 + level) / 2) * found.error
+    return {
+        "mcb_a": found.mcb[0],
+        "mcb_b": found.mcb[1],
+        "mcb_difference": found.difference,
+        "mcb_ci": (found.difference - half, found.difference + half),
+        "pvalue": found.pvalue,
+    }
 
 
 def _named(name: str, y_true: Any, scores: Any, **opened: Any) -> Source:

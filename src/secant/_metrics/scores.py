@@ -30,6 +30,7 @@ __all__ = [
     "Taken",
     "brier_sum",
     "log_loss_sum",
+    "pool_starts",
     "pools",
     "resolved",
     "taken_apart",
@@ -127,16 +128,17 @@ def resolved(blocks: Blocks, refine: Refine | None) -> Blocks:
 
 def pools(blocks: Blocks) -> IntArray:
     """Return the first block of each range of scores that is recalibrated to one forecast."""
-    return _pool_starts(blocks.w0.astype(np.float64), blocks.w1.astype(np.float64))
+    return pool_starts(blocks.w0.astype(np.float64), blocks.w1.astype(np.float64))
 
 
 def _recalibrated(rule: Rule, w0: FloatArray, w1: FloatArray) -> float:
     """Return the sum of losses of the recalibrated forecast."""
-    starts = _pool_starts(w0, w1)
+    starts = pool_starts(w0, w1)
     return math.fsum(rule.least(np.add.reduceat(w0, starts), np.add.reduceat(w1, starts)))
 
 
-def _pool_starts(w0: FloatArray, w1: FloatArray) -> IntArray:
+def pool_starts(w0: FloatArray, w1: FloatArray) -> IntArray:
+    """Return where pools begin, given the weight of outcomes 0 and 1 in the order of scores."""
     return _minorant(*_graph(w0, w1))[:-1]
 
 

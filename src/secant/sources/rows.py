@@ -152,6 +152,11 @@ class RowSource:
         )
 
     @property
+    def rows(self) -> int:
+        """How many rows there are, those of weight zero included."""
+        return self._observations.rows
+
+    @property
     def is_in_memory(self) -> bool:
         """Whether the rows are in memory already."""
         return isinstance(self._observations, Observations)
