@@ -84,8 +84,9 @@ def compare_models(
 
     **The limits.** Noise raises ECCE-R, and the more so the closer a model is to calibration. The
     difference of two of them is therefore biased in a way that depends on the unknown truth.
-    Resampling rows does not repair it: percentile limits of 95% missed the truth in up to 96% of simulated data sets, and
-    limits corrected for bias in up to 60%. The limits here rest on inequalities instead. With
+    Resampling rows does not repair it: percentile limits of 95% missed the truth in up to 96% of
+    simulated data sets, and limits corrected for bias in up to 60%. The limits here rest on
+    inequalities instead. With
     :math:`N` the noise of a model's cumulative differences (what is observed less the truth),
     :math:`I^*` the range of scores that attains its true metric R and :math:`\pm` the sign of what
     is wrong there,
