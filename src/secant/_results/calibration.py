@@ -13,7 +13,8 @@ import numpy as np
 
 from secant import null
 from secant._blocks.looking import resolve
-from secant._inference.limits import at_level, detectable, half_width
+from secant._inference.clusters import half_width
+from secant._inference.limits import at_level, critical, detectable
 from secant._input.options import BinLimits, check_choice
 from secant._metrics.ecce import METRICS, path
 from secant._metrics.ece import (
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from secant._base.types import BoolArray
     from secant._blocks.looking import Refine, Source
     from secant._blocks.table import Blocks, Totals
+    from secant._inference.clusters import Flips
     from secant._input.options import Norm, Strategy, Weighting
     from secant._metrics.ecce import Extremes, Metric
     from secant._results.parts import Shape
@@ -69,6 +71,8 @@ class Calibration:
         How many such rows there are.
     warnings : tuple of str
         What to keep in mind when reading the numbers, a line each.
+    n_clusters : int or None
+        How many clusters the predictions are in; None where rows were taken to be independent.
 
     Notes
     -----
@@ -90,10 +94,12 @@ class Calibration:
     forbidden: tuple[int, ...]
     n_forbidden: int
     warnings: tuple[str, ...]
+    n_clusters: int | None
     _blocks: Blocks
     _totals: Totals
     _extremes: Extremes
     _source: Source | None
+    _flips: Flips | None = None
 
     @property
     def statistics(self) -> tuple[tuple[Metric, Statistic], ...]:
@@ -159,7 +165,18 @@ class Calibration:
     def detectable(self) -> float:
         """The true ECCE-R that predictions like these would show 99 times in 100."""
         effective = self._totals.weight**2 / self._totals.ww
-        return detectable(self.sigma, effective, self.confidence_level)
+        inflation = self._inflation
+        sigma = self.sigma * math.sqrt(inflation)
+        return detectable(sigma, effective / inflation, self.confidence_level)
+
+    @property
+    def _inflation(self) -> float:
+        """By how much clusters make variances larger: the design effect, for the path's range."""
+        if self._flips is None or self.sigma == 0:
+            return 1.0
+        alpha = 1 - self.confidence_level
+        drawn = self._flips.quantile(null.range, alpha)
+        return max(1.0, (drawn / (critical(null.range, alpha) * self.sigma)) ** 2)
 
     @cached_property
     def curve(self) -> Curve:
@@ -200,7 +217,8 @@ class Calibration:
         InputError
             If the limits are not numbers in ascending order; if the predictions are gone and the
             limits lie inside what was kept of them; or if ``fixed_in_advance`` is asked of
-            predictions with sampling weights, for which there is no such exact answer.
+            predictions with sampling weights, or in clusters, for which there is no such exact
+            answer.
         SecantError
             If the predictions are seen to have changed since they were assessed.
 
@@ -223,6 +241,9 @@ class Calibration:
         a, b = float(a), float(b)
         if fixed_in_advance and self.weighted:
             knows = "=True knows no sampling weights; leave it out"
+            raise InputError(Argument("fixed_in_advance"), knows)
+        if fixed_in_advance and self._flips is not None:
+            knows = "=True knows no clusters; leave it out"
             raise InputError(Argument("fixed_in_advance"), knows)
 
         def at_either_end(blocks: Blocks) -> BoolArray:
@@ -367,6 +388,7 @@ class Calibration:
             "worst": self.worst.to_dict(),
             "forbidden": list(self.forbidden),
             "n_forbidden": self.n_forbidden,
+            "n_clusters": self.n_clusters,
             "warnings": list(self.warnings),
         }
 
@@ -413,7 +435,7 @@ class Calibration:
 
     def _half_width(self, share: float) -> float:
         """Half-width of the simultaneous limits for a range with this share of the weight."""
-        return half_width(null.range, self._totals, self.confidence_level) / share
+        return half_width(null.range, self._totals, self.confidence_level, self._flips) / share
 
     def _interval(self, blocks: Blocks, *, fixed_in_advance: bool = False) -> Interval:
         """Describe consecutive blocks."""
@@ -484,7 +506,7 @@ class Calibration:
         low, high = np.full((2, len(filled)), np.nan)
         # Kish's effective number of predictions; their number itself when nothing is weighted.
         effective = bins.weight[filled] ** 2 / bins.aa[filled]
-        effective = np.minimum(effective, bins.count[filled])
+        effective = np.minimum(effective, bins.count[filled]) / self._inflation
         successes = np.clip(rate[filled], 0, 1) * effective
         low[filled], high[filled] = method(successes, effective, self.confidence_level)
         return Reliability(

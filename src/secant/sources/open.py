@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from secant._base.extras import require
+from secant._input.clusters import cluster_codes
 from secant._input.columns import SELECTED, check_column, column_name, named_columns
 from secant._input.groups import grouped, key_order, split
-from secant._input.observations import observations
+from secant._input.observations import check_alignment, observations
 from secant._input.options import AS_USUAL
 from secant.errors import Argument, InputError
 from secant.sources.apart import Apart
@@ -34,6 +36,7 @@ def open_source(
     *,
     data: Any = None,
     sample_weight: Any = None,
+    clusters: Any = None,
     reading: Reading = AS_USUAL,
 ) -> Source:
     """Return the source of blocks for what the user passed.
@@ -44,9 +47,10 @@ def open_source(
         If the predictions cannot be used, or cannot be found in ``data``.
     """
     if data is None:
-        _refuse_names(y_true=y_true, y_prob=y_prob)
-        return RowSource(observations(y_true, y_prob, sample_weight, reading))
-    columns = named_columns(y_true, y_prob, sample_weight, reading=reading)
+        _refuse_names(y_true=y_true, y_prob=y_prob, clusters=clusters)
+        seen = observations(y_true, y_prob, sample_weight, reading)
+        return RowSource(_clustered(seen, clusters, y_true=y_true, y_prob=y_prob))
+    columns = named_columns(y_true, y_prob, sample_weight, clusters=clusters, reading=reading)
     data = readable(data, columns.names, lambda names: columns.check(names, Argument("data")))
     if _is_files(data):
         from secant.sources.files.source import open_files  # noqa: PLC0415  (pyarrow is an extra)
@@ -67,6 +71,7 @@ def open_groups(
     *,
     data: Any = None,
     sample_weight: Any = None,
+    clusters: Any = None,
     reading: Reading = AS_USUAL,
 ) -> Groups:
     """Return the groups of what the user passed, in the order of their keys.
@@ -80,8 +85,9 @@ def open_groups(
         without = " must give the groups of predictions; got None (without groups there is assess)"
         raise InputError(Argument("by"), without)
     if data is None:
-        _refuse_names(y_true=y_true, y_prob=y_prob, by=by)
+        _refuse_names(y_true=y_true, y_prob=y_prob, by=by, clusters=clusters)
         seen = observations(y_true, y_prob, sample_weight, reading)
+        seen = _clustered(seen, clusters, y_true=y_true, y_prob=y_prob)
         if any(column is y_true for column in (by if isinstance(by, list) else [by])):
             raise InputError(
                 Argument("by"), " holds the outcomes, ", Argument("y_true"), f": {SELECTED}"
@@ -90,7 +96,7 @@ def open_groups(
         several = isinstance(keys[0], tuple)
         names = tuple(f"group {i + 1}" for i in range(len(keys[0]))) if several else ("group",)
         return _apart(seen, keys, codes, names)
-    columns = named_columns(y_true, y_prob, sample_weight, by, reading=reading)
+    columns = named_columns(y_true, y_prob, sample_weight, by, clusters, reading=reading)
     data = readable(data, columns.names, lambda names: columns.check(names, Argument("data")))
     if _is_files(data):
         from secant.sources.files.source import open_file_groups  # noqa: PLC0415  (as above)
@@ -277,10 +283,23 @@ def _read(table: Any, columns: Columns) -> Observations:
     columns.check(_names(table), Argument("data"))
     weight = None if columns.sample_weight is None else _column(table, columns.sample_weight)
     labels, scores = _column(table, columns.y_true), _column(table, columns.y_prob)
+    clusters = None if columns.clusters is None else _column(table, columns.clusters)
     try:
-        return observations(labels, scores, weight, columns.reading)
+        seen = observations(labels, scores, weight, columns.reading)
+        return _clustered(seen, clusters)
     except InputError as error:
         raise columns.explain(error) from error
+
+
+def _clustered(seen: Observations, clusters: Any, **aligned: Any) -> Observations:
+    """Return rows that know which of them belong together."""
+    if clusters is None:
+        return seen
+    if clusters is aligned.get("y_true"):
+        holds = Argument("clusters"), " holds the outcomes, ", Argument("y_true")
+        raise InputError(*holds, "; it must tell which rows belong together")
+    check_alignment(**aligned, clusters=clusters)
+    return replace(seen, clusters=cluster_codes(clusters, seen.rows))
 
 
 def _column(table: Any, name: str) -> Any:

@@ -13,6 +13,7 @@ from secant._base.writing import write_whole
 from secant._blocks.refining import pick
 from secant.errors import SecantError
 from secant.sources import rows as row_source
+from secant.sources.files.clusters import clustered_rows
 from secant.sources.files.formats import BLOCK, arrow, look
 from secant.sources.files.groups import FileGroups
 from secant.sources.files.paths import find
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Generator, Mapping
 
-    from secant._base.types import FloatArray
+    from secant._base.types import FloatArray, IntArray
     from secant._input.columns import Columns
     from secant._input.observations import Chunk
 
@@ -179,6 +180,12 @@ class FileRows:
         elif walk.checks.rows != self._seen.checks.rows:
             msg = "the files were changed while they were assessed: assess them again"
             raise SecantError(msg)
+
+    def with_clusters(self, size: int) -> Generator[tuple[Chunk, IntArray]]:  # noqa: ARG002  (its own)
+        """Walk over the rows of positive weight, with the number of each one's cluster."""
+        with closing(clustered_rows(self._table, self.rows)) as found:
+            for chunk, _, clusters in found:
+                yield chunk, clusters
 
     def sample(self, size: int) -> FloatArray:
         """Return about so many of the scores, from everywhere, in ascending order."""
