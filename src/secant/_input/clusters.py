@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from secant._input.arraylike import one_dimensional, one_value_a_row
+from secant._input.arraylike import one_dimensional, one_value_a_row, shown
 from secant._input.groups import factorized
 from secant.errors import Argument, InputError, Message
 
@@ -63,6 +63,8 @@ def cluster_codes(values: Any, rows: int) -> IntArray:
     ids = one_dimensional("clusters", values)
     if ids.shape[0] != rows:
         raise one_value_a_row("clusters", ids.shape[0], rows)
+    if ids.dtype.kind in "US" and isinstance(values, (list, tuple)):
+        ids = np.array(values, dtype=object)  # to numpy NaN among texts is the text "nan"
     if ids.dtype.kind in "biufmM":
         missing = np.isnat(ids) if ids.dtype.kind in "mM" else ids != ids  # noqa: PLR0124
         if missing.any():
@@ -76,7 +78,7 @@ def cluster_codes(values: Any, rows: int) -> IntArray:
     for number, key in enumerate(keys):
         if is_missing(key):
             row = int(np.argmax(codes == number))
-            raise missing_id(repr(plain) if isinstance(plain := ids[row], str) else str(plain), row)
+            raise missing_id(shown(ids[row]), row)
     return codes
 
 
