@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from secant._api.calibrate import calibrate, calibrations
@@ -11,7 +12,7 @@ from secant._metrics.ecce import extremes
 from secant._metrics.ece import Binning, binned, error
 from secant.errors import Argument, InputError
 from secant.sources.apart import Apart
-from secant.sources.open import open_source
+from secant.sources.open import open_source, repeated_units
 from secant.sources.rows import RowSource
 
 if TYPE_CHECKING:
@@ -313,7 +314,10 @@ def assess(
         rng=draws,
         clustered=clusters is not None,
     )
-    return result
+    if data is None or clusters is not None:
+        return result
+    hint = repeated_units(data, {y_true, y_prob, sample_weight})
+    return result if hint is None else replace(result, warnings=(*result.warnings, hint))
 
 
 def _with_random_ties(

@@ -51,6 +51,7 @@ __all__ = [
     "plan",
     "pvalues",
     "suffice",
+    "tail",
     "warnings",
 ]
 
@@ -65,6 +66,8 @@ _PATIENCE = 8
 _BEYOND = 20
 # Draws beyond a quantile; of a rarer one the law of Brownian motion tells how far it is from there.
 _LAST = 10
+# Levels below which nothing is told.
+_RAREST = 1e-12
 # Terms held at a time, where they are more than one draw has, and draws made together.
 _TERMS = 1 << 17
 _TOGETHER = 64
@@ -132,7 +135,7 @@ class Flips:
             return math.inf
         rarest = _LAST / (drawn.size + 1)
         place = math.ceil((1 - max(alpha, rarest)) * (drawn.size + 1) * (1 - 1e-12))
-        reached = float(drawn[place - 1])
+        reached = float(drawn[max(place, 1) - 1])
         if alpha >= rarest:
             return reached
         return reached * limits.critical(law, alpha) / limits.critical(law, rarest)
@@ -211,6 +214,22 @@ def half_width(
     unseen = max(limits.spread(totals) ** 2 - totals.sigma_hat**2, 0.0)
     allowance = limits.critical(law, alpha) * math.sqrt(unseen)
     return max(math.hypot(flips.quantile(law, alpha), allowance), alone)
+
+
+def tail(law: null.BrownianLaw, value: float, totals: Totals, flips: Flips | None) -> float:
+    """Return the level at which the half-width is a value: how rarely noise goes as far."""
+    if flips is None:
+        return float(law.sf(limits.normalize(value, limits.spread(totals))))
+    low, high = _RAREST, 1.0
+    if half_width(law, totals, 1 - low, flips) <= value:
+        return low
+    while high > low * (1 + 1e-9):
+        middle = math.sqrt(low * high)
+        if half_width(law, totals, 1 - middle, flips) <= value:
+            high = middle
+        else:
+            low = middle
+    return high
 
 
 def interval(

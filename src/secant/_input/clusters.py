@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from secant._base.visible import visible
 from secant._input.arraylike import one_dimensional, one_value_a_row, shown
 from secant._input.groups import factorized
 from secant.errors import Argument, InputError, Message
@@ -125,13 +126,13 @@ def telling(names: Sequence[str]) -> list[str]:
     ]
 
 
-def repeated(name: str, values: Any, *, all_rows: bool) -> Message | None:
+def repeated(column: str, values: Any, *, all_rows: bool) -> Message | None:
     """Say that the values of a column repeat, as ids of units do that have several rows.
 
     Parameters
     ----------
-    name
-        The column.
+    column
+        Its name.
     values
         Its first rows.
     all_rows
@@ -143,7 +144,7 @@ def repeated(name: str, values: Any, *, all_rows: bool) -> Message | None:
         None where values do not repeat, or are too few to be units.
     """
     try:
-        codes = factorized(one_dimensional(name, values))[1]
+        codes = factorized(one_dimensional(column, values))[1]
     except InputError:  # no column of ids
         return None
     units = int(codes.max(initial=-1)) + 1
@@ -153,6 +154,7 @@ def repeated(name: str, values: Any, *, all_rows: bool) -> Message | None:
     often = f"has {each:.2g} rows each" if each < 10 else f"has {each:,.0f} rows each"
     if not all_rows:
         often = f"repeats itself ({codes.size:,} rows hold {units:,})"
+    name = visible(column)
     return Message(
         f"{name} {often}: if rows of one {name} belong together they are not independent, and "
         "P-values are too small; use ",

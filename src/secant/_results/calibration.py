@@ -199,14 +199,21 @@ class Calibration:
         -----
         Its limits hold for all ranges at once, at a level shared by two ways to find them: those of
         the path of cumulative differences, and Clopper and Pearson's for the ranges of
-        :func:`secant.scan` (with sampling weights the first alone). Of files and engines only
-        the ends of what is kept are tried, so that it may be less than the same arrays would show.
+        :func:`secant.scan` (with sampling weights or clusters the first alone). Of files and
+        engines only the ends of what is kept are tried, so that it may be less than the same
+        arrays would show.
         """
         from secant._inference.tolerance import steepest  # noqa: PLC0415  (not what `import secant` pays for)
 
         if not self.found:
             return None
-        found = steepest(self._blocks, self._totals, self.confidence_level, self._refine_at_hand)
+        found = steepest(
+            self._blocks,
+            self._totals,
+            self.confidence_level,
+            self._refine_at_hand,
+            self._flips,
+        )
         return None if found is None else replace(self._interval(found.blocks), ci=found.limits)
 
     @property

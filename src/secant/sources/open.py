@@ -8,18 +8,18 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from secant._base.extras import require
-from secant._input.clusters import cluster_codes
+from secant._input.clusters import SAMPLE, cluster_codes, repeated, telling
 from secant._input.columns import SELECTED, check_column, column_name, named_columns
 from secant._input.groups import grouped, key_order, split
 from secant._input.observations import check_alignment, observations
 from secant._input.options import AS_USUAL
-from secant.errors import Argument, InputError
+from secant.errors import Argument, InputError, SecantError
 from secant.sources.apart import Apart
 from secant.sources.rows import RowSource
 from secant.sources.streams import readable, staying
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Collection, Sequence
 
     from secant._base.types import IntArray
     from secant._blocks.looking import Groups, Source
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from secant._input.observations import Observations
     from secant._input.options import Reading
 
-__all__ = ["open_columns", "open_groups", "open_rows", "open_source"]
+__all__ = ["open_columns", "open_groups", "open_rows", "open_source", "repeated_units"]
 
 
 def open_source(
@@ -142,6 +142,64 @@ def open_rows(
     source = open_source(y_true, y_prob, data=data, sample_weight=sample_weight, reading=reading)
     assert isinstance(source, RowSource)  # noqa: S101
     return source.in_memory()
+
+
+def repeated_units(data: Any, used: Collection[str | None]) -> str | None:
+    """Say which column looks like the id of units that have several rows each; None if none does.
+
+    Only the first rows are looked at, of tables in memory and of files; an engine is not asked.
+
+    Parameters
+    ----------
+    data
+        As in :func:`open_source`.
+    used
+        The columns that are used, and so are no such thing.
+    """
+
+    def unused(names: Sequence[str]) -> list[str]:
+        return [name for name in telling(names) if name not in used]
+
+    if _is_files(data):
+        columns, every = _of_files(data, unused)
+    elif isinstance(data, Mapping) or _is_frame(data):
+        table = _table(data)
+        names = unused([str(name) for name in _names(table)])
+        whole = [(name, _column(table, name)) for name in names if name in _names(table)]
+        # A mapping may hold anything beside what is used.
+        arrays = {name: values for name, values in whole if _is_column(values)}
+        columns = {name: values[:SAMPLE] for name, values in arrays.items()}
+        every = all(len(values) <= SAMPLE for values in arrays.values())
+    else:
+        return None
+    found = (repeated(name, values, all_rows=every) for name, values in columns.items())
+    return next((each for each in found if each is not None), None)
+
+
+def _of_files(
+    data: Any, choose: Callable[[Sequence[str]], list[str]]
+) -> tuple[dict[str, Any], bool]:
+    """Return the first rows of some columns; none where these cannot be read, and need not be."""
+    from secant.sources.files.formats import arrow  # noqa: PLC0415  (pyarrow is an extra)
+    from secant.sources.files.source import first_rows  # noqa: PLC0415
+
+    try:
+        return first_rows(data, choose, SAMPLE)
+    except (SecantError, arrow().ArrowException):
+        return {}, True
+
+
+def _is_column(values: Any) -> bool:
+    """Tell whether something is a list, or a column of one of the libraries."""
+    typed = hasattr(values, "dtype") or hasattr(values, "type")
+    return isinstance(values, list) or (typed and getattr(values, "ndim", 1) == 1)
+
+
+def _is_frame(data: Any) -> bool:
+    """Tell whether ``data`` is a data frame in memory."""
+    narwhals = require("narwhals", "frames", "data frames and tables of engines need")
+    frame = narwhals.from_native(data, pass_through=True)
+    return frame is not data and not _is_lazy(frame)
 
 
 def open_columns(data: Any, wanted: Mapping[str, Any], *, asked: str) -> dict[str, Any]:

@@ -12,8 +12,7 @@ from secant._input.clusters import is_missing
 from secant._input.groups import factorized
 from secant.errors import Argument, InputError
 from secant.sources.engines.budget import LEAVE
-from secant.sources.engines.expressions import LABEL, SCORE, WEIGHT, number_if, times
-from secant.sources.engines.segments import cell
+from secant.sources.engines.expressions import LABEL, SCORE, WEIGHT, cell, number_if, times
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
