@@ -309,6 +309,18 @@ def test_the_gate_knows_clusters():
     assert assert_calibrated(y, p, by=who % 2, clusters=who).rows[0].calibration.n_clusters == 30
 
 
+def test_tolerances_are_judged_by_the_same_limits():
+    y, p, who = shocked(150, 20, 0.6, 20, truth=lambda s: s**1.4)
+    result, alone = secant.assess(y, p, clusters=who), secant.assess(y, p)
+    assert alone.pvalue_beyond(0.05) < result.pvalue_beyond(0.05)
+    assert result.ecce_r_interval(0.95) == result.ecce_r.ci
+    assert result.ecce_r.ci[1] > alone.ecce_r.ci[1]
+    upper = secant.assess(y, p, clusters=who, confidence_level=0.99).ecce_r.ci[1]
+    assert_calibrated(y, p, clusters=who, within=upper + 1e-9)
+    with pytest.raises(AssertionError):
+        assert_calibrated(y, p, clusters=who, within=alone.ecce_r_interval(0.99)[1] + 1e-9)
+
+
 # Constants ----------------------------------------------------------------------------------------
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -84,11 +84,11 @@ def calibrations(
             tables[number],
             totals[number],
             groups.source(number),
-            method="asymptotic" if number in short else method,
+            method=method,
             confidence_level=confidence_level,
             rng=rngs[number],
             fast=fast,
-            short=number in short and choose.asks_for_more(totals[number], method),
+            short=number in short,
             flips=flips.get(number),
         )
 
@@ -151,17 +151,21 @@ def calibrate(
 ) -> Calibration:
     """Put together the result for observations whose blocks are resolved as far as needed.
 
-    ``short`` says that the method is not the one that was asked for, for want of rows, and
+    ``short`` says that there is no more to be had than these blocks, whatever was asked for, and
     ``flips`` what the signs of clusters have shown.
     """
     blocks, found = extremes(blocks, totals.weight)
+    asked: dict[str, Any] = {
+        "source": source,
+        "method": method,
+        "rng": rng,
+        "fast": fast,
+        "short": short,
+    }
     pvalues = clusters.pvalues(
-        flips,
-        totals,
-        lambda: choose.pvalues(
-            blocks, totals, found, source=source, method=method, rng=rng, fast=fast
-        ),
+        flips, totals, lambda: choose.pvalues(blocks, totals, found, **asked)
     )
+    short = short and choose.asks_for_more(totals, method)
 
     def statistic(metric: Metric, p: choose.PValue) -> Statistic:
         value = getattr(found, metric.attribute)
