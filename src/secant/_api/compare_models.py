@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -19,8 +19,9 @@ from secant.sources.rows import RowSource, in_memory
 if TYPE_CHECKING:
     from secant._blocks.looking import Source
     from secant._blocks.table import Totals
+    from secant._results.calibration import Calibration
 
-__all__ = ["compare_models"]
+__all__ = ["compare_models", "compared", "of_result"]
 
 
 def compare_models(
@@ -77,10 +78,9 @@ def compare_models(
     makes that too large; the excess is measured on outcomes drawn from a smoothed g and taken off.
     What is left is compared row by row and is about normal. Its variance is that of the differences
     seen, at least what it is if either model is right. Models that rank rows alike, as before and
-    after recalibration, have one g, and the test is that of equal Brier scores. At 5% it found a
-    difference where there was none in at most 5% of simulated data sets (8% with only six events
-    expected), and told chances from their power 1.5 in 59% with 300 rows; the limits below never do
-    (docs/studies.md). The cost is not ECCE-R: where the two disagree, the test decides.
+    after recalibration, have one g, and the test is that of equal Brier scores. docs/studies.md has
+    how often it errs and what it finds. The cost is not ECCE-R: where the two disagree, the test
+    decides.
 
     **The limits.** Noise raises ECCE-R, and the more so the closer a model is to calibration. The
     difference of two of them is therefore biased in a way that depends on the unknown truth.
@@ -138,24 +138,51 @@ def compare_models(
     a = _named("y_prob_a", y_true, y_prob_a, **opened)
     b = _named("y_prob_b", y_true, y_prob_b, **opened)
     (r_a, totals_a), (r_b, totals_b) = (_measured(source) for source in (a, b))
-    difference = r_a - r_b
-    if y_prob_a is y_prob_b or _same_scores(a, b):
+    same = y_prob_a is y_prob_b
+    return compared(_Model(r_a, totals_a, a), _Model(r_b, totals_b, b), level, same=same)
+
+
+class _Model(NamedTuple):
+    """What of a model a comparison needs: its ECCE-R, its sums, and where its rows are."""
+
+    ecce_r: float
+    totals: Totals
+    source: Source | None
+
+
+def of_result(result: Calibration) -> _Model:
+    """Return what a comparison needs of a model that was assessed."""
+    return _Model(result.ecce_r.value, result._totals, result._source)  # noqa: SLF001  (made here)
+
+
+def compared(
+    a: _Model,
+    b: _Model,
+    level: float,
+    *,
+    same: bool = False,
+    names: tuple[str, str] = ("A", "B"),
+) -> ModelComparison:
+    """Compare two models of the same rows; ``same`` says that they are known to be one."""
+    difference = a.ecce_r - b.ecce_r
+    if same or _same_scores(a.source, b.source):
         difference = above = below = 0.0
     else:
-        above = _noise_of_all(totals_a, level) + _noise_of_one(totals_b, level)
-        below = _noise_of_one(totals_a, level) + _noise_of_all(totals_b, level)
+        above = _noise_of_all(a.totals, level) + _noise_of_one(b.totals, level)
+        below = _noise_of_one(a.totals, level) + _noise_of_all(b.totals, level)
     return ModelComparison(
-        n=totals_a.n,
-        ecce_r_a=r_a,
-        ecce_r_b=r_b,
+        n=a.totals.n,
+        ecce_r_a=a.ecce_r,
+        ecce_r_b=b.ecce_r,
         difference=difference,
         ci=(max(difference - above, -1.0), min(difference + below, 1.0)),
         confidence_level=level,
-        **_tested(a, b, level),
+        **_tested(a.source, b.source, level),
+        names=names,
     )
 
 
-def _tested(a: Source, b: Source, level: float) -> dict[str, Any]:
+def _tested(a: Source | None, b: Source | None, level: float) -> dict[str, Any]:
     """Return the numbers of the paired test, where rows can be had and are not too many."""
     from statistics import NormalDist  # noqa: PLC0415  (as in _noise_of_one)
 
@@ -164,6 +191,8 @@ def _tested(a: Source, b: Source, level: float) -> dict[str, Any]:
     if max(a.rows, b.rows) > MOST_ROWS:
         return {}
     one, other = a.in_memory(), b.in_memory()
+    if one.counted and one.weights is not None:
+        return {}  # copies of rows, of which each would have to be drawn by itself
     if not np.array_equal(one.labels, other.labels):
         return {}  # the file has changed between two looks
     weights = one.weights
@@ -196,7 +225,7 @@ def _measured(source: Source) -> tuple[float, Totals]:
     return extremes(blocks, totals.weight, source.refine)[1].ecce_r, totals
 
 
-def _same_scores(first: Source, second: Source) -> bool:
+def _same_scores(first: Source | None, second: Source | None) -> bool:
     """Tell of rows in memory whether both models give them the same scores."""
     if not (in_memory(first) and in_memory(second)):
         return False  # no second look at all rows for a question hardly anybody asks

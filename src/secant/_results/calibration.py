@@ -40,6 +40,7 @@ from secant._metrics.shape import pieces
 from secant._results import verdict
 from secant._results.parts import (
     ECE,
+    SCHEMA,
     SHAPES,
     Curve,
     Interval,
@@ -561,6 +562,7 @@ class Calibration:
     def to_dict(self) -> dict[str, Any]:
         """Return every number as plain JSON; what is not finite becomes None."""
         return {
+            "schema": SCHEMA,
             **self.summary(),
             "where": verdict.where(self),
             "shape": self.shape,

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from secant._inference.limits import at_level
 from secant._results.parts import plain
-from secant._results.wording import level, metric, plain_pvalue, predictions
+from secant._results.wording import level, metric, plain_pvalue, predictions, visible
 
 __all__ = ["ModelComparison"]
 
@@ -38,6 +38,8 @@ class ModelComparison:
     pvalue : float or None
         Probability of a difference at least this large if both lost the same in truth. These five
         are None where rows are not in reach, as in an engine, or there are more than 262,144.
+    names : tuple of str
+        What A and B are called in words.
     """
 
     __module__ = "secant"
@@ -53,6 +55,7 @@ class ModelComparison:
     mcb_difference: float | None = None
     mcb_ci: tuple[float, float] | None = None
     pvalue: float | None = None
+    names: tuple[str, str] = ("A", "B")
 
     @property
     def better(self) -> Literal["A", "B"] | None:
@@ -86,17 +89,19 @@ class ModelComparison:
             return ""
         assert self.mcb_difference is not None  # noqa: S101
         assert self.pvalue is not None  # noqa: S101
+        a, b = map(visible, self.names)
         p = plain_pvalue(self.pvalue)
         p = p if p.startswith("<") else f"= {p}"
         return (
-            f"Miscalibration costs {metric(self.mcb_a)} (A) and {metric(self.mcb_b)} (B) of the "
-            f"Brier score: difference {_signed(self.mcb_difference)} with noise taken off "
+            f"Miscalibration costs {metric(self.mcb_a)} ({a}) and {metric(self.mcb_b)} ({b}) of "
+            f"the Brier score: difference {_signed(self.mcb_difference)} with noise taken off "
             f"({self._limits(self.mcb_ci)}; P {p}, paired)."
         )
 
     def _sizes(self) -> str:
+        a, b = map(visible, self.names)
         return (
-            f"ECCE-R {metric(self.ecce_r_a)} (A) and {metric(self.ecce_r_b)} (B): difference "
+            f"ECCE-R {metric(self.ecce_r_a)} ({a}) and {metric(self.ecce_r_b)} ({b}): difference "
             f"{_signed(self.difference)} ({self._limits(self.ci)}, conservative; "
             f"{predictions(self.n)} each)."
         )
@@ -110,8 +115,8 @@ class ModelComparison:
             return "The two models give the same scores"
         if self.better is None:
             return "The two models' calibration cannot be told apart"
-        worse = "B" if self.better == "A" else "A"
-        return f"Model {self.better} is closer to calibration than model {worse}"
+        better, worse = map(visible, self.names if self.better == "A" else reversed(self.names))
+        return f"Model {better} is closer to calibration than model {worse}"
 
 
 def _signed(value: float) -> str:

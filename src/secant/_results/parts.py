@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "ECE",
+    "SCHEMA",
     "SHAPES",
     "Curve",
     "Interval",
@@ -27,6 +28,10 @@ __all__ = [
     "Statistic",
     "plain",
 ]
+
+# The version of what `to_dict` returns: raised when a key changes its meaning or goes, never when
+# one is added. docs/json.md lists the keys.
+SCHEMA = 1
 
 Direction = Literal["too high", "too low", "even"]
 Shape = Literal["too high", "too low", "too extreme", "too timid", "alternating", ""]

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from secant._inference.adjust import ADJUSTMENTS
 from secant._results.wording import (
     adjusted_pvalue,
+    level,
     metric,
     off_by,
     percent,
@@ -27,6 +28,7 @@ from secant._results.wording import (
 if TYPE_CHECKING:
     from secant._results.assessments import Assessments, Group
     from secant._results.calibration import Calibration
+    from secant._results.models import Models
     from secant._results.parts import Interval, Score
 
 __all__ = [
@@ -44,6 +46,10 @@ __all__ = [
     "html",
     "impossible",
     "interval",
+    "models_html",
+    "models_table",
+    "models_text",
+    "models_words",
     "proper_score",
     "proper_scores",
     "text",
@@ -368,3 +374,93 @@ def _with_limits(amount: float, ci: tuple[float, float]) -> str:
 def group_name(key: Any) -> str:
     """Return a group's key as a reader sees it."""
     return "(missing)" if key is None else visible(str(key)) or "(empty)"
+
+
+# Models -------------------------------------------------------------------------------------------
+
+
+def models_words(result: Models) -> list[str]:
+    """Say which model is closest to calibration, and from which it can be told apart."""
+    best, *others = map(visible, result)
+    if not others:
+        return []
+    if not result.comparisons:
+        return [f"{best} has the smallest ECCE-R; rows in clusters are not compared further."]
+    told = [visible(name) for name, each in result.comparisons.items() if each.better == "A"]
+    lost = [visible(name) for name, each in result.comparisons.items() if each.better == "B"]
+    rest = [name for name in others if name not in {*told, *lost}]
+    chance = f"at {100 * (1 - result.confidence_level):.3g}%"
+    words = []
+    if told:
+        words.append(
+            f"{best} is closer to calibration than {_listed(told)}, beyond chance {chance}."
+        )
+    if rest:
+        which = (
+            f"{best} and {rest[0]} cannot be told apart"
+            if len(rest) == 1
+            else (f"{best} cannot be told apart from {_listed(rest)}")
+        )
+        words.append(f"{which} {chance}.")
+    words += [f"Miscalibration costs {name} less of its Brier score than {best}." for name in lost]
+    words.append("This is about calibration alone: the Brier score says which predicts better.")
+    return words
+
+
+def _listed(names: list[str]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def models_table(result: Models) -> tuple[list[str], list[list[str]]]:
+    """Return the header and a row of texts for each model, the smallest ECCE-R first."""
+    header = ["model", "ECCE-R", f"{level(result.confidence_level)} limits", "P", "Brier"]
+    header += ["miscalibration", "log loss", "verdict"]
+    return header, [_model_cells(name, each) for name, each in result.items()]
+
+
+def _model_cells(name: str, result: Calibration) -> list[str]:
+    r, (brier, log_loss) = result.ecce_r, result.proper_scores
+    words: str = result.shape
+    if not words:
+        words = "miscalibrated" if result.found else "no miscalibration found"
+    if result.steepest is not None:
+        words += f", somewhere by at least {points(result.steepest.at_least)} points"
+    return [
+        visible(name),
+        metric(r.value),
+        " to ".join(metric(limit) for limit in r.ci),
+        pvalue(r).removeprefix("= "),
+        "" if brier is None else metric(brier.value),
+        "" if brier is None else _mcb(brier),
+        "" if log_loss is None else _loss(log_loss),
+        words,
+    ]
+
+
+def models_text(result: Models) -> str:
+    """Return the answer for several models: the table, best first, then the comparison."""
+    header, rows = models_table(result)
+    widths = [max(map(len, column)) for column in zip(header, *rows, strict=True)]
+    lines = []
+    for row in (header, *rows):
+        cells = [
+            text.ljust(width) if place in {0, len(header) - 1} else text.rjust(width)
+            for place, (text, width) in enumerate(zip(row, widths, strict=True))
+        ]
+        lines.append("  ".join(cells).rstrip())
+    words = models_words(result)
+    return "\n".join([*words, *([""] if words else []), *lines])
+
+
+def models_html(result: Models) -> str:
+    """Return the answer for several models for a notebook."""
+    from html import escape  # noqa: PLC0415  (as in html)
+
+    def row(cells: list[str], tag: str) -> str:
+        return "<tr>" + "".join(f"<{tag}>{escape(cell)}</{tag}>" for cell in cells) + "</tr>"
+
+    header, rows = models_table(result)
+    words = "<br>".join(escape(words) for words in models_words(result))
+    body = "".join(row(cells, "td") for cells in rows)
+    table = f"<table><thead>{row(header, 'th')}</thead><tbody>{body}</tbody></table>"
+    return f"<div><p>{words}</p>{table}</div>"
