@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from numbers import Real
 from typing import TYPE_CHECKING, Any
@@ -25,10 +25,31 @@ from secant._metrics.ece import (
     error,
     noise_floor,
 )
+from secant._metrics.scores import (
+    BRIER,
+    LOG_LOSS,
+    Rule,
+    brier_sum,
+    log_loss_sum,
+    pools,
+    resolved,
+    taken_apart,
+)
 from secant._metrics.shape import pieces
 from secant._results import verdict
-from secant._results.parts import ECE, SHAPES, Curve, Interval, Reliability, Statistic, plain
+from secant._results.parts import (
+    ECE,
+    SHAPES,
+    Curve,
+    Interval,
+    Recalibrated,
+    Reliability,
+    Score,
+    Statistic,
+    plain,
+)
 from secant.errors import Argument, InputError, SecantError
+from secant.sources.rows import RowSource, in_memory
 
 if TYPE_CHECKING:
     import os
@@ -41,8 +62,12 @@ if TYPE_CHECKING:
     from secant._metrics.ecce import Extremes, Metric
     from secant._results.parts import Shape
     from secant.plot import CumulativeDisplay
+    from secant.sources.rows import ScoreSums
 
 __all__ = ["Calibration"]
+
+# Predictions up to which a number that takes a sort of them is printed without being asked for.
+_QUICKLY_SORTED = 1_000_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -155,6 +180,29 @@ class Calibration:
         signs = "".join("+" if each.miscalibration > 0 else "-" for each in self._pieces)
         return SHAPES.get(signs, "alternating")
 
+    @cached_property
+    def steepest(self) -> Interval | None:
+        """The range of scores that is shown to be farthest off: somewhere it is at least so much.
+
+        Of all ranges it is the one whose limits lie farthest from 0, and its ``at_least`` is that
+        distance: with the confidence asked for, somewhere predictions are off by at least so much.
+        :attr:`worst` adds up the most over many predictions; this one may be narrow. None unless
+        the P-value of ECCE-R is at most one minus the confidence level, or if no limits exclude 0.
+
+        Notes
+        -----
+        Its limits hold for all ranges at once, at a level shared by two ways to find them: those of
+        the path of cumulative differences, and Clopper and Pearson's for the ranges of
+        :func:`secant.scan` (with sampling weights the first alone). Of files and engines only
+        the ends of what is kept are tried, so that it may be less than the same arrays would show.
+        """
+        from secant._inference.tolerance import steepest  # noqa: PLC0415  (not what `import secant` pays for)
+
+        if not self.found:
+            return None
+        found = steepest(self._blocks, self._totals, self.confidence_level, self._refine_at_hand)
+        return None if found is None else replace(self._interval(found.blocks), ci=found.limits)
+
     @property
     def detectable(self) -> float:
         """The true ECCE-R that predictions like these would show 99 times in 100."""
@@ -170,6 +218,65 @@ class Calibration:
             score=np.concatenate([blocks.low[:1], blocks.high]),
             fraction=fraction / fraction[-1],
             difference=path(blocks, self._totals.weight),
+        )
+
+    @cached_property
+    def brier(self) -> Score:
+        """The Brier score, the mean of (r - s)^2, and how much of it is miscalibration.
+
+        It is computed when first asked for: exactly for arrays, for other sources with bounds
+        on what it is made of. See :class:`secant.Score`.
+        """
+        return self._score(BRIER, self._monotone, exact=self._sorts)
+
+    @cached_property
+    def log_loss(self) -> Score:
+        """The mean of -log(chance given to what happened), and how much of it is miscalibration.
+
+        Infinite where a score of exactly 0 or 1 was wrong. Computed when first asked for, as
+        :attr:`brier`.
+        """
+        return self._score(LOG_LOSS, self._monotone, exact=self._sorts)
+
+    @property
+    def proper_scores(self) -> tuple[Score | None, Score | None]:
+        """Brier score and log loss as they are printed.
+
+        Those of more than a million predictions come with bounds on what they are made of, unless
+        they were asked for by name, which takes longer. None where the predictions are needed
+        and are gone.
+        """
+        return self._as_printed("brier", BRIER), self._as_printed("log_loss", LOG_LOSS)
+
+    def _as_printed(self, name: str, rule: Rule) -> Score | None:
+        with suppress(InputError):
+            if name in self.__dict__ or self.n <= _QUICKLY_SORTED:
+                found: Score = getattr(self, name)
+                return found
+            return self._score(rule, self._blocks)
+        return None
+
+    @cached_property
+    def recalibrated(self) -> Recalibrated:
+        """The recalibrated forecast, to be drawn through a reliability diagram.
+
+        Exact for arrays; of other sources scores are taken together in some ten thousand ranges.
+        """
+        blocks = self._monotone
+        starts = pools(blocks)
+        ends = np.append(starts[1:], len(blocks)) - 1
+
+        def total(column: Any) -> Any:
+            return np.add.reduceat(column, starts)
+
+        weight = total(blocks.weight)
+        return Recalibrated(
+            low=blocks.low[starts],
+            high=blocks.high[ends],
+            n=total(blocks.n),
+            weight=weight / self._totals.weight,
+            mean_score=np.clip(total(blocks.scored) / weight, 0, 1),
+            forecast=np.clip(total(blocks.w1) / weight, 0, 1),
         )
 
     def between(self, a: Any, b: Any, *, fixed_in_advance: bool = False) -> Interval:
@@ -376,7 +483,12 @@ class Calibration:
             **self.summary(),
             "where": verdict.where(self),
             "shape": self.shape,
+            **{
+                name: None if each is None else each.to_dict()
+                for name, each in zip(("brier", "log_loss"), self.proper_scores, strict=True)
+            },
             "intervals": [each.to_dict() for each in self.intervals],
+            "steepest": None if self.steepest is None else self.steepest.to_dict(),
         }
 
     def __str__(self) -> str:
@@ -391,12 +503,76 @@ class Calibration:
 
     def __getstate__(self) -> dict[str, Any]:
         with suppress(SecantError):  # of data that changed meanwhile
-            self._pieces  # noqa: B018  (found now, while the rows are at hand)
+            # Found now, while the rows are at hand.
+            self._pieces, self.steepest  # noqa: B018
+            if self._blocks.open.any():
+                self.proper_scores  # noqa: B018
         return {**self.__dict__, "_source": None}
+
+    @property
+    def _sorts(self) -> bool:
+        """Whether all scores are at hand, and may be sorted."""
+        return in_memory(self._source) or not self._blocks.open.any()
+
+    @cached_property
+    def _monotone(self) -> Blocks:
+        """Blocks, resolved as far as a monotone recalibration needs if all scores are at hand."""
+        return resolved(self._blocks, self._refine if self._sorts else None)
+
+    def _score(self, rule: Rule, blocks: Blocks, *, exact: bool = False) -> Score:
+        """Take a proper score apart."""
+        total = self._brier_sum if rule is BRIER else self._log_loss_sum
+        taken = taken_apart(rule, total, blocks, exact=exact)
+        least, most = taken.recalibrated
+        return Score(
+            name=rule.name,
+            value=taken.value,
+            mcb=taken.value - most,
+            dsc=taken.uncertainty - most,
+            unc=taken.uncertainty,
+            mcb_bounds=(taken.value - most, taken.value - least),
+            dsc_bounds=(taken.uncertainty - most, taken.uncertainty - least),
+        )
+
+    @cached_property
+    def _brier_sum(self) -> float:
+        blocks, totals = self._blocks, self._totals
+        if not blocks.open.any():
+            return brier_sum(blocks, None)
+        if totals.squared_error is not None:
+            return totals.squared_error
+        return brier_sum(blocks, self._row_sums.wv)
+
+    @cached_property
+    def _log_loss_sum(self) -> float:
+        blocks = self._blocks
+        if self.n_forbidden:
+            return math.inf
+        if not blocks.open.any():
+            return log_loss_sum(blocks.low, blocks.w0, blocks.w1)
+        if self._totals.log_loss is not None:
+            return self._totals.log_loss
+        return self._row_sums.log_loss
+
+    @cached_property
+    def _row_sums(self) -> ScoreSums:
+        if not isinstance(self._source, RowSource):
+            raise _gone()
+        self._source.recheck()
+        sums, blocks = self._source.score_sums(), self._blocks
+        before = float(blocks.up.sum() + blocks.down.sum())
+        if not math.isclose(sums.residual, before, rel_tol=1e-9):
+            raise _changed()
+        return sums
 
     @property
     def _refine(self) -> Refine | None:
         return None if self._source is None else self._look_again
+
+    @property
+    def _refine_at_hand(self) -> Refine | None:
+        """How to look again where that takes no reading of files and no query."""
+        return self._look_again if in_memory(self._source) else None
 
     def _look_again(self, blocks: Blocks) -> Blocks:
         if self._source is None:
@@ -452,8 +628,7 @@ class Calibration:
             self._source.recheck()
             blocks, totals = self._source.blocks(moments=True)
             if not totals.agrees(self._totals):
-                msg = "the predictions were changed after they were assessed: assess them again"
-                raise SecantError(msg)
+                raise _changed()
         blocks = cut_at_edges(blocks, totals, binnings, self._look_again)
         return [binned(blocks, totals, binning, None) for binning in binnings]
 
@@ -503,6 +678,10 @@ class Calibration:
 
 def _gone() -> InputError:
     return InputError("the predictions are gone, and bins need them: assess them again")
+
+
+def _changed() -> SecantError:
+    return SecantError("the predictions were changed after they were assessed: assess them again")
 
 
 def _refuse_to_cut(blocks: Blocks, a: float, b: float) -> None:

@@ -6,6 +6,7 @@ is one of the result, rounded for reading.
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 from secant._inference.adjust import ADJUSTMENTS
@@ -26,7 +27,7 @@ from secant._results.wording import (
 if TYPE_CHECKING:
     from secant._results.assessments import Assessments, Group
     from secant._results.calibration import Calibration
-    from secant._results.parts import Interval
+    from secant._results.parts import Interval, Score
 
 __all__ = [
     "averages",
@@ -43,6 +44,8 @@ __all__ = [
     "html",
     "impossible",
     "interval",
+    "proper_score",
+    "proper_scores",
     "text",
     "where",
 ]
@@ -140,6 +143,7 @@ def facts(result: Calibration) -> list[str]:
     known = "perfect calibration gives"
     return [
         *(statistic(*pair, expected=known) for pair in result.statistics),
+        *filter(None, [proper_scores(result)]),
         averages(result),
     ]
 
@@ -148,6 +152,37 @@ def averages(result: Calibration) -> str:
     """Say how many predictions there are, what they were on average and what happened."""
     forecast, happened = percent(result.mean_score), percent(result.base_rate)
     return f"{predictions(result.n)}: mean forecast {forecast}, happened {happened}."
+
+
+def proper_scores(result: Calibration) -> str:
+    """Say what the forecasts lose, and how much of it is miscalibration; nothing if not known."""
+    brier, log_loss = result.proper_scores
+    said = []
+    if brier is not None:
+        said.append(f"Brier score {metric(brier.value)}, of which {_mcb(brier)} is miscalibration")
+    if log_loss is not None:
+        said.append(f"log loss {_loss(log_loss)}")
+    return f"{'; '.join(said)}." if said else ""
+
+
+def proper_score(score: Score) -> str:
+    """Say what a score is made of."""
+    if score.value == math.inf:
+        return f"{score.name} infinite: a score of exactly 0 or 1 was wrong."
+    return (
+        f"{score.name} {metric(score.value)} = {_mcb(score)} miscalibration - "
+        f"{metric(score.dsc)} discrimination + {metric(score.unc)} uncertainty."
+    )
+
+
+def _loss(score: Score) -> str:
+    return "infinite" if score.value == math.inf else metric(score.value)
+
+
+def _mcb(score: Score) -> str:
+    """Write what miscalibration costs, as one number where it is one to so many digits."""
+    low, high = map(metric, score.mcb_bounds)
+    return low if low == high else f"{low} to {high}"
 
 
 # Groups -------------------------------------------------------------------------------------------
