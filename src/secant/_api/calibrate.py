@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from secant._base.progress import reporting
-from secant._blocks.looking import Frugal, resolve_all
+from secant._blocks.looking import Clustered, Frugal, resolve_all
 from secant._blocks.table import merge
-from secant._inference import choose
-from secant._inference.limits import interval, normalize
+from secant._inference import choose, clusters
+from secant._inference.limits import normalize
 from secant._metrics.ecce import METRICS, could_hold_an_extreme, extremes
 from secant._results.calibration import Calibration
 from secant._results.parts import Statistic
-from secant.errors import Argument, InputError, Message
+from secant.errors import Argument, InputError, Message, SecantError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from secant._base.types import BoolArray
     from secant._blocks.looking import Groups, Source
     from secant._blocks.table import Blocks, Totals
+    from secant._inference.clusters import Flips
     from secant._input.options import Method
     from secant._metrics.ecce import Metric
 
@@ -38,20 +39,30 @@ def calibrations(
     method: Method,
     confidence_level: float,
     rng: np.random.Generator | None = None,
+    clustered: bool = False,
 ) -> list[Calibration]:
-    """Assess every group by itself, looking at the data for all of them together."""
+    """Assess every group by itself, looking at the data for all of them together.
+
+    Raises
+    ------
+    InputError
+        If rows are ``clustered`` and no group has enough clusters.
+    """
     looks = groups.blocks()
     totals = [sums for _, sums in looks]
+    # Where signs of clusters do not decide alone, or there are none.
+    alone = [not (clustered and clusters.suffice(sums)) for sums in totals]
     frugal = groups if isinstance(groups, Frugal) else None
     # Groups short of rows, or of distinct scores, for any other P-value than the limit's.
     short: set[int] = set()
     if frugal is not None:
-        drawn = [i for i, sums in enumerate(totals) if choose.needs_rows(sums, method)]
+        drawn = [i for i in np.flatnonzero(alone).tolist() if choose.needs_rows(totals[i], method)]
         short |= set(drawn) - set(frugal.fetch(drawn))
 
     def matters(number: int, blocks: Blocks) -> BoolArray:
         for_extremes = could_hold_an_extreme(blocks, totals[number].weight)
-        for_pvalues = choose.needed(blocks, totals[number], method)
+        for_pvalues = choose.needed(blocks, totals[number], method) & alone[number]
+        for_pvalues |= clusters.needed(blocks) & clustered
         if frugal is not None and for_pvalues.any():
             if not frugal.affords(number, blocks.select(for_pvalues)):
                 short.add(number)
@@ -66,6 +77,7 @@ def calibrations(
     if len(tables) > 1:
         fast = _worth_compiling(tables, totals, method)
     rngs = [None] * len(tables) if rng is None else rng.spawn(len(tables))
+    flips = _flipped(groups, tables, totals, confidence_level, rngs) if clustered else {}
 
     def one(number: int) -> Calibration:
         return calibrate(
@@ -77,9 +89,44 @@ def calibrations(
             rng=rngs[number],
             fast=fast,
             short=number in short,
+            flips=flips.get(number),
         )
 
     return [one(0)] if len(tables) == 1 else list(_in_turn(one, len(tables)))
+
+
+def _flipped(
+    groups: Groups,
+    tables: Sequence[Blocks],
+    totals: Sequence[Totals],
+    confidence_level: float,
+    rngs: Sequence[np.random.Generator | None],
+) -> dict[int, Flips]:
+    """Flip the signs of clusters, group by group."""
+    assert isinstance(groups, Clustered)  # noqa: S101
+    planned = clusters.plan(len(tables), confidence_level)
+    found = groups.cluster_sums(tables, planned.limit)
+    if sum(int(each.n.sum()) for each in found) != sum(each.n for each in totals):
+        msg = "the data were changed while they were assessed: assess them again"
+        raise SecantError(msg)
+    most = max(np.unique(each.cluster).size for each in found)
+    if most < clusters.FEWEST:
+        raise _too_few_clusters(most, len(tables))
+    return {
+        number: clusters.flip(each, totals[number].weight, planned, rngs[number])
+        for number, each in enumerate(found)
+    }
+
+
+def _too_few_clusters(most: int, groups: int) -> InputError:
+    inside = "" if groups == 1 else f" in any of {groups:,} groups"
+    return InputError(
+        Argument("clusters"),
+        f" makes {most:,} cluster{'' if most == 1 else 's'}{' at most' if groups > 1 else ''}"
+        f"{inside}; fewer than {clusters.FEWEST} cannot tell chance from miscalibration, since "
+        "what happens by chance is seen from cluster to cluster",
+        hint="; take smaller units if these hold independent ones, or gather more",
+    )
 
 
 def _in_turn(one: Callable[[int], Calibration], count: int) -> Iterator[Calibration]:
@@ -100,14 +147,23 @@ def calibrate(
     rng: np.random.Generator | None,
     fast: bool | None = None,
     short: bool = False,
+    flips: Flips | None = None,
 ) -> Calibration:
     """Put together the result for observations whose blocks are resolved as far as needed.
 
-    ``short`` says that there is no more to be had than these blocks, whatever was asked for.
+    ``short`` says that there is no more to be had than these blocks, whatever was asked for, and
+    ``flips`` what the signs of clusters have shown.
     """
     blocks, found = extremes(blocks, totals.weight)
-    pvalues = choose.pvalues(
-        blocks, totals, found, source=source, method=method, rng=rng, fast=fast, short=short
+    asked: dict[str, Any] = {
+        "source": source,
+        "method": method,
+        "rng": rng,
+        "fast": fast,
+        "short": short,
+    }
+    pvalues = clusters.pvalues(
+        flips, totals, lambda: choose.pvalues(blocks, totals, found, **asked)
     )
     short = short and choose.asks_for_more(totals, method)
 
@@ -121,7 +177,7 @@ def calibrate(
             log10_pvalue=p.log10,
             method=p.method,
             bracket=p.bracket,
-            ci=interval(value, metric.law, totals, confidence_level),
+            ci=clusters.interval(value, metric.law, totals, confidence_level, flips),
         )
 
     happened = float(blocks.w1.sum())
@@ -134,11 +190,16 @@ def calibrate(
         confidence_level=float(confidence_level),
         forbidden=source.forbidden.rows,
         n_forbidden=source.forbidden.count,
-        warnings=tuple(_warnings(source, blocks, totals, pvalues[0].method, short=short)),
+        warnings=(
+            *_warnings(source, blocks, totals, pvalues[0].method, short=short),
+            *clusters.warnings(flips),
+        ),
+        n_clusters=None if flips is None else flips.n_clusters,
         _blocks=blocks,
         _totals=totals,
         _extremes=found,
         _source=source,
+        _flips=flips,
     )
 
 

@@ -13,7 +13,8 @@ import numpy as np
 
 from secant import null
 from secant._blocks.looking import resolve
-from secant._inference.limits import at_level, detectable, half_width
+from secant._inference.clusters import half_width, interval
+from secant._inference.limits import at_level, critical, detectable
 from secant._input.options import BinLimits, check_choice
 from secant._metrics.ecce import METRICS, path
 from secant._metrics.ece import (
@@ -58,6 +59,7 @@ if TYPE_CHECKING:
     from secant._base.types import BoolArray
     from secant._blocks.looking import Refine, Source
     from secant._blocks.table import Blocks, Totals
+    from secant._inference.clusters import Flips
     from secant._input.options import Norm, Strategy, Weighting
     from secant._metrics.ecce import Extremes, Metric
     from secant._results.parts import Shape
@@ -94,6 +96,8 @@ class Calibration:
         How many such rows there are.
     warnings : tuple of str
         What to keep in mind when reading the numbers, a line each.
+    n_clusters : int or None
+        How many clusters the predictions are in; None where rows were taken to be independent.
 
     Notes
     -----
@@ -115,10 +119,12 @@ class Calibration:
     forbidden: tuple[int, ...]
     n_forbidden: int
     warnings: tuple[str, ...]
+    n_clusters: int | None
     _blocks: Blocks
     _totals: Totals
     _extremes: Extremes
     _source: Source | None
+    _flips: Flips | None = None
 
     @property
     def statistics(self) -> tuple[tuple[Metric, Statistic], ...]:
@@ -193,21 +199,89 @@ class Calibration:
         -----
         Its limits hold for all ranges at once, at a level shared by two ways to find them: those of
         the path of cumulative differences, and Clopper and Pearson's for the ranges of
-        :func:`secant.scan` (with sampling weights the first alone). Of files and engines only
-        the ends of what is kept are tried, so that it may be less than the same arrays would show.
+        :func:`secant.scan` (with sampling weights or clusters the first alone). Of files and
+        engines only the ends of what is kept are tried, so that it may be less than the same
+        arrays would show.
         """
         from secant._inference.tolerance import steepest  # noqa: PLC0415  (not what `import secant` pays for)
 
         if not self.found:
             return None
-        found = steepest(self._blocks, self._totals, self.confidence_level, self._refine_at_hand)
+        found = steepest(
+            self._blocks,
+            self._totals,
+            self.confidence_level,
+            self._refine_at_hand,
+            self._flips,
+        )
         return None if found is None else replace(self._interval(found.blocks), ci=found.limits)
+
+    def pvalue_beyond(self, tolerance: Any) -> float:
+        """Test whether some range of scores is truly off by more than a tolerance.
+
+        A small value shows that one is. A large one does not show that none is: ranges too narrow
+        to tell always remain.
+
+        Parameters
+        ----------
+        tolerance : float
+            The mean miscalibration allowed over any range of scores, in units of probability.
+
+        Returns
+        -------
+        float
+            A P-value for the claim that every range is off by no more than this. It is never below
+            that of ECCE-R, which stands for a tolerance of 0; for that, a score of 0 or 1 that
+            was wrong has the P-value 0.
+
+        Notes
+        -----
+        With C the cumulative difference, F the share of weight and H the half-width of simultaneous
+        limits, P is the smallest level at which ``|C_y - C_x| - tolerance (F_y - F_x)`` exceeds H
+        for some x < y, or at which :attr:`steepest` is off by more than the tolerance at least.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import secant
+        >>> rng = np.random.default_rng(0)
+        >>> forecast = rng.uniform(0.1, 0.9, 5000)
+        >>> result = secant.assess(rng.random(5000) < forecast + 0.1 * (forecast > 0.7), forecast)
+        >>> [result.pvalue_beyond(tolerance) < 0.05 for tolerance in (0.02, 0.05, 0.1)]
+        [True, True, False]
+        """
+        from secant._inference.tolerance import shown_beyond  # noqa: PLC0415  (as above)
+
+        if not (isinstance(tolerance, Real) and 0 <= float(tolerance) < 1):
+            raise InputError(Argument("tolerance"), f" must lie in [0, 1); got {tolerance!r}")
+        chance = 0.0 if self.n_forbidden else self.ecce_r.pvalue
+        if tolerance == 0:
+            return chance
+        refine = self._refine_at_hand
+        shown = shown_beyond(self._blocks, self._totals, float(tolerance), refine, self._flips)
+        return max(chance, shown)
+
+    def ecce_r_interval(self, confidence_level: float) -> tuple[float, float]:
+        """Return the confidence interval of the true ECCE-R at another level than the result's."""
+        value = self.ecce_r.value
+        return interval(value, null.range, self._totals, confidence_level, self._flips)
 
     @property
     def detectable(self) -> float:
         """The true ECCE-R that predictions like these would show 99 times in 100."""
         effective = self._totals.weight**2 / self._totals.ww
-        return detectable(self.sigma, effective, self.confidence_level)
+        inflation = self._inflation
+        sigma = self.sigma * math.sqrt(inflation)
+        return detectable(sigma, effective / inflation, self.confidence_level)
+
+    @property
+    def _inflation(self) -> float:
+        """By how much clusters make variances larger: the design effect, for the path's range."""
+        if self._flips is None or self.sigma == 0:
+            return 1.0
+        alpha = 1 - self.confidence_level
+        drawn = self._flips.quantile(null.range, alpha)
+        return max(1.0, (drawn / (critical(null.range, alpha) * self.sigma)) ** 2)
 
     @cached_property
     def curve(self) -> Curve:
@@ -307,7 +381,8 @@ class Calibration:
         InputError
             If the limits are not numbers in ascending order; if the predictions are gone and the
             limits lie inside what was kept of them; or if ``fixed_in_advance`` is asked of
-            predictions with sampling weights, for which there is no such exact answer.
+            predictions with sampling weights, or in clusters, for which there is no such exact
+            answer.
         SecantError
             If the predictions are seen to have changed since they were assessed.
 
@@ -330,6 +405,9 @@ class Calibration:
         a, b = float(a), float(b)
         if fixed_in_advance and self.weighted:
             knows = "=True knows no sampling weights; leave it out"
+            raise InputError(Argument("fixed_in_advance"), knows)
+        if fixed_in_advance and self._flips is not None:
+            knows = "=True knows no clusters; leave it out"
             raise InputError(Argument("fixed_in_advance"), knows)
 
         def at_either_end(blocks: Blocks) -> BoolArray:
@@ -427,11 +505,13 @@ class Calibration:
         ax : matplotlib Axes, optional
             Where to draw; a new figure unless given.
         worst : bool
-            Mark the worst range of scores with its secant, and write how far off it is.
+            Mark the ranges found to be off with their secants, and write how far off they are; in
+            grey the largest deviation where none was found, since it could be noise.
         band : bool
             Shade what the graph does not leave under perfect calibration.
         **kwargs
-            Passed on to ``ax.plot`` for the curve.
+            ``label``, ``title``, and what ``ax.plot`` takes for the curve, as in
+            :meth:`CumulativeDisplay.plot`.
 
         Returns
         -------
@@ -474,6 +554,7 @@ class Calibration:
             "worst": self.worst.to_dict(),
             "forbidden": list(self.forbidden),
             "n_forbidden": self.n_forbidden,
+            "n_clusters": self.n_clusters,
             "warnings": list(self.warnings),
         }
 
@@ -589,7 +670,7 @@ class Calibration:
 
     def _half_width(self, share: float) -> float:
         """Half-width of the simultaneous limits for a range with this share of the weight."""
-        return half_width(null.range, self._totals, self.confidence_level) / share
+        return half_width(null.range, self._totals, self.confidence_level, self._flips) / share
 
     def _interval(self, blocks: Blocks, *, fixed_in_advance: bool = False) -> Interval:
         """Describe consecutive blocks."""
@@ -659,7 +740,7 @@ class Calibration:
         low, high = np.full((2, len(filled)), np.nan)
         # Kish's effective number of predictions; their number itself when nothing is weighted.
         effective = bins.weight[filled] ** 2 / bins.aa[filled]
-        effective = np.minimum(effective, bins.count[filled])
+        effective = np.minimum(effective, bins.count[filled]) / self._inflation
         successes = np.clip(rate[filled], 0, 1) * effective
         low[filled], high[filled] = method(successes, effective, self.confidence_level)
         return Reliability(

@@ -128,7 +128,7 @@ def _would_have_shown(result: Calibration) -> str:
     if detectable >= 1:
         return f"{predictions(result.n)} can show next to nothing."
     return (
-        f"With {predictions(result.n)} an ECCE-R of {metric(detectable)} or more would almost "
+        f"With {_everyone(result)} an ECCE-R of {metric(detectable)} or more would almost "
         "surely have shown."
     )
 
@@ -151,7 +151,14 @@ def facts(result: Calibration) -> list[str]:
 def averages(result: Calibration) -> str:
     """Say how many predictions there are, what they were on average and what happened."""
     forecast, happened = percent(result.mean_score), percent(result.base_rate)
-    return f"{predictions(result.n)}: mean forecast {forecast}, happened {happened}."
+    return f"{_everyone(result)}: mean forecast {forecast}, happened {happened}."
+
+
+def _everyone(result: Calibration) -> str:
+    """Say how many predictions there are, and in how many clusters."""
+    if result.n_clusters is None:
+        return predictions(result.n)
+    return f"{predictions(result.n)} among {result.n_clusters:,} clusters"
 
 
 def proper_scores(result: Calibration) -> str:
