@@ -182,7 +182,7 @@ def test_many_rows_are_looked_into_only_where_the_minorant_may_turn(kind):
     result = secant.assess(y, p, method="asymptotic")
     assert result.brier.exact
     ties = collapse(p, y, None)
-    wanted = scores.taken_apart(BRIER, scores.brier_sum(ties, None), ties)
+    wanted = scores.taken_apart(BRIER, scores.brier_sum(ties), ties)
     assert result.brier.value == pytest.approx(wanted.value, **EXACT)
     assert result.brier.mcb == pytest.approx(wanted.value - wanted.recalibrated[0], **EXACT)
     total = scores.log_loss_sum(ties.low, ties.w0, ties.w1)

@@ -191,8 +191,8 @@ def _tested(a: Source | None, b: Source | None, level: float) -> dict[str, Any]:
     if max(a.rows, b.rows) > MOST_ROWS:
         return {}
     one, other = a.in_memory(), b.in_memory()
-    if one.counted and one.weights is not None:
-        return {}  # copies of rows, of which each would have to be drawn by itself
+    if (one.counted and one.weights is not None) or one.outcome_weights is not None:
+        return {}  # copies of rows would have to be drawn one by one, and kept rows by another law
     if not np.array_equal(one.labels, other.labels):
         return {}  # the file has changed between two looks
     weights = one.weights

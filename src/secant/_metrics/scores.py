@@ -79,16 +79,9 @@ BRIER = Rule("Brier score", _least_squares)
 LOG_LOSS = Rule("log loss", _least_entropy)
 
 
-def brier_sum(blocks: Blocks, wv: float | None) -> float:
-    """Return the sum of w(r - s)^2.
-
-    A residual is s or 1 - s, so (r - s)^2 = |r - s| - s(1 - s): where a block may hold several
-    scores, the sum ``wv`` of w s(1 - s) over everything stands in for them.
-    """
-    if not blocks.open.any():
-        return float((blocks.down * blocks.low + blocks.up * (1 - blocks.low)).sum())
-    assert wv is not None  # noqa: S101
-    return max(float((blocks.up + blocks.down).sum()) - wv, 0.0)
+def brier_sum(ties: Blocks) -> float:
+    """Return the sum of w(r - s)^2 over ties."""
+    return float((ties.down * ties.low + ties.up * (1 - ties.low)).sum())
 
 
 def log_loss_sum(scores: FloatArray, w0: NumberArray, w1: NumberArray) -> float:

@@ -621,10 +621,10 @@ class Calibration:
     def _brier_sum(self) -> float:
         blocks, totals = self._blocks, self._totals
         if not blocks.open.any():
-            return brier_sum(blocks, None)
-        if totals.squared_error is not None:
-            return totals.squared_error
-        return brier_sum(blocks, self._row_sums.wv)
+            return brier_sum(blocks)
+        if totals.squared_error is None:  # of a state that an earlier version stored
+            raise _gone()
+        return totals.squared_error
 
     @cached_property
     def _log_loss_sum(self) -> float:
