@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from secant import null
 from secant._base.progress import reporting
 from secant._blocks.looking import Frugal, resolve_all
 from secant._blocks.table import merge
 from secant._inference import choose
-from secant._inference.limits import interval, normalize
+from secant._inference.limits import half_width, interval, normalize
 from secant._metrics.ecce import METRICS, could_hold_an_extreme, extremes
+from secant._metrics.shape import could_turn
 from secant._results.calibration import Calibration
 from secant._results.parts import Statistic
 from secant.errors import Argument, InputError, Message
@@ -50,8 +52,12 @@ def calibrations(
         short |= set(drawn) - set(frugal.fetch(drawn))
 
     def matters(number: int, blocks: Blocks) -> BoolArray:
-        for_extremes = could_hold_an_extreme(blocks, totals[number].weight)
-        for_pvalues = choose.needed(blocks, totals[number], method)
+        sums = totals[number]
+        for_extremes = could_hold_an_extreme(blocks, sums.weight)
+        # Looked at now, the shape takes no look of its own when the result is printed.
+        width = half_width(null.range, sums, confidence_level)
+        for_extremes |= could_turn(blocks, sums.weight, width)
+        for_pvalues = choose.needed(blocks, sums, method)
         if frugal is not None and for_pvalues.any():
             if not frugal.affords(number, blocks.select(for_pvalues)):
                 short.add(number)
