@@ -100,7 +100,7 @@ def test_an_impossible_outcome_is_beyond_chance_whatever_the_pvalue(max_ecce_r, 
     assert gate.crossed(result) is crossed
     words = gate.words(result)
     assert words.startswith(f"{stands}: ECCE-R 0.0")
-    assert words.endswith("; an impossible outcome rules out chance, whatever the P-value.")
+    assert words.endswith("; 1 wrong score of exactly 0 or 1 rules out chance, whatever the P-value.")
     # Where the P-value is small enough it is the reason that is given.
     assert "impossible" not in Gate(0.999, max_ecce_r).words(result)
 
@@ -109,7 +109,7 @@ def test_several_impossible_outcomes_are_counted():
     y, p = with_an_impossible_event()
     y[-3:] = 1
     words = Gate(1e-12).words(secant.assess(y, p))
-    assert words.endswith("; 3 impossible outcomes rule out chance, whatever the P-value.")
+    assert words.endswith("; 3 wrong scores of exactly 0 or 1 rule out chance, whatever the P-value.")
 
 
 def test_a_row_without_weight_refutes_nothing():
@@ -131,10 +131,10 @@ def test_a_group_may_be_refuted_by_impossible_outcomes():
     assert results.failing == ("off",)
     assert gate.group_words(results) == (
         "Gate crossed by 2 of 3 groups: off, refuted (tolerance 0, level 0.01, adjusted P-values). "
-        "In refuted impossible outcomes rule out chance, whatever the P-value."
+        "In refuted wrong scores of exactly 0 or 1 rule out chance, whatever the P-value."
     )
     row = next(line for line in str(results).splitlines() if line.startswith("refuted"))
-    assert row.endswith("none found; an impossible outcome")
+    assert row.endswith("  1 score of exactly 0 or 1 was wrong")
 
 
 def test_one_group_is_the_only_one():

@@ -196,14 +196,6 @@ def _warnings(
     source: Source, blocks: Blocks, totals: Totals, method: str, *, short: bool
 ) -> Iterator[str]:
     """Say what to keep in mind when reading the numbers, a line each."""
-    count, rows = source.forbidden.count, source.forbidden.rows
-    if count:
-        first = f" (first at row {rows[0]})" if rows else ""
-        yield (
-            f"{count:,} response{'s' if count > 1 else ''}{first} had a score of exactly 0 or 1 "
-            f"that ruled {'them' if count > 1 else 'it'} out: that alone refutes these scores, "
-            "whatever the P-value."
-        )
     events = int(blocks.n1.sum())
     if events in (0, totals.n):
         yield f"The event {'never' if not events else 'always'} happened; check the outcomes."

@@ -97,7 +97,7 @@ class Gate:
         refuted = [row for row in rows if not self._small(row.adjusted_pvalue)]
         if refuted:
             words += (
-                f" In {_names(refuted)} impossible outcomes rule out chance, whatever the P-value."
+                f" In {_names(refuted)} wrong scores of exactly 0 or 1 rule out chance, whatever the P-value."
             )
         return words
 
