@@ -6,7 +6,7 @@ import pytest
 import secant
 from commands import NAMED, assess, write
 from helpers import optional
-from secant._results import verdict, wording
+from secant._results import wording
 
 optional("click")
 optional("rich")

@@ -100,16 +100,20 @@ def test_an_impossible_outcome_is_beyond_chance_whatever_the_pvalue(max_ecce_r, 
     assert gate.crossed(result) is crossed
     words = gate.words(result)
     assert words.startswith(f"{stands}: ECCE-R 0.0")
-    assert words.endswith("; 1 wrong score of exactly 0 or 1 rules out chance, whatever the P-value.")
+    assert words.endswith(
+        "; 1 wrong score of exactly 0 or 1 rules out chance, whatever the P-value."
+    )
     # Where the P-value is small enough it is the reason that is given.
-    assert "impossible" not in Gate(0.999, max_ecce_r).words(result)
+    assert "wrong score" not in Gate(0.999, max_ecce_r).words(result)
 
 
 def test_several_impossible_outcomes_are_counted():
     y, p = with_an_impossible_event()
     y[-3:] = 1
     words = Gate(1e-12).words(secant.assess(y, p))
-    assert words.endswith("; 3 wrong scores of exactly 0 or 1 rule out chance, whatever the P-value.")
+    assert words.endswith(
+        "; 3 wrong scores of exactly 0 or 1 rule out chance, whatever the P-value."
+    )
 
 
 def test_a_row_without_weight_refutes_nothing():

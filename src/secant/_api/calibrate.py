@@ -133,7 +133,8 @@ def calibrate(
     return Calibration(
         n=totals.n,
         sigma=totals.sigma,
-        **{m.attribute: statistic(m, p) for m, p in zip(METRICS, pvalues, strict=True)},
+        ecce_r=statistic(METRICS[0], pvalues[0]),
+        ecce_mad=statistic(METRICS[1], pvalues[1]),
         mean_score=_share(happened - float(blocks.gain.sum()), totals),
         base_rate=_share(happened, totals),
         confidence_level=float(confidence_level),

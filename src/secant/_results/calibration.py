@@ -26,6 +26,16 @@ from secant._metrics.ece import (
     noise_floor,
 )
 from secant._metrics.inverted import inverted
+from secant._metrics.scores import (
+    BRIER,
+    LOG_LOSS,
+    Rule,
+    brier_sum,
+    log_loss_sum,
+    pools,
+    resolved,
+    taken_apart,
+)
 from secant._metrics.shape import pieces
 from secant._results import verdict
 from secant._results.parts import (
@@ -34,12 +44,15 @@ from secant._results.parts import (
     Curve,
     Interval,
     Intervals,
+    Recalibrated,
     Reliability,
+    Score,
     Statistic,
     Words,
     plain,
 )
 from secant.errors import Argument, InputError, SecantError
+from secant.sources.rows import RowSource, in_memory
 
 if TYPE_CHECKING:
     import os
@@ -52,8 +65,12 @@ if TYPE_CHECKING:
     from secant._metrics.ecce import Extremes, Metric
     from secant._results.parts import Shape
     from secant.plot import CumulativeDisplay
+    from secant.sources.rows import ScoreSums
 
 __all__ = ["Calibration"]
+
+# Predictions up to which a number that takes a sort of them is printed without being asked for.
+_QUICKLY_SORTED = 1_000_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -207,6 +224,65 @@ class Calibration:
             score=np.concatenate([blocks.low[:1], blocks.high]),
             fraction=fraction / fraction[-1],
             difference=path(blocks, self._totals.weight),
+        )
+
+    @cached_property
+    def brier(self) -> Score:
+        """The Brier score, the mean of (r - s)^2, and how much of it is miscalibration.
+
+        It is computed when first asked for: exactly for arrays, for other sources with bounds
+        on what it is made of. See :class:`secant.Score`.
+        """
+        return self._score(BRIER, self._monotone, exact=self._sorts)
+
+    @cached_property
+    def log_loss(self) -> Score:
+        """The mean of -log(chance given to what happened), and how much of it is miscalibration.
+
+        Infinite where a score of exactly 0 or 1 was wrong. Computed when first asked for, as
+        :attr:`brier`.
+        """
+        return self._score(LOG_LOSS, self._monotone, exact=self._sorts)
+
+    @property
+    def proper_scores(self) -> tuple[Score | None, Score | None]:
+        """Brier score and log loss as they are printed.
+
+        Those of more than a million predictions come with bounds on what they are made of, unless
+        they were asked for by name, which takes longer. None where the predictions are needed
+        and are gone.
+        """
+        return self._as_printed("brier", BRIER), self._as_printed("log_loss", LOG_LOSS)
+
+    def _as_printed(self, name: str, rule: Rule) -> Score | None:
+        with suppress(InputError):
+            if name in self.__dict__ or self.n <= _QUICKLY_SORTED:
+                found: Score = getattr(self, name)
+                return found
+            return self._score(rule, self._blocks)
+        return None
+
+    @cached_property
+    def recalibrated(self) -> Recalibrated:
+        """The recalibrated forecast, to be drawn through a reliability diagram.
+
+        Exact for arrays; of other sources scores are taken together in some ten thousand ranges.
+        """
+        blocks = self._monotone
+        starts = pools(blocks)
+        ends = np.append(starts[1:], len(blocks)) - 1
+
+        def total(column: Any) -> Any:
+            return np.add.reduceat(column, starts)
+
+        weight = total(blocks.weight)
+        return Recalibrated(
+            low=blocks.low[starts],
+            high=blocks.high[ends],
+            n=total(blocks.n),
+            weight=weight / self._totals.weight,
+            mean_score=np.clip(total(blocks.scored) / weight, 0, 1),
+            forecast=np.clip(total(blocks.w1) / weight, 0, 1),
         )
 
     def between(self, a: Any, b: Any, *, fixed_in_advance: bool = False) -> Interval:
@@ -414,6 +490,10 @@ class Calibration:
             **self.summary(),
             "where": verdict.where(self),
             "shape": self.shape,
+            **{
+                name: None if each is None else each.to_dict()
+                for name, each in zip(("brier", "log_loss"), self.proper_scores, strict=True)
+            },
             "intervals": [each.to_dict() for each in self.intervals],
         }
 
@@ -429,8 +509,67 @@ class Calibration:
 
     def __getstate__(self) -> dict[str, Any]:
         with suppress(SecantError):  # of data that changed meanwhile
-            self._pieces  # noqa: B018  (found now, while the rows are at hand)
+            # Found now, while the rows are at hand.
+            self._pieces  # noqa: B018
+            if self._blocks.open.any():
+                self.proper_scores  # noqa: B018
         return {**self.__dict__, "_source": None}
+
+    @property
+    def _sorts(self) -> bool:
+        """Whether all scores are at hand, and may be sorted."""
+        return in_memory(self._source) or not self._blocks.open.any()
+
+    @cached_property
+    def _monotone(self) -> Blocks:
+        """Blocks, resolved as far as a monotone recalibration needs if all scores are at hand."""
+        return resolved(self._blocks, self._refine if self._sorts else None)
+
+    def _score(self, rule: Rule, blocks: Blocks, *, exact: bool = False) -> Score:
+        """Take a proper score apart."""
+        total = self._brier_sum if rule is BRIER else self._log_loss_sum
+        taken = taken_apart(rule, total, blocks, exact=exact)
+        least, most = taken.recalibrated
+        return Score(
+            name=rule.name,
+            value=taken.value,
+            mcb=taken.value - most,
+            dsc=taken.uncertainty - most,
+            unc=taken.uncertainty,
+            mcb_bounds=(taken.value - most, taken.value - least),
+            dsc_bounds=(taken.uncertainty - most, taken.uncertainty - least),
+        )
+
+    @cached_property
+    def _brier_sum(self) -> float:
+        blocks, totals = self._blocks, self._totals
+        if not blocks.open.any():
+            return brier_sum(blocks, None)
+        if blocks.moments is not None:
+            return brier_sum(blocks, float(blocks.moments.wv.sum()))
+        if totals.equal_weights:
+            return brier_sum(blocks, totals.wwv * totals.weight / totals.ww)
+        return brier_sum(blocks, self._row_sums.wv)
+
+    @cached_property
+    def _log_loss_sum(self) -> float:
+        blocks = self._blocks
+        if self.n_forbidden:
+            return math.inf
+        if not blocks.open.any():
+            return log_loss_sum(blocks.low, blocks.w0, blocks.w1)
+        return self._row_sums.log_loss
+
+    @cached_property
+    def _row_sums(self) -> ScoreSums:
+        if not isinstance(self._source, RowSource):
+            raise _gone()
+        self._source.recheck()
+        sums, blocks = self._source.score_sums(), self._blocks
+        before = float(blocks.up.sum() + blocks.down.sum())
+        if not math.isclose(sums.residual, before, rel_tol=1e-9):
+            raise _changed()
+        return sums
 
     @property
     def _refine(self) -> Refine | None:
@@ -490,8 +629,7 @@ class Calibration:
             self._source.recheck()
             blocks, totals = self._source.blocks(moments=True)
             if not totals.agrees(self._totals):
-                msg = "the predictions were changed after they were assessed: assess them again"
-                raise SecantError(msg)
+                raise _changed()
         blocks = cut_at_edges(blocks, totals, binnings, self._look_again)
         return [binned(blocks, totals, binning, None) for binning in binnings]
 
@@ -541,6 +679,10 @@ class Calibration:
 
 def _gone() -> InputError:
     return InputError("the predictions are gone, and bins need them: assess them again")
+
+
+def _changed() -> SecantError:
+    return SecantError("the predictions were changed after they were assessed: assess them again")
 
 
 def _refuse_to_cut(blocks: Blocks, a: float, b: float) -> None:

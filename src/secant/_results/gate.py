@@ -96,9 +96,8 @@ class Gate:
         words = f"Gate crossed by {who}: {_names(rows)} {limits}."
         refuted = [row for row in rows if not self._small(row.adjusted_pvalue)]
         if refuted:
-            words += (
-                f" In {_names(refuted)} wrong scores of exactly 0 or 1 rule out chance, whatever the P-value."
-            )
+            certain = "wrong scores of exactly 0 or 1 rule out chance"
+            words += f" In {_names(refuted)} {certain}, whatever the P-value."
         return words
 
     def _rows_crossing(self, results: Assessments) -> list[Group]:

@@ -13,7 +13,7 @@ from secant._results.tables import html_table, text_table
 from secant._results.wording import level, limits, method, metric, percent, points, pvalue, score
 
 if TYPE_CHECKING:
-    from secant._base.types import FloatArray
+    from secant._base.types import FloatArray, IntArray
     from secant._input.options import BinLimits, Norm, Strategy, Uncertainty, Weighting
     from secant.plot import ReliabilityDisplay
 
@@ -23,7 +23,9 @@ __all__ = [
     "Curve",
     "Interval",
     "Intervals",
+    "Recalibrated",
     "Reliability",
+    "Score",
     "Shape",
     "Statistic",
     "Words",
@@ -385,6 +387,106 @@ class ECE:
 
     def _repr_html_(self) -> str:
         return f"<div><p>{self}</p>{self.bins._repr_html_()}</div>"
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """A proper score and what it is made of: ``value == mcb - dsc + unc``.
+
+    It is the mean loss of the forecasts; smaller is better. Subtracting the loss after an ideal
+    monotone recalibration leaves what miscalibration costs.
+
+    Attributes
+    ----------
+    name : {"Brier score", "log loss"}
+        Which one.
+    value : float
+        The score. Log loss is infinite where a score of exactly 0 or 1 was wrong.
+    mcb : float
+        Miscalibration: what the forecasts lose against the recalibrated ones. The recalibration is
+        fitted to these very outcomes, so that noise raises it: it is above 0 for perfect forecasts
+        too. It has no P-value; ECCE-R has.
+    dsc : float
+        Discrimination: what the recalibrated forecasts gain over always forecasting the base rate.
+    unc : float
+        Uncertainty: the loss of always forecasting the base rate, a matter of the outcomes alone.
+    mcb_bounds, dsc_bounds : tuple of float
+        Both lie between these, certainly. The two ends are one number where all scores were at
+        hand. Of files, engines and stored sums, which are not sorted, ``mcb`` and ``dsc`` are
+        those of a recalibration that is constant over each of some ten thousand ranges of
+        scores, and a finer one could only make both larger, up to these.
+
+    References
+    ----------
+    .. [1] T. Dimitriadis, T. Gneiting, A. I. Jordan (2021). "Stable reliability diagrams for
+       probabilistic classifiers." PNAS 118(8). https://doi.org/10.1073/pnas.2016191118
+    """
+
+    __module__ = "secant"
+
+    name: Literal["Brier score", "log loss"]
+    value: float
+    mcb: float
+    dsc: float
+    unc: float
+    mcb_bounds: tuple[float, float]
+    dsc_bounds: tuple[float, float]
+
+    @property
+    def exact(self) -> bool:
+        """Whether ``mcb`` and ``dsc`` are known exactly, not between bounds alone."""
+        return self.mcb_bounds[0] == self.mcb_bounds[1]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the numbers as plain JSON; what is not finite becomes None."""
+        return _fields(self)
+
+    def __str__(self) -> str:
+        return verdict.proper_score(self)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Recalibrated:
+    """The recalibrated forecast: isotonic regression of the outcomes on the scores.
+
+    It is a staircase: scores from ``low[k]`` to ``high[k]`` become ``forecast[k]``, how often the
+    event happened there. It is fitted to these outcomes and fits them better than new ones.
+
+    Attributes
+    ----------
+    low, high : ndarray
+        The smallest and the largest score of each step.
+    n : ndarray
+        Predictions on it.
+    weight : ndarray
+        Their share of all weight.
+    mean_score : ndarray
+        What was predicted on average.
+    forecast : ndarray
+        How often the event happened, which rises from step to step.
+    """
+
+    __module__ = "secant"
+
+    low: FloatArray
+    high: FloatArray
+    n: IntArray
+    weight: FloatArray
+    mean_score: FloatArray
+    forecast: FloatArray
+
+    def __len__(self) -> int:
+        return int(self.low.shape[0])
+
+    @property
+    def line(self) -> tuple[FloatArray, FloatArray]:
+        """Scores and forecasts at both ends of every step: the line to draw."""
+        ends = np.column_stack([self.low, self.high]).ravel()
+        return ends, np.repeat(self.forecast, 2)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the numbers as plain JSON."""
+        return _fields(self)
 
 
 def _fields(result: Any) -> dict[str, Any]:

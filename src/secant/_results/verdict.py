@@ -6,6 +6,7 @@ number shown is one of the result, rounded for reading.
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from secant._inference.adjust import ADJUSTMENTS
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
 
     from secant._results.assessments import Assessments, Group
     from secant._results.calibration import Calibration
-    from secant._results.parts import Interval
+    from secant._results.parts import Interval, Score
 
 __all__ = [
     "LITTLE",
@@ -55,6 +56,8 @@ __all__ = [
     "interval",
     "lines",
     "notes",
+    "proper_score",
+    "proper_scores",
     "shape",
     "size",
     "text",
@@ -198,7 +201,9 @@ def where(result: Calibration) -> str:
     if pieces:
         return _ranges(result, pieces)
     worst = result.worst
-    off = off_by(worst, worst.miscalibration, at=result.confidence_level, count=predictions(worst.n))
+    off = off_by(
+        worst, worst.miscalibration, at=result.confidence_level, count=predictions(worst.n)
+    )
     if worst.certain:  # so there are pieces, which cannot be had: the data have changed
         return f"{scores(worst).capitalize()} are {off}."
     return (
@@ -253,8 +258,12 @@ def size(result: Calibration, little: Little = LITTLE) -> str:
 
 
 def beside(result: Calibration) -> str:
-    """Return the scores of accuracy, and what was forecast and came true on average."""
-    return averages(result)
+    """Return the proper scores, and what was forecast and came true on average."""
+    try:
+        scored = proper_scores(result)
+    except SecantError:  # as for ranges
+        scored = ""
+    return f"{scored} {averages(result)}".strip()
 
 
 def what_now(result: Calibration, little: Little = LITTLE) -> str:
@@ -273,7 +282,11 @@ def what_now(result: Calibration, little: Little = LITTLE) -> str:
     if result.found and not _is_little(result, little):
         return _remedy(result)
     if result.n_forbidden:
-        first = f" (the first that was wrong is in row {result.forbidden[0]:,})" if result.forbidden else ""
+        first = (
+            f" (the first that was wrong is in row {result.forbidden[0]:,})"
+            if result.forbidden
+            else ""
+        )
         return f"What usually helps: scores between, say, 0.001 and 0.999, never 0 or 1{first}."
     return ""
 
@@ -347,6 +360,7 @@ def details(result: Calibration) -> list[str]:
     if worst.n:
         said.append(f"The worst range, which ECCE-R is about: {interval(worst)}")
     said += [f"Found to be off: {interval(each)}" for each in _pieces(result)]
+    said += [proper_score(each) for each in result.proper_scores if each is not None]
     if result.forbidden:
         said.append(f"{wrong_certainties(result)}, the first in row {result.forbidden[0]:,}.")
     return said
@@ -360,13 +374,45 @@ def facts(result: Calibration) -> list[str]:
     for named, value in result.statistics:
         low, high = (metric(limit) for limit in value.ci)
         said.append(f"{statistic(named, value, expected=known)} {at} limits {low} to {high}.")
-    return [f"{said[0]} This decides.", *said[1:], averages(result)]
+    return [f"{said[0]} This decides.", *said[1:], beside(result)]
 
 
 def averages(result: Calibration) -> str:
     """Say how many predictions there are, what they were on average and what happened."""
     forecast, outcome = percent(result.mean_score), percent(result.base_rate)
     return f"{predictions(result.n)}: mean forecast {forecast}, mean outcome {outcome}."
+
+
+def proper_scores(result: Calibration) -> str:
+    """Say what the forecasts lose, and how much of it is miscalibration; nothing if not known."""
+    brier, log_loss = result.proper_scores
+    said = []
+    if brier is not None:
+        said.append(f"Brier score {metric(brier.value)}, of which {_mcb(brier)} is miscalibration")
+    if log_loss is not None:
+        said.append(f"log loss {_loss(log_loss)}")
+    return f"{'; '.join(said)}." if said else ""
+
+
+def proper_score(score: Score) -> str:
+    """Say what a score is made of."""
+    if score.value == math.inf:
+        return f"{score.name} infinite: a score of exactly 0 or 1 was wrong."
+    name = score.name[0].upper() + score.name[1:]
+    return (
+        f"{name} {metric(score.value)} = {_mcb(score)} miscalibration - "
+        f"{metric(score.dsc)} discrimination + {metric(score.unc)} uncertainty."
+    )
+
+
+def _loss(score: Score) -> str:
+    return "infinite" if score.value == math.inf else metric(score.value)
+
+
+def _mcb(score: Score) -> str:
+    """Write what miscalibration costs, as one number where it is one to so many digits."""
+    low, high = map(metric, score.mcb_bounds)
+    return low if low == high else f"{low} to {high}"
 
 
 # Groups -------------------------------------------------------------------------------------------

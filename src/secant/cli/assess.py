@@ -439,9 +439,7 @@ def _show(
         if quiet:
             say(name, f"{verdict.headline(result)}. {verdict.brief(result)}")
         else:
-            show_model(
-                console, name if len(outcome.models) > 1 else None, result, details=details
-            )
+            show_model(console, name if len(outcome.models) > 1 else None, result, details=details)
             console.print()
     for name, groups in [*outcome.groups.items(), *outcome.segments.items()]:
         if quiet:

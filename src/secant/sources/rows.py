@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from contextlib import closing
 from functools import cached_property
-from typing import TYPE_CHECKING, Protocol, TypeGuard
+from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeGuard
 
 import numpy as np
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from secant._blocks.grids import BucketGrid
     from secant._input.options import WeightKind
 
-__all__ = ["RowSource", "Rows", "in_memory"]
+__all__ = ["RowSource", "Rows", "ScoreSums", "in_memory"]
 
 # Up to this many rows sorting everything is as quick as cutting into cells, and keeps every point.
 SORT_UP_TO = 1 << 16
@@ -76,6 +76,14 @@ class Rows(Protocol):
     def recheck(self) -> None:
         """Raise SecantError if the rows are seen to have changed since they were checked."""
         ...
+
+
+class ScoreSums(NamedTuple):
+    """Sums of w|r - s|, of w s(1 - s) and of w times the log loss, which may be infinite."""
+
+    residual: float
+    wv: float
+    log_loss: float
 
 
 class RowSource:
@@ -165,6 +173,20 @@ class RowSource:
         rows = self._all_rows()
         keys = (rows.scores,) if rows.weights is None else (rows.weights, rows.scores)
         return pick(rows, np.lexsort(keys))
+
+    def score_sums(self) -> ScoreSums:
+        """Walk over all rows for the sums that proper scores need and blocks do not have."""
+        parts = []
+        with closing(self._observations.chunks(CHUNK)) as chunks, np.errstate(divide="ignore"):
+            for scores, labels, weights in chunks:
+                s = scores.astype(np.float64, copy=False)
+                # The chance given to what happened: s after an event, else 1 - s.
+                chance = np.abs((1 - labels) - s)
+                columns = [1 - chance, s * (1 - s), -np.log(chance)]
+                if weights is not None:
+                    columns = [weights * column for column in columns]
+                parts.append([float(column.sum()) for column in columns])
+        return ScoreSums(*map(math.fsum, zip(*parts, strict=True)))
 
     def recheck(self) -> None:
         """Raise SecantError if the arrays are seen to have changed since they were checked."""
