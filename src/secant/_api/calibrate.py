@@ -78,11 +78,11 @@ def calibrations(
             tables[number],
             totals[number],
             groups.source(number),
-            method="asymptotic" if number in short else method,
+            method=method,
             confidence_level=confidence_level,
             rng=rngs[number],
             fast=fast,
-            short=number in short and choose.asks_for_more(totals[number], method),
+            short=number in short,
         )
 
     return [one(0)] if len(tables) == 1 else list(_in_turn(one, len(tables)))
@@ -109,12 +109,13 @@ def calibrate(
 ) -> Calibration:
     """Put together the result for observations whose blocks are resolved as far as needed.
 
-    ``short`` says that the method is not the one that was asked for, for want of rows.
+    ``short`` says that there is no more to be had than these blocks, whatever was asked for.
     """
     blocks, found = extremes(blocks, totals.weight)
     pvalues = choose.pvalues(
-        blocks, totals, found, source=source, method=method, rng=rng, fast=fast
+        blocks, totals, found, source=source, method=method, rng=rng, fast=fast, short=short
     )
+    short = short and choose.asks_for_more(totals, method)
 
     def statistic(metric: Metric, p: choose.PValue) -> Statistic:
         value = getattr(found, metric.attribute)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from numbers import Real
 from typing import TYPE_CHECKING, Any
@@ -186,6 +186,29 @@ class Calibration:
         """
         signs = "".join("+" if each.miscalibration > 0 else "-" for each in self._pieces)
         return SHAPES.get(signs, "alternating")
+
+    @cached_property
+    def steepest(self) -> Interval | None:
+        """The range of scores that is shown to be farthest off: somewhere it is at least so much.
+
+        Of all ranges it is the one whose limits lie farthest from 0, and its ``at_least`` is that
+        distance: with the confidence asked for, somewhere predictions are off by at least so much.
+        :attr:`worst` adds up the most over many predictions; this one may be narrow. None unless
+        the P-value of ECCE-R is at most one minus the confidence level, or if no limits exclude 0.
+
+        Notes
+        -----
+        Its limits hold for all ranges at once, at a level shared by two ways to find them: those of
+        the path of cumulative differences, and Clopper and Pearson's for the ranges of
+        :func:`secant.scan` (with sampling weights the first alone). Of files and engines only
+        the ends of what is kept are tried, so that it may be less than the same arrays would show.
+        """
+        from secant._inference.tolerance import steepest  # noqa: PLC0415  (not what `import secant` pays for)
+
+        if not self.found:
+            return None
+        found = steepest(self._blocks, self._totals, self.confidence_level, self._refine_at_hand)
+        return None if found is None else replace(self._interval(found.blocks), ci=found.limits)
 
     @property
     def detectable(self) -> float:
@@ -433,11 +456,13 @@ class Calibration:
         ax : matplotlib Axes, optional
             Where to draw; a new figure unless given.
         worst : bool
-            Mark the worst range of scores with its secant, and write how far off it is.
+            Mark the ranges found to be off with their secants, and write how far off they are; in
+            grey the largest deviation where none was found, since it could be noise.
         band : bool
             Shade what the graph does not leave under perfect calibration.
         **kwargs
-            Passed on to ``ax.plot`` for the curve.
+            ``label``, ``title``, and what ``ax.plot`` takes for the curve, as in
+            :meth:`CumulativeDisplay.plot`.
 
         Returns
         -------
@@ -495,6 +520,7 @@ class Calibration:
                 for name, each in zip(("brier", "log_loss"), self.proper_scores, strict=True)
             },
             "intervals": [each.to_dict() for each in self.intervals],
+            "steepest": None if self.steepest is None else self.steepest.to_dict(),
         }
 
     def __str__(self) -> str:
@@ -510,7 +536,7 @@ class Calibration:
     def __getstate__(self) -> dict[str, Any]:
         with suppress(SecantError):  # of data that changed meanwhile
             # Found now, while the rows are at hand.
-            self._pieces  # noqa: B018
+            self._pieces, self.steepest  # noqa: B018
             if self._blocks.open.any():
                 self.proper_scores  # noqa: B018
         return {**self.__dict__, "_source": None}
@@ -574,6 +600,11 @@ class Calibration:
     @property
     def _refine(self) -> Refine | None:
         return None if self._source is None else self._look_again
+
+    @property
+    def _refine_at_hand(self) -> Refine | None:
+        """How to look again where that takes no reading of files and no query."""
+        return self._look_again if in_memory(self._source) else None
 
     def _look_again(self, blocks: Blocks) -> Blocks:
         if self._source is None:

@@ -154,9 +154,14 @@ class Interval:
         """Whether the limits exclude 0, so that the direction is more than noise."""
         return self.ci[0] > 0 or self.ci[1] < 0
 
+    @property
+    def at_least(self) -> float:
+        """How far off predictions in it are at least, by the limit nearer to 0; 0 if unknown."""
+        return max(0.0, self.ci[0], -self.ci[1])
+
     def to_dict(self) -> dict[str, Any]:
         """Return the numbers as plain JSON; what is not finite becomes None."""
-        return {**_fields(self), "direction": self.direction}
+        return {**_fields(self), "direction": self.direction, "at_least": self.at_least}
 
     def __str__(self) -> str:
         return verdict.interval(self)
