@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from secant import null
 from secant._base.progress import reporting
 from secant._blocks.looking import Frugal, resolve_all
 from secant._blocks.table import merge
 from secant._inference import choose
-from secant._inference.limits import interval, normalize
+from secant._inference.limits import half_width, interval, normalize
 from secant._metrics.ecce import METRICS, could_hold_an_extreme, extremes
+from secant._metrics.shape import could_turn
 from secant._results.calibration import Calibration
 from secant._results.parts import Statistic
 from secant.errors import Argument, InputError, Message
@@ -50,8 +52,12 @@ def calibrations(
         short |= set(drawn) - set(frugal.fetch(drawn))
 
     def matters(number: int, blocks: Blocks) -> BoolArray:
-        for_extremes = could_hold_an_extreme(blocks, totals[number].weight)
-        for_pvalues = choose.needed(blocks, totals[number], method)
+        sums = totals[number]
+        for_extremes = could_hold_an_extreme(blocks, sums.weight)
+        # Looked at now, the shape takes no look of its own when the result is printed.
+        width = half_width(null.range, sums, confidence_level)
+        for_extremes |= could_turn(blocks, sums.weight, width)
+        for_pvalues = choose.needed(blocks, sums, method)
         if frugal is not None and for_pvalues.any():
             if not frugal.affords(number, blocks.select(for_pvalues)):
                 short.add(number)
@@ -128,7 +134,8 @@ def calibrate(
     return Calibration(
         n=totals.n,
         sigma=totals.sigma,
-        **{m.attribute: statistic(m, p) for m, p in zip(METRICS, pvalues, strict=True)},
+        ecce_r=statistic(METRICS[0], pvalues[0]),
+        ecce_mad=statistic(METRICS[1], pvalues[1]),
         mean_score=_share(happened - float(blocks.gain.sum()), totals),
         base_rate=_share(happened, totals),
         confidence_level=float(confidence_level),
@@ -191,14 +198,6 @@ def _warnings(
     source: Source, blocks: Blocks, totals: Totals, method: str, *, short: bool
 ) -> Iterator[str]:
     """Say what to keep in mind when reading the numbers, a line each."""
-    count, rows = source.forbidden.count, source.forbidden.rows
-    if count:
-        first = f" (first at row {rows[0]})" if rows else ""
-        yield (
-            f"{count:,} response{'s' if count > 1 else ''}{first} had a score of exactly 0 or 1 "
-            f"that ruled {'them' if count > 1 else 'it'} out: that alone refutes these scores, "
-            "whatever the P-value."
-        )
     events = int(blocks.n1.sum())
     if events in (0, totals.n):
         yield f"The event {'never' if not events else 'always'} happened; check the outcomes."
