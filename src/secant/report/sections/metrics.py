@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from secant._results.wording import metric, percent, pvalue
 from secant.report._definitions import DEFINITIONS
 from secant.report._html import Markup, name, tag
-from secant.report.sections.verdict import term
+from secant.report._parts import term
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
