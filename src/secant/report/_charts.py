@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
+from secant._drawing.order import SCORES
 from secant._drawing.thin import thin
 from secant._drawing.ticks import each_score, equal_fractions, equal_steps
 from secant.report._html import Markup, tag
@@ -169,7 +170,7 @@ def cumulative(results: Sequence[Drawable], first: dict[str, Any], tool: Markup)
             class_="area",
             id="area",
         ),
-        tag("p", "score of the prediction", class_="axis-name below end"),
+        tag("p", SCORES.long_name, class_="axis-name below end"),
         class_="chart cumulative",
         id="plot",
     )

@@ -10,12 +10,10 @@ from secant.report._html import Markup, tag
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from secant._results.calibration import Calibration
-
 __all__ = ["section"]
 
 
-def section(drawn: Sequence[Calibration], first: dict[str, Any]) -> Markup:
+def section(drawn: Sequence[_charts.Drawable], first: dict[str, Any]) -> Markup:
     """Return the plot of some results, the tool laid over it and what it reads."""
     return tag(
         "section",
