@@ -231,3 +231,11 @@ def test_what_is_said_of_a_range_stands_clear_of_its_handles(visit, paper_page, 
                     grip = page.locator(handle).bounding_box()
                     line = grip["x"] + grip["width"] / 2
                     assert not left - 5 < line < right + 5, (start, share)
+
+
+def test_a_level_has_all_its_digits(visit, tmp_path):
+    secant.assess([0, 1, 1, 0], [0.1, 0.6, 0.7, 0.4], confidence_level=0.9975).report(
+        tmp_path / "level.html"
+    )
+    with visit(tmp_path / "level.html") as page:
+        assert page.inner_text("#read-level") == "99.75% limits"

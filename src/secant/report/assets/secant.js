@@ -161,6 +161,8 @@ function secantTool() {
     const parts = sentence(range);
     parts.forEach((text, number) => { $("read-says").children[number].textContent = text; });
     const says = parts.join("");
+    // As in Python, with all digits of the level.
+    $("read-level").textContent = `${Number((100 * series.confidence_level).toPrecision(10))}% limits`;
     // The limits beside zero, to see whether they hold it.
     const reach = 1.08 * Math.max(Math.abs(range.limits[0]), Math.abs(range.limits[1]), 1e-12);
     const [low, gap, high] = [range.limits[0], range.gap, range.limits[1]].map((x) => 50 + (50 * x) / reach);

@@ -73,9 +73,13 @@ def _readout() -> Markup:
         tag("p", tag("span"), tag("b"), tag("span"), id="read-says"),
         tag(
             "div",
-            *(tag("i", class_=each) for each in ("nought", "span", "dot")),
-            id="whisker",
-            aria_hidden="true",
+            tag(
+                "div",
+                *(tag("i", class_=each) for each in ("nought", "span", "dot")),
+                id="whisker",
+                aria_hidden="true",
+            ),
+            tag("p", id="read-level"),
         ),
         tag("p", id="read-alone"),
         tag("p", id="said", class_="unseen", aria_live="polite"),
