@@ -31,5 +31,6 @@ def inverted(blocks: Blocks, totals: Totals) -> bool:
         return False
     inside = blocks.scored / blocks.weight - mean
     variance = float((blocks.weight * inside**2).sum()) / weight
-    noise = math.sqrt(rate * (1 - rate) * variance * totals.ww) / weight
+    # Rounding may move a rate beyond 1.
+    noise = math.sqrt(max(rate * (1 - rate), 0.0) * variance * totals.ww) / weight
     return both - rate * mean < -_SURELY * noise
