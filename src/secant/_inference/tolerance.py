@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Steepest", "shown_beyond", "steepest"]
 
+# Limits that differ by less are the same but for rounding.
+_GUARD = 1e-12
+
 
 class Steepest(NamedTuple):
     """A range of scores, its limits, and the one nearer to 0: how far off it is at least."""
@@ -161,4 +164,4 @@ def _counts(ties: Ties) -> _Counts:
 def _farther(blocks: Blocks, limits: tuple[float, float], more_than: float) -> Steepest | None:
     """Return a range if its limits lie farther from 0 than some other's."""
     at_least = max(limits[0], -limits[1])
-    return Steepest(blocks, limits, at_least) if at_least > more_than else None
+    return Steepest(blocks, limits, at_least) if at_least > more_than + _GUARD else None

@@ -13,7 +13,7 @@ import numpy as np
 
 from secant import null
 from secant._blocks.looking import resolve
-from secant._inference.limits import at_level, detectable, half_width
+from secant._inference.limits import at_level, detectable, half_width, interval
 from secant._input.options import BinLimits, check_choice
 from secant._metrics.ecce import METRICS, path
 from secant._metrics.ece import (
@@ -209,6 +209,55 @@ class Calibration:
             return None
         found = steepest(self._blocks, self._totals, self.confidence_level, self._refine_at_hand)
         return None if found is None else replace(self._interval(found.blocks), ci=found.limits)
+
+    def pvalue_beyond(self, tolerance: Any) -> float:
+        """Test whether some range of scores is truly off by more than a tolerance.
+
+        A small value shows that one is. A large one does not show that none is: ranges too narrow
+        to tell always remain.
+
+        Parameters
+        ----------
+        tolerance : float
+            The mean miscalibration allowed over any range of scores, in units of probability.
+
+        Returns
+        -------
+        float
+            A P-value for the claim that every range is off by no more than this. It is never below
+            that of ECCE-R, which stands for a tolerance of 0; for that, a score of 0 or 1 that
+            was wrong has the P-value 0.
+
+        Notes
+        -----
+        With C the cumulative difference, F the share of weight and H the half-width of simultaneous
+        limits, P is the smallest level at which ``|C_y - C_x| - tolerance (F_y - F_x)`` exceeds H
+        for some x < y, or at which :attr:`steepest` is off by more than the tolerance at least.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import secant
+        >>> rng = np.random.default_rng(0)
+        >>> forecast = rng.uniform(0.1, 0.9, 5000)
+        >>> result = secant.assess(rng.random(5000) < forecast + 0.1 * (forecast > 0.7), forecast)
+        >>> [result.pvalue_beyond(tolerance) < 0.05 for tolerance in (0.02, 0.05, 0.1)]
+        [True, True, False]
+        """
+        from secant._inference.tolerance import shown_beyond  # noqa: PLC0415  (as above)
+
+        if not (isinstance(tolerance, Real) and 0 <= float(tolerance) < 1):
+            raise InputError(Argument("tolerance"), f" must lie in [0, 1); got {tolerance!r}")
+        chance = 0.0 if self.n_forbidden else self.ecce_r.pvalue
+        if tolerance == 0:
+            return chance
+        refine = self._refine_at_hand
+        shown = shown_beyond(self._blocks, self._totals, float(tolerance), refine)
+        return max(chance, shown)
+
+    def ecce_r_interval(self, confidence_level: float) -> tuple[float, float]:
+        """Return the confidence interval of the true ECCE-R at another level than the result's."""
+        return interval(self.ecce_r.value, null.range, self._totals, confidence_level)
 
     @property
     def detectable(self) -> float:

@@ -8,6 +8,7 @@ import sys
 import time
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
     from secant._results.assessments import Assessments
     from secant._results.calibration import Calibration
-    from secant._results.gate import Gate
+    from secant._results.gate import Gate, GroupsStand, Stand
 
 __all__ = ["command"]
 
@@ -75,14 +76,33 @@ class _Outcome:
     started: datetime
     elapsed: float
 
+    @cached_property
+    def stands(self) -> dict[str, Stand]:
+        """How each model stands with the gate."""
+        return {} if self.gate is None else self.gate.judge_models(self.models)
+
+    @cached_property
+    def group_stands(self) -> dict[str, GroupsStand]:
+        """How the groups of each model stand with it."""
+        return self._judged(self.groups)
+
+    @cached_property
+    def segment_stands(self) -> dict[str, GroupsStand]:
+        """How the segments found for each model stand with it."""
+        return self._judged(self.segments)
+
+    def _judged(self, tables: dict[str, Assessments]) -> dict[str, GroupsStand]:
+        if self.gate is None:
+            return {}
+        models = len(self.models)
+        return {name: self.gate.judge_groups(each, models) for name, each in tables.items()}
+
     @property
     def crossed(self) -> bool:
         """Whether any model, or any group or segment of any model, crosses the gate."""
-        if self.gate is None:
-            return False
-        tables = *self.groups.values(), *self.segments.values()
-        return any(map(self.gate.crossed, self.models.values())) or any(
-            map(self.gate.crossing, tables)
+        tables = *self.group_stands.values(), *self.segment_stands.values()
+        return any(each.crossed for each in self.stands.values()) or any(
+            each.crossing for each in tables
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -106,18 +126,26 @@ class _Outcome:
         if self.gate is not None:
             found["gate"] = {
                 "alpha": self.gate.alpha,
-                "max_ecce_r": self.gate.max_ecce_r,
+                **self.gate.limits,
                 "crossed": self.crossed,
-                "models": [name for name, each in self.models.items() if self.gate.crossed(each)],
+                "models": [name for name, stand in self.stands.items() if stand.crossed],
+                "judgements": {name: stand.to_dict() for name, stand in self.stands.items()},
             }
             if self.groups:
                 found["gate"]["groups"] = {
-                    name: [plain_name(key) for key in self.gate.crossing(groups)]
-                    for name, groups in self.groups.items()
+                    name: [plain_name(key) for key in stands.crossing]
+                    for name, stands in self.group_stands.items()
+                }
+                found["gate"]["group_judgements"] = {
+                    name: [
+                        {"key": plain_name(key), "judgements": stand.to_dict()}
+                        for key, stand in zip(stands.keys, stands.stands, strict=True)
+                    ]
+                    for name, stands in self.group_stands.items()
                 }
             if self.segments:
                 found["gate"]["segments"] = {
-                    name: list(self.gate.crossing(each)) for name, each in self.segments.items()
+                    name: list(stands.crossing) for name, stands in self.segment_stands.items()
                 }
         return found
 
@@ -192,13 +220,28 @@ class _Outcome:
     "--alpha",
     type=click.FloatRange(0, 1, min_open=True, max_open=True),
     metavar="P",
-    help="Gate: the P-value up to which chance is ruled out; 0.05 unless given.",
+    help="Gate: the P-value up to which chance is ruled out, 0.05 unless given: how often a "
+    "calibrated model may fail.",
 )
 @click.option(
     "--max-ecce-r",
     type=click.FloatRange(0, 1, max_open=True),
     metavar="X",
-    help="Gate: the largest ECCE-R tolerated; 0 unless given.",
+    help="Gate: the largest ECCE-R tolerated: misplaced events in the worst range, as a share of "
+    "all predictions. 0 if no limit is given.",
+)
+@click.option(
+    "--max-miscalibration",
+    type=click.FloatRange(0, 1, max_open=True),
+    metavar="X",
+    help="Gate: the largest mean miscalibration tolerated over any range of scores, 0.1 for ten "
+    "points; crossed where more is shown.",
+)
+@click.option(
+    "--within",
+    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    metavar="X",
+    help="Gate: what ECCE-R must be shown not to exceed; also crossed for want of data.",
 )
 @click.option("--html", type=click.Path(dir_okay=False, path_type=Path), help="Write a report.")
 @click.option(
@@ -236,12 +279,16 @@ def command(ctx: click.Context, /, **options: Any) -> None:
       secant assess 'day=*/*.parquet' --y-prob old --y-prob new --by segment
       secant assess preds.parquet --segments age,region,device
       secant assess preds.parquet --alpha 0.01 --max-ecce-r 0.02 --quiet    # in a pipeline
+      secant assess preds.parquet --max-miscalibration 0.1    # no range ten points off
+      secant assess preds.parquet --within 0.02               # before it goes live
       secant assess preds.parquet --json - | jq .models
 
-    The gate is on when --alpha or --max-ecce-r is given. It is crossed only by what is beyond
-    chance AND beyond the tolerance; with --by or --segments, also by any group or segment, after
-    adjustment. An outcome that its score ruled out (an event after a score of 0) is beyond chance
-    whatever the P-value.
+    The gate is on when --alpha or one of its limits is given; a limit that is not given is not
+    judged. --max-ecce-r and --max-miscalibration are crossed only by what is beyond chance AND
+    beyond the tolerance; --within is crossed unless the data show it. With --by every group must
+    pass too, with --segments every segment that was found; P-values are adjusted for their number
+    and for that of models. An outcome that its score ruled out (an event after a score of 0) is
+    beyond chance whatever the P-value.
 
     \b
     Exit codes:
@@ -316,9 +363,10 @@ def _assess(options: dict[str, Any]) -> tuple[_Outcome, list[str]]:
 
     started, start = datetime.now(UTC).astimezone(), time.monotonic()
     files = list(options["files"])
+    limits = {name: options[name] for name in ("max_ecce_r", "max_miscalibration", "within")}
     gate = None
-    if options["alpha"] is not None or options["max_ecce_r"] is not None:
-        gate = Gate(options["alpha"] or 0.05, options["max_ecce_r"] or 0.0)
+    if any(given is not None for given in (options["alpha"], *limits.values())):
+        gate = Gate(options["alpha"] or 0.05, **limits)
     weight, by = options["weight"], options["by"]
     features = _features(options["segments"])
     taken = {*by, *features, weight} - {None}
@@ -455,18 +503,16 @@ def _gate_words(outcome: _Outcome) -> list[str]:
     """Say how each model stands with the gate, then its groups."""
     from secant._results.wording import visible  # noqa: PLC0415  (as above)
 
-    if outcome.gate is None:
-        return []
-    said = [(name, outcome.gate.words(result)) for name, result in outcome.models.items()]
-    said += [(name, outcome.gate.group_words(groups)) for name, groups in outcome.groups.items()]
-    said += [(name, _segment_words(outcome.gate, each)) for name, each in outcome.segments.items()]
+    said = [(name, stand.words) for name, stand in outcome.stands.items()]
+    said += [(name, stands.words) for name, stands in outcome.group_stands.items()]
+    said += [(name, _segment_words(stands)) for name, stands in outcome.segment_stands.items()]
     several = len(outcome.models) > 1
     return [f"{visible(name)}: {words}" if several else words for name, words in said]
 
 
-def _segment_words(gate: Gate, segments: Assessments) -> str:
+def _segment_words(stands: GroupsStand) -> str:
     """Say how segments stand with the gate."""
-    crossing = gate.crossing(segments)
+    crossing = stands.crossing
     if not crossing:
         return "Gate passed by all segments that were searched."
     many = f"{len(crossing)} segment{'s' if len(crossing) > 1 else ''}"
