@@ -47,6 +47,10 @@ def test_little_data_say_nothing(y, p):
     assert not inverted(y, p)
 
 
+def test_rounding_of_weights_is_no_error():
+    assert not inverted([1, 1, 1], [0.0, 0.5, 0.0], [1.0, 48.0, 15.29570571])
+
+
 def test_rows_taken_together_show_it_too():
     """Of many rows only sums over ranges of scores are kept."""
     y, p = relation(200_000, 1.5, 0.3)

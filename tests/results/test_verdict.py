@@ -176,6 +176,32 @@ def test_very_little_is_called_so_and_is_a_setting():
     assert verdict.headline(result, verdict.Little(0.006, 0.0)) == "Miscalibrated: too high"
 
 
+def test_far_off_on_few_predictions_is_not_little():
+    rng = np.random.default_rng(3)
+    p = np.concatenate([rng.random(990_000), np.full(10_000, 0.5)])
+    y = rng.random(p.size) < np.concatenate([p[:990_000], np.full(10_000, 0.9)])
+    result = secant.assess(y, p)
+    assert result.ecce_r.value < verdict.LITTLE.ecce_r
+    assert str(result).startswith("Miscalibrated: too low. ")
+
+
+def test_the_steepest_place_is_named_where_it_says_more_than_the_pieces():
+    rng = np.random.default_rng(6)
+    p = rng.random(100_000)
+    y = rng.random(p.size) < np.where((p > 0.3) & (p < 0.33), p + 0.5, p)
+    result = secant.assess(y, p)
+    steepest = result.steepest
+    assert steepest.at_least > max(abs(each.miscalibration) for each in result.intervals)
+    said = re.search(
+        rf"\. Somewhere predictions are too low by at least ({NUMBER}) points "
+        rf"\(scores ({NUMBER}) to",
+        str(result),
+    )
+    assert number(said[1]) == rounded(100 * steepest.at_least)
+    assert number(said[2]) == round(steepest.low, 3)
+    assert "Somewhere" not in str(paper())
+
+
 def test_within_a_tolerance_has_three_answers():
     y, p = miscalibrated(20_000, power=1, seed=4)
     result = secant.assess(y, p)
@@ -351,14 +377,14 @@ def test_words_for_an_interval():
     result = secant.assess(*ORDINARY)
     assert re.fullmatch(
         rf"Scores 0\.200 to 0\.800, 5 predictions: mean forecast {NUMBER}%, mean outcome "
-        rf"60(?:\.0)?%, off by {NUMBER} points, which could be noise \(limits {NUMBER} to "
+        rf"60(?:\.0)?%, off by {NUMBER} points, which could be noise \({NUMBER} to "
         rf"{NUMBER}\)\.",
         str(result.between(0.15, 0.9)),
     )
     assert str(result.between(0.4, 0.5)) == "No predictions with scores from 0.400 to 0.500."
     assert "1 prediction:" in str(result.between(0.3, 0.3))
     (piece,) = secant.assess(*miscalibrated(power=1.3)).intervals
-    assert re.search(rf"too high by {NUMBER} points \(limits {NUMBER} to {NUMBER}\)\.$", str(piece))
+    assert re.search(rf"too high by {NUMBER} points \({NUMBER} to {NUMBER}\)\.$", str(piece))
 
 
 class Balanced(html.parser.HTMLParser):

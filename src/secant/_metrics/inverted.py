@@ -14,6 +14,7 @@ __all__ = ["inverted"]
 # the Brier score of 1 - score must be smaller.
 _SURELY = 5.0
 _FAR_BETTER = 0.05
+_ROUNDING = 1e-12
 
 
 def inverted(blocks: Blocks, totals: Totals) -> bool:
@@ -31,5 +32,6 @@ def inverted(blocks: Blocks, totals: Totals) -> bool:
         return False
     inside = blocks.scored / blocks.weight - mean
     variance = float((blocks.weight * inside**2).sum()) / weight
-    noise = math.sqrt(rate * (1 - rate) * variance * totals.ww) / weight
-    return both - rate * mean < -_SURELY * noise
+    # Rounding may move a rate beyond 1, and a covariance of 0 below it.
+    noise = math.sqrt(max(rate * (1 - rate), 0.0) * variance * totals.ww) / weight
+    return both - rate * mean < -_SURELY * noise - _ROUNDING

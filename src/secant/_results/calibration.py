@@ -279,10 +279,12 @@ class Calibration:
         >>> import secant
         >>> secant.assess([0, 0, 1, 1], [0.1, 0.4, 0.5, 0.9]).details  # doctest: +ELLIPSIS
         No miscalibration found.
-        ECCE-R 0.225 = 1.09 sigma, ... This decides.
-        ECCE-MAD 0.125 = 0.608 sigma, ...
-        4 predictions: mean forecast 47.5%, mean outcome 50.0%.
+        ECCE-R 0.150 = 0.733 sigma, ... This decides.
+        ECCE-MAD 0.125 = 0.611 sigma, ...
+        Brier score 0.108, ... 4 predictions: mean forecast 47.5%, mean outcome 50.0%.
         The worst range, which ECCE-R is about: Scores 0.500 to 0.900, 2 predictions: ...
+        Brier score 0.108 = 0.108 miscalibration - 0.250 discrimination + 0.250 uncertainty.
+        Log loss 0.354 = 0.354 miscalibration - 0.693 discrimination + 0.693 uncertainty.
         Note: Few events were expected, or few failures: confidence limits are approximate.
         """
         return Words("\n".join([*verdict.details(self), *verdict.notes(self)]))

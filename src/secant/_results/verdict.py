@@ -189,7 +189,7 @@ def interval(result: Interval) -> str:
     return (
         f"{scores(result).capitalize()}, {predictions(result.n)}: "
         f"mean forecast {percent(result.mean_score)}, mean outcome "
-        f"{percent(result.mean_response)}, {off} (limits {between})."
+        f"{percent(result.mean_response)}, {off} ({between})."
     )
 
 
@@ -199,7 +199,7 @@ def where(result: Calibration) -> str:
         return _would_have_shown(result)
     pieces = _pieces(result)
     if pieces:
-        return _ranges(result, pieces)
+        return _ranges(result, pieces) + _even_farther(result, pieces)
     worst = result.worst
     off = off_by(
         worst, worst.miscalibration, at=result.confidence_level, count=predictions(worst.n)
@@ -233,6 +233,16 @@ def _ranges(result: Calibration, pieces: Sequence[Interval]) -> str:
         f"{len(pieces)} ranges of scores are in turn too low and too high; the largest "
         f"deviations: {words}."
     )
+
+
+def _even_farther(result: Calibration, pieces: Sequence[Interval]) -> str:
+    """Name the place that is farthest off, where it is farther off than any piece seems to be."""
+    farthest = _steepest(result)
+    if farthest is None or farthest.at_least <= max(abs(p.miscalibration) for p in pieces):
+        return ""
+    how = _said(result, farthest.direction)
+    most = f"{how} by at least {points(farthest.at_least)} points"
+    return f" Somewhere predictions are {most} ({scores(farthest)})."
 
 
 def size(result: Calibration, little: Little = LITTLE) -> str:
@@ -315,12 +325,16 @@ def _is_little(result: Calibration, little: Little) -> bool:
     """Tell whether what was found is very little, everywhere."""
     if not result.found or result.n_forbidden or result.ecce_r.value >= little.ecce_r:
         return False
-    return all(_surely(each) <= little.miscalibration for each in _pieces(result))
+    farthest = _steepest(result)
+    return farthest is None or farthest.at_least <= little.miscalibration
 
 
-def _surely(piece: Interval) -> float:
-    """Return how far off a range is for certain."""
-    return max(0.0, piece.ci[0], -piece.ci[1])
+def _steepest(result: Calibration) -> Interval | None:
+    """Return the range that is shown to be farthest off; None where it cannot be had."""
+    try:
+        return result.steepest
+    except SecantError:  # as for ranges
+        return None
 
 
 def _pieces(result: Calibration) -> Sequence[Interval]:
@@ -360,6 +374,9 @@ def details(result: Calibration) -> list[str]:
     if worst.n:
         said.append(f"The worst range, which ECCE-R is about: {interval(worst)}")
     said += [f"Found to be off: {interval(each)}" for each in _pieces(result)]
+    if farthest := _steepest(result):
+        most = f"off by at least {points(farthest.at_least)} points"
+        said.append(f"The steepest range, {most} somewhere: {interval(farthest)}")
     said += [proper_score(each) for each in result.proper_scores if each is not None]
     if result.forbidden:
         said.append(f"{wrong_certainties(result)}, the first in row {result.forbidden[0]:,}.")

@@ -27,7 +27,7 @@ _ECE = (
 DEFINITIONS = {
     "Predictions": "How many predictions were assessed.",
     "Mean forecast": "The average of the predicted probabilities.",
-    "Happened": "How often the event happened, to be compared with the mean forecast.",
+    "Mean outcome": "How often the event happened, to be compared with the mean forecast.",
     "Steepest place": (
         "Over all ranges of scores, the one shown to be farthest off: somewhere predictions are "
         "off by at least this much, as far as the confidence level goes."
@@ -63,7 +63,7 @@ DEFINITIONS = {
         "by its share of the predictions."
     ),
     "noise floor": "The ECE that perfect calibration would give on average, in these bins.",
-    "Forbidden outcomes": (
+    "Scores of 0 or 1 that were wrong": (
         "Events that came after a forecast of exactly 0, or failed to come after one of exactly 1."
     ),
 }
