@@ -148,7 +148,9 @@ class AssessmentsDisplay:
         self.figure_, self.axes_ = drawn.figure_, [ax]
         if drawn.legend_ is not None and (words := self._words()):
             drawn.legend_.set_title(words)
-            drawn.legend_.get_title().set_fontsize(style.SMALL * float(ax.xaxis.label.get_fontsize()))
+            drawn.legend_.get_title().set_fontsize(
+                style.SMALL * float(ax.xaxis.label.get_fontsize())
+            )
 
     def _words(self) -> str:
         """Say how many groups there are, and how many are left out."""

@@ -24,6 +24,11 @@ _ECE = (
     "and outcome over the bins. The noise floor is what perfect calibration would give on average."
 )
 
+_PARTS = (
+    "Miscalibration (what a monotone recalibration would take away) minus discrimination (what that "
+    "gains over always forecasting the base rate) plus uncertainty (the score of the base rate)."
+)
+
 DEFINITIONS = {
     "Predictions": "How many predictions were assessed.",
     "Mean forecast": "The average of the predicted probabilities.",
@@ -40,6 +45,8 @@ DEFINITIONS = {
         "Minus the mean logarithm of the probability given to what happened; infinite where a "
         "score of 0 or 1 was wrong."
     ),
+    "Brier score, parts": _PARTS,
+    "Log loss, parts": _PARTS,
     "ECCE-R": _R,
     "ECCE-R, limits": _LIMITS,
     "ECCE-R, in sigma": _SIGMAS.format("1.6"),

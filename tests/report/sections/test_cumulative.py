@@ -13,7 +13,7 @@ def test_the_worst_range_is_read_first(visit, paper, paper_page):
         agrees(page, paper)
         assert page.inner_text("#read-says") == (
             "Scores 0.292 to 1.000, 29,955 predictions: mean forecast 71.1%, mean outcome 68.6%, "
-            "too high by 2.51 points (limits 1.87 to 3.15)."
+            "too high by 2.51 points (1.87 to 3.15)."
         )
 
 

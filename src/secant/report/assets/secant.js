@@ -83,7 +83,7 @@ function sentence(range) {
     `${count(range.n)} prediction${range.n === 1 ? "" : "s"}: mean forecast ${percent(range.forecast)}, ` +
     `mean outcome ${percent(range.happened)}, `,
     off,
-    ` (limits ${points(limits[0])} to ${points(limits[1])}).`,
+    ` (${points(limits[0])} to ${points(limits[1])}).`,
   ];
 }
 
