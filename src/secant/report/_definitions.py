@@ -25,8 +25,8 @@ _ECE = (
 )
 
 _PARTS = (
-    "Miscalibration (what a monotone recalibration would take away) minus discrimination (what that "
-    "gains over always forecasting the base rate) plus uncertainty (the score of the base rate)."
+    "Miscalibration (what a monotone recalibration would take away) minus discrimination (what "
+    "that gains over the base rate as forecast) plus uncertainty (the score of the base rate)."
 )
 
 DEFINITIONS = {

@@ -89,8 +89,8 @@ def _scores(result: Calibration) -> dict[str, str]:
             finite = math.isfinite(each.value)
             written[label] = metric(each.value) if finite else "infinite"
             if finite:
-                parts = f"{metric(each.mcb)} \N{MINUS SIGN} {metric(each.dsc)} + {metric(each.unc)}"
-                written[f"{label}, parts"] = parts
+                lost, gained, left = map(metric, (each.mcb, each.dsc, each.unc))
+                written[f"{label}, parts"] = f"{lost} \N{MINUS SIGN} {gained} + {left}"
     return written
 
 
