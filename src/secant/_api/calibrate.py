@@ -266,8 +266,8 @@ def _warnings(blocks: Blocks, totals: Totals, method: str, *, short: bool) -> It
         return
     if short:
         yield (
-            "The P-value is the large-sample one: another takes more rows than may leave an engine, "
-            "100,000. Fetch the rows first to get it."
+            "The P-value is the large-sample one: another takes more rows than may leave an "
+            "engine, 100,000. Fetch the rows first to get it."
         )
     if not totals.equal_weights and not choose.limit_is_trusted(totals):
         yield Message(
