@@ -13,7 +13,8 @@ import numpy as np
 
 from secant import null
 from secant._blocks.looking import resolve
-from secant._inference.limits import at_level, detectable, half_width, interval
+from secant._inference.clusters import half_width, interval
+from secant._inference.limits import at_level, critical, detectable
 from secant._input.options import BinLimits, check_choice
 from secant._metrics.ecce import METRICS, path
 from secant._metrics.ece import (
@@ -61,6 +62,7 @@ if TYPE_CHECKING:
     from secant._base.types import BoolArray
     from secant._blocks.looking import Refine, Source
     from secant._blocks.table import Blocks, Totals
+    from secant._inference.clusters import Flips
     from secant._input.options import Norm, Strategy, Weighting
     from secant._metrics.ecce import Extremes, Metric
     from secant._results.parts import Shape
@@ -100,6 +102,8 @@ class Calibration:
     top_label : bool
         Whether scores are confidences in the most likely class, so that "too high" is called
         "overconfident".
+    n_clusters : int or None
+        How many clusters the predictions are in; None where rows were taken to be independent.
 
     Notes
     -----
@@ -121,11 +125,13 @@ class Calibration:
     forbidden: tuple[int, ...]
     n_forbidden: int
     warnings: tuple[str, ...]
+    n_clusters: int | None
     _blocks: Blocks
     _totals: Totals
     _extremes: Extremes
     _source: Source | None
     top_label: bool = False
+    _flips: Flips | None = None
 
     @property
     def statistics(self) -> tuple[tuple[Metric, Statistic], ...]:
@@ -200,14 +206,21 @@ class Calibration:
         -----
         Its limits hold for all ranges at once, at a level shared by two ways to find them: those of
         the path of cumulative differences, and Clopper and Pearson's for the ranges of
-        :func:`secant.scan` (with sampling weights the first alone). Of files and engines only
-        the ends of what is kept are tried, so that it may be less than the same arrays would show.
+        :func:`secant.scan` (with sampling weights or clusters the first alone). Of files and
+        engines only the ends of what is kept are tried, so that it may be less than the same
+        arrays would show.
         """
         from secant._inference.tolerance import steepest  # noqa: PLC0415  (not what `import secant` pays for)
 
         if not self.found:
             return None
-        found = steepest(self._blocks, self._totals, self.confidence_level, self._refine_at_hand)
+        found = steepest(
+            self._blocks,
+            self._totals,
+            self.confidence_level,
+            self._refine_at_hand,
+            self._flips,
+        )
         return None if found is None else replace(self._interval(found.blocks), ci=found.limits)
 
     def pvalue_beyond(self, tolerance: Any) -> float:
@@ -252,18 +265,30 @@ class Calibration:
         if tolerance == 0:
             return chance
         refine = self._refine_at_hand
-        shown = shown_beyond(self._blocks, self._totals, float(tolerance), refine)
+        shown = shown_beyond(self._blocks, self._totals, float(tolerance), refine, self._flips)
         return max(chance, shown)
 
     def ecce_r_interval(self, confidence_level: float) -> tuple[float, float]:
         """Return the confidence interval of the true ECCE-R at another level than the result's."""
-        return interval(self.ecce_r.value, null.range, self._totals, confidence_level)
+        value = self.ecce_r.value
+        return interval(value, null.range, self._totals, confidence_level, self._flips)
 
     @property
     def detectable(self) -> float:
         """The true ECCE-R that predictions like these would show 99 times in 100."""
         effective = self._totals.weight**2 / self._totals.ww
-        return detectable(self.sigma, effective, self.confidence_level)
+        inflation = self._inflation
+        sigma = self.sigma * math.sqrt(inflation)
+        return detectable(sigma, effective / inflation, self.confidence_level)
+
+    @property
+    def _inflation(self) -> float:
+        """By how much clusters make variances larger: the design effect, for the path's range."""
+        if self._flips is None or self.sigma == 0:
+            return 1.0
+        alpha = 1 - self.confidence_level
+        drawn = self._flips.quantile(null.range, alpha)
+        return max(1.0, (drawn / (critical(null.range, alpha) * self.sigma)) ** 2)
 
     @property
     def inverted(self) -> bool:
@@ -387,7 +412,8 @@ class Calibration:
         InputError
             If the limits are not numbers in ascending order; if the predictions are gone and the
             limits lie inside what was kept of them; or if ``fixed_in_advance`` is asked of
-            predictions with sampling weights, for which there is no such exact answer.
+            predictions with sampling weights, or in clusters, for which there is no such exact
+            answer.
         SecantError
             If the predictions are seen to have changed since they were assessed.
 
@@ -410,6 +436,9 @@ class Calibration:
         a, b = float(a), float(b)
         if fixed_in_advance and self.weighted:
             knows = "=True knows no sampling weights; leave it out"
+            raise InputError(Argument("fixed_in_advance"), knows)
+        if fixed_in_advance and self._flips is not None:
+            knows = "=True knows no clusters; leave it out"
             raise InputError(Argument("fixed_in_advance"), knows)
 
         def at_either_end(blocks: Blocks) -> BoolArray:
@@ -555,6 +584,7 @@ class Calibration:
             "worst": self.worst.to_dict(),
             "forbidden": list(self.forbidden),
             "n_forbidden": self.n_forbidden,
+            "n_clusters": self.n_clusters,
             "warnings": list(self.warnings),
             "top_label": self.top_label,
         }
@@ -622,10 +652,8 @@ class Calibration:
         blocks, totals = self._blocks, self._totals
         if not blocks.open.any():
             return brier_sum(blocks, None)
-        if blocks.moments is not None:
-            return brier_sum(blocks, float(blocks.moments.wv.sum()))
-        if totals.equal_weights:
-            return brier_sum(blocks, totals.wwv * totals.weight / totals.ww)
+        if totals.squared_error is not None:
+            return totals.squared_error
         return brier_sum(blocks, self._row_sums.wv)
 
     @cached_property
@@ -635,6 +663,8 @@ class Calibration:
             return math.inf
         if not blocks.open.any():
             return log_loss_sum(blocks.low, blocks.w0, blocks.w1)
+        if self._totals.log_loss is not None:
+            return self._totals.log_loss
         return self._row_sums.log_loss
 
     @cached_property
@@ -672,7 +702,7 @@ class Calibration:
 
     def _half_width(self, share: float) -> float:
         """Half-width of the simultaneous limits for a range with this share of the weight."""
-        return half_width(null.range, self._totals, self.confidence_level) / share
+        return half_width(null.range, self._totals, self.confidence_level, self._flips) / share
 
     def _interval(self, blocks: Blocks, *, fixed_in_advance: bool = False) -> Interval:
         """Describe consecutive blocks."""
@@ -742,7 +772,7 @@ class Calibration:
         low, high = np.full((2, len(filled)), np.nan)
         # Kish's effective number of predictions; their number itself when nothing is weighted.
         effective = bins.weight[filled] ** 2 / bins.aa[filled]
-        effective = np.minimum(effective, bins.count[filled])
+        effective = np.minimum(effective, bins.count[filled]) / self._inflation
         successes = np.clip(rate[filled], 0, 1) * effective
         low[filled], high[filled] = method(successes, effective, self.confidence_level)
         return Reliability(

@@ -362,7 +362,7 @@ def _would_have_shown(result: Calibration) -> str:
         return f"{predictions(result.n)} can show next to nothing."
     many = events(detectable)
     return (
-        f"With {predictions(result.n)} {many} misplaced event{'' if many == '1' else 's'} in 1,000 "
+        f"With {_everyone(result)} {many} misplaced event{'' if many == '1' else 's'} in 1,000 "
         "would almost surely have shown."
     )
 
@@ -397,7 +397,14 @@ def facts(result: Calibration) -> list[str]:
 def averages(result: Calibration) -> str:
     """Say how many predictions there are, what they were on average and what happened."""
     forecast, outcome = percent(result.mean_score), percent(result.base_rate)
-    return f"{predictions(result.n)}: mean forecast {forecast}, mean outcome {outcome}."
+    return f"{_everyone(result)}: mean forecast {forecast}, mean outcome {outcome}."
+
+
+def _everyone(result: Calibration) -> str:
+    """Say how many predictions there are, and in how many clusters."""
+    if result.n_clusters is None:
+        return predictions(result.n)
+    return f"{predictions(result.n)} among {result.n_clusters:,} clusters"
 
 
 def proper_scores(result: Calibration) -> str:

@@ -108,7 +108,7 @@ def events(share: float) -> str:
 
 def method(of: str) -> str:
     """Return how a P-value was obtained in one word that readers know."""
-    if of.startswith("Monte Carlo"):
+    if of.endswith(" draws"):
         return "drawn"
     return {"certified": "exact", "asymptotic": "large-sample"}.get(of, of)
 

@@ -50,6 +50,7 @@ class _Columns:
     weight: str | None
     by: tuple[str, ...]
     segments: tuple[str, ...] = ()
+    clusters: str | None = None
 
     def to_dict(self) -> dict[str, Any]:
         return {
@@ -58,6 +59,7 @@ class _Columns:
             "weight": self.weight,
             "by": list(self.by),
             **({"segments": list(self.segments)} if self.segments else {}),
+            **({"clusters": self.clusters} if self.clusters is not None else {}),
         }
 
 
@@ -172,6 +174,12 @@ class _Outcome:
     multiple=True,
     metavar="COL",
     help="Column of groups; again for combinations of several.",
+)
+@click.option(
+    "--clusters",
+    metavar="COL",
+    help="Column that tells which rows belong together: the patient, the customer, the question. "
+    "Rows of one may depend on each other.",
 )
 @click.option(
     "--segments",
@@ -369,7 +377,13 @@ def _assess(options: dict[str, Any]) -> tuple[_Outcome, list[str]]:
         gate = Gate(options["alpha"] or 0.05, **limits)
     weight, by = options["weight"], options["by"]
     features = _features(options["segments"])
-    taken = {*by, *features, weight} - {None}
+    clusters = options["clusters"]
+    if clusters is not None and features:
+        raise click.UsageError(
+            "--clusters does not go together with --segments, which searches rows that are "
+            "independent; --by takes clusters."
+        )
+    taken = {*by, *features, weight, clusters} - {None}
     kinds = column_kinds(files)
     y_true, y_prob, guessed = guess(kinds, options["y_true"], options["y_prob"], taken)
     if y_true in by:
@@ -390,7 +404,7 @@ def _assess(options: dict[str, Any]) -> tuple[_Outcome, list[str]]:
         "method": options["method"],
         "confidence_level": _level(options["confidence_level"], gate),
     }
-    how = {"data": files, "sample_weight": weight, **settings}
+    how = {"data": files, "sample_weight": weight, "clusters": clusters, **settings}
     groups = {}
     if by:  # first, because a column that is not there should not be found out after hours
         settings["adjust"] = adjust = options["adjust"]
@@ -401,13 +415,15 @@ def _assess(options: dict[str, Any]) -> tuple[_Outcome, list[str]]:
     if features:
         searching = {"depth": options["depth"], "min_rows": options["min_rows"]}
         settings |= searching
-        searching |= {name: value for name, value in how.items() if name != "method"}
+        searching |= {
+            name: value for name, value in how.items() if name not in {"method", "clusters"}
+        }
         segments = {
             name: secant.assess_segments(y_true, name, features=list(features), **searching)
             for name in y_prob
         }
     models = {name: secant.assess(y_true, name, **how) for name in y_prob}
-    columns = _Columns(y_true, y_prob, weight, by, features)
+    columns = _Columns(y_true, y_prob, weight, by, features, clusters)
     outcome = _Outcome(
         files=tuple(files),
         columns=columns,
