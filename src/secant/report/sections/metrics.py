@@ -71,12 +71,12 @@ def _column(result: Calibration, numbers: dict[str, Any]) -> dict[str, str]:
 def _statistics(result: Calibration) -> dict[str, str]:
     written: dict[str, str] = {}
     for named, value in result.statistics:
-        low, high = value.ci
+        (low, high), how = value.ci, method(value.method)
         written |= {
             named.name: metric(value.value),
             f"{named.name}, limits": f"{metric(low)} to {metric(high)}",
             f"{named.name}, in sigma": metric(value.normalized),
-            f"{named.name}, P-value": f"{pvalue(value).removeprefix('= ')} ({method(value.method)})",
+            f"{named.name}, P-value": f"{pvalue(value).removeprefix('= ')} ({how})",
         }
     return written
 
