@@ -135,7 +135,7 @@ def log_pvalue(law: null.BrownianLaw, jumps: Jumps, total: float) -> float:
     >>> rare = Jumps(np.array([20_000]), np.array([0.02]))
     >>> brownian = null.range.logsf(240 / math.sqrt(392)) / math.log(10)
     >>> round(brownian, 1), round(log_pvalue(null.range, rare, 240.0) / math.log(10), 1)
-    (-32.5, -27.0)
+    (-32.5, -27.9)
     """
     most = [jumps.most(sign)[0] for sign in (1, -1)]
     total = min(total, max(most))
