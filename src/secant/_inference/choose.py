@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from secant._blocks.table import Blocks, Totals
     from secant._inference.finite import Bracket
     from secant._inference.montecarlo import Estimate
-    from secant._inference.tilt import Jumps
+    from secant._inference.tilt import Jumps, Steps
     from secant._input.options import Method
     from secant._metrics.ecce import Extremes, Metric
 
@@ -237,16 +237,22 @@ def _brownian(value: float, law: null.BrownianLaw, totals: Totals) -> PValue:
 
 def _large_sample(blocks: Blocks, totals: Totals, found: Extremes) -> tuple[PValue, PValue]:
     """Return the P-values of the limit of many observations, tilted."""
-    from secant._inference.tilt import log_pvalue  # noqa: PLC0415  (not for `import secant`)
+    from secant._inference.tilt import Bounded, log_pvalue  # noqa: PLC0415  (not for `import secant`)
 
-    if not totals.equal_weights:
+    steps: Steps
+    if totals.equal_weights:
+        steps = _jumps(blocks, totals)
+        unit = totals.weight / totals.n
+    elif totals.third is None or not totals.steps:
         r, mad = (_brownian(getattr(found, m.attribute), m.law, totals) for m in METRICS)
         return r, mad
-    jumps = _jumps(blocks, totals)
+    else:
+        unit = math.sqrt(totals.variance)  # so that powers of it neither overflow nor vanish
+        steps = Bounded(1.0, totals.rho3, totals.steps[0] / unit)
 
     def tilted(metric: Metric) -> PValue:
-        total = getattr(found, metric.attribute) * totals.n
-        return PValue(log_pvalue(metric.law, jumps, total) / math.log(10), "asymptotic", None)
+        total = getattr(found, metric.attribute) * totals.weight / unit
+        return PValue(log_pvalue(metric.law, steps, total) / math.log(10), "asymptotic", None)
 
     r, mad = map(tilted, METRICS)
     return r, mad
