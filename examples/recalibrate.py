@@ -12,13 +12,17 @@ Needs scikit-learn (1.8 or newer, for temperature scaling).
 
 from __future__ import annotations
 
-import numpy as np
+from typing import TYPE_CHECKING
+
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.datasets import make_classification
 from sklearn.model_selection import cross_val_predict
 from sklearn.naive_bayes import GaussianNB
 
 import secant
+
+if TYPE_CHECKING:
+    import numpy as np
 
 
 def held_out(model: object, features: np.ndarray, happened: np.ndarray) -> np.ndarray:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from secant._base.extras import require
 from secant._results import verdict
+from secant._results.shown import Shown
 
 if TYPE_CHECKING:
     import os
@@ -23,8 +24,8 @@ __all__ = ["Assessments", "Group"]
 Status = Literal["miscalibrated", "none found", "too few"]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Group:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Group(Shown):
     """One group among others.
 
     Attributes
@@ -60,6 +61,9 @@ class Group:
             "status": self.status,
             **self.calibration.summary(),
         }
+
+    def __str__(self) -> str:
+        return verdict.group(self)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
