@@ -40,6 +40,8 @@ class Group(Shown):
     status : {"miscalibrated", "none found", "too few"}
         Whether miscalibration was found after adjustment; ``"too few"`` if nothing that could
         have happened to these predictions would have had a P-value at the level.
+    log10_pvalue : float
+        Decimal logarithm of the adjusted P-value, which never underflows.
     """
 
     __module__ = "secant"
@@ -48,6 +50,7 @@ class Group(Shown):
     calibration: Calibration
     adjusted_pvalue: float
     status: Status
+    log10_pvalue: float = -math.inf
 
     def to_dict(self) -> dict[str, Any]:
         """Return the numbers as plain JSON; what is not finite becomes None.

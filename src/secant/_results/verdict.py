@@ -572,7 +572,7 @@ def group(row: Group) -> str:
     """Describe one group among others in a sentence."""
     parts = row.key if isinstance(row.key, tuple) else (row.key,)
     result = row.calibration
-    adjusted = adjusted_pvalue(row.adjusted_pvalue, result.ecce_r)
+    adjusted = adjusted_pvalue(row)
     return (
         f"{', '.join(map(group_name, parts))}: {_group_words(row, ranges=True)} "
         f"(ECCE-R {metric(result.ecce_r.value)}, adjusted P {adjusted}; {predictions(result.n)})."
@@ -588,7 +588,7 @@ def _group_cells(row: Group, names: int, *, ranges: bool) -> list[str]:
         percent(result.base_rate),
         metric(result.ecce_r.value),
         metric(result.ecce_r.normalized),
-        adjusted_pvalue(row.adjusted_pvalue, result.ecce_r),
+        adjusted_pvalue(row),
         _group_words(row, ranges=ranges),
     ]
 
