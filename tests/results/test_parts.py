@@ -117,6 +117,7 @@ KEYS = {
     "shape": None,
     "sigma": None,
     "steepest": INTERVAL,
+    "top_label": None,
     "verdict": None,
     "warnings": None,
     "where": None,

@@ -7,13 +7,14 @@ from typing import Any, Literal
 
 from secant._inference.limits import at_level
 from secant._results.parts import plain
+from secant._results.shown import Shown
 from secant._results.wording import level, metric, plain_pvalue, predictions, visible
 
 __all__ = ["ModelComparison"]
 
 
-@dataclass(frozen=True, slots=True)
-class ModelComparison:
+@dataclass(frozen=True, slots=True, repr=False)
+class ModelComparison(Shown):
     """Two models compared on the same outcomes; print it to read the answer.
 
     Attributes
@@ -80,8 +81,6 @@ class ModelComparison:
         advice = "This is about calibration alone, not about which model predicts better."
         lines = [f"{self._headline()}.", self._costs(), self._sizes(), advice]
         return "\n".join(filter(None, lines))
-
-    __repr__ = __str__
 
     def _costs(self) -> str:
         """Say what miscalibration costs each, and whether that differs beyond chance."""
