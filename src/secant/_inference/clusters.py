@@ -25,7 +25,7 @@ from secant import null
 from secant._base.progress import reporting
 from secant._blocks.cluster_sums import ENDS
 from secant._inference import limits
-from secant._inference.choose import PValue, _limit_is_trusted
+from secant._inference.choose import PValue, limit_is_trusted
 from secant._inference.draws import ENOUGH, FEWEST_DRAWS, same_every_time
 
 if TYPE_CHECKING:
@@ -148,7 +148,7 @@ class Flips:
 
 def suffice(totals: Totals) -> bool:
     """Tell whether events are so many that flips alone give the P-value."""
-    return totals.sigma > 0 and _limit_is_trusted(totals)
+    return totals.sigma > 0 and limit_is_trusted(totals)
 
 
 def pvalues(flips: Flips | None, totals: Totals, independent: Callable[[], PValues]) -> PValues:

@@ -620,10 +620,8 @@ class Calibration:
         blocks, totals = self._blocks, self._totals
         if not blocks.open.any():
             return brier_sum(blocks, None)
-        if blocks.moments is not None:
-            return brier_sum(blocks, float(blocks.moments.wv.sum()))
-        if totals.equal_weights:
-            return brier_sum(blocks, totals.wwv * totals.weight / totals.ww)
+        if totals.squared_error is not None:
+            return totals.squared_error
         return brier_sum(blocks, self._row_sums.wv)
 
     @cached_property
@@ -633,6 +631,8 @@ class Calibration:
             return math.inf
         if not blocks.open.any():
             return log_loss_sum(blocks.low, blocks.w0, blocks.w1)
+        if self._totals.log_loss is not None:
+            return self._totals.log_loss
         return self._row_sums.log_loss
 
     @cached_property
