@@ -270,6 +270,7 @@ class _Outcome:
     is_flag=True,
     help="Print one line a model, and one for its groups and segments.",
 )
+@click.option("--details", is_flag=True, help="Print every number there is to say of a model.")
 @click.pass_context
 def command(ctx: click.Context, /, **options: Any) -> None:
     """Say whether predictions are calibrated, how far off they are, and where.
@@ -352,7 +353,7 @@ def _run(ctx: click.Context, options: dict[str, Any]) -> None:
     if json_to == STDOUT:
         emit(_json_text(outcome))
     else:
-        emit(_printed(outcome, asides, quiet=options["quiet"]))
+        emit(_printed(outcome, asides, quiet=options["quiet"], details=options["details"]))
     if not options["quiet"]:
         for path in written:
             if path is not None:
@@ -473,17 +474,19 @@ def _label(text: str | None, kind: str | None) -> Any:
 # Output -------------------------------------------------------------------------------------------
 
 
-def _printed(outcome: _Outcome, asides: list[str], *, quiet: bool) -> str:
+def _printed(outcome: _Outcome, asides: list[str], *, quiet: bool, details: bool) -> str:
     """Return what is to be printed, with the colours and the width of where it goes."""
     from secant.cli._terminal import terminal  # noqa: PLC0415  (not for `secant --help`)
 
     console = terminal()
     with console.capture() as captured:
-        _show(console, outcome, asides, quiet=quiet)
+        _show(console, outcome, asides, quiet=quiet, details=details)
     return captured.get()
 
 
-def _show(console: Console, outcome: _Outcome, asides: list[str], *, quiet: bool) -> None:
+def _show(
+    console: Console, outcome: _Outcome, asides: list[str], *, quiet: bool, details: bool
+) -> None:
     """Print what was found, then how it stands with the gate."""
     from secant._results import verdict  # noqa: PLC0415  (as above)
     from secant._results.wording import visible  # noqa: PLC0415
@@ -498,9 +501,9 @@ def _show(console: Console, outcome: _Outcome, asides: list[str], *, quiet: bool
         console.print("\n".join(asides) + "\n", style="dim", markup=False)
     for name, result in outcome.models.items():
         if quiet:
-            say(name, f"{verdict.headline(result)}: {verdict.brief(result)}")
+            say(name, f"{verdict.headline(result)}. {verdict.brief(result)}")
         else:
-            show_model(console, name if len(outcome.models) > 1 else None, result)
+            show_model(console, name if len(outcome.models) > 1 else None, result, details=details)
             console.print()
     for name, groups in [*outcome.groups.items(), *outcome.segments.items()]:
         if quiet:
