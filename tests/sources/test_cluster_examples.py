@@ -11,6 +11,7 @@ import secant
 
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLE = ROOT / "examples" / "clusters_questions.py"
+REAL = ROOT / ".." / "shared" / "data"
 PAGE = (ROOT / "docs" / "independence.md").read_text()
 
 
@@ -38,10 +39,10 @@ def test_the_page_says_what_the_example_gives():
         assert told in PAGE
 
 
-@pytest.mark.skipif(not (ROOT / ".." / "shared" / "data").is_dir(), reason="real data are elsewhere")
+@pytest.mark.skipif(not REAL.is_dir(), reason="real data are elsewhere")
 def test_the_page_says_what_real_answers_give():
     parquet = pytest.importorskip("pyarrow.parquet")
-    path = ROOT / ".." / "shared" / "data" / "llm_mcqa_plaut.parquet"
+    path = REAL / "llm_mcqa_plaut.parquet"
     rows = parquet.read_table(path, filters=[("dataset", "=", "mmlu")])
     y, p, question = (rows[name].to_numpy() for name in ("response", "score", "q"))
     for clusters in (None, question):
