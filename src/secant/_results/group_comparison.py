@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from secant._inference.limits import at_level, detectable
 from secant._metrics.ecce import METRICS
 from secant._results.parts import plain
+from secant._results.shown import Shown
 from secant._results.wording import metric, off_by, percent, points, scores, statistic
 
 if TYPE_CHECKING:
@@ -17,8 +18,8 @@ if TYPE_CHECKING:
 __all__ = ["Contrast", "GroupComparison"]
 
 
-@dataclass(frozen=True, slots=True)
-class Contrast:
+@dataclass(frozen=True, slots=True, repr=False)
+class Contrast(Shown):
     """A range of scores, and how much more often the event happens among members there.
 
     Attributes
@@ -73,8 +74,8 @@ class Contrast:
         )
 
 
-@dataclass(frozen=True, eq=False)
-class GroupComparison:
+@dataclass(frozen=True, eq=False, repr=False)
+class GroupComparison(Shown):
     """A subpopulation against the full population at equal scores; print it to read the answer.
 
     Attributes
@@ -157,8 +158,6 @@ class GroupComparison:
             *(f"Note: {warning}" for warning in self.warnings),
         ]
         return "\n".join(lines)
-
-    __repr__ = __str__
 
     def _headline(self) -> str:
         if not self.found:

@@ -6,13 +6,14 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from secant._results.parts import plain
+from secant._results.shown import Shown
 from secant._results.wording import level, metric, predictions
 
 __all__ = ["ModelComparison"]
 
 
-@dataclass(frozen=True, slots=True)
-class ModelComparison:
+@dataclass(frozen=True, slots=True, repr=False)
+class ModelComparison(Shown):
     """Two models compared on the same outcomes; print it to read the answer.
 
     Attributes

@@ -45,6 +45,7 @@ __all__ = [
     "brief",
     "details",
     "facts",
+    "group",
     "group_name",
     "groups_headline",
     "groups_html",
@@ -194,13 +195,16 @@ def interval(result: Interval) -> str:
     )
 
 
-def where(result: Calibration) -> str:
-    """Say where and in which direction, or what would have been seen."""
+def where(result: Calibration, *, farthest: bool = True) -> str:
+    """Say where and in which direction, or what would have been seen.
+
+    Without ``farthest`` the steepest place goes unsaid, for readers who have it before their eyes.
+    """
     if not result.found:
         return _would_have_shown(result)
     pieces = _pieces(result)
     if pieces:
-        return _ranges(result, pieces) + _even_farther(result, pieces)
+        return _ranges(result, pieces) + (_even_farther(result, pieces) if farthest else "")
     worst = result.worst
     off = off_by(
         worst, worst.miscalibration, at=result.confidence_level, count=predictions(worst.n)
@@ -574,16 +578,19 @@ def groups_table(
     return [*header, "adjusted P", "verdict"], rows
 
 
+def group(row: Group) -> str:
+    """Describe one group among others in a sentence."""
+    parts = row.key if isinstance(row.key, tuple) else (row.key,)
+    result = row.calibration
+    adjusted = adjusted_pvalue(row)
+    return (
+        f"{', '.join(map(group_name, parts))}: {_group_words(row, ranges=True)} "
+        f"(ECCE-R {metric(result.ecce_r.value)}, adjusted P {adjusted}; {predictions(result.n)})."
+    )
+
+
 def _group_cells(row: Group, names: int, *, ranges: bool) -> list[str]:
     result = row.calibration
-    if isinstance(getattr(row, "ci", None), tuple):
-        verdict = _segment_verdict(row, ranges=ranges)
-    elif row.status == "miscalibrated":
-        verdict = _group_verdict(result, ranges=ranges)
-    else:
-        verdict = "too few to say" if row.status == "too few" else "nothing found"
-    if wrong := wrong_certainties(result):
-        verdict = wrong if verdict == "nothing found" else f"{verdict}; {wrong}"
     return [
         *(group_name(part) for part in (row.key if names > 1 else (row.key,))),
         f"{result.n:,}",
@@ -591,9 +598,22 @@ def _group_cells(row: Group, names: int, *, ranges: bool) -> list[str]:
         percent(result.base_rate),
         metric(result.ecce_r.value),
         metric(result.ecce_r.normalized),
-        adjusted_pvalue(row.adjusted_pvalue, result.ecce_r),
-        verdict,
+        adjusted_pvalue(row),
+        _group_words(row, ranges=ranges),
     ]
+
+
+def _group_words(row: Group, *, ranges: bool) -> str:
+    """Say what was found of a group."""
+    if isinstance(getattr(row, "ci", None), tuple):
+        words = _segment_verdict(row, ranges=ranges)
+    elif row.status == "miscalibrated":
+        words = _group_verdict(row.calibration, ranges=ranges)
+    else:
+        words = "too few to say" if row.status == "too few" else "nothing found"
+    if wrong := wrong_certainties(row.calibration):
+        return wrong if words == "nothing found" else f"{words}; {wrong}"
+    return words
 
 
 def _group_verdict(result: Calibration, *, ranges: bool) -> str:
