@@ -282,6 +282,12 @@ class Calibration:
         sigma = self.sigma * math.sqrt(inflation)
         return detectable(sigma, effective / inflation, self.confidence_level)
 
+    def by_chance(self, metric: Metric) -> float:
+        """Return a metric's mean under perfect calibration, in units of sigma."""
+        if self._flips is None or self._flips.too_few or self.sigma == 0:
+            return metric.law.mean
+        return self._flips.mean(metric.law) / self.sigma
+
     @property
     def _inflation(self) -> float:
         """By how much clusters make variances larger: the design effect, for the path's range."""

@@ -33,6 +33,7 @@ from secant.errors import SecantError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from secant._metrics.ecce import Metric
     from secant._results.assessments import Assessments, Group
     from secant._results.calibration import Calibration
     from secant._results.models import Models
@@ -256,7 +257,7 @@ def _even_farther(result: Calibration, pieces: Sequence[Interval]) -> str:
 
 def size(result: Calibration, little: Little = LITTLE) -> str:
     """Say how many events are misplaced, and whether chance explains that."""
-    r = statistic(METRICS[0], result.ecce_r, expected="calibrated predictions give")
+    r = statistic(METRICS[0], result.ecce_r, **_by_chance(result, METRICS[0]))
     if not result.found:
         return r
     worst = result.worst
@@ -394,12 +395,12 @@ def details(result: Calibration) -> list[str]:
 
 def facts(result: Calibration) -> list[str]:
     """Return the numbers behind the answer, a line each."""
-    known = "calibrated predictions give"
     at = level(result.confidence_level)
     said = []
     for named, value in result.statistics:
         low, high = (metric(limit) for limit in value.ci)
-        said.append(f"{statistic(named, value, expected=known)} {at} limits {low} to {high}.")
+        told = statistic(named, value, **_by_chance(result, named))
+        said.append(f"{told} {at} limits {low} to {high}.")
     return [f"{said[0]} This decides.", *said[1:], beside(result)]
 
 
@@ -407,6 +408,12 @@ def averages(result: Calibration) -> str:
     """Say how many predictions there are, what they were on average and what happened."""
     forecast, outcome = percent(result.mean_score), percent(result.base_rate)
     return f"{_everyone(result)}: mean forecast {forecast}, mean outcome {outcome}."
+
+
+def _by_chance(result: Calibration, named: Metric) -> dict[str, Any]:
+    """Return what calibrated predictions give on average, in words and in units of sigma."""
+    who = "predictions" if result.n_clusters is None else "clusters like these"
+    return {"expected": f"calibrated {who} give", "mean": result.by_chance(named)}
 
 
 def _everyone(result: Calibration) -> str:
