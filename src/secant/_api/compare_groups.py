@@ -123,6 +123,10 @@ def compare_groups(
     Within a stretch scores are only nearly equal. ``mismatch`` says what that amounts to: the
     largest difference that the scores themselves would make, were they the true probabilities.
 
+    Where the scores of members and of the others share no range, or where the scores compared
+    differ so much that they alone would make the difference seen, there are no equal scores to
+    compare at: ``comparable`` is False, nothing counts as found, and the printed answer says so.
+
     A difference says that the scores mean something else for members than for everybody. It does
     not say why, nor that either is miscalibrated. A member is part of everybody: in a stretch of
     which members make up half the weight, they differ twice as much from the other half.
@@ -167,7 +171,15 @@ def compare_groups(
     if weights is not None and (weights == weights[0]).all():  # equal weights are no weights
         weights = None
     rows = compared_rows(scores, happened, is_member, weights)
-    return _result(rows, len(scores), float(confidence_level), method, chosen)
+    overlap = _overlap(scores[is_member], scores[~is_member])
+    return _result(rows, len(scores), float(confidence_level), method, chosen, overlap=overlap)
+
+
+def _overlap(members: FloatArray, others: FloatArray) -> bool:
+    """Tell whether the scores of members and of the others share any range."""
+    if not others.size:
+        return True
+    return bool(max(members.min(), others.min()) <= min(members.max(), others.max()))
 
 
 def _membership(member: Any, rows: int) -> BoolArray:
@@ -198,6 +210,8 @@ def _result(
     confidence_level: float,
     method: GroupMethod,
     rng: np.random.Generator | None,
+    *,
+    overlap: bool,
 ) -> GroupComparison:
     sums = stretches(rows)
     totals = _totals(sums)
@@ -209,7 +223,7 @@ def _result(
     largest, smallest = float(difference.max()), float(difference.min())
     values = largest - smallest, max(largest, -smallest)
     if method == "auto":
-        little = totals.wwv * totals.n < _LITTLE_VARIANCE * float(sums.members_ww.sum())
+        little = totals.variance * totals.n < _LITTLE_VARIANCE * float(sums.members_ww.sum())
         method = "monte-carlo" if little else "asymptotic"
     r, mad = (
         Statistic(
@@ -246,6 +260,7 @@ def _result(
         mismatch=mismatch,
         confidence_level=confidence_level,
         warnings=tuple(_warnings(sums, totals, mismatch, r.method)),
+        overlap=overlap,
         _totals=totals,
     )
 
@@ -256,11 +271,8 @@ def _totals(sums: Stretches) -> Totals:
         n=int(sums.n.sum()),
         weight=float(sums.members.sum()),
         ww=math.fsum(sums.coefficients.tolist()),
-        wwv=math.fsum(variance.tolist()),
-        # So that sigma_hat is the larger of sigma and what the steps themselves show, whose
-        # squares have their variance plus their squared mean as expectation.
-        wwe=math.fsum((variance + sums.gain**2).tolist()),
-        largest=float(variance.max()),
+        variance=math.fsum(variance.tolist()),
+        squares=math.fsum((sums.gain**2).tolist()),
     )
 
 
@@ -315,7 +327,7 @@ def _worst(
 
 def _warnings(sums: Stretches, totals: Totals, mismatch: float, method: str) -> Iterator[str]:
     """Say what to keep in mind when reading the numbers, a line each."""
-    if 0 < totals.wwv * totals.n < _LITTLE_VARIANCE * float(sums.members_ww.sum()):
+    if 0 < totals.variance * totals.n < _LITTLE_VARIANCE * float(sums.members_ww.sum()):
         what = "P-values and limits" if method == "asymptotic" else "confidence limits"
         yield f"Few events, or few failures, to compare: {what} are approximate."
     if mismatch > _LARGE_MISMATCH * totals.sigma:

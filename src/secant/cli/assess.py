@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from secant._results.assessments import Assessments
     from secant._results.calibration import Calibration
     from secant._results.gate import Gate, GroupsStand, Stand
+    from secant._results.models import Models
 
 __all__ = ["command"]
 
@@ -50,6 +51,7 @@ class _Columns:
     weight: str | None
     by: tuple[str, ...]
     segments: tuple[str, ...] = ()
+    clusters: str | None = None
 
     def to_dict(self) -> dict[str, Any]:
         return {
@@ -58,6 +60,7 @@ class _Columns:
             "weight": self.weight,
             "by": list(self.by),
             **({"segments": list(self.segments)} if self.segments else {}),
+            **({"clusters": self.clusters} if self.clusters is not None else {}),
         }
 
 
@@ -75,6 +78,13 @@ class _Outcome:
     gate: Gate | None
     started: datetime
     elapsed: float
+
+    @cached_property
+    def ranked(self) -> Models:
+        """The models in order, compared with each other."""
+        from secant._api.assess_models import ranked  # noqa: PLC0415  (not for `secant --help`)
+
+        return ranked(self.models)
 
     @cached_property
     def stands(self) -> dict[str, Stand]:
@@ -108,8 +118,10 @@ class _Outcome:
     def to_dict(self) -> dict[str, Any]:
         import secant  # noqa: PLC0415  (for its version)
         from secant._results.assessments import plain_name  # noqa: PLC0415
+        from secant._results.parts import SCHEMA  # noqa: PLC0415
 
         found: dict[str, Any] = {
+            "schema": SCHEMA,
             "secant": secant.__version__,
             "files": list(self.files),
             "columns": self.columns.to_dict(),
@@ -119,6 +131,10 @@ class _Outcome:
             "elapsed": self.elapsed,
             "models": {name: result.to_dict() for name, result in self.models.items()},
         }
+        if len(self.models) > 1:
+            found["best_first"] = list(self.ranked)
+            compared = self.ranked.comparisons.items()
+            found["comparisons"] = {name: each.to_dict() for name, each in compared}
         if self.groups:
             found["groups"] = {name: groups.to_dict() for name, groups in self.groups.items()}
         if self.segments:
@@ -172,6 +188,12 @@ class _Outcome:
     multiple=True,
     metavar="COL",
     help="Column of groups; again for combinations of several.",
+)
+@click.option(
+    "--clusters",
+    metavar="COL",
+    help="Column that tells which rows belong together: the patient, the customer, the question. "
+    "Rows of one may depend on each other.",
 )
 @click.option(
     "--segments",
@@ -262,6 +284,7 @@ class _Outcome:
     is_flag=True,
     help="Print one line a model, and one for its groups and segments.",
 )
+@click.option("--details", is_flag=True, help="Print every number there is to say of a model.")
 @click.pass_context
 def command(ctx: click.Context, /, **options: Any) -> None:
     """Say whether predictions are calibrated, how far off they are, and where.
@@ -344,7 +367,7 @@ def _run(ctx: click.Context, options: dict[str, Any]) -> None:
     if json_to == STDOUT:
         emit(_json_text(outcome))
     else:
-        emit(_printed(outcome, asides, quiet=options["quiet"]))
+        emit(_printed(outcome, asides, quiet=options["quiet"], details=options["details"]))
     if not options["quiet"]:
         for path in written:
             if path is not None:
@@ -368,7 +391,13 @@ def _assess(options: dict[str, Any]) -> tuple[_Outcome, list[str]]:
         gate = Gate(options["alpha"] or 0.05, **limits)
     weight, by = options["weight"], options["by"]
     features = _features(options["segments"])
-    taken = {*by, *features, weight} - {None}
+    clusters = options["clusters"]
+    if clusters is not None and features:
+        raise click.UsageError(
+            "--clusters does not go together with --segments, which searches rows that are "
+            "independent; --by takes clusters."
+        )
+    taken = {*by, *features, weight, clusters} - {None}
     kinds = column_kinds(files)
     y_true, y_prob, guessed = guess(kinds, options["y_true"], options["y_prob"], taken)
     if y_true in by:
@@ -389,7 +418,7 @@ def _assess(options: dict[str, Any]) -> tuple[_Outcome, list[str]]:
         "method": options["method"],
         "confidence_level": _level(options["confidence_level"], gate),
     }
-    how = {"data": files, "sample_weight": weight, **settings}
+    how = {"data": files, "sample_weight": weight, "clusters": clusters, **settings}
     groups = {}
     if by:  # first, because a column that is not there should not be found out after hours
         settings["adjust"] = adjust = options["adjust"]
@@ -400,13 +429,15 @@ def _assess(options: dict[str, Any]) -> tuple[_Outcome, list[str]]:
     if features:
         searching = {"depth": options["depth"], "min_rows": options["min_rows"]}
         settings |= searching
-        searching |= {name: value for name, value in how.items() if name != "method"}
+        searching |= {
+            name: value for name, value in how.items() if name not in {"method", "clusters"}
+        }
         segments = {
             name: secant.assess_segments(y_true, name, features=list(features), **searching)
             for name in y_prob
         }
     models = {name: secant.assess(y_true, name, **how) for name in y_prob}
-    columns = _Columns(y_true, y_prob, weight, by, features)
+    columns = _Columns(y_true, y_prob, weight, by, features, clusters)
     outcome = _Outcome(
         files=tuple(files),
         columns=columns,
@@ -457,21 +488,23 @@ def _label(text: str | None, kind: str | None) -> Any:
 # Output -------------------------------------------------------------------------------------------
 
 
-def _printed(outcome: _Outcome, asides: list[str], *, quiet: bool) -> str:
+def _printed(outcome: _Outcome, asides: list[str], *, quiet: bool, details: bool) -> str:
     """Return what is to be printed, with the colours and the width of where it goes."""
     from secant.cli._terminal import terminal  # noqa: PLC0415  (not for `secant --help`)
 
     console = terminal()
     with console.capture() as captured:
-        _show(console, outcome, asides, quiet=quiet)
+        _show(console, outcome, asides, quiet=quiet, details=details)
     return captured.get()
 
 
-def _show(console: Console, outcome: _Outcome, asides: list[str], *, quiet: bool) -> None:
+def _show(
+    console: Console, outcome: _Outcome, asides: list[str], *, quiet: bool, details: bool
+) -> None:
     """Print what was found, then how it stands with the gate."""
     from secant._results import verdict  # noqa: PLC0415  (as above)
     from secant._results.wording import visible  # noqa: PLC0415
-    from secant.cli._terminal import show_groups, show_model  # noqa: PLC0415
+    from secant.cli._terminal import show_groups, show_model, show_models  # noqa: PLC0415
 
     def say(name: str, line: str) -> None:
         several = len(outcome.models) > 1
@@ -480,11 +513,14 @@ def _show(console: Console, outcome: _Outcome, asides: list[str], *, quiet: bool
 
     if asides:
         console.print("\n".join(asides) + "\n", style="dim", markup=False)
+    if len(outcome.models) > 1 and not quiet:
+        show_models(console, outcome.ranked)
+        console.print()
     for name, result in outcome.models.items():
         if quiet:
-            say(name, f"{verdict.headline(result)}: {verdict.brief(result)}")
+            say(name, f"{verdict.headline(result)}. {verdict.brief(result)}")
         else:
-            show_model(console, name if len(outcome.models) > 1 else None, result)
+            show_model(console, name if len(outcome.models) > 1 else None, result, details=details)
             console.print()
     for name, groups in [*outcome.groups.items(), *outcome.segments.items()]:
         if quiet:
