@@ -125,7 +125,7 @@ def test_cells_are_looked_into_for_the_same_reasons(n, cells, method, share, wan
     """``share`` is the average variance of a row."""
     ties = collapse(np.arange(cells) / cells, np.zeros(cells, int), None)
     blocks = replace(ties, high=ties.low + 0.1 / cells)
-    totals = Totals(n, float(n), float(n), share * n, n / 2, share)
+    totals = Totals(n, float(n), float(n), share * n, n / 2, third=share * n)
     assert choose.needed(blocks, totals, method).tolist() == [wanted] * cells
 
 
@@ -167,19 +167,17 @@ def test_as_many_draws_as_there_are_coins(n, draws, monkeypatch):
 @pytest.mark.parametrize(
     ("n", "heaviest", "expected"),
     [
-        (4901, 10.0, "asymptotic"),  # 100 / (4900 + 100) of the variance in one row
-        (4901, 10.01, "Monte Carlo"),
-        (ENOUGH, 1.5, "asymptotic"),
-        (TOO_LITTLE, 1.5, "Monte Carlo"),
+        (4901, 16.0, "asymptotic"),  # rho3 = 2 (4900 + 16^3) / (4900 + 16^2)^1.5 = 0.0486
+        (4901, 17.0, "Monte Carlo"),  # 0.0525
+        (1602, 1.5, "asymptotic"),
+        (1600, 1.5, "Monte Carlo"),
     ],
 )
-def test_the_limit_needs_variance_of_which_no_row_has_a_fiftieth(
-    n, heaviest, expected, monkeypatch
-):
+def test_the_limit_needs_a_rho3_of_a_twentieth(n, heaviest, expected, monkeypatch):
     monkeypatch.setattr(choose, "_COINS", 0)
     assert methods(weighted(heaviest, n)) == [expected] * 2
     asked = weighted(heaviest, n, method="asymptotic").warnings
-    assert any("One observation carries" in line for line in asked) == (heaviest > 10)
+    assert any("heavy observations" in line for line in asked) == (expected != "asymptotic")
 
 
 @pytest.mark.parametrize("weight", [1e-3, 0.1, 0.3, 1, 7e5])

@@ -210,10 +210,10 @@ def _warnings(
             "The P-value is that of the limit of many observations: another one takes more rows "
             "than may leave an engine, 100,000. Fetch the rows first to get it."
         )
-    if source.sampling and totals.largest > choose.HEAVY_SHARE * totals.wwv:
+    if not totals.equal_weights and not choose.limit_is_trusted(totals):
         yield Message(
-            f"One observation carries {totals.largest / totals.wwv:.0%} of the variance: with such "
-            "weights the asymptotic P-value is not to be trusted; use ",
+            "A few heavy observations carry much of the variance: with such weights the asymptotic "
+            "P-value is not to be trusted; use ",
             Argument("method", "monte-carlo"),
             ".",
         )

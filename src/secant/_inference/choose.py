@@ -26,13 +26,11 @@ if TYPE_CHECKING:
     from secant._input.options import Method
     from secant._metrics.ecce import Extremes
 
-__all__ = ["HEAVY_SHARE", "PValue", "asks_for_more", "needed", "needs_rows", "pvalues", "work"]
+__all__ = ["PValue", "asks_for_more", "limit_is_trusted", "needed", "needs_rows", "pvalues", "work"]
 
-# Variance sum w^2 v, in units of an average squared weight, from which the Brownian limit is good
-# wherever the finite-sample methods are too slow.
-_LARGE_VARIANCE = 400
-# Above this share of the variance in one observation the Brownian limit is out of reach.
-HEAVY_SHARE = 0.02
+# rho3 up to which the Brownian limit is good wherever the finite-sample methods are too slow; with
+# equal weights that is a variance of 400.
+_MOST_RHO3 = 1 / 20
 # Observations, and distinct scores among them, beyond which "auto" takes the limit if it is good.
 _MANY_ROWS = 1 << 16
 _MANY_SCORES = 4096
@@ -69,7 +67,7 @@ def needs_rows(totals: Totals, method: Method) -> bool:
     if method not in {"auto", "monte-carlo"} or totals.sigma == 0 or totals.equal_weights:
         return False
     many = totals.n * FEWEST_DRAWS > _COINS
-    return not (method == "auto" and many and _limit_is_trusted(totals))
+    return not (method == "auto" and many and limit_is_trusted(totals))
 
 
 def asks_for_more(totals: Totals, method: Method) -> bool:
@@ -105,7 +103,7 @@ def pvalues(
     asymptotic = r, mad
     if method == "asymptotic":
         return asymptotic
-    equal, trusted = totals.equal_weights, _limit_is_trusted(totals)
+    equal, trusted = totals.equal_weights, limit_is_trusted(totals)
     if method == "exact" and not equal:
         raise InputError(
             Argument("method", "exact"),
@@ -137,7 +135,7 @@ def work(blocks: Blocks, totals: Totals, method: Method) -> int:
 
 def _beyond_any_budget(totals: Totals, method: Method) -> bool:
     """Tell whether there are too many observations, unless they have few distinct scores."""
-    return method == "auto" and _limit_is_trusted(totals) and totals.n > _MANY_ROWS
+    return method == "auto" and limit_is_trusted(totals) and totals.n > _MANY_ROWS
 
 
 def _finite_sample(
@@ -198,10 +196,9 @@ def _monte_carlo(
     return _drawn(r), _drawn(mad)
 
 
-def _limit_is_trusted(totals: Totals) -> bool:
+def limit_is_trusted(totals: Totals) -> bool:
     """Tell whether the Brownian limit can be relied on."""
-    variance = totals.wwv * totals.n / totals.ww
-    return variance >= _LARGE_VARIANCE and totals.largest <= HEAVY_SHARE * totals.wwv
+    return totals.rho3 <= _MOST_RHO3 * (1 + 1e-12)
 
 
 def _asymptotic(value: float, law: null.BrownianLaw, totals: Totals) -> PValue:

@@ -52,6 +52,8 @@ class Observations:
         The smallest and the largest score.
     forbidden
         Rows of positive weight whose score rules out what happened (0 and yes, 1 and no).
+    outcome_weights
+        What the outcomes 0 and 1 weigh, on top of ``weights``; None where they weigh the same.
     """
 
     labels: np.ndarray[Any, Any]
@@ -63,6 +65,7 @@ class Observations:
     highest: float
     forbidden: tuple[int, ...]
     has_zero_weights: bool
+    outcome_weights: tuple[float, float] | None = None
 
     @property
     def rows(self) -> int:
@@ -162,7 +165,16 @@ def observations(
     if lowest == 0 or highest == 1:
         forbidden = forbidden_rows(labels, scores, weights)
     return Observations(
-        labels, scores, weights, reading.counts, n, lowest, highest, forbidden, zeros
+        labels,
+        scores,
+        weights,
+        counted=reading.counts,
+        n=n,
+        lowest=lowest,
+        highest=highest,
+        forbidden=forbidden,
+        has_zero_weights=zeros,
+        outcome_weights=reading.outcome_weights,
     )
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from secant._blocks.cell_sums import CellSums, row_totals
 from secant._blocks.grids import DyadicGrid, SampledGrid
 from secant._blocks.refining import Refinement, join, pick
-from secant._blocks.table import Blocks, Totals, collapse
+from secant._blocks.table import Blocks, Totals, collapse, completed
 from secant._input.observations import Chunk, Observations, observations
 from secant._input.options import Reading
 
@@ -61,6 +61,11 @@ class Rows(Protocol):
         ...
 
     @property
+    def outcome_weights(self) -> tuple[float, float] | None:
+        """What the outcomes 0 and 1 weigh, on top of the weights of rows."""
+        ...
+
+    @property
     def refused(self) -> Forbidden:
         """The rows whose score rules out what happened; known after a first walk."""
         ...
@@ -87,10 +92,19 @@ class ScoreSums(NamedTuple):
 
 
 class RowSource:
-    """Observations in rows: sorted when few, cut into cells when many."""
+    """Observations in rows: sorted when few, cut into cells when many.
 
-    def __init__(self, rows: Rows) -> None:
+    Parameters
+    ----------
+    rows
+        The observations.
+    log_loss
+        Whether the first look sums it; as a rule where rows are not in memory, to be asked later.
+    """
+
+    def __init__(self, rows: Rows, *, log_loss: bool | None = None) -> None:
         self._observations = rows
+        self._log_loss = not self.is_in_memory if log_loss is None else log_loss
 
     @property
     def sampling(self) -> bool:
@@ -115,7 +129,13 @@ class RowSource:
 
     def cell_sums(self, *, moments: bool = False) -> CellSums:
         """Return empty sums over cells made for these rows."""
-        return CellSums(self._grid, sampling=self.sampling, moments=moments)
+        return CellSums(
+            self._grid,
+            sampling=self.sampling,
+            moments=moments or self._observations.outcome_weights is not None,
+            outcome_weights=self._observations.outcome_weights,
+            log_loss=self._log_loss,
+        )
 
     def shuffled(self, rng: np.random.Generator) -> tuple[Blocks, Totals]:
         """Return one block a row, equal scores in random order, as the paper has it."""
@@ -149,6 +169,7 @@ class RowSource:
             self._grid,
             sampling=self.sampling,
             counted=self._observations.counted,
+            outcome_weights=self._observations.outcome_weights,
         )
 
     @property
@@ -162,7 +183,12 @@ class RowSource:
             return self._observations
         rows = self._all_rows()
         kind: WeightKind = "frequency" if self._observations.counted else "sampling"
-        return observations(rows.labels, rows.scores, rows.weights, Reading(kind))
+        return observations(
+            rows.labels,
+            rows.scores,
+            rows.weights,
+            Reading(kind, outcome_weights=self._observations.outcome_weights),
+        )
 
     def sorted_rows(self) -> Chunk:
         """Return every score, response and weight in the order of scores, then of weights.
@@ -239,14 +265,26 @@ class RowSource:
     def _collapse(
         self, rows: Chunk, *, moments: bool = False, order: IntArray | None = None
     ) -> Blocks:
-        counted = self._observations.counted
-        return collapse(*rows, counted=counted, moments=moments, order=order)
+        seen = self._observations
+        return collapse(
+            *rows,
+            counted=seen.counted,
+            moments=moments,
+            order=order,
+            outcome_weights=seen.outcome_weights,
+        )
 
     def _totals(self, rows: Chunk, blocks: Blocks) -> Totals:
-        variance = rows.scores * (1 - rows.scores)
-        wwe = float(blocks.up.sum() + blocks.down.sum())
-        sampling = self._observations.sampling
-        return row_totals(rows, variance, sampling=sampling, known_wwe=wwe)
+        seen = self._observations
+        totals = row_totals(
+            rows,
+            rows.scores * (1 - rows.scores),
+            sampling=seen.sampling,
+            outcome_weights=seen.outcome_weights,
+            log_loss=self._log_loss,
+        )
+        weighted = seen.sampling or seen.outcome_weights is not None
+        return totals if weighted else completed(totals, blocks)
 
 
 def in_memory(source: object) -> TypeGuard[RowSource]:

@@ -88,8 +88,9 @@ class EngineGroups:
         self._numbers = {key: number for number, key in enumerate(self._keys)}
         self._first: list[tuple[Blocks, Totals]] = []
         for key in self._keys:
-            blocks = blocks_of(found[key], table.weight_kind)
-            self._first.append((blocks, totals_of(found[key], blocks, table.weight_kind)))
+            weights = table.weight_kind, table.outcome_weights
+            blocks = blocks_of(found[key], *weights)
+            self._first.append((blocks, totals_of(found[key], blocks, *weights)))
         self._forbidden = [int(found[key]["forbidden"].sum()) for key in self._keys]
         # Every group as finely as it has been seen so far, and what more it may bring.
         self._known = [blocks for blocks, _ in self._first]
@@ -137,7 +138,12 @@ class EngineGroups:
                 rows_of = self._rows_of[number] = found[self._keys[number]]
                 # Nothing of these groups has to be looked into any more.
                 known = self._known[number]
-                finer = collapse(*_chunk(rows_of), moments=True)
+                finer = collapse(
+                    *_chunk(rows_of),
+                    counted=self._table.weight_kind == "frequency",
+                    moments=True,
+                    outcome_weights=self._table.outcome_weights,
+                )
                 self._known[number] = known.replace(known.low >= 0, finer)
         return fitting
 
@@ -202,7 +208,7 @@ class EngineGroups:
             for key, sums in _apart(answer).items():
                 number = self._numbers.get(key, -1)
                 if number in asked:
-                    blocks = blocks_of(sums, self._table.weight_kind)
+                    blocks = blocks_of(sums, self._table.weight_kind, self._table.outcome_weights)
                     parts[number].append(blocks.select(lie_within(blocks, unseen[number])))
         for number, blocks in unseen.items():
             if not parts[number]:

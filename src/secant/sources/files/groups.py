@@ -150,7 +150,7 @@ class FileGroups:
         """Return blocks and sums of some groups, less those without weight."""
         small = [group for group in groups if self._counts[group] <= row_source.SORT_UP_TO]
         columns = self._table.columns
-        collected = Collected(small, self._counts, counted=columns.reading.counts)
+        collected = Collected(small, self._counts, columns.reading)
         sums = {
             group: RowSource(GroupRows(self, group)).cell_sums()
             for group in groups
@@ -214,6 +214,11 @@ class GroupRows:
     def sampling(self) -> bool:
         """Whether rows carry sampling weights."""
         return self._groups.table.columns.sampling
+
+    @property
+    def outcome_weights(self) -> tuple[float, float] | None:
+        """What the outcomes 0 and 1 weigh, on top of the weights of rows."""
+        return self._groups.table.columns.reading.outcome_weights
 
     @property
     def refused(self) -> Forbidden:

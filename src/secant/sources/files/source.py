@@ -162,6 +162,11 @@ class FileRows:
         return self._table.columns.sampling
 
     @property
+    def outcome_weights(self) -> tuple[float, float] | None:
+        """What the outcomes 0 and 1 weigh, on top of the weights of rows."""
+        return self._table.columns.reading.outcome_weights
+
+    @property
     def refused(self) -> Forbidden:
         """The rows whose score rules out what happened, numbered through all files."""
         return Forbidden(0, ()) if self._seen is None else self._seen.refused.found
