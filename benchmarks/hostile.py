@@ -60,24 +60,39 @@ def families(n: int, rng: np.random.Generator) -> Iterator[Family]:
 
     uniform = rng.random(n)
     yield drawn("uniform, calibrated", uniform)
-    yield Family("outcomes spread evenly: every cell could hold the extreme", *_diffused(uniform), None, LAW)
-    yield Family("the same, weights in addition", *_diffused(uniform), rng.lognormal(0, 0.3, n), LAW)
+    yield Family(
+        "outcomes spread evenly: every cell could hold the extreme", *_diffused(uniform), None, LAW
+    )
+    yield Family(
+        "the same, weights in addition", *_diffused(uniform), rng.lognormal(0, 0.3, n), LAW
+    )
     saw = np.sort(uniform)
     yield Family("sawtooth: outcomes alternate along the scores", np.arange(n) % 2, saw, None, LAW)
     yield Family("the same, scores descending", np.arange(n)[::-1] % 2, saw[::-1], None, LAW)
     yield drawn("rare events, V about 200", rng.random(n) * (400 / n), most=RARE)
     yield drawn("rare events, V about 30", rng.random(n) * (60 / n), most=RARE)
     yield drawn("rare failures, V about 200", 1 - rng.random(n) * (400 / n), most=RARE)
-    yield drawn("scores within 1e-9 of 0 or 1", np.where(uniform < 0.5, 1e-9 * uniform, 1 - 1e-9 * uniform), most=RARE)
+    yield drawn(
+        "scores within 1e-9 of 0 or 1",
+        np.where(uniform < 0.5, 1e-9 * uniform, 1 - 1e-9 * uniform),
+        most=RARE,
+    )
     centres = rng.random(1000)
-    yield drawn("a thousand clusters 1e-12 wide", centres[rng.integers(0, 1000, n)] * (1 - 1e-12 * uniform))
+    yield drawn(
+        "a thousand clusters 1e-12 wide", centres[rng.integers(0, 1000, n)] * (1 - 1e-12 * uniform)
+    )
     yield drawn("everything within 1e-12 of a half", 0.5 + 1e-12 * uniform)
     yield drawn("denormal scores", uniform * 1e-310, most=RARE)
-    yield drawn("two grids in one another", np.where(uniform < 0.5, rng.integers(0, 4096, n) / 4096, rng.integers(0, 4095, n) / 4095))
+    yield drawn(
+        "two grids in one another",
+        np.where(uniform < 0.5, rng.integers(0, 4096, n) / 4096, rng.integers(0, 4095, n) / 4095),
+    )
     yield drawn("all scores equal but one", np.where(np.arange(n) == n // 2, 0.7, 0.3))
     yield drawn("lognormal weights", uniform, rng.lognormal(0, 1, n))
     heavy = np.where(np.arange(n) < 60, 5000.0, 1.0)
-    yield drawn("60 heavy rows of rare events", np.where(heavy > 1, 0.002, uniform), heavy, most=np.inf)
+    yield drawn(
+        "60 heavy rows of rare events", np.where(heavy > 1, 0.002, uniform), heavy, most=np.inf
+    )
 
 
 def _diffused(p: Any) -> tuple[Any, Any]:

@@ -159,7 +159,9 @@ class Cells:
             If anything in the batch is unusable.
         """
         seen = observations(y_true, y_prob, sample_weight, Reading(weight_kind, pos_label))
-        batch = _empty(dyadic_grid(self.n_cells), self._sums.outcome_weights, sampling=seen.sampling)
+        batch = _empty(
+            dyadic_grid(self.n_cells), self._sums.outcome_weights, sampling=seen.sampling
+        )
         batch.precise = self.n_cells < _FEW_CELLS
         for chunk in seen.chunks(_CHUNK):
             batch.add(chunk)

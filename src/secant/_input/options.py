@@ -154,7 +154,7 @@ def _outcome_weights(value: Any) -> tuple[float, float] | None:
             f"got {value!r}",
         )
     o0, o1 = map(float, pair)
-    if not (0 < min(o0, o1) and max(o0, o1) <= _MOST_RATIO * min(o0, o1) < math.inf):
+    if not (min(o0, o1) > 0 and max(o0, o1) <= _MOST_RATIO * min(o0, o1) < math.inf):
         raise InputError(
             Argument("outcome_weights"),
             f" must be positive, and neither more than 1e9 times the other; got {value!r}",

@@ -115,8 +115,8 @@ def _could_turn(blocks: Blocks, weight: float, threshold: float) -> BoolArray:
     """
     ends = path(blocks, weight)
     up, down = blocks.up / weight, blocks.down / weight
-    highest = np.minimum(ends[:-1] + up, ends[1:] + down)
-    lowest = np.maximum(ends[:-1] - down, ends[1:] - up)
+    highest = np.minimum(ends[:-1] + blocks.rise / weight, ends[1:] + down)
+    lowest = np.maximum(ends[:-1] - blocks.fall / weight, ends[1:] - up)
     found = turns(ends, threshold)
     marked = np.zeros(len(blocks), bool)
     edges = [0, *(turn.first for turn in found), len(blocks)]

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from secant._blocks.looking import resolve
-from secant._metrics.ecce import GUARD, path, running_sum
+from secant._blocks.table import running_sum
+from secant._metrics.ecce import GUARD, path
 
 if TYPE_CHECKING:
     from secant._base.types import BoolArray, FloatArray

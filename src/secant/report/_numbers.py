@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from secant._blocks.looking import resolve
+from secant._blocks.table import running_sum
 from secant._drawing.thin import thin
-from secant._metrics.ecce import path, running_sum
+from secant._metrics.ecce import path
 from secant._metrics.ece import Binning
 from secant._results import verdict
 from secant._results.parts import plain
