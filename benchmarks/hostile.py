@@ -144,8 +144,8 @@ def measure(family: Family, repetitions: int, folder: Path | None) -> Measured:
 
 
 def _written(family: Family, folder: Path) -> Path:
-    import pyarrow as pa  # noqa: PLC0415  (only for files)
-    import pyarrow.parquet as pq  # noqa: PLC0415
+    import pyarrow as pa
+    import pyarrow.parquet as pq
 
     columns = {"y": family.y_true, "p": family.y_prob}
     if family.weight is not None:
@@ -165,8 +165,9 @@ def table(rows: list[Measured]) -> str:
         drawn = np.isinf(row.most)
         holds = row.seconds <= DRAWN_SECONDS if drawn else ratio <= row.most
         most = f"{DRAWN_SECONDS:.0f} s" if drawn else f"{row.most:.0f}"
+        times = f"{1e3 * row.seconds:,.0f} ms | {1e3 * row.sort:,.0f} ms"
         lines.append(
-            f"| {row.family} | {1e3 * row.seconds:,.0f} ms | {1e3 * row.sort:,.0f} ms | {ratio:.1f} | "
+            f"| {row.family} | {times} | {ratio:.1f} | "
             f"{most} | {'yes' if holds else 'NO'} | {row.megabytes:,.0f} MB | {row.method} |"
         )
     return "\n".join(lines)

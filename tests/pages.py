@@ -70,13 +70,19 @@ def agrees(page, result) -> None:
     # What is written is what the library prints.
     texts = {each: page.inner_text(f"#read-{each}") for each in ("scores", "n", "forecast")}
     texts |= {each: page.inner_text(f"#read-{each}") for each in ("happened", "miscalibration")}
-    limits = page.inner_text("#read-limits")
-    said = (
+    texts = {each: text.replace("\N{MINUS SIGN}", "-") for each, text in texts.items()}
+    low, high = page.inner_text("#read-limits").replace("\N{MINUS SIGN}", "-").split(" to ")
+    off = texts["miscalibration"].replace("+", "")
+    if not truth.certain:
+        off = f"off by {off}, which could be noise ({low} to {high})."
+    elif truth.direction == "too low":
+        off = f"too low by {off} ({low} to {high})."
+    else:
+        off = f"too high by {off} ({high} to {low}).".replace("-", "")
+    assert str(truth) == (
         f"Scores {texts['scores']}, {texts['n']} prediction{'' if truth.n == 1 else 's'}: "
-        f"mean forecast {texts['forecast']}, happened {texts['happened']}, "
-        f"miscalibration {texts['miscalibration']} ({limits})."
+        f"mean forecast {texts['forecast']}, mean outcome {texts['happened']}, {off}"
     )
-    assert said.replace("\N{MINUS SIGN}", "-").replace("+", "") == str(truth)
 
 
 def drag(page, start: float, stop: float, steps: int = 30) -> None:

@@ -1,6 +1,7 @@
 """Rows in the order of their scores, whether they fit into memory or not."""
 
 import tempfile
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -33,7 +34,7 @@ def test_rows_come_in_order_and_no_tie_is_cut(weighted, data, run, size):
     expected = np.lexsort((y, p))
     assert together[0].tolist() == (p[expected] + 0.0).tolist()
     assert together[1].tolist() == y[expected].tolist()
-    assert all(a.scores[-1] < b.scores[0] for a, b in zip(chunks, chunks[1:], strict=False))
+    assert all(a.scores[-1] < b.scores[0] for a, b in pairwise(chunks))
     assert not any(np.signbit(chunk.scores).any() for chunk in chunks)
     if weighted:
         rows_of = {(s + 0.0, r, weight) for s, r, weight in zip(p, y, w, strict=True)}

@@ -235,7 +235,9 @@ class Totals:
         """
         if self.third is None:
             raise _not_summed("the third moments of weights")
-        return self.third / self.variance**1.5 if self.variance > 0 else math.inf
+        if self.variance == 0:
+            return math.inf
+        return self.third / self.variance / math.sqrt(self.variance)
 
     @property
     def sigma_hat(self) -> float:

@@ -194,7 +194,7 @@ def lower_limit(successes: ArrayLike, n: ArrayLike, error: ArrayLike) -> FloatAr
     Examples
     --------
     >>> lower_limit([0, 7, 7], [10, 10, 10], [0.025, 0.025, 0.0025]).round(5)
-    array([0.     , 0.34755, 0.25226])
+    array([0.     , 0.34755, 0.23673])
     """
     k, total, tail = np.broadcast_arrays(
         *(np.asarray(each, dtype=np.float64) for each in (successes, n, error))

@@ -2,7 +2,8 @@
 
 ``"auto"`` takes finite-sample P-values while a count of operations stays within a budget. The count
 depends on the data alone, so the same data give the same P-value on every machine. Beyond it the
-Brownian limit is good where the variance is large, and random draws decide where it is not.
+limit of many observations is good where the variance is large, tilted so that it holds far in the
+tail too (:mod:`secant._inference.tilt`); random draws decide where it is not.
 """
 
 from __future__ import annotations
@@ -23,8 +24,9 @@ if TYPE_CHECKING:
     from secant._blocks.table import Blocks, Totals
     from secant._inference.finite import Bracket
     from secant._inference.montecarlo import Estimate
+    from secant._inference.tilt import Jumps
     from secant._input.options import Method
-    from secant._metrics.ecce import Extremes
+    from secant._metrics.ecce import Extremes, Metric
 
 __all__ = ["PValue", "asks_for_more", "limit_is_trusted", "needed", "needs_rows", "pvalues", "work"]
 
@@ -84,11 +86,13 @@ def pvalues(
     method: Method,
     rng: np.random.Generator | None,
     fast: bool | None = None,
+    short: bool = False,
 ) -> tuple[PValue, PValue]:
     """Return the P-values of ECCE-R and ECCE-MAD.
 
-    The blocks are those that :func:`needed` marks no more. ``fast`` says whether compiled code is
-    worth its compilation, which many small calls together may be.
+    The blocks are those that :func:`needed` marks no more, or ``short`` says that ``"auto"`` must
+    do with them as they are. ``fast`` says whether compiled code is worth its compilation, which
+    many small calls together may be.
 
     Raises
     ------
@@ -99,10 +103,9 @@ def pvalues(
         how = "asymptotic" if method == "asymptotic" else "exact"
         certain = PValue(-math.inf if found.ecce_r > 0 else 0.0, how, None)
         return certain, certain
-    r, mad = (_asymptotic(getattr(found, m.attribute), m.law, totals) for m in METRICS)
-    asymptotic = r, mad
     if method == "asymptotic":
-        return asymptotic
+        r, mad = (_brownian(getattr(found, m.attribute), m.law, totals) for m in METRICS)
+        return r, mad
     equal, trusted = totals.equal_weights, limit_is_trusted(totals)
     if method == "exact" and not equal:
         raise InputError(
@@ -111,16 +114,16 @@ def pvalues(
             Argument("method", "monte-carlo"),
         )
     rng = same_every_time(rng)
-    if not equal and not needs_rows(totals, method):
-        return asymptotic
+    if short or (not equal and not needs_rows(totals, method)):
+        return _large_sample(blocks, totals, found)
     if method == "monte-carlo" or not equal:
         draws = DRAWS
         if method == "auto":
             draws = int(min(DRAWS, max(FEWEST_DRAWS, _COINS // totals.n)))
         return _monte_carlo(blocks, source, rng, draws, equal=equal)
     if _beyond_any_budget(totals, method) and len(blocks) > _MANY_SCORES:
-        return asymptotic
-    return _finite_sample(blocks, asymptotic, method, rng, trusted=trusted, fast=fast)
+        return _large_sample(blocks, totals, found)
+    return _finite_sample(blocks, totals, found, method, rng, trusted=trusted, fast=fast)
 
 
 def work(blocks: Blocks, totals: Totals, method: Method) -> int:
@@ -140,7 +143,8 @@ def _beyond_any_budget(totals: Totals, method: Method) -> bool:
 
 def _finite_sample(
     ties: Blocks,
-    asymptotic: tuple[PValue, PValue],
+    totals: Totals,
+    found: Extremes,
     method: Literal["auto", "exact"],
     rng: np.random.Generator,
     *,
@@ -158,18 +162,17 @@ def _finite_sample(
     def affordable(which: str) -> bool:
         return method == "exact" or finite.operations(*table, which) <= budget
 
-    r, mad = asymptotic
     can_r, can_mad = affordable("r"), affordable("mad")
-    if not (can_r and can_mad) and not trusted:
-        r, mad = (
-            _drawn(estimate)
-            for estimate in montecarlo.draw_ties(*table, rng=rng, draws=FEWEST_DRAWS, enough=ENOUGH)
-        )
-    if can_r:
-        r = _certified(finite.certified_r(*table, fast=fast))
-    if can_mad:
-        compute = finite.exact_mad if method == "exact" else finite.certified_mad
-        mad = _certified(compute(*table, fast=fast))
+    instead: tuple[PValue, ...] = ()
+    if not (can_r and can_mad):
+        if trusted:
+            instead = _large_sample(ties, totals, found)
+        else:
+            drawing = montecarlo.draw_ties(*table, rng=rng, draws=FEWEST_DRAWS, enough=ENOUGH)
+            instead = tuple(map(_drawn, drawing))
+    compute = finite.exact_mad if method == "exact" else finite.certified_mad
+    r = _certified(finite.certified_r(*table, fast=fast)) if can_r else instead[0]
+    mad = _certified(compute(*table, fast=fast)) if can_mad else instead[1]
     return r, mad
 
 
@@ -201,8 +204,39 @@ def limit_is_trusted(totals: Totals) -> bool:
     return totals.rho3 <= _MOST_RHO3 * (1 + 1e-12)
 
 
-def _asymptotic(value: float, law: null.BrownianLaw, totals: Totals) -> PValue:
+def _brownian(value: float, law: null.BrownianLaw, totals: Totals) -> PValue:
     return PValue(law.logsf(value / totals.sigma) / math.log(10), "asymptotic", None)
+
+
+def _large_sample(blocks: Blocks, totals: Totals, found: Extremes) -> tuple[PValue, PValue]:
+    """Return the P-values of the limit of many observations, tilted."""
+    from secant._inference.tilt import log_pvalue  # noqa: PLC0415  (not for `import secant`)
+
+    if not totals.equal_weights:
+        r, mad = (_brownian(getattr(found, m.attribute), m.law, totals) for m in METRICS)
+        return r, mad
+    jumps = _jumps(blocks, totals)
+
+    def tilted(metric: Metric) -> PValue:
+        total = getattr(found, metric.attribute) * totals.n
+        return PValue(log_pvalue(metric.law, jumps, total) / math.log(10), "asymptotic", None)
+
+    r, mad = map(tilted, METRICS)
+    return r, mad
+
+
+def _jumps(blocks: Blocks, totals: Totals) -> Jumps:
+    """Return the observations of equal weight: the scores of ties, and mean scores of cells."""
+    from secant._inference.tilt import Jumps  # noqa: PLC0415  (as above)
+
+    mean = blocks.scored / blocks.weight
+    score = np.where(blocks.open, np.clip(mean, blocks.low, blocks.high), blocks.low)
+    random = (score > 0.0) & (score < 1.0)
+    n, score = blocks.n[random], score[random]
+    variance = totals.variance * totals.n / totals.ww
+    narrower = float((n * score * (1.0 - score)).sum()) - variance if blocks.open.any() else 0.0
+    # Where cells are so narrow that rounding shows, nothing is taken off for it.
+    return Jumps(n, score, narrower=max(narrower - 1e-12 * variance, 0.0))
 
 
 def _certified(bracket: Bracket) -> PValue:

@@ -15,7 +15,7 @@ import numpy as np
 
 from secant import null
 from secant._inference.binomial import log_upper_tail, lower_limit
-from secant._inference.limits import half_width, normalize, spread
+from secant._inference.clusters import half_width, tail
 from secant._inference.multiscale import ranges, ties_of
 from secant._metrics import steepest as on_the_path
 
@@ -23,9 +23,13 @@ if TYPE_CHECKING:
     from secant._base.types import BoolArray, FloatArray, IntArray
     from secant._blocks.looking import Refine
     from secant._blocks.table import Blocks, Totals
+    from secant._inference.clusters import Flips
     from secant._inference.multiscale import Ties
 
 __all__ = ["Steepest", "shown_beyond", "steepest"]
+
+# Limits that differ by less are the same but for rounding.
+_GUARD = 1e-12
 
 
 class Steepest(NamedTuple):
@@ -37,7 +41,11 @@ class Steepest(NamedTuple):
 
 
 def steepest(
-    blocks: Blocks, totals: Totals, confidence_level: float, refine: Refine | None
+    blocks: Blocks,
+    totals: Totals,
+    confidence_level: float,
+    refine: Refine | None,
+    flips: Flips | None = None,
 ) -> Steepest | None:
     """Return the range whose simultaneous limits lie farthest from 0; None if all include it.
 
@@ -49,16 +57,29 @@ def steepest(
         The probability, at least, that the limits of all ranges hold the truth.
     refine
         How to look into a block; without it ranges end where blocks do.
+    flips
+        What the signs of clusters have shown, where rows belong together.
     """
-    if not totals.equal_weights:  # a weighted count has no exact limits
-        return _by_path(blocks, totals, 1 - confidence_level, refine)
+    if not _exact_counts(totals, flips):
+        return _by_path(blocks, totals, 1 - confidence_level, refine, flips)
     half = (1 - confidence_level) / 2
-    by_path = _by_path(blocks, totals, half, refine)
+    by_path = _by_path(blocks, totals, half, refine, None)
     by_counts = _by_counts(blocks, half, 0.0 if by_path is None else by_path.at_least)
     return by_path if by_counts is None else by_counts
 
 
-def shown_beyond(blocks: Blocks, totals: Totals, tolerance: float, refine: Refine | None) -> float:
+def _exact_counts(totals: Totals, flips: Flips | None) -> bool:
+    """Tell whether counts have exact limits: not if they are weighted, nor if rows go together."""
+    return totals.equal_weights and flips is None
+
+
+def shown_beyond(
+    blocks: Blocks,
+    totals: Totals,
+    tolerance: float,
+    refine: Refine | None,
+    flips: Flips | None = None,
+) -> float:
     """Return a P-value for ranges that are truly off by no more than a tolerance.
 
     It is at most alpha exactly where the path exceeds the tolerance by more than its band at alpha,
@@ -66,16 +87,16 @@ def shown_beyond(blocks: Blocks, totals: Totals, tolerance: float, refine: Refin
     with the P-value of perfect calibration, take the larger.
     """
     most = on_the_path.excess(blocks, totals.weight, tolerance, refine)
-    pvalue = null.range.sf(normalize(most, spread(totals)))
-    if totals.equal_weights:
+    pvalue = tail(null.range, most, totals, flips)
+    if _exact_counts(totals, flips):
         pvalue = min(pvalue, _pvalue_of_counts(blocks, tolerance))
     return pvalue
 
 
 def _by_path(
-    blocks: Blocks, totals: Totals, error: float, refine: Refine | None
+    blocks: Blocks, totals: Totals, error: float, refine: Refine | None, flips: Flips | None
 ) -> Steepest | None:
-    half = half_width(null.range, totals, 1 - error)
+    half = half_width(null.range, totals, 1 - error, flips)
     inside = on_the_path.steepest(blocks, totals.weight, half, refine)
     if inside is None:
         return None
@@ -161,4 +182,4 @@ def _counts(ties: Ties) -> _Counts:
 def _farther(blocks: Blocks, limits: tuple[float, float], more_than: float) -> Steepest | None:
     """Return a range if its limits lie farther from 0 than some other's."""
     at_least = max(limits[0], -limits[1])
-    return Steepest(blocks, limits, at_least) if at_least > more_than else None
+    return Steepest(blocks, limits, at_least) if at_least > more_than + _GUARD else None

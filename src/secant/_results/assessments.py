@@ -54,13 +54,11 @@ class Group:
         data, for each group. The verdict is ``status``; that of the group by itself, which knows
         nothing of the other groups, is left out.
         """
-        alone = self.calibration.summary()
-        del alone["verdict"]
         return {
             "key": plain_name(self.key),
             "adjusted_pvalue": self.adjusted_pvalue,
             "status": self.status,
-            **alone,
+            **self.calibration.summary(),
         }
 
 

@@ -13,7 +13,8 @@ import numpy as np
 
 from secant import null
 from secant._blocks.looking import resolve
-from secant._inference.limits import at_level, detectable, half_width
+from secant._inference.clusters import half_width, interval
+from secant._inference.limits import at_level, critical, detectable
 from secant._input.options import BinLimits, check_choice
 from secant._metrics.ecce import METRICS, path
 from secant._metrics.ece import (
@@ -25,6 +26,7 @@ from secant._metrics.ece import (
     error,
     noise_floor,
 )
+from secant._metrics.inverted import inverted
 from secant._metrics.scores import (
     BRIER,
     LOG_LOSS,
@@ -42,10 +44,12 @@ from secant._results.parts import (
     SHAPES,
     Curve,
     Interval,
+    Intervals,
     Recalibrated,
     Reliability,
     Score,
     Statistic,
+    Words,
     plain,
 )
 from secant.errors import Argument, InputError, SecantError
@@ -58,6 +62,7 @@ if TYPE_CHECKING:
     from secant._base.types import BoolArray
     from secant._blocks.looking import Refine, Source
     from secant._blocks.table import Blocks, Totals
+    from secant._inference.clusters import Flips
     from secant._input.options import Norm, Strategy, Weighting
     from secant._metrics.ecce import Extremes, Metric
     from secant._results.parts import Shape
@@ -94,6 +99,11 @@ class Calibration:
         How many such rows there are.
     warnings : tuple of str
         What to keep in mind when reading the numbers, a line each.
+    top_label : bool
+        Whether scores are confidences in the most likely class, so that "too high" is called
+        "overconfident".
+    n_clusters : int or None
+        How many clusters the predictions are in; None where rows were taken to be independent.
 
     Notes
     -----
@@ -115,10 +125,13 @@ class Calibration:
     forbidden: tuple[int, ...]
     n_forbidden: int
     warnings: tuple[str, ...]
+    n_clusters: int | None
     _blocks: Blocks
     _totals: Totals
     _extremes: Extremes
     _source: Source | None
+    top_label: bool = False
+    _flips: Flips | None = None
 
     @property
     def statistics(self) -> tuple[tuple[Metric, Statistic], ...]:
@@ -158,7 +171,7 @@ class Calibration:
         return tuple(self._interval(blocks) for blocks in found)
 
     @property
-    def intervals(self) -> tuple[Interval, ...]:
+    def intervals(self) -> Intervals:
         """The ranges of scores found to be off, the largest deviation in total first.
 
         They are the pieces in which the graph of cumulative differences rises or falls by more
@@ -167,7 +180,7 @@ class Calibration:
         limits of each exclude 0, so that the chance of any false one stays at that level.
         :attr:`worst` need not be among them: it may span several, if they leave more behind.
         """
-        return tuple(sorted(self._pieces, key=lambda each: -abs(each.total)))
+        return Intervals(sorted(self._pieces, key=lambda each: -abs(each.total)))
 
     @property
     def shape(self) -> Shape:
@@ -193,21 +206,113 @@ class Calibration:
         -----
         Its limits hold for all ranges at once, at a level shared by two ways to find them: those of
         the path of cumulative differences, and Clopper and Pearson's for the ranges of
-        :func:`secant.scan` (with sampling weights the first alone). Of files and engines only
-        the ends of what is kept are tried, so that it may be less than the same arrays would show.
+        :func:`secant.scan` (with sampling weights or clusters the first alone). Of files and
+        engines only the ends of what is kept are tried, so that it may be less than the same
+        arrays would show.
         """
         from secant._inference.tolerance import steepest  # noqa: PLC0415  (not what `import secant` pays for)
 
         if not self.found:
             return None
-        found = steepest(self._blocks, self._totals, self.confidence_level, self._refine_at_hand)
+        found = steepest(
+            self._blocks,
+            self._totals,
+            self.confidence_level,
+            self._refine_at_hand,
+            self._flips,
+        )
         return None if found is None else replace(self._interval(found.blocks), ci=found.limits)
+
+    def pvalue_beyond(self, tolerance: Any) -> float:
+        """Test whether some range of scores is truly off by more than a tolerance.
+
+        A small value shows that one is. A large one does not show that none is: ranges too narrow
+        to tell always remain.
+
+        Parameters
+        ----------
+        tolerance : float
+            The mean miscalibration allowed over any range of scores, in units of probability.
+
+        Returns
+        -------
+        float
+            A P-value for the claim that every range is off by no more than this. It is never below
+            that of ECCE-R, which stands for a tolerance of 0; for that, a score of 0 or 1 that
+            was wrong has the P-value 0.
+
+        Notes
+        -----
+        With C the cumulative difference, F the share of weight and H the half-width of simultaneous
+        limits, P is the smallest level at which ``|C_y - C_x| - tolerance (F_y - F_x)`` exceeds H
+        for some x < y, or at which :attr:`steepest` is off by more than the tolerance at least.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import secant
+        >>> rng = np.random.default_rng(0)
+        >>> forecast = rng.uniform(0.1, 0.9, 5000)
+        >>> result = secant.assess(rng.random(5000) < forecast + 0.1 * (forecast > 0.7), forecast)
+        >>> [result.pvalue_beyond(tolerance) < 0.05 for tolerance in (0.02, 0.05, 0.1)]
+        [True, True, False]
+        """
+        from secant._inference.tolerance import shown_beyond  # noqa: PLC0415  (as above)
+
+        if not (isinstance(tolerance, Real) and 0 <= float(tolerance) < 1):
+            raise InputError(Argument("tolerance"), f" must lie in [0, 1); got {tolerance!r}")
+        chance = 0.0 if self.n_forbidden else self.ecce_r.pvalue
+        if tolerance == 0:
+            return chance
+        refine = self._refine_at_hand
+        shown = shown_beyond(self._blocks, self._totals, float(tolerance), refine, self._flips)
+        return max(chance, shown)
+
+    def ecce_r_interval(self, confidence_level: float) -> tuple[float, float]:
+        """Return the confidence interval of the true ECCE-R at another level than the result's."""
+        value = self.ecce_r.value
+        return interval(value, null.range, self._totals, confidence_level, self._flips)
 
     @property
     def detectable(self) -> float:
         """The true ECCE-R that predictions like these would show 99 times in 100."""
         effective = self._totals.weight**2 / self._totals.ww
-        return detectable(self.sigma, effective, self.confidence_level)
+        inflation = self._inflation
+        sigma = self.sigma * math.sqrt(inflation)
+        return detectable(sigma, effective / inflation, self.confidence_level)
+
+    @property
+    def _inflation(self) -> float:
+        """By how much clusters make variances larger: the design effect, for the path's range."""
+        if self._flips is None or self.sigma == 0:
+            return 1.0
+        alpha = 1 - self.confidence_level
+        drawn = self._flips.quantile(null.range, alpha)
+        return max(1.0, (drawn / (critical(null.range, alpha) * self.sigma)) ** 2)
+
+    @property
+    def inverted(self) -> bool:
+        """Whether scores look like chances of the opposite: 1 - score fits far better."""
+        return inverted(self._blocks, self._totals)
+
+    @property
+    def details(self) -> Words:
+        """Every number there is to say, in words: both metrics, all ranges, what to keep in mind.
+
+        Examples
+        --------
+        >>> import secant
+        >>> secant.assess([0, 0, 1, 1], [0.1, 0.4, 0.5, 0.9]).details  # doctest: +ELLIPSIS
+        No miscalibration found.
+        ECCE-R 0.150 = 0.733 sigma, ... This decides.
+        ECCE-MAD 0.125 = 0.611 sigma, ...
+        Brier score 0.108, ... 4 predictions: mean forecast 47.5%, mean outcome 50.0%.
+        The worst range, which ECCE-R is about: Scores 0.500 to 0.900, 2 predictions: ...
+        Brier score 0.108 = 0.108 miscalibration - 0.250 discrimination + 0.250 uncertainty.
+        Log loss 0.354 = 0.354 miscalibration - 0.693 discrimination + 0.693 uncertainty.
+        Note: Few events were expected, or few failures: confidence limits are approximate.
+        """
+        return Words("\n".join([*verdict.details(self), *verdict.notes(self)]))
 
     @cached_property
     def curve(self) -> Curve:
@@ -307,7 +412,8 @@ class Calibration:
         InputError
             If the limits are not numbers in ascending order; if the predictions are gone and the
             limits lie inside what was kept of them; or if ``fixed_in_advance`` is asked of
-            predictions with sampling weights, for which there is no such exact answer.
+            predictions with sampling weights, or in clusters, for which there is no such exact
+            answer.
         SecantError
             If the predictions are seen to have changed since they were assessed.
 
@@ -330,6 +436,9 @@ class Calibration:
         a, b = float(a), float(b)
         if fixed_in_advance and self.weighted:
             knows = "=True knows no sampling weights; leave it out"
+            raise InputError(Argument("fixed_in_advance"), knows)
+        if fixed_in_advance and self._flips is not None:
+            knows = "=True knows no clusters; leave it out"
             raise InputError(Argument("fixed_in_advance"), knows)
 
         def at_either_end(blocks: Blocks) -> BoolArray:
@@ -427,11 +536,13 @@ class Calibration:
         ax : matplotlib Axes, optional
             Where to draw; a new figure unless given.
         worst : bool
-            Mark the worst range of scores with its secant, and write how far off it is.
+            Mark the ranges found to be off with their secants, and write how far off they are; in
+            grey the largest deviation where none was found, since it could be noise.
         band : bool
             Shade what the graph does not leave under perfect calibration.
         **kwargs
-            Passed on to ``ax.plot`` for the curve.
+            ``label``, ``title``, and what ``ax.plot`` takes for the curve, as in
+            :meth:`CumulativeDisplay.plot`.
 
         Returns
         -------
@@ -469,17 +580,19 @@ class Calibration:
         """Return the numbers already known as plain JSON, without another look at the data."""
         shown = ("n", "sigma", "ecce_r", "ecce_mad", "mean_score", "base_rate", "confidence_level")
         return {
-            "verdict": verdict.headline(self),
             **{name: plain(getattr(self, name)) for name in shown},
             "worst": self.worst.to_dict(),
             "forbidden": list(self.forbidden),
             "n_forbidden": self.n_forbidden,
+            "n_clusters": self.n_clusters,
             "warnings": list(self.warnings),
+            "top_label": self.top_label,
         }
 
     def to_dict(self) -> dict[str, Any]:
         """Return every number as plain JSON; what is not finite becomes None."""
         return {
+            "verdict": verdict.headline(self),
             **self.summary(),
             "where": verdict.where(self),
             "shape": self.shape,
@@ -539,10 +652,8 @@ class Calibration:
         blocks, totals = self._blocks, self._totals
         if not blocks.open.any():
             return brier_sum(blocks, None)
-        if blocks.moments is not None:
-            return brier_sum(blocks, float(blocks.moments.wv.sum()))
-        if totals.equal_weights:
-            return brier_sum(blocks, totals.wwv * totals.weight / totals.ww)
+        if totals.squared_error is not None:
+            return totals.squared_error
         return brier_sum(blocks, self._row_sums.wv)
 
     @cached_property
@@ -552,6 +663,8 @@ class Calibration:
             return math.inf
         if not blocks.open.any():
             return log_loss_sum(blocks.low, blocks.w0, blocks.w1)
+        if self._totals.log_loss is not None:
+            return self._totals.log_loss
         return self._row_sums.log_loss
 
     @cached_property
@@ -589,7 +702,7 @@ class Calibration:
 
     def _half_width(self, share: float) -> float:
         """Half-width of the simultaneous limits for a range with this share of the weight."""
-        return half_width(null.range, self._totals, self.confidence_level) / share
+        return half_width(null.range, self._totals, self.confidence_level, self._flips) / share
 
     def _interval(self, blocks: Blocks, *, fixed_in_advance: bool = False) -> Interval:
         """Describe consecutive blocks."""
@@ -659,7 +772,7 @@ class Calibration:
         low, high = np.full((2, len(filled)), np.nan)
         # Kish's effective number of predictions; their number itself when nothing is weighted.
         effective = bins.weight[filled] ** 2 / bins.aa[filled]
-        effective = np.minimum(effective, bins.count[filled])
+        effective = np.minimum(effective, bins.count[filled]) / self._inflation
         successes = np.clip(rate[filled], 0, 1) * effective
         low[filled], high[filled] = method(successes, effective, self.confidence_level)
         return Reliability(

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from secant._results import verdict
+from secant._results.tables import html_table, text_table
+from secant._results.wording import level, limits, method, metric, percent, points, pvalue, score
 
 if TYPE_CHECKING:
     from secant._base.types import FloatArray, IntArray
@@ -20,11 +22,13 @@ __all__ = [
     "SHAPES",
     "Curve",
     "Interval",
+    "Intervals",
     "Recalibrated",
     "Reliability",
     "Score",
     "Shape",
     "Statistic",
+    "Words",
     "plain",
 ]
 
@@ -38,6 +42,9 @@ SHAPES: dict[str, Shape] = {
     "+-": "too extreme",
     "-+": "too timid",
 }
+
+# Bins that a printed table shows; it says how many more there are.
+_MOST_BINS = 30
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +84,22 @@ class Statistic:
     def to_dict(self) -> dict[str, Any]:
         """Return the numbers as plain JSON; what is not finite becomes None."""
         return _fields(self)
+
+    def __str__(self) -> str:
+        sigma = f" = {metric(self.normalized)} sigma" if math.isfinite(self.normalized) else ""
+        low, high = (metric(limit) for limit in self.ci)
+        obtained = f"P {pvalue(self)}, {method(self.method)}"
+        return f"{metric(self.value)}{sigma} ({obtained}; limits {low} to {high})"
+
+    __repr__ = __str__
+
+
+class Words(str):
+    """Text that is shown as it reads, line by line, also without ``print``."""
+
+    __slots__ = ()
+
+    __repr__ = str.__str__
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,6 +166,36 @@ class Interval:
     def __str__(self) -> str:
         return verdict.interval(self)
 
+    __repr__ = __str__
+
+
+class Intervals(tuple[Interval, ...]):
+    """Ranges of scores: a tuple that is shown as a table."""
+
+    __slots__ = ()
+
+    def _table(self) -> tuple[list[str], list[list[str]]]:
+        header = ["scores", "predictions", "forecast", "outcome", "points", "limits", ""]
+        rows = [
+            [
+                f"{score(each.low)} to {score(each.high)}",
+                f"{each.n:,}",
+                percent(each.mean_score),
+                percent(each.mean_response),
+                points(abs(each.miscalibration)),
+                limits(each.ci, each.miscalibration),
+                each.direction,
+            ]
+            for each in self
+        ]
+        return header, rows
+
+    def __repr__(self) -> str:
+        return text_table(*self._table(), left={0, 6}) if self else "No range was found to be off."
+
+    def _repr_html_(self) -> str:
+        return html_table(*self._table(), left={0, 6}) if self else f"<p>{self!r}</p>"
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Curve:
@@ -168,6 +221,13 @@ class Curve:
     def __post_init__(self) -> None:
         for column in (self.score, self.fraction, self.difference):
             column.flags.writeable = False
+
+    def __str__(self) -> str:
+        low, high = (metric(float(end)) for end in (self.difference.min(), self.difference.max()))
+        points_ = f"{len(self.score):,} points"
+        return f"Cumulative differences at {points_}, between {low} and {high}."
+
+    __repr__ = __str__
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -249,6 +309,34 @@ class Reliability:
         display = ReliabilityDisplay(self, uncertainty=uncertainty)
         return display.plot(ax, counts=counts, **kwargs)
 
+    def _table(self) -> tuple[list[str], list[list[str]]]:
+        """Return the bins that hold predictions."""
+        at = f"{level(self.confidence_level)} limits"
+        header = ["bin", "predictions", "forecast", "outcome", at]
+        rows = [
+            [
+                f"{score(self.edges[j])} to {score(self.edges[j + 1])}",
+                f"{self.count[j]:,.10g}",
+                percent(self.mean_score[j]),
+                percent(self.mean_response[j]),
+                f"{percent(self.low[j])} to {percent(self.high[j])}",
+            ]
+            for j in np.flatnonzero(self.count > 0)[:_MOST_BINS]
+        ]
+        return header, rows
+
+    def _more(self) -> str:
+        more = int(np.count_nonzero(self.count > 0)) - _MOST_BINS
+        return f"... and {more:,} more" if more > 0 else ""
+
+    def __str__(self) -> str:
+        return "\n".join(filter(None, [text_table(*self._table(), left={0}), self._more()]))
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        return f"<div>{html_table(*self._table(), left={0})}{self._more()}</div>"
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ECE:
@@ -290,6 +378,20 @@ class ECE:
     def to_dict(self) -> dict[str, Any]:
         """Return the numbers as plain JSON; what is not finite becomes None."""
         return _fields(self)
+
+    def __str__(self) -> str:
+        name = "Squared ECE" if self.squared else "ECE"
+        words = f"{name} {metric(self.value)} ({self.n_bins:,} {self.strategy} bins, {self.norm})"
+        if self.noise_floor is not None:
+            words += f"; calibrated predictions give about {metric(self.noise_floor)}"
+        if self.debiased is not None:
+            words += f", less its bias {metric(self.debiased)}"
+        return f"{words}."
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        return f"<div><p>{self}</p>{self.bins._repr_html_()}</div>"
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,7 +27,7 @@ _ECE = (
 DEFINITIONS = {
     "Predictions": "How many predictions were assessed.",
     "Mean forecast": "The average of the predicted probabilities.",
-    "Happened": "How often the event happened, to be compared with the mean forecast.",
+    "Mean outcome": "How often the event happened, to be compared with the mean forecast.",
     "In units of noise": "ECCE-R divided by sigma, its scale under perfect calibration.",
     "ECCE-R": _R,
     "ECCE-R, limits": _LIMITS,
@@ -52,7 +52,7 @@ DEFINITIONS = {
         "by its share of the predictions."
     ),
     "noise floor": "The ECE that perfect calibration would give on average, in these bins.",
-    "Forbidden outcomes": (
+    "Scores of 0 or 1 that were wrong": (
         "Events that came after a forecast of exactly 0, or failed to come after one of exactly 1."
     ),
 }

@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 from contextlib import closing
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeGuard
+from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeGuard, runtime_checkable
 
 import numpy as np
 
 from secant._blocks.cell_sums import CellSums, row_totals
+from secant._blocks.cluster_sums import Adder
 from secant._blocks.grids import DyadicGrid, SampledGrid
 from secant._blocks.refining import Refinement, join, pick
 from secant._blocks.sorting import RUN
@@ -18,9 +19,10 @@ from secant._input.observations import Chunk, Observations, observations
 from secant._input.options import Reading
 
 if TYPE_CHECKING:
-    from collections.abc import Generator
+    from collections.abc import Generator, Sequence
 
     from secant._base.types import FloatArray, Forbidden, IntArray
+    from secant._blocks.cluster_sums import ClusterSums
     from secant._blocks.grids import BucketGrid
     from secant._input.options import WeightKind
 
@@ -79,6 +81,15 @@ class Rows(Protocol):
 
     def recheck(self) -> None:
         """Raise SecantError if the rows are seen to have changed since they were checked."""
+        ...
+
+
+@runtime_checkable
+class ClusteredRows(Protocol):
+    """Rows that belong together in clusters."""
+
+    def with_clusters(self, size: int) -> Generator[tuple[Chunk, IntArray]]:
+        """Walk over the rows of positive weight, with the number of each one's cluster."""
         ...
 
 
@@ -197,6 +208,16 @@ class RowSource:
         rows = self._all_rows()
         keys = (rows.scores,) if rows.weights is None else (rows.weights, rows.scores)
         return pick(rows, np.lexsort(keys))
+
+    def cluster_sums(self, tables: Sequence[Blocks], limit: int) -> list[ClusterSums]:
+        """Return the sums by cluster and cell of these rows, the only group there is."""
+        (blocks,) = tables
+        adder = Adder(blocks, limit, counted=self._observations.counted)
+        assert isinstance(self._observations, ClusteredRows)  # noqa: S101
+        with closing(self._observations.with_clusters(CHUNK)) as chunks:
+            for chunk, clusters in chunks:
+                adder.add(chunk, clusters)
+        return [adder.sums()]
 
     def score_sums(self) -> ScoreSums:
         """Walk over all rows for the sums that proper scores need and blocks do not have."""

@@ -143,7 +143,7 @@ function secantTool() {
       : certain(range)
         ? `Predictions are ${direction(range.gap)} by ${points(Math.abs(range.gap))} points on average.`
         : `Predictions are ${direction(range.gap)} by ${points(Math.abs(range.gap))} points, ` +
-          "which noise can do: the limits include 0.";
+          "which could be noise: the limits include 0.";
     $("read-says").textContent = says;
     // The limits beside zero, to see whether they hold it.
     const reach = 1.08 * Math.max(Math.abs(range.limits[0]), Math.abs(range.limits[1]), 1e-12);

@@ -88,7 +88,7 @@ def _readout() -> Markup:
             cell("read-scores", "Scores"),
             cell("read-n", "Predictions"),
             cell("read-forecast", "Mean forecast"),
-            cell("read-happened", "Happened"),
+            cell("read-happened", "Mean outcome"),
             cell("read-miscalibration", "Miscalibration"),
             cell("read-limits", "Limits"),
         ),

@@ -147,8 +147,8 @@ def section(table: Table) -> Markup:
 def columns_of(table: Table) -> list[Column]:
     """Return the columns of the printed table, and the curves."""
     groups, shown = table.groups, table.rows
-    head, rows = verdict.groups_table(groups)
-    texts = list(zip(*rows[: len(shown)], strict=True))
+    head, rows = verdict.groups_table(groups, most=len(shown))
+    texts = list(zip(*rows, strict=True))
     several = len(groups.by) > 1
     keys = [row.key if several else (row.key,) for row in shown]
     behind = [(*key, *_values(row)) for key, row in zip(keys, shown, strict=True)]

@@ -52,13 +52,17 @@ def _column(result: Calibration, numbers: dict[str, Any]) -> dict[str, str]:
     return {
         "Predictions": f"{result.n:,}",
         "Mean forecast": percent(result.mean_score),
-        "Happened": percent(result.base_rate),
+        "Mean outcome": percent(result.base_rate),
         **_statistics(result),
         "Sigma": metric(result.sigma),
         # No ECCE-R exceeds 1.
         "Detectable ECCE-R": metric(result.detectable) if result.detectable < 1 else "none",
         **_eces(numbers["bins"] or {}),
-        **({"Forbidden outcomes": f"{result.n_forbidden:,}"} if result.n_forbidden else {}),
+        **(
+            {"Scores of 0 or 1 that were wrong": f"{result.n_forbidden:,}"}
+            if result.n_forbidden
+            else {}
+        ),
     }
 
 

@@ -63,12 +63,12 @@ def _figures(history: MonitorHistory) -> Iterable[tuple[str, str, str]]:
         happened = sum(each.events for each in history) / history.n
         forecast = sum(each.n * each.mean_score for each in history if each.n) / history.n
         yield "Predictions", f"{history.n:,}", f"in {len(history):,} batches"
-        yield "Happened", percent(happened), f"forecast {percent(forecast)}"
+        yield "Mean outcome", percent(happened), f"forecast {percent(forecast)}"
     else:
         where = history.where
         began, alarm = (results.written_time(t) for t in (history.since, history.alarm_time))
         yield "Since", f"{began[0].upper()}{began[1:]}", f"alarm at {alarm}"
-        yield "Happened", percent(where.mean_response), _there(where)
+        yield "Mean outcome", percent(where.mean_response), _there(where)
 
 
 def _there(where: Where) -> str:
@@ -213,7 +213,7 @@ def ranges(history: MonitorHistory) -> Markup:
     episodes = history.episodes
     several = len(episodes) > 1
     heads = [("scores", ""), ("predictions", "number minor")]
-    heads += [("forecast", "number minor"), ("happened", "number minor")]
+    heads += [("forecast", "number minor"), ("outcome", "number minor")]
     heads += [
         ("off by, points", "number"),
         ("noise, \N{PLUS-MINUS SIGN}2\N{GREEK SMALL LETTER SIGMA}", "number minor"),
@@ -309,7 +309,7 @@ def _signed(value: float) -> str:
 def batches(history: MonitorHistory) -> Markup:
     """Return a table of all batches, the last first."""
     heads = [("batch", ""), ("predictions", "number"), ("forecast", "number minor")]
-    heads += [("happened", "number minor"), ("evidence", "number"), ("P so far", "number")]
+    heads += [("outcome", "number minor"), ("evidence", "number"), ("P so far", "number")]
     shown = list(enumerate(history))[::-1][:_MOST_BATCHES]
     more = len(history) - len(shown)
     rows = [_batch_row(each, number, history) for number, each in shown]

@@ -65,7 +65,7 @@ def _groups_verdict(table: Table) -> Markup:
 
 
 def _verdict_card(result: Calibration, head: Markup | None) -> Markup:
-    facts = [tag("li", line) for line in verdict.facts(result)]
+    facts = [tag("li", line) for line in verdict.lines(result)[1:]]
     notes = [tag("li", f"Note: {warning}", class_="note") for warning in result.warnings]
     return tag(
         "article",
@@ -106,7 +106,7 @@ def _strip(result: Calibration) -> Markup:
         ("ECCE-R", metric(r.value), _limits(r, result)),
         ("ECCE-MAD", metric(mad.value), _limits(mad, result)),
         ("In units of noise", f"{metric(r.normalized)} sigma", _expected()),
-        ("Happened", percent(result.base_rate), f"forecast {percent(result.mean_score)}"),
+        ("Mean outcome", percent(result.base_rate), f"forecast {percent(result.mean_score)}"),
     ]
     return tag("dl", *(_figure(*each) for each in figures), class_="strip")
 

@@ -112,6 +112,8 @@ class Table:
             wanted["label"] = outcomes(frame, columns, self._collect, typed=self._engine.typed)
         for ours, theirs in zip(self.by, columns.by, strict=True):
             wanted[ours] = _key(schema, theirs)
+        if columns.clusters is not None:
+            wanted["cluster"] = _key(schema, columns.clusters, "clusters")
         # Keys that can be written in a query as they are; others are compared as texts.
         self._literal = all(
             schema[name].is_integer() or schema[name] in (nw.String, nw.Boolean)
@@ -199,6 +201,24 @@ class Table:
             names = ["score", "label", "weight"]
             answer = self._collect(rows.select(*self.by, *names))
             return Answer(self._keys(answer), {name: _doubles(answer[name]) for name in names})
+
+    def by_cluster(self, place: nw.Expr, terms: dict[str, nw.Expr]) -> tuple[Answer, list[Any]]:
+        """Sum up terms by group, cluster and a function of the score; the clusters' ids come along.
+
+        Parameters
+        ----------
+        place
+            What scores are told apart by; ``place`` in the answer, whose ``rows`` counts rows.
+        terms
+            What is summed, by name.
+        """
+        with self._engine.asked("summing clusters"):
+            keys = [*self.by, "cluster", "place"]
+            measured = self._once(self._rows.select(*self.by, "cluster", place=place, **terms))
+            sums = [nw.col(name).sum() for name in terms]
+            answer = self._collect(measured.group_by(*keys).agg(nw.len().alias("rows"), *sums))
+            columns = {name: _doubles(answer[name]) for name in ("place", "rows", *terms)}
+            return Answer(self._keys(answer), columns), plain_keys(answer["cluster"])
 
     def refuse(self, found: dict[int, int]) -> None:
         """Raise an error about faults found, if any: the number of rows by code."""
@@ -345,11 +365,12 @@ def _number(schema: nw.Schema, argument: str, name: str) -> nw.Expr:
     return plain(schema, name).cast(nw.Float64)
 
 
-def _key(schema: nw.Schema, name: str) -> nw.Expr:
-    """Return what tells groups apart; not a number is no key, like null."""
+def _key(schema: nw.Schema, name: str, argument: str = "by") -> nw.Expr:
+    """Return what tells groups, or clusters, apart; not a number is no key, like null."""
     if schema[name].is_nested():
-        what = f") holds values of type {schema[name]}, which cannot name groups"
-        raise InputError(f"column {name!r} (", Argument("by"), what, column=name)
+        units = "groups" if argument == "by" else argument
+        what = f") holds values of type {schema[name]}, which cannot name {units}"
+        raise InputError(f"column {name!r} (", Argument(argument), what, column=name)
     column = plain(schema, name)
     return nw.when(~is_nan(column)).then(column) if schema[name].is_float() else column
 

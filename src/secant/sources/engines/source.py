@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
     from secant._base.types import FloatArray, IntArray
+    from secant._blocks.cluster_sums import ClusterSums
     from secant._input.columns import Columns
 
     Key = tuple[Any, ...]
@@ -73,7 +74,7 @@ class EngineGroups:
 
     def __init__(self, table: Table, columns: Columns) -> None:
         self._table = table
-        self.by = columns.by
+        self.by, self._clusters = columns.by, columns.clusters
         sizes = table.sizes() if table.by else {(): 0}
         table.budget.groups = max(1, len(sizes))
         self._grids = [self._first_grid(sizes)]
@@ -146,6 +147,14 @@ class EngineGroups:
                 )
                 self._known[number] = known.replace(known.low >= 0, finer)
         return fitting
+
+    def cluster_sums(self, tables: Sequence[Blocks], limit: int) -> list[ClusterSums]:
+        """Return the sums by cluster and cell of every group, from one more query."""
+        from secant.sources.engines.clusters import cluster_sums  # noqa: PLC0415  (rarely asked for)
+
+        assert self._clusters is not None  # noqa: S101
+        groups = dict(zip(self._keys, tables, strict=True))
+        return cluster_sums(self._table, self._clusters, groups, limit)
 
     def observations(self, number: int) -> Sums:
         """Return all rows of a group, which must have been fetched; they are kept no longer."""
@@ -253,6 +262,10 @@ class EngineSource:
     def fetch(self, numbers: Sequence[int]) -> Collection[int]:
         """Fetch all rows, if they may leave the engine."""
         return numbers if self._groups.fetch([self._number]) else ()
+
+    def cluster_sums(self, tables: Sequence[Blocks], limit: int) -> list[ClusterSums]:
+        """Return the sums by cluster and cell of all rows, of which this must be all."""
+        return self._groups.cluster_sums(tables, limit)
 
     def sorted_rows(self) -> tuple[FloatArray, IntArray, FloatArray | None]:
         """Return every score, response and weight, in the order of scores, then of weights."""
