@@ -51,6 +51,10 @@ def test_chunks_hold_about_as_many_rows_as_asked_for(data, run, size):
         assert len(chunk.scores) <= max(size, runs) + counts.max()
 
 
+def test_no_rows_at_all_are_no_chunks():
+    assert ordered(np.empty(0), np.empty(0, np.int64), None, run=10, size=5) == []
+
+
 def test_where_there_is_no_room_the_message_says_where(monkeypatch, tmp_path):
     def full(**_):
         raise OSError(28, "No space left on device")

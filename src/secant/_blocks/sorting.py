@@ -74,8 +74,8 @@ class Sorting:
     def chunks(self, size: int) -> Iterator[Chunk]:
         """Return all rows in the order of scores, about so many at a time; a tie is never cut."""
         last = self._sorted()
-        runs = [run for run in (*self._runs, last) if run.keys.shape[0]]
-        parts = _slices(runs[0], size) if len(runs) == 1 else _merged(runs, size)
+        runs = [*self._runs, last]
+        parts = _merged(runs, size) if len(runs) > 1 else _slices(last, size)
         for keys, weights in parts:
             yield Chunk((keys >> 1).view(np.float64), keys & 1, weights)
 
