@@ -193,13 +193,16 @@ def interval(result: Interval) -> str:
     )
 
 
-def where(result: Calibration) -> str:
-    """Say where and in which direction, or what would have been seen."""
+def where(result: Calibration, *, farthest: bool = True) -> str:
+    """Say where and in which direction, or what would have been seen.
+
+    Without ``farthest`` the steepest place goes unsaid, for readers who have it before their eyes.
+    """
     if not result.found:
         return _would_have_shown(result)
     pieces = _pieces(result)
     if pieces:
-        return _ranges(result, pieces) + _even_farther(result, pieces)
+        return _ranges(result, pieces) + (_even_farther(result, pieces) if farthest else "")
     worst = result.worst
     off = off_by(
         worst, worst.miscalibration, at=result.confidence_level, count=predictions(worst.n)

@@ -31,9 +31,6 @@ __all__ = [
     "visible",
 ]
 
-# Certified limits of a P-value with a smaller ratio than this read as one number.
-_CLOSE = 1.1
-
 
 def metric(value: float) -> str:
     """Write three significant digits, zeros at the end included."""
@@ -129,15 +126,10 @@ def statistic(named: Metric, value: Statistic, *, expected: str) -> str:
 def pvalue(statistic: Statistic) -> str:
     """Write a P-value with its sign of equality, also one too small for a double.
 
-    One known only between limits is the upper of them, which is all that a decision needs; where
-    the lower is far from it, both are written.
+    It is one number, the one that decides, also where limits are certified for it.
     """
     if statistic.pvalue > 1e-300:
-        high = plain_pvalue(statistic.pvalue)
-        if statistic.bracket is None or statistic.pvalue <= _CLOSE * statistic.bracket[0]:
-            return f"= {high}"
-        low = plain_pvalue(statistic.bracket[0]) if statistic.bracket[0] > 0 else "0"
-        return f"= {low} to {high}"
+        return f"= {plain_pvalue(statistic.pvalue)}"
     if math.isinf(statistic.log10_pvalue):
         return "= 0"
     if _only_bounded(statistic):
