@@ -36,7 +36,9 @@ CHUNK = 1 << 18
 # that memory would grow with them. All others are cut into about so many pieces.
 COLLECT_UP_TO = 1 << 16
 COLLECT_SHARE = 1 / 64
-COLLECT_AT_MOST = 1 << 19
+COLLECT_AT_MOST = 1 << 22
+# Rows up to which, if most of them are to be resolved, all of these are.
+SORT_WHOLE = 1 << 22
 PIECES = 1 << 15
 _SAMPLE = 1 << 14
 
@@ -166,6 +168,8 @@ class RowSource:
         common, loose = self._common_scores(blocks)
         share = COLLECT_SHARE * self._observations.rows
         budget = max(COLLECT_UP_TO, min(share, COLLECT_AT_MOST))
+        if SORT_WHOLE >= self._observations.rows < 2 * blocks.n.sum():
+            budget = float(self._observations.rows)  # exact P-values need every tie
         lightest_first = np.argsort(loose, kind="stable")
         light = np.zeros(len(blocks), bool)
         light[lightest_first[np.cumsum(loose[lightest_first]) <= budget]] = True
