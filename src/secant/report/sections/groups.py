@@ -185,7 +185,7 @@ def _row(number: int, table: Table, columns: Sequence[Column]) -> Markup:
     first = tag("td", opens, data_value=_sortable(columns[0], number))
     mood = None
     if row.status == "miscalibrated":
-        mood = "high" if row.calibration.worst.miscalibration < 0 else "low"
+        mood = {"too high": "high", "too low": "low"}.get(row.calibration.shape)
     classes = "not-printed" if number >= _PRINTED else None
     return tag("tr", first, *others, class_=classes, data_mood=mood)
 

@@ -13,8 +13,8 @@ from secant._results import monitor as results
 from secant._results.wording import percent, plain_pvalue, points, score
 from secant.report import _charts
 from secant.report._html import Markup, name, tag
+from secant.report._parts import strip
 from secant.report._scale import UNIT, Axis
-from secant.report.sections.verdict import term
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -47,7 +47,7 @@ def answer(history: MonitorHistory) -> Markup:
         tag(
             "article",
             tag("p", tag("strong", f"{history.headline}."), f" {history.story}", class_="verdict"),
-            tag("dl", *(_figure(*each) for each in _figures(history)), class_="strip"),
+            strip(_figures(history)),
             tag("ul", tag("li", history.extent), *notes, class_="details"),
             class_="card",
         ),
@@ -84,11 +84,6 @@ def rests_on(history: MonitorHistory) -> str:
         f"most {history.alpha:g}, however often one looks and whenever one stops. A batch belongs "
         "in it when all of its outcomes are known."
     )
-
-
-def _figure(label: str, value: str, below: str) -> Markup:
-    title = term(label, _DEFINED[label]) if label in _DEFINED else label
-    return tag("div", tag("dt", title), tag("dd", value), tag("dd", below, class_="small"))
 
 
 # --- evidence over time ---------------------------------------------------------------------------
