@@ -247,7 +247,8 @@ def _even_farther(result: Calibration, pieces: Sequence[Interval]) -> str:
 
 def size(result: Calibration, little: Little = LITTLE) -> str:
     """Say how many events are misplaced, and whether chance explains that."""
-    r = statistic(METRICS[0], result.ecce_r, expected="calibrated predictions give")
+    known, about = "calibrated predictions give", result.expected.ecce_r
+    r = statistic(METRICS[0], result.ecce_r, expected=known, about=about)
     if not result.found:
         return r
     worst = result.worst
@@ -388,9 +389,10 @@ def facts(result: Calibration) -> list[str]:
     known = "calibrated predictions give"
     at = level(result.confidence_level)
     said = []
-    for named, value in result.statistics:
+    for (named, value), about in zip(result.statistics, result.expected, strict=True):
         low, high = (metric(limit) for limit in value.ci)
-        said.append(f"{statistic(named, value, expected=known)} {at} limits {low} to {high}.")
+        words = statistic(named, value, expected=known, about=about)
+        said.append(f"{words} {at} limits {low} to {high}.")
     return [f"{said[0]} This decides.", *said[1:], beside(result)]
 
 
