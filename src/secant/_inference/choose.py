@@ -41,9 +41,11 @@ _COINS = 100_000_000
 # How many budgets a finite-sample P-value may cost where only Monte Carlo could replace it.
 _PATIENCE = 8
 # Certified limits of ECCE-R's P-value that leave its second digit open are drawn between if the
-# upper one is at least so large: no decision hangs on what is drawn. Coins tossed for it.
+# upper one is at least so large: no decision hangs on what is drawn. Coins tossed for it, about
+# and at most; where the fewest draws take more, the upper limit stays.
 _UNDECIDED = 0.3
 _FEW_COINS = 10_000_000
+_MOST_COINS = 20_000_000
 
 
 class PValue(NamedTuple):
@@ -194,9 +196,9 @@ def _one_number(
     if method == "exact" or certified.bracket is None:
         return certified
     low, high = certified.bracket
-    if high < _UNDECIDED or not finite.too_wide(low, high):
-        return certified
     coins = min(int(table[1].sum()), montecarlo.FEW * len(table[0]))
+    if coins * FEWEST_DRAWS > _MOST_COINS or high < _UNDECIDED or not finite.too_wide(low, high):
+        return certified
     draws = min(DRAWS, max(FEWEST_DRAWS, _FEW_COINS // coins))
     drawn, _ = montecarlo.draw_ties(*table, rng=rng, draws=draws)
     pvalue = min(max(drawn.pvalue, low), high)
