@@ -177,19 +177,19 @@ def _finite_sample(
             drawing = montecarlo.draw_ties(*table, rng=rng, draws=FEWEST_DRAWS, enough=ENOUGH)
             instead = tuple(map(_drawn, drawing))
     compute = finite.exact_mad if method == "exact" else finite.certified_mad
-    r = _one_number(table, rng, method, fast=fast) if can_r else instead[0]
+    r = _one_number(table, method, fast=fast) if can_r else instead[0]
     mad = _certified(compute(*table, fast=fast)) if can_mad else instead[1]
     return r, mad
 
 
 def _one_number(
-    table: tuple[FloatArray, IntArray, IntArray],
-    rng: np.random.Generator,
-    method: Method,
-    *,
-    fast: bool | None,
+    table: tuple[FloatArray, IntArray, IntArray], method: Method, *, fast: bool | None
 ) -> PValue:
-    """Return ECCE-R's P-value between certified limits: the upper one if they are close."""
+    """Return ECCE-R's P-value between certified limits: the upper one if they are close.
+
+    Draws are the same whatever generator was given, so that what is certified but for its second
+    digit depends on no other group's draws.
+    """
     from secant._inference import finite, montecarlo  # noqa: PLC0415  (as above)
 
     certified = _certified(finite.certified_r(*table, fast=fast))
@@ -200,7 +200,7 @@ def _one_number(
     if coins * FEWEST_DRAWS > _MOST_COINS or high < _UNDECIDED or not finite.too_wide(low, high):
         return certified
     draws = min(DRAWS, max(FEWEST_DRAWS, _FEW_COINS // coins))
-    drawn, _ = montecarlo.draw_ties(*table, rng=rng, draws=draws)
+    drawn, _ = montecarlo.draw_ties(*table, rng=same_every_time(None), draws=draws)
     pvalue = min(max(drawn.pvalue, low), high)
     return PValue(math.log10(pvalue), by_draws(drawn.draws), certified.bracket)
 
