@@ -7,7 +7,7 @@ import numpy as np
 import secant
 import secant.report
 from secant._results import verdict as words
-from secant._results.wording import metric
+from secant._results.wording import metric, points
 from secant.report.sections import verdict
 
 
@@ -36,6 +36,16 @@ def test_the_strip_has_four_figures_and_prose_repeats_none(paper):
     prose = plain(re.sub("<dl.*?</dl>", "", shown))
     for number in ("0.0229", "11.4", "0.180", "66.7", "65.4", "1.3e-23", "0.539"):
         assert number not in prose
+
+
+def test_the_steepest_place_stands_in_the_strip_alone():
+    rng = np.random.default_rng(2)
+    scores = rng.random(20_000)
+    narrow = (scores > 0.5) & (scores < 0.53)
+    result = secant.assess(rng.random(20_000) < np.where(narrow, 0.02, 0.98 * scores), scores)
+    assert "Somewhere predictions are" in words.where(result)
+    shown = plain(verdict.verdicts(["a"], [result], []))
+    assert shown.count(f"{points(result.steepest.at_least)} points") == 1
 
 
 def test_where_nothing_was_found_no_place_is_the_steepest():

@@ -50,7 +50,7 @@ def _alone(result: Calibration) -> Markup:
         tag(
             "p",
             tag("strong", f"{verdict.headline(result)}."),
-            f" {verdict.where(result)}",
+            f" {verdict.where(result, farthest=False)}",
             class_="verdict",
         ),
         strip(_figures(result)),
