@@ -14,6 +14,7 @@ import numpy as np
 from secant import null
 from secant._blocks.looking import resolve
 from secant._inference.clusters import half_width, interval
+from secant._inference.expected import Expected, expected
 from secant._inference.limits import at_level, critical, detectable
 from secant._input.options import BinLimits, check_choice
 from secant._metrics.ecce import METRICS, path
@@ -41,6 +42,7 @@ from secant._metrics.shape import pieces
 from secant._results import verdict
 from secant._results.parts import (
     ECE,
+    SCHEMA,
     SHAPES,
     Curve,
     Interval,
@@ -137,6 +139,15 @@ class Calibration:
     def statistics(self) -> tuple[tuple[Metric, Statistic], ...]:
         """The cumulative metrics, each with its name and its law under perfect calibration."""
         return tuple((metric, getattr(self, metric.attribute)) for metric in METRICS)
+
+    @cached_property
+    def expected(self) -> Expected:
+        """What calibrated predictions with these scores give on average, in units of sigma.
+
+        ``expected.ecce_r`` is about 1.6 and ``expected.ecce_mad`` 1.25 for many distinct scores,
+        less for few of them or few events: both are 0.8 for one score. Within about 2%.
+        """
+        return expected(self._blocks, self._totals)
 
     @property
     def found(self) -> bool:
@@ -280,6 +291,12 @@ class Calibration:
         inflation = self._inflation
         sigma = self.sigma * math.sqrt(inflation)
         return detectable(sigma, effective / inflation, self.confidence_level)
+
+    def by_chance(self, metric: Metric) -> float:
+        """Return a metric's mean under perfect calibration, in units of sigma."""
+        if self._flips is None or self._flips.too_few or self.sigma == 0:
+            return float(getattr(self.expected, metric.attribute))
+        return self._flips.mean(metric.law) / self.sigma
 
     @property
     def _inflation(self) -> float:
@@ -592,6 +609,7 @@ class Calibration:
     def to_dict(self) -> dict[str, Any]:
         """Return every number as plain JSON; what is not finite becomes None."""
         return {
+            "schema": SCHEMA,
             "verdict": verdict.headline(self),
             **self.summary(),
             "where": verdict.where(self),
@@ -651,10 +669,10 @@ class Calibration:
     def _brier_sum(self) -> float:
         blocks, totals = self._blocks, self._totals
         if not blocks.open.any():
-            return brier_sum(blocks, None)
-        if totals.squared_error is not None:
-            return totals.squared_error
-        return brier_sum(blocks, self._row_sums.wv)
+            return brier_sum(blocks)
+        if totals.squared_error is None:  # of a state that an earlier version stored
+            raise _gone()
+        return totals.squared_error
 
     @cached_property
     def _log_loss_sum(self) -> float:

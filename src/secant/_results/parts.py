@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from secant._results import verdict
+from secant._results.shown import Shown
 from secant._results.tables import html_table, text_table
 from secant._results.wording import level, limits, method, metric, percent, points, pvalue, score
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "ECE",
+    "SCHEMA",
     "SHAPES",
     "Curve",
     "Interval",
@@ -31,6 +33,10 @@ __all__ = [
     "Words",
     "plain",
 ]
+
+# The version of what `to_dict` returns: raised when a key changes its meaning or goes, never when
+# one is added. docs/json.md lists the keys.
+SCHEMA = 1
 
 Direction = Literal["too high", "too low", "even"]
 Shape = Literal["too high", "too low", "too extreme", "too timid", "alternating", ""]
@@ -47,8 +53,8 @@ SHAPES: dict[str, Shape] = {
 _MOST_BINS = 30
 
 
-@dataclass(frozen=True, slots=True)
-class Statistic:
+@dataclass(frozen=True, slots=True, repr=False)
+class Statistic(Shown):
     """A cumulative metric with what it means.
 
     Attributes
@@ -91,8 +97,6 @@ class Statistic:
         obtained = f"P {pvalue(self)}, {method(self.method)}"
         return f"{metric(self.value)}{sigma} ({obtained}; limits {low} to {high})"
 
-    __repr__ = __str__
-
 
 class Words(str):
     """Text that is shown as it reads, line by line, also without ``print``."""
@@ -102,8 +106,8 @@ class Words(str):
     __repr__ = str.__str__
 
 
-@dataclass(frozen=True, slots=True)
-class Interval:
+@dataclass(frozen=True, slots=True, repr=False)
+class Interval(Shown):
     """A range of scores and how far predictions in it are off.
 
     Attributes
@@ -166,8 +170,6 @@ class Interval:
     def __str__(self) -> str:
         return verdict.interval(self)
 
-    __repr__ = __str__
-
 
 class Intervals(tuple[Interval, ...]):
     """Ranges of scores: a tuple that is shown as a table."""
@@ -197,8 +199,8 @@ class Intervals(tuple[Interval, ...]):
         return html_table(*self._table(), left={0, 6}) if self else f"<p>{self!r}</p>"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Curve:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Curve(Shown):
     """The graph of cumulative differences: its slope is miscalibration.
 
     Attributes
@@ -224,14 +226,11 @@ class Curve:
 
     def __str__(self) -> str:
         low, high = (metric(float(end)) for end in (self.difference.min(), self.difference.max()))
-        points_ = f"{len(self.score):,} points"
-        return f"Cumulative differences at {points_}, between {low} and {high}."
-
-    __repr__ = __str__
+        return f"Cumulative differences at {len(self.score):,} points, from {low} to {high}."
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Reliability:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Reliability(Shown):
     """Mean score against mean response, bin by bin.
 
     Attributes
@@ -332,14 +331,12 @@ class Reliability:
     def __str__(self) -> str:
         return "\n".join(filter(None, [text_table(*self._table(), left={0}), self._more()]))
 
-    __repr__ = __str__
-
     def _repr_html_(self) -> str:
         return f"<div>{html_table(*self._table(), left={0})}{self._more()}</div>"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class ECE:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class ECE(Shown):
     """A binned metric, what noise alone would give, and the bins behind it.
 
     Attributes
@@ -388,14 +385,12 @@ class ECE:
             words += f", less its bias {metric(self.debiased)}"
         return f"{words}."
 
-    __repr__ = __str__
-
     def _repr_html_(self) -> str:
-        return f"<div><p>{self}</p>{self.bins._repr_html_()}</div>"
+        return f"<div><p>{self}</p>{self.bins._repr_html_()}</div>"  # no text of the user's
 
 
-@dataclass(frozen=True, slots=True)
-class Score:
+@dataclass(frozen=True, slots=True, repr=False)
+class Score(Shown):
     """A proper score and what it is made of: ``value == mcb - dsc + unc``.
 
     It is the mean loss of the forecasts; smaller is better. Subtracting the loss after an ideal
@@ -450,8 +445,8 @@ class Score:
         return verdict.proper_score(self)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Recalibrated:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Recalibrated(Shown):
     """The recalibrated forecast: isotonic regression of the outcomes on the scores.
 
     It is a staircase: scores from ``low[k]`` to ``high[k]`` become ``forecast[k]``, how often the
@@ -488,6 +483,11 @@ class Recalibrated:
         """Scores and forecasts at both ends of every step: the line to draw."""
         ends = np.column_stack([self.low, self.high]).ravel()
         return ends, np.repeat(self.forecast, 2)
+
+    def __str__(self) -> str:
+        low, high = (percent(float(end)) for end in self.forecast[[0, -1]])
+        steps = f"{len(self):,} step{'' if len(self) == 1 else 's'}"
+        return f"Recalibrated forecast: {steps}, from {low} to {high}."
 
     def to_dict(self) -> dict[str, Any]:
         """Return the numbers as plain JSON."""
