@@ -27,6 +27,7 @@ from secant._results.wording import (
     scores,
     statistic,
     visible,
+    wrong_scores,
 )
 from secant.errors import SecantError
 
@@ -70,14 +71,16 @@ __all__ = [
 
 
 class Little(NamedTuple):
-    """What is called "very little": both limits must hold.
+    """What is called "very little": all limits must hold.
 
     ``ecce_r`` is the ECCE-R from which on it is more, ``miscalibration`` how far off some range
-    may have been shown to be.
+    may have been shown to be, ``share`` which share ECCE-R may be of all events, or of all failures:
+    one event in 1,000 is not little where two were forecast.
     """
 
     ecce_r: float
     miscalibration: float
+    share: float = 0.1
 
 
 LITTLE = Little(0.005, 0.02)
@@ -100,11 +103,7 @@ def headline(result: Calibration, little: Little = LITTLE) -> str:
 
 def wrong_certainties(result: Calibration) -> str:
     """Say how many scores claimed to be certain and were wrong; nothing where none were."""
-    many = result.n_forbidden
-    if not many:
-        return ""
-    scores_were = "score of exactly 0 or 1 was" if many == 1 else "scores of exactly 0 or 1 were"
-    return f"{many:,} {scores_were} wrong"
+    return wrong_scores(result.n_forbidden) if result.n_forbidden else ""
 
 
 def impossible(result: Calibration) -> str:
@@ -327,7 +326,10 @@ def _remedy(result: Calibration) -> str:
 
 def _is_little(result: Calibration, little: Little) -> bool:
     """Tell whether what was found is very little, everywhere."""
-    if not result.found or result.n_forbidden or result.ecce_r.value >= little.ecce_r:
+    if not result.found or result.n_forbidden or not _pieces(result):
+        return False
+    rarer = min(*(min(rate, 1 - rate) for rate in (result.base_rate, result.mean_score)))
+    if result.ecce_r.value >= min(little.ecce_r, little.share * rarer):
         return False
     farthest = _steepest(result)
     return farthest is None or farthest.at_least <= little.miscalibration
