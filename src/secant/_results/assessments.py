@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from secant._base.extras import require
 from secant._results import verdict
+from secant._results.parts import SCHEMA
 from secant._results.shown import Shown
 
 if TYPE_CHECKING:
@@ -159,6 +160,7 @@ class Assessments(Mapping[Any, "Calibration"]):
             "not_searched": list(self.not_searched),
         }
         return {
+            "schema": SCHEMA,
             "verdict": verdict.groups_headline(self),
             "by": list(self.by),
             "adjust": self.adjust,

@@ -41,6 +41,7 @@ from secant._metrics.shape import pieces
 from secant._results import verdict
 from secant._results.parts import (
     ECE,
+    SCHEMA,
     SHAPES,
     Curve,
     Interval,
@@ -280,6 +281,12 @@ class Calibration:
         inflation = self._inflation
         sigma = self.sigma * math.sqrt(inflation)
         return detectable(sigma, effective / inflation, self.confidence_level)
+
+    def by_chance(self, metric: Metric) -> float:
+        """Return a metric's mean under perfect calibration, in units of sigma."""
+        if self._flips is None or self._flips.too_few or self.sigma == 0:
+            return metric.law.mean
+        return self._flips.mean(metric.law) / self.sigma
 
     @property
     def _inflation(self) -> float:
@@ -592,6 +599,7 @@ class Calibration:
     def to_dict(self) -> dict[str, Any]:
         """Return every number as plain JSON; what is not finite becomes None."""
         return {
+            "schema": SCHEMA,
             "verdict": verdict.headline(self),
             **self.summary(),
             "where": verdict.where(self),
@@ -651,10 +659,10 @@ class Calibration:
     def _brier_sum(self) -> float:
         blocks, totals = self._blocks, self._totals
         if not blocks.open.any():
-            return brier_sum(blocks, None)
-        if totals.squared_error is not None:
-            return totals.squared_error
-        return brier_sum(blocks, self._row_sums.wv)
+            return brier_sum(blocks)
+        if totals.squared_error is None:  # of a state that an earlier version stored
+            raise _gone()
+        return totals.squared_error
 
     @cached_property
     def _log_loss_sum(self) -> float:

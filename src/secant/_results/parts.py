@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "ECE",
+    "SCHEMA",
     "SHAPES",
     "Curve",
     "Interval",
@@ -32,6 +33,10 @@ __all__ = [
     "Words",
     "plain",
 ]
+
+# The version of what `to_dict` returns: raised when a key changes its meaning or goes, never when
+# one is added. docs/json.md lists the keys.
+SCHEMA = 1
 
 Direction = Literal["too high", "too low", "even"]
 Shape = Literal["too high", "too low", "too extreme", "too timid", "alternating", ""]

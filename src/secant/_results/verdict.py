@@ -34,8 +34,10 @@ from secant.errors import SecantError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from secant._metrics.ecce import Metric
     from secant._results.assessments import Assessments, Group
     from secant._results.calibration import Calibration
+    from secant._results.models import Models
     from secant._results.parts import Interval, Score
 
 __all__ = [
@@ -57,6 +59,10 @@ __all__ = [
     "impossible",
     "interval",
     "lines",
+    "models_html",
+    "models_table",
+    "models_text",
+    "models_words",
     "notes",
     "proper_score",
     "proper_scores",
@@ -250,7 +256,7 @@ def _even_farther(result: Calibration, pieces: Sequence[Interval]) -> str:
 
 def size(result: Calibration, little: Little = LITTLE) -> str:
     """Say how many events are misplaced, and whether chance explains that."""
-    r = statistic(METRICS[0], result.ecce_r, expected="calibrated predictions give")
+    r = statistic(METRICS[0], result.ecce_r, **_by_chance(result, METRICS[0]))
     if not result.found:
         return r
     worst = result.worst
@@ -391,12 +397,12 @@ def details(result: Calibration) -> list[str]:
 
 def facts(result: Calibration) -> list[str]:
     """Return the numbers behind the answer, a line each."""
-    known = "calibrated predictions give"
     at = level(result.confidence_level)
     said = []
     for named, value in result.statistics:
         low, high = (metric(limit) for limit in value.ci)
-        said.append(f"{statistic(named, value, expected=known)} {at} limits {low} to {high}.")
+        told = statistic(named, value, **_by_chance(result, named))
+        said.append(f"{told} {at} limits {low} to {high}.")
     return [f"{said[0]} This decides.", *said[1:], beside(result)]
 
 
@@ -404,6 +410,12 @@ def averages(result: Calibration) -> str:
     """Say how many predictions there are, what they were on average and what happened."""
     forecast, outcome = percent(result.mean_score), percent(result.base_rate)
     return f"{_everyone(result)}: mean forecast {forecast}, mean outcome {outcome}."
+
+
+def _by_chance(result: Calibration, named: Metric) -> dict[str, Any]:
+    """Return what calibrated predictions give on average, in words and in units of sigma."""
+    who = "predictions" if result.n_clusters is None else "clusters like these"
+    return {"expected": f"calibrated {who} give", "mean": result.by_chance(named)}
 
 
 def _everyone(result: Calibration) -> str:
@@ -645,3 +657,79 @@ def _with_limits(amount: float, ci: tuple[float, float]) -> str:
 def group_name(key: Any) -> str:
     """Return a group's key as a reader sees it."""
     return "(missing)" if key is None else visible(str(key)) or "(empty)"
+
+
+# Models -------------------------------------------------------------------------------------------
+
+
+def models_words(result: Models) -> list[str]:
+    """Say which model is closest to calibration, and from which it can be told apart."""
+    best, *others = map(visible, result)
+    if not others:
+        return []
+    if not result.comparisons:
+        return [f"{best} has the smallest ECCE-R; rows in clusters are not compared further."]
+    told = [visible(name) for name, each in result.comparisons.items() if each.better == "A"]
+    lost = [visible(name) for name, each in result.comparisons.items() if each.better == "B"]
+    rest = [name for name in others if name not in {*told, *lost}]
+    chance = f"at {100 * (1 - result.confidence_level):.3g}%"
+    words = []
+    if told:
+        words.append(
+            f"{best} is closer to calibration than {_listed(told)}, beyond chance {chance}."
+        )
+    if rest:
+        which = (
+            f"{best} and {rest[0]} cannot be told apart"
+            if len(rest) == 1
+            else (f"{best} cannot be told apart from {_listed(rest)}")
+        )
+        words.append(f"{which} {chance}.")
+    words += [f"Miscalibration costs {name} less of its Brier score than {best}." for name in lost]
+    words.append("This is about calibration alone: the Brier score says which predicts better.")
+    return words
+
+
+def _listed(names: list[str]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def models_table(result: Models) -> tuple[list[str], list[list[str]]]:
+    """Return the header and a row of texts for each model, the smallest ECCE-R first."""
+    header = ["model", "ECCE-R", f"{level(result.confidence_level)} limits", "P", "Brier"]
+    header += ["miscalibration", "log loss", "verdict"]
+    return header, [_model_cells(name, each) for name, each in result.items()]
+
+
+def _model_cells(name: str, result: Calibration) -> list[str]:
+    r, (brier, log_loss) = result.ecce_r, result.proper_scores
+    words = shape(result) or ("miscalibrated" if result.found else "no miscalibration found")
+    if result.steepest is not None:
+        words += f", somewhere by at least {points(result.steepest.at_least)} points"
+    return [
+        visible(name),
+        metric(r.value),
+        " to ".join(metric(limit) for limit in r.ci),
+        pvalue(r).removeprefix("= "),
+        "" if brier is None else metric(brier.value),
+        "" if brier is None else _mcb(brier),
+        "" if log_loss is None else _loss(log_loss),
+        words,
+    ]
+
+
+def models_text(result: Models) -> str:
+    """Return the answer for several models: who is better beyond chance, then the table."""
+    header, rows = models_table(result)
+    words = models_words(result)
+    table = text_table(header, rows, left={0, len(header) - 1})
+    return "\n".join([*words, *([""] if words else []), table])
+
+
+def models_html(result: Models) -> str:
+    """Return the answer for several models for a notebook."""
+    from html import escape  # noqa: PLC0415  (as in html)
+
+    header, rows = models_table(result)
+    words = "<br>".join(escape(words) for words in models_words(result))
+    return f"<div><p>{words}</p>{html_table(header, rows, left={0, len(header) - 1})}</div>"

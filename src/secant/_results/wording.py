@@ -123,8 +123,11 @@ def method(of: str) -> str:
     return {"certified": "exact", "asymptotic": "large-sample"}.get(of, of)
 
 
-def statistic(named: Metric, value: Statistic, *, expected: str) -> str:
-    """Write a metric, what is expected of it by chance, and its P-value."""
+def statistic(named: Metric, value: Statistic, *, expected: str, mean: float | None = None) -> str:
+    """Write a metric, what is expected of it by chance, and its P-value.
+
+    By chance it is that of its law on average, in units of sigma, unless ``mean`` is given.
+    """
     obtained = f"P {pvalue(value)}, {method(value.method)}"
     if value.value == 0:
         return f"{named.name} 0 ({obtained})."
@@ -132,7 +135,7 @@ def statistic(named: Metric, value: Statistic, *, expected: str) -> str:
         return f"{named.name} {metric(value.value)}, {expected} 0 ({obtained})."
     return (
         f"{named.name} {metric(value.value)} = {metric(value.normalized)} sigma, {expected} about "
-        f"{named.law.mean:.2g} ({obtained})."
+        f"{named.law.mean if mean is None else mean:.2g} ({obtained})."
     )
 
 

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from secant._results.assessments import Assessments
     from secant._results.calibration import Calibration
     from secant._results.gate import Gate, GroupsStand, Stand
+    from secant._results.models import Models
 
 __all__ = ["command"]
 
@@ -79,6 +80,13 @@ class _Outcome:
     elapsed: float
 
     @cached_property
+    def ranked(self) -> Models:
+        """The models in order, compared with each other."""
+        from secant._api.assess_models import ranked  # noqa: PLC0415  (not for `secant --help`)
+
+        return ranked(self.models)
+
+    @cached_property
     def stands(self) -> dict[str, Stand]:
         """How each model stands with the gate."""
         return {} if self.gate is None else self.gate.judge_models(self.models)
@@ -110,8 +118,10 @@ class _Outcome:
     def to_dict(self) -> dict[str, Any]:
         import secant  # noqa: PLC0415  (for its version)
         from secant._results.assessments import plain_name  # noqa: PLC0415
+        from secant._results.parts import SCHEMA  # noqa: PLC0415
 
         found: dict[str, Any] = {
+            "schema": SCHEMA,
             "secant": secant.__version__,
             "files": list(self.files),
             "columns": self.columns.to_dict(),
@@ -121,6 +131,10 @@ class _Outcome:
             "elapsed": self.elapsed,
             "models": {name: result.to_dict() for name, result in self.models.items()},
         }
+        if len(self.models) > 1:
+            found["best_first"] = list(self.ranked)
+            compared = self.ranked.comparisons.items()
+            found["comparisons"] = {name: each.to_dict() for name, each in compared}
         if self.groups:
             found["groups"] = {name: groups.to_dict() for name, groups in self.groups.items()}
         if self.segments:
@@ -490,7 +504,7 @@ def _show(
     """Print what was found, then how it stands with the gate."""
     from secant._results import verdict  # noqa: PLC0415  (as above)
     from secant._results.wording import visible  # noqa: PLC0415
-    from secant.cli._terminal import show_groups, show_model  # noqa: PLC0415
+    from secant.cli._terminal import show_groups, show_model, show_models  # noqa: PLC0415
 
     def say(name: str, line: str) -> None:
         several = len(outcome.models) > 1
@@ -499,6 +513,9 @@ def _show(
 
     if asides:
         console.print("\n".join(asides) + "\n", style="dim", markup=False)
+    if len(outcome.models) > 1 and not quiet:
+        show_models(console, outcome.ranked)
+        console.print()
     for name, result in outcome.models.items():
         if quiet:
             say(name, f"{verdict.headline(result)}. {verdict.brief(result)}")
