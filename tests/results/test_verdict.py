@@ -193,6 +193,13 @@ def test_very_little_is_called_so_and_is_a_setting():
     assert "What usually helps" not in text
     assert verdict.headline(result, verdict.Little(0.0035, 0.02)) == "Miscalibrated: too high"
     assert verdict.headline(result, verdict.Little(0.006, 0.0)) == "Miscalibrated: too high"
+    assert verdict.tolerated(None, None) is verdict.LITTLE
+    for limits in ((0.02, None), (None, 0.2)):
+        said = verdict.headline(result, verdict.tolerated(*limits))
+        assert said == "Miscalibrated within your tolerance: too high"
+    for limits in ((0.001, 0.2), (0.02, 0.001), (0.0, None)):
+        said = verdict.headline(result, verdict.tolerated(*limits))
+        assert said == "Miscalibrated: too high"
 
 
 def test_far_off_on_few_predictions_is_not_little():

@@ -69,6 +69,7 @@ __all__ = [
     "shape",
     "size",
     "text",
+    "tolerated",
     "what_now",
     "where",
     "within",
@@ -80,16 +81,32 @@ class Little(NamedTuple):
     """What is called "very little": all limits must hold.
 
     ``ecce_r`` is the ECCE-R from which on it is more, ``miscalibration`` how far off some range
-    may have been shown to be, ``share`` which share ECCE-R may be of all events, or of all failures:
-    one event in 1,000 is not little where two were forecast.
+    may have been shown to be, ``share`` which share ECCE-R may be of all events, or of all
+    failures: one event in 1,000 is not little where two were forecast. ``words`` is what it is
+    called.
     """
 
     ecce_r: float
     miscalibration: float
     share: float = 0.1
+    words: str = "by very little"
 
 
 LITTLE = Little(0.005, 0.02)
+
+
+def tolerated(max_ecce_r: float | None, max_miscalibration: float | None) -> Little:
+    """Return what a tolerance given by the user makes of "very little"."""
+    if max_ecce_r is None and max_miscalibration is None:
+        return LITTLE
+    return Little(
+        ecce_r=math.inf if max_ecce_r is None else max_ecce_r,
+        miscalibration=math.inf if max_miscalibration is None else max_miscalibration,
+        share=math.inf,
+        words="within your tolerance",
+    )
+
+
 # So many ranges are named in a sentence; beyond, those that matter most.
 _MOST_RANGES = 3
 # One range that holds so much of the predictions is "everywhere".
@@ -101,7 +118,7 @@ def headline(result: Calibration, little: Little = LITTLE) -> str:
     wrong = wrong_certainties(result)
     if not result.found:
         return f"{wrong}; no other miscalibration found" if wrong else "No miscalibration found"
-    how_much = " by very little" if _is_little(result, little) else ""
+    how_much = f" {little.words}" if _is_little(result, little) else ""
     kind = shape(result)
     found = f"Miscalibrated{how_much}{f': {kind}' if kind else ''}"
     return f"{found}; {wrong}" if wrong else found
