@@ -11,7 +11,8 @@ from secant._base.progress import reporting
 from secant._blocks.looking import Clustered, Frugal, resolve_all
 from secant._blocks.table import merge
 from secant._inference import choose, clusters
-from secant._inference.limits import normalize
+from secant._inference.design import by_outcome
+from secant._inference.limits import across_pools, normalize, pooled
 from secant._metrics.ecce import METRICS, could_hold_an_extreme, extremes
 from secant._results.calibration import Calibration
 from secant._results.parts import Statistic
@@ -63,6 +64,8 @@ def calibrations(
         for_extremes = could_hold_an_extreme(blocks, totals[number].weight)
         for_pvalues = choose.needed(blocks, totals[number], method) & alone[number]
         for_pvalues |= clusters.needed(blocks) & clustered
+        if totals[number].outcome_weights is not None:
+            for_extremes |= across_pools(blocks)
         if frugal is not None and for_pvalues.any():
             if not frugal.affords(number, blocks.select(for_pvalues)):
                 short.add(number)
@@ -155,6 +158,9 @@ def calibrate(
     ``flips`` what the signs of clusters have shown.
     """
     blocks, found = extremes(blocks, totals.weight)
+    doubt = by_outcome(blocks, totals)
+    if totals.outcome_weights is not None:
+        totals = replace(totals, pooled=pooled(blocks))
     asked: dict[str, Any] = {
         "source": source,
         "method": method,
@@ -191,6 +197,7 @@ def calibrate(
         forbidden=source.forbidden.rows,
         n_forbidden=source.forbidden.count,
         warnings=(
+            *doubt,
             *_warnings(source, blocks, totals, pvalues[0].method, short=short),
             *clusters.warnings(flips),
         ),
@@ -263,8 +270,11 @@ def _warnings(
     events = int(blocks.n1.sum())
     if events in (0, totals.n):
         yield f"The event {'never' if not events else 'always'} happened; check the outcomes."
+    heavy = not totals.equal_weights and not choose.limit_is_trusted(totals)
     if totals.few_events:
         yield "Few events were expected, or few failures: confidence limits are approximate."
+    elif heavy and totals.sigma > 0:
+        yield "Few rows carry most of the weighted variance: confidence limits are approximate."
     if method != "asymptotic":
         return
     if short:
@@ -272,10 +282,9 @@ def _warnings(
             "The P-value is that of the limit of many observations: another one takes more rows "
             "than may leave an engine, 100,000. Fetch the rows first to get it."
         )
-    if not totals.equal_weights and not choose.limit_is_trusted(totals):
+    if heavy:
         yield Message(
-            "A few heavy observations carry much of the variance: with such weights the asymptotic "
-            "P-value is not to be trusted; use ",
+            "With such weights the asymptotic P-value is not to be trusted; use ",
             Argument("method", "monte-carlo"),
             ".",
         )

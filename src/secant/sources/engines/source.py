@@ -13,8 +13,10 @@ import narwhals as nw
 import numpy as np
 
 from secant._base.types import Forbidden
+from secant._blocks.refining import pick
 from secant._blocks.table import Blocks, Totals, collapse, concatenate
 from secant._input.groups import key_order
+from secant._input.observations import Chunk
 from secant._input.rules import counted
 from secant.errors import Argument, InputError, SecantError
 from secant.sources import rows
@@ -165,6 +167,11 @@ class EngineGroups:
         """Whether rows carry sampling weights."""
         return self._table.sampling
 
+    @property
+    def counted(self) -> bool:
+        """Whether weights count copies of rows."""
+        return self._table.weight_kind == "frequency"
+
     # Grids ----------------------------------------------------------------------------------------
 
     def _first_grid(self, sizes: Mapping[Key, int]) -> nw.Expr:
@@ -269,17 +276,19 @@ class EngineSource:
 
     def sorted_rows(self) -> tuple[FloatArray, IntArray, FloatArray | None]:
         """Return every score, response and weight, in the order of scores, then of weights."""
-        scores, labels, weights = _chunk(self._groups.observations(self._number))
-        order = np.lexsort((weights, scores))
-        return scores[order], labels[order], weights[order]
+        found = Chunk(*_chunk(self._groups.observations(self._number)))
+        if self._groups.counted:
+            found = rows.copied(found)
+        keys = (found.scores,) if found.weights is None else (found.weights, found.scores)
+        return pick(found, np.lexsort(keys))
 
     def recheck(self) -> None:
         """Do nothing: whoever refines compares new sums with the old ones."""
 
 
-def _chunk(rows: Sums) -> tuple[FloatArray, IntArray, FloatArray]:
+def _chunk(rows: Sums) -> tuple[FloatArray, IntArray, FloatArray | None]:
     """Return the scores, responses and weights of rows."""
-    return rows["score"], (rows["label"] == 1).astype(np.int64), rows["weight"]
+    return rows["score"], (rows["label"] == 1).astype(np.int64), rows.get("weight")
 
 
 def _apart(answer: Answer) -> dict[Key, Sums]:
