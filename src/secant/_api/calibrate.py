@@ -55,10 +55,8 @@ def calibrations(
     alone = [not (clustered and clusters.suffice(sums)) for sums in totals]
     frugal = groups if isinstance(groups, Frugal) else None
     # Groups short of rows, or of distinct scores, for any other P-value than the limit's.
-    short: set[int] = set()
-    if frugal is not None:
-        drawn = [i for i in np.flatnonzero(alone).tolist() if choose.needs_rows(totals[i], method)]
-        short |= set(drawn) - set(frugal.fetch(drawn))
+    drawn = [i for i in np.flatnonzero(alone).tolist() if choose.needs_rows(totals[i], method)]
+    short = set() if frugal is None else _fetched(frugal, drawn, totals)
 
     def matters(number: int, blocks: Blocks) -> BoolArray:
         for_extremes = could_hold_an_extreme(blocks, totals[number].weight)
@@ -96,6 +94,15 @@ def calibrations(
         )
 
     return [one(0)] if len(tables) == 1 else list(_in_turn(one, len(tables)))
+
+
+def _fetched(frugal: Frugal, drawn: Sequence[int], totals: list[Totals]) -> set[int]:
+    """Fetch the rows of groups to draw for; return those whose rows cannot be had."""
+    short = set(drawn) - set(frugal.fetch(drawn))
+    for number in set(drawn) - short:
+        if (steps := frugal.steps(number)) is not None:
+            totals[number] = replace(totals[number], steps=steps)
+    return short
 
 
 def _flipped(

@@ -13,6 +13,7 @@ import narwhals as nw
 import numpy as np
 
 from secant._base.types import Forbidden
+from secant._blocks.cell_sums import row_totals
 from secant._blocks.refining import pick
 from secant._blocks.table import Blocks, Totals, collapse, concatenate
 from secant._input.groups import key_order
@@ -158,6 +159,15 @@ class EngineGroups:
         groups = dict(zip(self._keys, tables, strict=True))
         return cluster_sums(self._table, self._clusters, groups, limit)
 
+    def steps(self, number: int) -> tuple[float, ...] | None:
+        """Return the largest possible steps of a group whose rows were fetched."""
+        if number not in self._rows_of:
+            return None
+        chunk = Chunk(*_chunk(self._rows_of[number]))
+        variance = chunk.scores * (1 - chunk.scores)
+        by_outcome = self._table.outcome_weights
+        return row_totals(chunk, variance, sampling=self.sampling, outcome_weights=by_outcome).steps
+
     def observations(self, number: int) -> Sums:
         """Return all rows of a group, which must have been fetched; they are kept no longer."""
         return self._rows_of.pop(number)
@@ -273,6 +283,10 @@ class EngineSource:
     def cluster_sums(self, tables: Sequence[Blocks], limit: int) -> list[ClusterSums]:
         """Return the sums by cluster and cell of all rows, of which this must be all."""
         return self._groups.cluster_sums(tables, limit)
+
+    def steps(self, number: int) -> tuple[float, ...] | None:  # noqa: ARG002  (the only one)
+        """Return the largest possible steps if the rows were fetched."""
+        return self._groups.steps(self._number)
 
     def sorted_rows(self) -> tuple[FloatArray, IntArray, FloatArray | None]:
         """Return every score, response and weight, in the order of scores, then of weights."""
