@@ -426,3 +426,14 @@ def test_many_rows_are_looked_at_in_part(tmp_path):
     lines = [b"y,p,user_id", *(b"%d,0.5,\xff\xfe%d" % (i % 2, i % 30) for i in range(90))]
     bad.write_bytes(b"\n".join(lines) + b"\n")
     assert not hints(bad)
+
+
+def test_what_chance_gives_is_that_of_such_clusters():
+    y, p, who = shocked(100, 20, 0.9, 21)
+    result, alone = secant.assess(y, p, clusters=who), secant.assess(y, p)
+    r, mad = (metric for metric, _ in result.statistics)
+    assert alone.by_chance(r) == null.range.mean
+    assert result.by_chance(r) > 1.5 * null.range.mean
+    assert result.by_chance(mad) < result.by_chance(r) < 2 * result.by_chance(mad)
+    assert f"calibrated clusters like these give about {result.by_chance(r):.2g}" in str(result)
+    assert "calibrated predictions give about 1.6" in str(alone)

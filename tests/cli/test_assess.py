@@ -20,8 +20,8 @@ def test_quiet_is_a_line_a_model(file):
     shown = assess(file, *NAMED, "--y-prob", "better", "--by", "segment", "--quiet")
     lines = shown.output.splitlines()
     assert len(lines) == 4
-    assert lines[0].startswith("forecast: Miscalibrated: ECCE-R 0.0")
-    assert lines[1].startswith("better: No miscalibration found: ECCE-R 0.0")
+    assert lines[0].startswith("forecast: Miscalibrated: too high. ECCE-R 0.0")
+    assert lines[1].startswith("better: No miscalibration found. ECCE-R 0.0")
     assert lines[2].startswith("forecast: 1 of 3 groups")
 
 
@@ -216,12 +216,12 @@ def test_impossible_outcomes_cross_the_gate_whatever_the_pvalue(tmp_path):
     y = (rng.random(600) < p).astype(int)
     y[-2:] = 1
     file = write(tmp_path / "a.parquet", {"y": y, "p": p, "g": ["all"] * 600})
-    reason = "; 2 impossible outcomes rule out chance, whatever the P-value."
+    reason = "; 2 wrong scores of exactly 0 or 1 rule out chance, whatever the P-value."
     for more in ((), ("--quiet",)):
         shown = assess(file, "--alpha", "0.01", *more)
         assert shown.exit_code == 1, shown.output
         words = " ".join(shown.output.split())
-        assert "No miscalibration found beyond 2 impossible outcomes" in words
+        assert "2 scores of exactly 0 or 1 were wrong; no other miscalibration found" in words
         assert words.endswith(reason)
         shown = assess(file, "--max-ecce-r", "0.5", "--by", "g", *more)
         assert shown.exit_code == 0, shown.output

@@ -84,3 +84,11 @@ def test_only_our_own_words_are_taken_off_a_label():
         assert without_words(f"A: b: {in_short(result(chance))}") == "A: b"
     assert without_words("too high") == "too high"
     assert without_words("A: b") == "A: b"
+
+
+def test_confidences_are_overconfident():
+    probs = np.column_stack([P, 1 - P])
+    labels = (np.random.default_rng(4).random(len(P)) < 0.5).astype(int)
+    row = secant.assess_classes(labels, probs, kind="top-label").rows[0]
+    assert in_short(row.calibration).startswith("overconfident by ")
+    assert without_words(f"A: {in_short(row.calibration)}") == "A"

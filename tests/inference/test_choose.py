@@ -137,6 +137,36 @@ def test_draws_where_nothing_else_will_do(costs):
     assert result.ecce_r.pvalue == pytest.approx(1 / 1000)
 
 
+def test_one_number_where_limits_leave_the_second_digit_open():
+    """Drawn between the certified limits, the same in every run and any order of rows."""
+    rng = np.random.default_rng(3)
+    p = rng.random(200)
+    y = rng.random(200) < p
+    found, asked = secant.assess(y, p).ecce_r, secant.assess(y, p, method="exact").ecce_r
+    assert found.bracket == asked.bracket
+    assert finite.too_wide(*asked.bracket)
+    assert asked.method == "certified"
+    assert asked.pvalue == pytest.approx(asked.bracket[1], **RELATIVE)
+    assert found.method == "Monte Carlo, 9,999 draws"
+    assert found.bracket[0] <= found.pvalue <= found.bracket[1]
+    order = rng.permutation(200)
+    assert secant.assess(y[order], p[order]).ecce_r == found
+    other = secant.assess(y, p, rng=np.random.default_rng(5)).ecce_r.pvalue
+    assert found.pvalue != other == pytest.approx(found.pvalue, abs=0.03)
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "drawn"),
+    [(0.25, 0.35, True), (0.335, 0.344, False), (0.25, 0.299, False), (1e-9, 2e-9, False)],
+)
+def test_nothing_is_drawn_where_a_decision_could_hang_on_it(low, high, drawn, monkeypatch):
+    bracket = Bracket(math.log10(low), math.log10(high))
+    monkeypatch.setattr(finite, "certified_r", lambda *_table, **_options: bracket)
+    found = secant.assess([0, 1, 0, 1], [0.2, 0.3, 0.6, 0.7]).ecce_r
+    assert found.method.startswith("Monte Carlo") is drawn
+    assert drawn or found.pvalue == pytest.approx(high, **RELATIVE)
+
+
 # Sampling weights ---------------------------------------------------------------------------------
 
 
@@ -215,9 +245,9 @@ def test_numba_does_not_choose_the_method(case, monkeypatch):
     y = rng.random(len(p)) < p**1.5
     ran = []
 
-    def absorbed(chain):
+    def absorbed(chain, marks):
         ran.append(chain)
-        return chains_numba.run(chains_numba.absorb, chain)
+        return chains_numba.run(chains_numba.absorb, chain, marks)
 
     monkeypatch.setattr(chains_numba, "absorbed", absorbed)
     monkeypatch.setattr(finite, "_WORTH_COMPILING", 0)

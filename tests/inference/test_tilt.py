@@ -12,7 +12,7 @@ from helpers import optional
 from samples import RELATIVE
 from secant import null
 from secant._inference.finite import certified_mad, certified_r
-from secant._inference.tilt import Jumps, log_pvalue, rate
+from secant._inference.tilt import Bounded, Jumps, log_pvalue, rate
 from secant.paper import synthetic
 
 LOG_10 = math.log(10)
@@ -116,6 +116,31 @@ def test_means_of_scores_err_on_the_safe_side(kinds, share, sign):
     assert low <= mid + slack <= high + 2 * slack
 
 
+@given(kinds, st.floats(0.01, 1), st.sampled_from([null.range, null.mad]))
+def test_sums_of_moments_err_on_the_safe_side(kinds, share, law):
+    rows = jumps([(n, min(max(q, 1e-9), 1 - 1e-9), w) for n, q, w in kinds])
+    unit = math.sqrt(rows.cumulants(0.0)[2])
+    third = float((rows.count * rows.size**3 * rows.chance * (1 - rows.chance)).sum())
+    far = float((np.maximum(rows.chance, 1 - rows.chance) * rows.size).max())
+    of = Bounded(1.0, third / unit**3, far / unit)
+    total = share * max(rows.most(1)[0], rows.most(-1)[0])
+    assert log_pvalue(law, of, total / unit) >= log_pvalue(law, rows, total) - 1e-9
+
+
+@pytest.mark.parametrize("z", [1e-9, 0.01, 0.499, 0.501, 3.0, 250.0])
+def test_a_bound_of_cumulants_to_all_digits(z):
+    mp = optional("mpmath").mp
+    with mp.workdps(60):
+        b = mp.mpf(0.7)
+        t = mp.mpf(z) / b
+        k, slope, bend = Bounded(2.0, 3.0, 0.7).cumulants(float(t))
+        rest = mp.exp(t * b) - 1 - t * b
+        assert k == pytest.approx(float(t * t + 3 * (rest - (t * b) ** 2 / 2) / b**3), rel=1e-13)
+        assert slope == pytest.approx(float(2 * t + 3 * rest / b**2), rel=1e-13)
+        assert bend == pytest.approx(float(2 + 3 * mp.expm1(t * b) / b), rel=1e-13)
+    assert Bounded(2.0, 3.0, 0.7).cumulants(-float(t)) == (k, -slope, bend)
+
+
 def test_a_logarithm_of_any_size():
     """Ten million rows a hundred and fifty sigma off: 10 to the minus 4,872."""
     score = (np.arange(65_536) + 0.5) / 65_536
@@ -201,6 +226,18 @@ def test_auto_takes_it_beyond_the_budget(b):
         # Cells in place of rows: on the safe side, and by next to nothing.
         assert 0 <= statistic.log10_pvalue - exact + 1e-12 < 1e-6
         assert plain.log10_pvalue == pytest.approx(law.logsf(plain.normalized) / LOG_10, **RELATIVE)
+
+
+def test_weighted_rows_are_on_the_safe_side_of_their_own_law():
+    y, s = many(110_000, power=1.1)
+    w = np.random.default_rng(5).lognormal(0, 0.5, len(s))
+    found = secant.assess(y, s, sample_weight=w)
+    order = np.argsort(s)
+    of = Jumps(np.ones(len(s)), s[order], w[order])
+    for statistic, law in ((found.ecce_r, null.range), (found.ecce_mad, null.mad)):
+        assert statistic.method == "asymptotic"
+        exact = log_pvalue(law, of, statistic.value * float(w.sum()))
+        assert exact <= statistic.log10_pvalue * LOG_10 <= 0.95 * exact
 
 
 def test_copies_of_rows_are_rows():

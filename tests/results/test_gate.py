@@ -102,16 +102,20 @@ def test_an_impossible_outcome_is_beyond_chance_whatever_the_pvalue(max_ecce_r, 
     assert gate.crossed(result) is crossed
     words = gate.judge(result).words
     assert words.startswith(f"{stands}: ECCE-R 0.0")
-    assert words.endswith("; an impossible outcome rules out chance, whatever the P-value.")
+    assert words.endswith(
+        "; 1 wrong score of exactly 0 or 1 rules out chance, whatever the P-value."
+    )
     # Where the P-value is small enough it is the reason that is given.
-    assert "impossible" not in Gate(0.999, max_ecce_r).judge(result).words
+    assert "wrong score" not in Gate(0.999, max_ecce_r).judge(result).words
 
 
 def test_several_impossible_outcomes_are_counted():
     y, p = with_an_impossible_event()
     y[-3:] = 1
     words = Gate(1e-12).judge(secant.assess(y, p)).words
-    assert words.endswith("; 3 impossible outcomes rule out chance, whatever the P-value.")
+    assert words.endswith(
+        "; 3 wrong scores of exactly 0 or 1 rule out chance, whatever the P-value."
+    )
 
 
 def test_a_row_without_weight_refutes_nothing():
@@ -136,7 +140,7 @@ def test_a_group_may_be_refuted_by_impossible_outcomes():
         "In refuted wrong scores of exactly 0 or 1 rule out chance, whatever the P-value."
     )
     row = next(line for line in str(results).splitlines() if line.startswith("refuted"))
-    assert row.endswith("none found; an impossible outcome")
+    assert row.endswith("  1 score of exactly 0 or 1 was wrong")
 
 
 def test_one_group_is_the_only_one():

@@ -198,6 +198,25 @@ def test_many_rows(source, scores):
     assess_same(source, columns(p, 6))
 
 
+@pytest.mark.parametrize(("scores", "weights"), [("skewed", "sampling"), ("certain", "none")])
+def test_proper_scores(source, scores, weights, few_rows_are_many, monkeypatch):
+    """The scores are the same everywhere; what they are made of lies between its bounds."""
+    p = SCORES[scores](np.random.default_rng(19), 3000)
+    made = columns(p, 20, weights=WEIGHTS[weights])
+    options = {"weight_kind": "sampling" if weights == "none" else weights}
+    result = secant.assess(**source(made), **options)
+    found = result.brier, result.log_loss
+    monkeypatch.undo()
+    wanted = secant.assess(**arguments(made, None), **options)
+    for one, other in zip(found, (wanted.brier, wanted.log_loss), strict=True):
+        assert_same([one.value, one.unc], [other.value, other.unc])
+        for name in ("mcb", "dsc"):
+            low, high = getattr(one, f"{name}_bounds")
+            exact = getattr(other, name)
+            assert low - 1e-12 <= exact <= high + 1e-12 or low == exact
+            assert low <= getattr(one, name) <= high
+
+
 @pytest.mark.parametrize("score", [0.0, 0.3, 1.0])
 @pytest.mark.parametrize("happened", [0, 1])
 def test_one_row(source, score, happened):

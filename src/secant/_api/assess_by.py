@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from secant._api.calibrate import calibrations
-from secant._inference.adjust import adjusted
+from secant._inference.adjust import adjusted, adjusted_logs
 from secant._inference.clusters import FEWEST
 from secant._inference.limits import at_level, least_log_pvalue
 from secant._input.clusters import check_clusters
@@ -148,13 +148,14 @@ def ranked(
         return *(float(f"{value:.9g}") for value in numbers), number
 
     order = sorted(range(len(results)), key=rank)
-    rows = (_group(keys[i], results[i], float(pvalues[i]), 1 - level) for i in order)
+    logs = adjusted_logs(adjust, pvalues, [result.ecce_r.log10_pvalue for result in results])
+    rows = (_group(keys[i], results[i], float(pvalues[i]), logs[i], 1 - level) for i in order)
     return Assessments(tuple(rows), by, adjust, level, empty, what, draws)
 
 
-def _group(key: Any, result: Calibration, pvalue: float, alpha: float) -> Group:
+def _group(key: Any, result: Calibration, pvalue: float, log10: float, alpha: float) -> Group:
     if at_level(pvalue, alpha):
-        return Group(key, result, pvalue, "miscalibrated")
+        return Group(key, result, pvalue, "miscalibrated", log10)
     too_few = not at_level(np.exp(least_log_pvalue(result._blocks)), alpha)  # noqa: SLF001
     too_few |= (result.n_clusters or FEWEST) < FEWEST
-    return Group(key, result, pvalue, "too few" if too_few else "none found")
+    return Group(key, result, pvalue, "too few" if too_few else "none found", log10)

@@ -7,13 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from secant import null
 from secant._base.progress import reporting
 from secant._blocks.looking import Clustered, Frugal, resolve_all
 from secant._blocks.table import merge
 from secant._inference import choose, clusters
 from secant._inference.design import by_outcome
-from secant._inference.limits import across_pools, normalize, pooled
+from secant._inference.limits import across_pools, half_width, normalize, pooled
 from secant._metrics.ecce import METRICS, could_hold_an_extreme, extremes
+from secant._metrics.shape import could_turn
 from secant._results.calibration import Calibration
 from secant._results.parts import Statistic
 from secant.errors import Argument, InputError, Message, SecantError
@@ -59,8 +61,12 @@ def calibrations(
     short = set() if frugal is None else _fetched(frugal, drawn, totals)
 
     def matters(number: int, blocks: Blocks) -> BoolArray:
-        for_extremes = could_hold_an_extreme(blocks, totals[number].weight)
-        for_pvalues = choose.needed(blocks, totals[number], method) & alone[number]
+        sums = totals[number]
+        for_extremes = could_hold_an_extreme(blocks, sums.weight)
+        # Looked at now, the shape takes no look of its own when the result is printed.
+        width = half_width(null.range, sums, confidence_level)
+        for_extremes |= could_turn(blocks, sums.weight, width)
+        for_pvalues = choose.needed(blocks, sums, method) & alone[number]
         for_pvalues |= clusters.needed(blocks) & clustered
         if totals[number].outcome_weights is not None:
             for_extremes |= across_pools(blocks)
@@ -197,7 +203,8 @@ def calibrate(
     return Calibration(
         n=totals.n,
         sigma=totals.sigma,
-        **{m.attribute: statistic(m, p) for m, p in zip(METRICS, pvalues, strict=True)},
+        ecce_r=statistic(METRICS[0], pvalues[0]),
+        ecce_mad=statistic(METRICS[1], pvalues[1]),
         mean_score=_share(happened - float(blocks.gain.sum()), totals),
         base_rate=_share(happened, totals),
         confidence_level=float(confidence_level),
@@ -205,7 +212,7 @@ def calibrate(
         n_forbidden=source.forbidden.count,
         warnings=(
             *doubt,
-            *_warnings(source, blocks, totals, pvalues[0].method, short=short),
+            *_warnings(blocks, totals, pvalues[0].method, short=short),
             *clusters.warnings(flips),
         ),
         n_clusters=None if flips is None else flips.n_clusters,
@@ -262,18 +269,8 @@ def _too_many_rows(method: Method) -> InputError:
     )
 
 
-def _warnings(
-    source: Source, blocks: Blocks, totals: Totals, method: str, *, short: bool
-) -> Iterator[str]:
+def _warnings(blocks: Blocks, totals: Totals, method: str, *, short: bool) -> Iterator[str]:
     """Say what to keep in mind when reading the numbers, a line each."""
-    count, rows = source.forbidden.count, source.forbidden.rows
-    if count:
-        first = f" (first at row {rows[0]})" if rows else ""
-        yield (
-            f"{count:,} response{'s' if count > 1 else ''}{first} had a score of exactly 0 or 1 "
-            f"that ruled {'them' if count > 1 else 'it'} out: that alone refutes these scores, "
-            "whatever the P-value."
-        )
     events = int(blocks.n1.sum())
     if events in (0, totals.n):
         yield f"The event {'never' if not events else 'always'} happened; check the outcomes."
@@ -286,20 +283,20 @@ def _warnings(
         return
     if short:
         yield (
-            "The P-value is that of the limit of many observations: another one takes more rows "
-            "than may leave an engine, 100,000. Fetch the rows first to get it."
+            "The P-value is the large-sample one: another takes more rows than may leave an "
+            "engine, 100,000. Fetch the rows first to get it."
         )
     if heavy:
         yield Message(
-            "With such weights the asymptotic P-value is not to be trusted; use ",
+            "With such weights the large-sample P-value is not to be trusted; use ",
             Argument("method", "monte-carlo"),
             ".",
         )
     if len(blocks) < _FEW_SCORES and totals.n > 2 * _FEW_SCORES and not blocks.open.any():
         better = "exact" if totals.equal_weights else "monte-carlo"
         yield Message(
-            f"Only {len(blocks)} distinct score{'s' if len(blocks) > 1 else ''}: the asymptotic "
-            "P-value is rough; use ",
+            f"Only {len(blocks)} distinct score{'s' if len(blocks) > 1 else ''}: the "
+            "large-sample P-value is rough; use ",
             Argument("method", better),
             ".",
         )

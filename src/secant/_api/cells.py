@@ -15,10 +15,13 @@ from secant._blocks.grids import DyadicGrid, FilledGrid, dyadic_grid
 from secant._input.observations import observations
 from secant._input.options import Reading, in_units_of_the_smaller
 from secant._metrics.ecce import limits
+from secant._results.shown import Shown
+from secant._results.wording import metric, plain_pvalue, predictions
 from secant.errors import Argument, InputError
 
 if TYPE_CHECKING:
     import os
+    from collections.abc import Callable
 
     from secant._base.types import IntArray
     from secant._blocks.table import Blocks, Totals
@@ -33,8 +36,8 @@ _FEW_CELLS = 1 << 14
 _MOST = 2**62 - 1
 
 
-@dataclass(frozen=True, slots=True)
-class Bounds:
+@dataclass(frozen=True, slots=True, repr=False)
+class Bounds(Shown):
     """What a summary is certain of.
 
     Attributes
@@ -57,6 +60,21 @@ class Bounds:
     sigma: float
     ecce_r_pvalue: tuple[float, float]
     ecce_mad_pvalue: tuple[float, float]
+
+    def __str__(self) -> str:
+        def between(ends: tuple[float, float], write: Callable[[float], str]) -> str:
+            low, high = map(write, ends)
+            return low if low == high else f"between {low} and {high}"
+
+        pairs = (
+            ("ECCE-R", self.ecce_r, self.ecce_r_pvalue),
+            ("ECCE-MAD", self.ecce_mad, self.ecce_mad_pvalue),
+        )
+        said = (
+            f"{name} {between(value, metric)} (P {between(pvalue, plain_pvalue)})"
+            for name, value, pvalue in pairs
+        )
+        return f"{predictions(self.n)}: {', '.join(said)}, large-sample."
 
 
 class Cells:

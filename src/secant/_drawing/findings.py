@@ -9,6 +9,7 @@ import numpy as np
 from secant._blocks.looking import resolve
 from secant._drawing import style
 from secant._metrics.ecce import path
+from secant._results import verdict
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,6 +23,8 @@ __all__ = ["Finding", "cut_at", "ends_of", "findings", "in_short", "secants", "w
 
 # Part of a picture's width that nobody sees: a range that ends within so little may end beside it.
 _UNSEEN = 1 / 4000
+# What is said of results begins so.
+_OURS = ("too ", "over", "under", "alternating, ", "off, not", "could be noise", "no deviation")
 
 
 class Finding(NamedTuple):
@@ -67,10 +70,9 @@ def in_short(result: Calibration, *, found: bool = True) -> str:
         As in :func:`findings`.
     """
     off = result.intervals if found else ()
-    if len(off) == 1:
-        return style.deviation(off[0])
     if off:
-        return result.shape + (f", {len(off)} times" if result.shape == "alternating" else "")
+        by = f" by {style.points(abs(off[0].miscalibration))} points"
+        return verdict.shape(result) + (by if len(off) == 1 else "")
     if found and result.found:
         return "off, not certain where"
     if wrong := result.n_forbidden:
@@ -87,9 +89,7 @@ def without_words(label: str) -> str:
     ('Trees', 'Trees: second try')
     """
     name, _, words = label.rpartition(": ")
-    ours = words.startswith(
-        ("too ", "could be noise", "alternating, ", "no deviation", "off, not ")
-    )
+    ours = words.startswith(_OURS)
     return name if name and (ours or words.endswith(" wrong")) else label
 
 

@@ -19,12 +19,12 @@ from secant.errors import Argument, InputError
 
 if TYPE_CHECKING:
     from secant import null
-    from secant._base.types import BoolArray
+    from secant._base.types import BoolArray, FloatArray, IntArray
     from secant._blocks.looking import Source
     from secant._blocks.table import Blocks, Totals
     from secant._inference.finite import Bracket
     from secant._inference.montecarlo import Estimate
-    from secant._inference.tilt import Jumps
+    from secant._inference.tilt import Jumps, Steps
     from secant._input.options import Method
     from secant._metrics.ecce import Extremes, Metric
 
@@ -40,6 +40,10 @@ _MANY_SCORES = 4096
 _COINS = 100_000_000
 # How many budgets a finite-sample P-value may cost where only Monte Carlo could replace it.
 _PATIENCE = 8
+# Certified limits of ECCE-R's P-value that leave its second digit open are drawn between if the
+# upper one is at least so large: no decision hangs on what is drawn. Coins tossed for it.
+_UNDECIDED = 0.3
+_FEW_COINS = 10_000_000
 
 
 class PValue(NamedTuple):
@@ -171,9 +175,32 @@ def _finite_sample(
             drawing = montecarlo.draw_ties(*table, rng=rng, draws=FEWEST_DRAWS, enough=ENOUGH)
             instead = tuple(map(_drawn, drawing))
     compute = finite.exact_mad if method == "exact" else finite.certified_mad
-    r = _certified(finite.certified_r(*table, fast=fast)) if can_r else instead[0]
+    r = _one_number(table, rng, method, fast=fast) if can_r else instead[0]
     mad = _certified(compute(*table, fast=fast)) if can_mad else instead[1]
     return r, mad
+
+
+def _one_number(
+    table: tuple[FloatArray, IntArray, IntArray],
+    rng: np.random.Generator,
+    method: Method,
+    *,
+    fast: bool | None,
+) -> PValue:
+    """Return ECCE-R's P-value between certified limits: the upper one if they are close."""
+    from secant._inference import finite, montecarlo  # noqa: PLC0415  (as above)
+
+    certified = _certified(finite.certified_r(*table, fast=fast))
+    if method == "exact" or certified.bracket is None:
+        return certified
+    low, high = certified.bracket
+    if high < _UNDECIDED or not finite.too_wide(low, high):
+        return certified
+    coins = min(int(table[1].sum()), montecarlo.FEW * len(table[0]))
+    draws = min(DRAWS, max(FEWEST_DRAWS, _FEW_COINS // coins))
+    drawn, _ = montecarlo.draw_ties(*table, rng=rng, draws=draws)
+    pvalue = min(max(drawn.pvalue, low), high)
+    return PValue(math.log10(pvalue), by_draws(drawn.draws), certified.bracket)
 
 
 def _monte_carlo(
@@ -210,16 +237,22 @@ def _brownian(value: float, law: null.BrownianLaw, totals: Totals) -> PValue:
 
 def _large_sample(blocks: Blocks, totals: Totals, found: Extremes) -> tuple[PValue, PValue]:
     """Return the P-values of the limit of many observations, tilted."""
-    from secant._inference.tilt import log_pvalue  # noqa: PLC0415  (not for `import secant`)
+    from secant._inference.tilt import Bounded, log_pvalue  # noqa: PLC0415  (not for `import secant`)
 
-    if not totals.equal_weights:
+    steps: Steps
+    if totals.equal_weights:
+        steps = _jumps(blocks, totals)
+        unit = totals.weight / totals.n
+    elif totals.third is None or not totals.steps:
         r, mad = (_brownian(getattr(found, m.attribute), m.law, totals) for m in METRICS)
         return r, mad
-    jumps = _jumps(blocks, totals)
+    else:
+        unit = math.sqrt(totals.variance)  # so that powers of it neither overflow nor vanish
+        steps = Bounded(1.0, totals.rho3, totals.steps[0] / unit)
 
     def tilted(metric: Metric) -> PValue:
-        total = getattr(found, metric.attribute) * totals.n
-        return PValue(log_pvalue(metric.law, jumps, total) / math.log(10), "asymptotic", None)
+        total = getattr(found, metric.attribute) * totals.weight / unit
+        return PValue(log_pvalue(metric.law, steps, total) / math.log(10), "asymptotic", None)
 
     r, mad = map(tilted, METRICS)
     return r, mad

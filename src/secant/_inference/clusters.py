@@ -70,7 +70,7 @@ _LAST = 10
 # Levels below which nothing is told.
 _RAREST = 1e-12
 # Terms held at a time, where they are more than one draw has, and draws made together.
-_TERMS = 1 << 17
+_TERMS = 1 << 14
 _TOGETHER = 64
 # By how much, in terms of all gains, sums added in another order may differ.
 _ROUNDING = 1e-12
@@ -349,7 +349,9 @@ class _Paths:
         )
         flipped = np.unpackbits(words.astype("<u8").view(np.uint8), axis=1, count=self.clusters)
         terms = flipped.take(self._cluster, axis=1) * self._gain
-        return _extremes(self._steps - 2.0 * np.add.reduceat(terms, self._starts, axis=1))
+        if self._starts.size < self._gain.size:  # else every pair has a cell of its own
+            terms = np.add.reduceat(terms, self._starts, axis=1)
+        return _extremes(self._steps - 2.0 * terms)
 
 
 def _extremes(steps: FloatArray) -> tuple[FloatArray, FloatArray]:

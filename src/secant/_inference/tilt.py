@@ -12,14 +12,15 @@ takes the place of T / sqrt(V); it is the same for normal steps. x_- is that of 
 or falls by so much with the probability P = (sf(x_+) + sf(x_-)) / 2, sf that of the Brownian law.
 
 Every t gives a lower bound of I and so an upper bound of P. K is concave in the score, so that
-averages over ranges of scores bound it from above: P errs on the safe side there too.
+averages over ranges of scores bound it from above, and where weights differ so do the sums of
+second and third moments: P errs on the safe side in both.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from secant import null
     from secant._base.types import FloatArray, NumberArray
 
-__all__ = ["Jumps", "log_pvalue", "rate"]
+__all__ = ["Bounded", "Jumps", "Steps", "log_pvalue", "rate"]
 
 # Steps of Newton's method, or halvings where it leaves what is known; about six are taken.
 _MOST_STEPS = 200
@@ -39,6 +40,56 @@ _GUARD = 1e-12
 _LARGE = 300.0
 # Kinds of observations with which the place of the supremum is found; its height takes all.
 _KINDS = 1024
+
+
+class Steps(Protocol):
+    """What is known of the steps of a path, which are independent and have mean zero."""
+
+    def most(self, sign: int) -> tuple[float, float]:
+        """Return how far the path can rise (or fall), and minus the logarithm of that chance."""
+        ...
+
+    def cumulants(self, t: float) -> tuple[float, float, float]:
+        """Return K(t), or a bound of it, and two derivatives; for a fall t is negative."""
+        ...
+
+    def fewer(self) -> Steps:
+        """Return about the same that takes less work."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Bounded:
+    """Steps of which sums are known: those of their variances and third absolute moments.
+
+    None goes further than b, ``largest``. So E X^k is at most b^(k - 3) E|X|^3 from k = 3 on, and
+
+        log E exp(tX) <= t^2 E X^2 / 2 + E|X|^3 (exp(tb) - 1 - tb - (tb)^2 / 2) / b^3.
+    """
+
+    variance: float
+    third: float
+    largest: float
+
+    def most(self, sign: int) -> tuple[float, float]:  # noqa: ARG002  (nothing is known of it)
+        return math.inf, math.inf
+
+    def cumulants(self, t: float) -> tuple[float, float, float]:
+        b, sign, t = self.largest, math.copysign(1.0, t), abs(t)
+        if t * b > _LARGE:
+            return math.inf, sign * math.inf, math.inf
+        # exp(z) less its first terms, over a power of b: by its series where these are nearly all.
+        z = t * b
+        rest = math.expm1(z) - z
+        cubic = (
+            rest - 0.5 * z * z if z > 0.5 else sum(z**k / math.factorial(k) for k in range(3, 16))
+        )
+        k = 0.5 * self.variance * t * t + self.third * cubic / b**3
+        slope = self.variance * t + self.third * (cubic + 0.5 * z * z) / b**2
+        return k, sign * slope, self.variance + self.third * math.expm1(z) / b
+
+    def fewer(self) -> Bounded:
+        return self
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,17 +160,17 @@ class Jumps:
         return Jumps(count, chance, size)
 
 
-def log_pvalue(law: null.BrownianLaw, jumps: Jumps, total: float) -> float:
+def log_pvalue(law: null.BrownianLaw, steps: Steps, total: float) -> float:
     """Return the logarithm of the P-value of a metric.
 
     Parameters
     ----------
     law
         The Brownian law of the metric.
-    jumps
+    steps
         The observations.
     total
-        The metric in units of their jumps: W times ECCE-R, or ECCE-MAD. More than is possible
+        The metric in units of their steps: W times ECCE-R, or ECCE-MAD. More than is possible
         counts as the most that is.
 
     Returns
@@ -135,31 +186,31 @@ def log_pvalue(law: null.BrownianLaw, jumps: Jumps, total: float) -> float:
     >>> rare = Jumps(np.array([20_000]), np.array([0.02]))
     >>> brownian = null.range.logsf(240 / math.sqrt(392)) / math.log(10)
     >>> round(brownian, 1), round(log_pvalue(null.range, rare, 240.0) / math.log(10), 1)
-    (-32.5, -27.0)
+    (-32.5, -27.9)
     """
-    most = [jumps.most(sign)[0] for sign in (1, -1)]
+    most = [steps.most(sign)[0] for sign in (1, -1)]
     total = min(total, max(most))
-    rise, fall = (law.logsf(math.sqrt(2.0 * rate(jumps, total, sign))) for sign in (1, -1))
+    rise, fall = (law.logsf(math.sqrt(2.0 * rate(steps, total, sign))) for sign in (1, -1))
     return float(np.logaddexp(rise, fall)) - math.log(2.0)
 
 
-def rate(jumps: Jumps, total: float, sign: int) -> float:
+def rate(steps: Steps, total: float, sign: int) -> float:
     """Return sup_t (t T - K(t)): about minus the logarithm of the chance of a rise, or a fall.
 
     It is infinite for a rise that cannot be.
     """
-    most, at_most = jumps.most(sign)
+    most, at_most = steps.most(sign)
     if total >= most * (1.0 - _GUARD):
         return at_most if total <= most * (1.0 + _GUARD) else math.inf
-    t, _ = _highest(jumps.fewer(), total, sign, 0.0)
-    return min(_highest(jumps, total, sign, t)[1], at_most)
+    t, _ = _highest(steps.fewer(), total, sign, 0.0)
+    return min(_highest(steps, total, sign, t)[1], at_most)
 
 
-def _highest(jumps: Jumps, total: float, sign: int, start: float) -> tuple[float, float]:
+def _highest(steps: Steps, total: float, sign: int, start: float) -> tuple[float, float]:
     """Return where t T - K(t) is highest, and how high, by Newton's method from ``start``."""
     low, high, t, best = 0.0, math.inf, start, 0.0
     for _ in range(_MOST_STEPS):
-        k, first, second = jumps.cumulants(sign * t)
+        k, first, second = steps.cumulants(sign * t)
         short, height = total - sign * first, t * total - k
         best = max(best, height)
         low, high = (t, high) if short > 0.0 else (low, t)

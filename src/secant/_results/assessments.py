@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from secant._base.extras import require
 from secant._results import verdict
+from secant._results.parts import SCHEMA
+from secant._results.shown import Shown
 
 if TYPE_CHECKING:
     import os
@@ -17,14 +19,15 @@ if TYPE_CHECKING:
 
     from secant._input.options import ClassAdjust
     from secant._results.calibration import Calibration
+    from secant.plot.assessments import AssessmentsDisplay
 
 __all__ = ["Assessments", "Group"]
 
 Status = Literal["miscalibrated", "none found", "too few"]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Group:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Group(Shown):
     """One group among others.
 
     Attributes
@@ -38,6 +41,8 @@ class Group:
     status : {"miscalibrated", "none found", "too few"}
         Whether miscalibration was found after adjustment; ``"too few"`` if nothing that could
         have happened to these predictions would have had a P-value at the level.
+    log10_pvalue : float
+        Decimal logarithm of the adjusted P-value, which never underflows.
     """
 
     __module__ = "secant"
@@ -46,6 +51,7 @@ class Group:
     calibration: Calibration
     adjusted_pvalue: float
     status: Status
+    log10_pvalue: float = -math.inf
 
     def to_dict(self) -> dict[str, Any]:
         """Return the numbers as plain JSON; what is not finite becomes None.
@@ -54,14 +60,15 @@ class Group:
         data, for each group. The verdict is ``status``; that of the group by itself, which knows
         nothing of the other groups, is left out.
         """
-        alone = self.calibration.summary()
-        del alone["verdict"]
         return {
             "key": plain_name(self.key),
             "adjusted_pvalue": self.adjusted_pvalue,
             "status": self.status,
-            **alone,
+            **self.calibration.summary(),
         }
+
+    def __str__(self) -> str:
+        return verdict.group(self)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -153,6 +160,7 @@ class Assessments(Mapping[Any, "Calibration"]):
             "not_searched": list(self.not_searched),
         }
         return {
+            "schema": SCHEMA,
             "verdict": verdict.groups_headline(self),
             "by": list(self.by),
             "adjust": self.adjust,
@@ -182,6 +190,35 @@ class Assessments(Mapping[Any, "Calibration"]):
             If polars is not installed.
         """
         return require("polars", None, "to_polars() needs").DataFrame(self.table, strict=False)
+
+    def plot(self, ax: Any = None, *, most: int = 9) -> AssessmentsDisplay:
+        """Draw the graphs of cumulative differences of the worst groups: flat is good.
+
+        Each has a panel in a new figure, all on the same scale; grey is what could be noise once
+        the number of groups is accounted for.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw all of them together instead.
+        most : int
+            How many groups to draw at most; the picture says how many are left out.
+
+        Returns
+        -------
+        AssessmentsDisplay
+            The picture and its parts.
+
+        Raises
+        ------
+        InputError
+            If there is no group, or ``most`` is not a whole number of at least 1.
+        MissingExtraError
+            If matplotlib is not installed.
+        """
+        from secant.plot.assessments import AssessmentsDisplay  # noqa: PLC0415  (as report below)
+
+        return AssessmentsDisplay(self, most=most).plot(ax)
 
     def report(self, path: str | os.PathLike[str], *, title: str | None = None) -> None:
         """Write a report of all groups: one HTML file that works offline.

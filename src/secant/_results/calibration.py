@@ -26,6 +26,7 @@ from secant._metrics.ece import (
     error,
     noise_floor,
 )
+from secant._metrics.inverted import inverted
 from secant._metrics.scores import (
     BRIER,
     LOG_LOSS,
@@ -40,13 +41,16 @@ from secant._metrics.shape import pieces
 from secant._results import verdict
 from secant._results.parts import (
     ECE,
+    SCHEMA,
     SHAPES,
     Curve,
     Interval,
+    Intervals,
     Recalibrated,
     Reliability,
     Score,
     Statistic,
+    Words,
     plain,
 )
 from secant.errors import Argument, InputError, SecantError
@@ -96,6 +100,9 @@ class Calibration:
         How many such rows there are.
     warnings : tuple of str
         What to keep in mind when reading the numbers, a line each.
+    top_label : bool
+        Whether scores are confidences in the most likely class, so that "too high" is called
+        "overconfident".
     n_clusters : int or None
         How many clusters the predictions are in; None where rows were taken to be independent.
 
@@ -124,6 +131,7 @@ class Calibration:
     _totals: Totals
     _extremes: Extremes
     _source: Source | None
+    top_label: bool = False
     _flips: Flips | None = None
 
     @property
@@ -169,7 +177,7 @@ class Calibration:
         return tuple(self._interval(blocks) for blocks in found)
 
     @property
-    def intervals(self) -> tuple[Interval, ...]:
+    def intervals(self) -> Intervals:
         """The ranges of scores found to be off, the largest deviation in total first.
 
         They are the pieces in which the graph of cumulative differences rises or falls by more
@@ -178,7 +186,7 @@ class Calibration:
         limits of each exclude 0, so that the chance of any false one stays at that level.
         :attr:`worst` need not be among them: it may span several, if they leave more behind.
         """
-        return tuple(sorted(self._pieces, key=lambda each: -abs(each.total)))
+        return Intervals(sorted(self._pieces, key=lambda each: -abs(each.total)))
 
     @property
     def shape(self) -> Shape:
@@ -279,6 +287,12 @@ class Calibration:
         sigma = self.sigma * math.sqrt(inflation)
         return detectable(sigma, effective / inflation, self.confidence_level)
 
+    def by_chance(self, metric: Metric) -> float:
+        """Return a metric's mean under perfect calibration, in units of sigma."""
+        if self._flips is None or self._flips.too_few or self.sigma == 0:
+            return metric.law.mean
+        return self._flips.mean(metric.law) / self.sigma
+
     @property
     def _inflation(self) -> float:
         """By how much clusters make variances larger: the design effect, for the path's range."""
@@ -287,6 +301,30 @@ class Calibration:
         alpha = 1 - self.confidence_level
         drawn = self._flips.quantile(null.range, alpha)
         return max(1.0, (drawn / (critical(null.range, alpha) * self.sigma)) ** 2)
+
+    @property
+    def inverted(self) -> bool:
+        """Whether scores look like chances of the opposite: 1 - score fits far better."""
+        return inverted(self._blocks, self._totals)
+
+    @property
+    def details(self) -> Words:
+        """Every number there is to say, in words: both metrics, all ranges, what to keep in mind.
+
+        Examples
+        --------
+        >>> import secant
+        >>> secant.assess([0, 0, 1, 1], [0.1, 0.4, 0.5, 0.9]).details  # doctest: +ELLIPSIS
+        No miscalibration found.
+        ECCE-R 0.150 = 0.733 sigma, ... This decides.
+        ECCE-MAD 0.125 = 0.611 sigma, ...
+        Brier score 0.108, ... 4 predictions: mean forecast 47.5%, mean outcome 50.0%.
+        The worst range, which ECCE-R is about: Scores 0.500 to 0.900, 2 predictions: ...
+        Brier score 0.108 = 0.108 miscalibration - 0.250 discrimination + 0.250 uncertainty.
+        Log loss 0.354 = 0.354 miscalibration - 0.693 discrimination + 0.693 uncertainty.
+        Note: Few events were expected, or few failures: confidence limits are approximate.
+        """
+        return Words("\n".join([*verdict.details(self), *verdict.notes(self)]))
 
     @cached_property
     def curve(self) -> Curve:
@@ -553,7 +591,6 @@ class Calibration:
         """Return the numbers already known as plain JSON, without another look at the data."""
         shown = ("n", "sigma", "ecce_r", "ecce_mad", "mean_score", "base_rate", "confidence_level")
         return {
-            "verdict": verdict.headline(self),
             **{name: plain(getattr(self, name)) for name in shown},
             "worst": self.worst.to_dict(),
             "forbidden": list(self.forbidden),
@@ -561,11 +598,14 @@ class Calibration:
             "n_clusters": self.n_clusters,
             "outcome_weights": self.outcome_weights and list(self.outcome_weights),
             "warnings": list(self.warnings),
+            "top_label": self.top_label,
         }
 
     def to_dict(self) -> dict[str, Any]:
         """Return every number as plain JSON; what is not finite becomes None."""
         return {
+            "schema": SCHEMA,
+            "verdict": verdict.headline(self),
             **self.summary(),
             "where": verdict.where(self),
             "shape": self.shape,
@@ -624,10 +664,10 @@ class Calibration:
     def _brier_sum(self) -> float:
         blocks, totals = self._blocks, self._totals
         if not blocks.open.any():
-            return brier_sum(blocks, None)
-        if totals.squared_error is not None:
-            return totals.squared_error
-        return brier_sum(blocks, self._row_sums.wv)
+            return brier_sum(blocks)
+        if totals.squared_error is None:  # of a state that an earlier version stored
+            raise _gone()
+        return totals.squared_error
 
     @cached_property
     def _log_loss_sum(self) -> float:

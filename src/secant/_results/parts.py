@@ -9,6 +9,9 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from secant._results import verdict
+from secant._results.shown import Shown
+from secant._results.tables import html_table, text_table
+from secant._results.wording import level, limits, method, metric, percent, points, pvalue, score
 
 if TYPE_CHECKING:
     from secant._base.types import FloatArray, IntArray
@@ -17,16 +20,23 @@ if TYPE_CHECKING:
 
 __all__ = [
     "ECE",
+    "SCHEMA",
     "SHAPES",
     "Curve",
     "Interval",
+    "Intervals",
     "Recalibrated",
     "Reliability",
     "Score",
     "Shape",
     "Statistic",
+    "Words",
     "plain",
 ]
+
+# The version of what `to_dict` returns: raised when a key changes its meaning or goes, never when
+# one is added. docs/json.md lists the keys.
+SCHEMA = 1
 
 Direction = Literal["too high", "too low", "even"]
 Shape = Literal["too high", "too low", "too extreme", "too timid", "alternating", ""]
@@ -39,9 +49,12 @@ SHAPES: dict[str, Shape] = {
     "-+": "too timid",
 }
 
+# Bins that a printed table shows; it says how many more there are.
+_MOST_BINS = 30
 
-@dataclass(frozen=True, slots=True)
-class Statistic:
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Statistic(Shown):
     """A cumulative metric with what it means.
 
     Attributes
@@ -78,9 +91,23 @@ class Statistic:
         """Return the numbers as plain JSON; what is not finite becomes None."""
         return _fields(self)
 
+    def __str__(self) -> str:
+        sigma = f" = {metric(self.normalized)} sigma" if math.isfinite(self.normalized) else ""
+        low, high = (metric(limit) for limit in self.ci)
+        obtained = f"P {pvalue(self)}, {method(self.method)}"
+        return f"{metric(self.value)}{sigma} ({obtained}; limits {low} to {high})"
 
-@dataclass(frozen=True, slots=True)
-class Interval:
+
+class Words(str):
+    """Text that is shown as it reads, line by line, also without ``print``."""
+
+    __slots__ = ()
+
+    __repr__ = str.__str__
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Interval(Shown):
     """A range of scores and how far predictions in it are off.
 
     Attributes
@@ -144,8 +171,36 @@ class Interval:
         return verdict.interval(self)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Curve:
+class Intervals(tuple[Interval, ...]):
+    """Ranges of scores: a tuple that is shown as a table."""
+
+    __slots__ = ()
+
+    def _table(self) -> tuple[list[str], list[list[str]]]:
+        header = ["scores", "predictions", "forecast", "outcome", "points", "limits", ""]
+        rows = [
+            [
+                f"{score(each.low)} to {score(each.high)}",
+                f"{each.n:,}",
+                percent(each.mean_score),
+                percent(each.mean_response),
+                points(abs(each.miscalibration)),
+                limits(each.ci, each.miscalibration),
+                each.direction,
+            ]
+            for each in self
+        ]
+        return header, rows
+
+    def __repr__(self) -> str:
+        return text_table(*self._table(), left={0, 6}) if self else "No range was found to be off."
+
+    def _repr_html_(self) -> str:
+        return html_table(*self._table(), left={0, 6}) if self else f"<p>{self!r}</p>"
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Curve(Shown):
     """The graph of cumulative differences: its slope is miscalibration.
 
     Attributes
@@ -169,9 +224,13 @@ class Curve:
         for column in (self.score, self.fraction, self.difference):
             column.flags.writeable = False
 
+    def __str__(self) -> str:
+        low, high = (metric(float(end)) for end in (self.difference.min(), self.difference.max()))
+        return f"Cumulative differences at {len(self.score):,} points, from {low} to {high}."
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Reliability:
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Reliability(Shown):
     """Mean score against mean response, bin by bin.
 
     Attributes
@@ -249,9 +308,35 @@ class Reliability:
         display = ReliabilityDisplay(self, uncertainty=uncertainty)
         return display.plot(ax, counts=counts, **kwargs)
 
+    def _table(self) -> tuple[list[str], list[list[str]]]:
+        """Return the bins that hold predictions."""
+        at = f"{level(self.confidence_level)} limits"
+        header = ["bin", "predictions", "forecast", "outcome", at]
+        rows = [
+            [
+                f"{score(self.edges[j])} to {score(self.edges[j + 1])}",
+                f"{self.count[j]:,.10g}",
+                percent(self.mean_score[j]),
+                percent(self.mean_response[j]),
+                f"{percent(self.low[j])} to {percent(self.high[j])}",
+            ]
+            for j in np.flatnonzero(self.count > 0)[:_MOST_BINS]
+        ]
+        return header, rows
 
-@dataclass(frozen=True, slots=True, eq=False)
-class ECE:
+    def _more(self) -> str:
+        more = int(np.count_nonzero(self.count > 0)) - _MOST_BINS
+        return f"... and {more:,} more" if more > 0 else ""
+
+    def __str__(self) -> str:
+        return "\n".join(filter(None, [text_table(*self._table(), left={0}), self._more()]))
+
+    def _repr_html_(self) -> str:
+        return f"<div>{html_table(*self._table(), left={0})}{self._more()}</div>"
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class ECE(Shown):
     """A binned metric, what noise alone would give, and the bins behind it.
 
     Attributes
@@ -291,9 +376,21 @@ class ECE:
         """Return the numbers as plain JSON; what is not finite becomes None."""
         return _fields(self)
 
+    def __str__(self) -> str:
+        name = "Squared ECE" if self.squared else "ECE"
+        words = f"{name} {metric(self.value)} ({self.n_bins:,} {self.strategy} bins, {self.norm})"
+        if self.noise_floor is not None:
+            words += f"; calibrated predictions give about {metric(self.noise_floor)}"
+        if self.debiased is not None:
+            words += f", less its bias {metric(self.debiased)}"
+        return f"{words}."
 
-@dataclass(frozen=True, slots=True)
-class Score:
+    def _repr_html_(self) -> str:
+        return f"<div><p>{self}</p>{self.bins._repr_html_()}</div>"  # no text of the user's
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Score(Shown):
     """A proper score and what it is made of: ``value == mcb - dsc + unc``.
 
     It is the mean loss of the forecasts; smaller is better. Subtracting the loss after an ideal
@@ -348,8 +445,8 @@ class Score:
         return verdict.proper_score(self)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Recalibrated:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Recalibrated(Shown):
     """The recalibrated forecast: isotonic regression of the outcomes on the scores.
 
     It is a staircase: scores from ``low[k]`` to ``high[k]`` become ``forecast[k]``, how often the
@@ -386,6 +483,11 @@ class Recalibrated:
         """Scores and forecasts at both ends of every step: the line to draw."""
         ends = np.column_stack([self.low, self.high]).ravel()
         return ends, np.repeat(self.forecast, 2)
+
+    def __str__(self) -> str:
+        low, high = (percent(float(end)) for end in self.forecast[[0, -1]])
+        steps = f"{len(self):,} step{'' if len(self) == 1 else 's'}"
+        return f"Recalibrated forecast: {steps}, from {low} to {high}."
 
     def to_dict(self) -> dict[str, Any]:
         """Return the numbers as plain JSON."""

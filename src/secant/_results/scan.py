@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from secant._inference.limits import at_level
 from secant._results.parts import plain
+from secant._results.shown import Shown
 from secant._results.wording import level, metric, off_by, predictions, scores
 
 if TYPE_CHECKING:
@@ -15,8 +16,8 @@ if TYPE_CHECKING:
 __all__ = ["Scan"]
 
 
-@dataclass(frozen=True, slots=True)
-class Scan:
+@dataclass(frozen=True, slots=True, repr=False)
+class Scan(Shown):
     """What a scan of ranges of scores found; print it to read the answer.
 
     Attributes

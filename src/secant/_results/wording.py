@@ -9,12 +9,16 @@ from secant._base.visible import visible
 
 if TYPE_CHECKING:
     from secant._metrics.ecce import Metric
+    from secant._results.assessments import Group
     from secant._results.group_comparison import Contrast
     from secant._results.parts import Interval, Statistic
 
 __all__ = [
     "adjusted_pvalue",
+    "events",
     "level",
+    "limits",
+    "method",
     "metric",
     "off_by",
     "percent",
@@ -28,8 +32,10 @@ __all__ = [
     "visible",
 ]
 
-# Certified limits of a P-value with a smaller ratio than this read as one number.
-_CLOSE = 1.1
+# How the names of methods end that draw outcomes, or signs.
+_DRAWN = " draws"
+# Levels that P-values are compared with.
+_LEVELS = (0.01, 0.05, 0.1)
 
 
 def metric(value: float) -> str:
@@ -76,51 +82,87 @@ def scores(range_of: Interval | Contrast) -> str:
     return f"scores {score(range_of.low)} to {score(range_of.high)}"
 
 
+def limits(ci: tuple[float, float], amount: float = 1.0) -> str:
+    """Write limits in points, counted in the direction of an amount."""
+    sign = -1 if amount < 0 else 1
+    low, high = (points(limit) for limit in sorted(sign * limit for limit in ci))
+    return f"{low} to {high}"
+
+
 def off_by(
-    range_of: Interval | Contrast, amount: float, *, at: float, valid_for: str, count: str
+    range_of: Interval | Contrast, amount: float, *, at: float, count: str, valid_for: str = ""
 ) -> str:
     """Write how far off a range is, with limits in the same direction and what they hold for."""
-    sign = -1 if amount < 0 else 1
-    low, high = (points(limit) for limit in sorted(sign * limit for limit in range_of.ci))
-    limits = f"{level(at)} limits {low} to {high}, valid for {valid_for}"
-    return f"{range_of.direction} by {points(abs(amount))} points ({limits}; {count})"
+    between = f"{level(at)} limits {limits(range_of.ci, amount)}"
+    holding = f", valid for {valid_for}" if valid_for else ""
+    return f"{range_of.direction} by {points(abs(amount))} points ({between}{holding}; {count})"
 
 
-def statistic(named: Metric, value: Statistic, *, expected: str) -> str:
-    """Write a metric, what is expected of it by chance, and its P-value."""
+def events(share: float) -> str:
+    """Write how many events in 1,000 predictions a difference is.
+
+    Examples
+    --------
+    >>> [events(each) for each in (0.0229, 0.00044, 0.00996, 0.2, 0)]
+    ['23', '0.44', '10', '200', '0']
+    """
+    return f"{1000 * share:.0f}" if share >= 0.00995 else f"{1000 * share:.2g}"
+
+
+def method(of: str) -> str:
+    """Return how a P-value was obtained in one word that readers know."""
+    if of.endswith(_DRAWN):
+        return "drawn"
+    return {"certified": "exact", "asymptotic": "large-sample"}.get(of, of)
+
+
+def statistic(named: Metric, value: Statistic, *, expected: str, mean: float | None = None) -> str:
+    """Write a metric, what is expected of it by chance, and its P-value.
+
+    By chance it is that of its law on average, in units of sigma, unless ``mean`` is given.
+    """
+    obtained = f"P {pvalue(value)}, {method(value.method)}"
+    if value.value == 0:
+        return f"{named.name} 0 ({obtained})."
+    if math.isinf(value.normalized):  # every score is 0 or 1, and nothing is left to chance
+        return f"{named.name} {metric(value.value)}, {expected} 0 ({obtained})."
     return (
-        f"{named.name} {metric(value.value)} = {metric(value.normalized)} sigma, where {expected} "
-        f"about {named.law.mean:.2g} (P {pvalue(value)}, {value.method})."
+        f"{named.name} {metric(value.value)} = {metric(value.normalized)} sigma, {expected} about "
+        f"{named.law.mean if mean is None else mean:.2g} ({obtained})."
     )
 
 
 def pvalue(statistic: Statistic) -> str:
     """Write a P-value with its sign of equality, also one too small for a double.
 
-    One known only between limits is the upper of them, which is all that a decision needs; where
-    the lower is far from it, both are written.
+    It is one number, the one that decides, also where limits are certified for it.
     """
     if statistic.pvalue > 1e-300:
-        high = plain_pvalue(statistic.pvalue)
-        if statistic.bracket is None or statistic.pvalue <= _CLOSE * statistic.bracket[0]:
-            return f"= {high}"
-        low = plain_pvalue(statistic.bracket[0]) if statistic.bracket[0] > 0 else "0"
-        return f"= {low} to {high}"
-    if math.isinf(statistic.log10_pvalue):
-        return "= 0"
+        drawn = statistic.method.endswith(_DRAWN)
+        return f"= {plain_pvalue(statistic.pvalue, drawn=drawn)}"
     if _only_bounded(statistic):
         return f"< 1e{math.ceil(statistic.log10_pvalue)}"
-    exponent = math.floor(statistic.log10_pvalue)
-    mantissa = f"{10 ** (statistic.log10_pvalue - exponent):.1f}"
-    return f"= 1.0e{exponent + 1}" if mantissa == "10.0" else f"= {mantissa}e{exponent}"
+    return f"= {_tiny(statistic.log10_pvalue)}"
 
 
-def adjusted_pvalue(value: float, statistic: Statistic) -> str:
-    """Write what became of the P-value of a statistic when it was adjusted for other tests."""
+def adjusted_pvalue(row: Group) -> str:
+    """Write what became of the P-value of a group when it was adjusted for the others."""
+    value, log10, statistic = row.adjusted_pvalue, row.log10_pvalue, row.calibration.ecce_r
     # A multiple of "below 1e-300" is no more than an upper limit either.
-    if _only_bounded(statistic) and 1e-300 < value < 1e-200:
+    if _only_bounded(statistic) and 0 < value < 1e-200:
         return f"< 1e{math.ceil(math.log10(value))}"
-    return plain_pvalue(value)
+    if value > 1e-300:
+        return plain_pvalue(value, drawn=statistic.method.endswith(_DRAWN))
+    return _tiny(log10)
+
+
+def _tiny(log10: float) -> str:
+    """Write a P-value that is too small for a double."""
+    if math.isinf(log10):
+        return "0"
+    exponent = math.floor(log10)
+    mantissa = f"{10 ** (log10 - exponent):.1f}"
+    return f"1.0e{exponent + 1}" if mantissa == "10.0" else f"{mantissa}e{exponent}"
 
 
 def _only_bounded(statistic: Statistic) -> bool:
@@ -129,9 +171,17 @@ def _only_bounded(statistic: Statistic) -> bool:
     return too_small and statistic.bracket is not None and statistic.bracket[0] == 0
 
 
-def plain_pvalue(value: float) -> str:
-    """Write a P-value of which nothing but a double is known."""
+def plain_pvalue(value: float, *, drawn: bool = False) -> str:
+    """Write a P-value of which nothing but a double is known.
+
+    Examples
+    --------
+    >>> plain_pvalue(0.0478), plain_pvalue(0.0478, drawn=True), plain_pvalue(0.0504, drawn=True)
+    ('0.0478', '0.048', '0.0504')
+    """
     if value >= 1e-3:
-        # Around the usual levels a second digit would hide on which side it lies.
-        return f"{value:.{3 if 0.005 <= value < 0.1 else 2}g}"
+        # Around the usual levels a second digit may hide on which side it lies; where it does not,
+        # a third would be more than a hundred draws can tell.
+        hides = not drawn or float(f"{value:.2g}") in _LEVELS
+        return f"{value:.{3 if 0.005 <= value < 0.1 and hides else 2}g}"
     return f"{value:.1e}" if value > 1e-300 else "< 1e-300"

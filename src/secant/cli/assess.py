@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from secant._results.assessments import Assessments
     from secant._results.calibration import Calibration
     from secant._results.gate import Gate, GroupsStand, Stand
+    from secant._results.models import Models
 
 __all__ = ["command"]
 
@@ -79,6 +80,13 @@ class _Outcome:
     elapsed: float
 
     @cached_property
+    def ranked(self) -> Models:
+        """The models in order, compared with each other."""
+        from secant._api.assess_models import ranked  # noqa: PLC0415  (not for `secant --help`)
+
+        return ranked(self.models)
+
+    @cached_property
     def stands(self) -> dict[str, Stand]:
         """How each model stands with the gate."""
         return {} if self.gate is None else self.gate.judge_models(self.models)
@@ -110,8 +118,10 @@ class _Outcome:
     def to_dict(self) -> dict[str, Any]:
         import secant  # noqa: PLC0415  (for its version)
         from secant._results.assessments import plain_name  # noqa: PLC0415
+        from secant._results.parts import SCHEMA  # noqa: PLC0415
 
         found: dict[str, Any] = {
+            "schema": SCHEMA,
             "secant": secant.__version__,
             "files": list(self.files),
             "columns": self.columns.to_dict(),
@@ -121,6 +131,10 @@ class _Outcome:
             "elapsed": self.elapsed,
             "models": {name: result.to_dict() for name, result in self.models.items()},
         }
+        if len(self.models) > 1:
+            found["best_first"] = list(self.ranked)
+            compared = self.ranked.comparisons.items()
+            found["comparisons"] = {name: each.to_dict() for name, each in compared}
         if self.groups:
             found["groups"] = {name: groups.to_dict() for name, groups in self.groups.items()}
         if self.segments:
@@ -276,6 +290,7 @@ class _Outcome:
     is_flag=True,
     help="Print one line a model, and one for its groups and segments.",
 )
+@click.option("--details", is_flag=True, help="Print every number there is to say of a model.")
 @click.pass_context
 def command(ctx: click.Context, /, **options: Any) -> None:
     """Say whether predictions are calibrated, how far off they are, and where.
@@ -358,7 +373,7 @@ def _run(ctx: click.Context, options: dict[str, Any]) -> None:
     if json_to == STDOUT:
         emit(_json_text(outcome))
     else:
-        emit(_printed(outcome, asides, quiet=options["quiet"]))
+        emit(_printed(outcome, asides, quiet=options["quiet"], details=options["details"]))
     if not options["quiet"]:
         for path in written:
             if path is not None:
@@ -497,21 +512,23 @@ def _label(text: str | None, kind: str | None) -> Any:
 # Output -------------------------------------------------------------------------------------------
 
 
-def _printed(outcome: _Outcome, asides: list[str], *, quiet: bool) -> str:
+def _printed(outcome: _Outcome, asides: list[str], *, quiet: bool, details: bool) -> str:
     """Return what is to be printed, with the colours and the width of where it goes."""
     from secant.cli._terminal import terminal  # noqa: PLC0415  (not for `secant --help`)
 
     console = terminal()
     with console.capture() as captured:
-        _show(console, outcome, asides, quiet=quiet)
+        _show(console, outcome, asides, quiet=quiet, details=details)
     return captured.get()
 
 
-def _show(console: Console, outcome: _Outcome, asides: list[str], *, quiet: bool) -> None:
+def _show(
+    console: Console, outcome: _Outcome, asides: list[str], *, quiet: bool, details: bool
+) -> None:
     """Print what was found, then how it stands with the gate."""
     from secant._results import verdict  # noqa: PLC0415  (as above)
     from secant._results.wording import visible  # noqa: PLC0415
-    from secant.cli._terminal import show_groups, show_model  # noqa: PLC0415
+    from secant.cli._terminal import show_groups, show_model, show_models  # noqa: PLC0415
 
     def say(name: str, line: str) -> None:
         several = len(outcome.models) > 1
@@ -520,11 +537,14 @@ def _show(console: Console, outcome: _Outcome, asides: list[str], *, quiet: bool
 
     if asides:
         console.print("\n".join(asides) + "\n", style="dim", markup=False)
+    if len(outcome.models) > 1 and not quiet:
+        show_models(console, outcome.ranked)
+        console.print()
     for name, result in outcome.models.items():
         if quiet:
-            say(name, f"{verdict.headline(result)}: {verdict.brief(result)}")
+            say(name, f"{verdict.headline(result)}. {verdict.brief(result)}")
         else:
-            show_model(console, name if len(outcome.models) > 1 else None, result)
+            show_model(console, name if len(outcome.models) > 1 else None, result, details=details)
             console.print()
     for name, groups in [*outcome.groups.items(), *outcome.segments.items()]:
         if quiet:

@@ -9,6 +9,7 @@ import numpy as np
 
 from secant._drawing import style
 from secant._drawing.findings import in_short, without_words
+from secant._drawing.order import SCORES
 from secant._drawing.thin import thin
 from secant._drawing.ticks import divide, each_score, equal_fractions, equal_steps
 from secant._results import wording
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from matplotlib.text import Text
 
     from secant._drawing.findings import Finding
+    from secant._drawing.order import Order
     from secant._results.calibration import Calibration
     from secant._results.parts import Curve, Interval
 
@@ -62,7 +64,7 @@ _WORDS = Words(
     short_title="Flat is good",
     ordinate="Cumulative difference (happened \N{MINUS SIGN} forecast)",
     short_ordinate="Happened \N{MINUS SIGN} forecast",
-    short_abscissa="Score",
+    short_abscissa=SCORES.name,
 )
 
 
@@ -88,8 +90,8 @@ _CLOSE = _Rows(size=style.SMALL, height=1.05, tick=2.0, pad=2.0, gap=1.0)
 class Graph:
     """Axes with a graph of cumulative differences, perhaps one that was drawn before."""
 
-    def __init__(self, ax: Axes) -> None:
-        self.ax = ax
+    def __init__(self, ax: Axes, order: Order = SCORES) -> None:
+        self.ax, self.order = ax, order
         self.width, self.height = style.inches(ax)
         self.size = float(ax.xaxis.label.get_fontsize())
         # Axes a few words wide are drawn finer.
@@ -188,7 +190,7 @@ class Graph:
 
     def note(self, result: Calibration, found: Sequence[Finding]) -> list[Text]:
         """Write above the curve what was found, in as many words as have room."""
-        lines = self._fitting(_notes(result, found))
+        lines = self._fitting(_notes(result, found, self.order))
         widest = max(style.text_width(text, self._text_size(big)) for text, big, _ in lines)
         center = float(np.mean(found[0].ends[:, 0])) if len(found) == 1 else 0.0
         place, align = _inside(center, widest / self.width)
@@ -259,7 +261,7 @@ class Graph:
                 self._row_marker(number, rows)
             self.ax.set_xticks([], minor=True)
             fits = rows.needed(first + len(curves), self.size) <= room_below(self.ax)
-            self.ax.set_xlabel("Score (a row for each model)" if fits else "")
+            self.ax.set_xlabel(f"{self.order.name} (a row for each model)" if fits else "")
 
     def _too_many(self, count: int) -> bool:
         """Tell whether so many rows of scores have no room below the axes."""
@@ -276,7 +278,7 @@ class Graph:
         self.ax.xaxis.set_major_locator(AutoLocator())
         self.ax.xaxis.set_major_formatter(ScalarFormatter())
         self.ax.set_xticks([], minor=True)
-        self.ax.set_xlabel("Fraction of predictions, in the order of scores")
+        self.ax.set_xlabel(f"Fraction of predictions, in the order of {self.order.plural}")
 
     def title(self, name: str | None, title: str | None = None) -> None:
         """Say what to look for, unless the axes have a title that is not ours, or are given one."""
@@ -407,17 +409,17 @@ class Graph:
         """Write scores below the axis, with small ticks that show how they are distributed."""
         ax = self.ax
         if curve.score.shape[0] - 1 <= _FEW_SCORES:
-            ax.set_xticks(*each_score(curve, self.width, self.size))
+            ax.set_xticks(*each_score(curve, self.width, self.size, self.order))
             ax.set_xticks(curve.fraction, minor=True)
             ax.tick_params(axis="x", which="major", length=0, pad=7)
-            ax.set_xlabel("Score")
+            ax.set_xlabel(self.order.name)
         else:
             step, places = equal_steps(curve)
-            ax.set_xticks(*equal_fractions(curve, self.width, self.size))
+            ax.set_xticks(*equal_fractions(curve, self.width, self.size, self.order))
             ax.set_xticks(places, minor=True)
-            words = f"Score (small ticks: steps of {step:g})"
+            words = f"{self.order.name} (small ticks: steps of {step:g})"
             fits = style.text_width(words, self.size) < self.width + 0.6
-            ax.set_xlabel(words if step and fits else "Score")
+            ax.set_xlabel(words if step and fits else self.order.name)
         ax.tick_params(axis="x", which="minor", length=5, width=0.5, color=style.MUTED)
 
     def _rows(self, count: int) -> _Rows:
@@ -428,7 +430,7 @@ class Graph:
         """Write the scores of one model among several, in its colour."""
         ax, color, down = self.ax, self._color(number), rows.height * self.size * number
         row = ax if number == 0 else ax.secondary_xaxis("bottom", gid=_ROW)
-        row.set_xticks(*equal_fractions(curve, self.width, self.size))
+        row.set_xticks(*equal_fractions(curve, self.width, self.size, self.order))
         row.tick_params(
             axis="x",
             labelcolor=color,
@@ -504,11 +506,11 @@ def _inside(center: float, width: float) -> tuple[float, str]:
     return center, "center"
 
 
-def _notes(result: Calibration, found: Sequence[Finding]) -> list[list[_Line]]:
+def _notes(result: Calibration, found: Sequence[Finding], order: Order) -> list[list[_Line]]:
     """Return ways to say what was found, the longest first."""
     largest = max(found, key=lambda each: abs(each.range.total))
     color, level = largest.color, wording.level(result.confidence_level)
-    where, limits = style.score_range(largest.range), _limits(largest.range)
+    where, limits = order.range_words(largest.range), _limits(largest.range)
     details = [
         [f"{where}; {level} limits {limits}"],
         [where, f"{level} limits {limits}"],
@@ -520,7 +522,9 @@ def _notes(result: Calibration, found: Sequence[Finding]) -> list[list[_Line]]:
     if len(found) > 1:
         shown = found if len(found) == 2 else [largest]
         most = "" if len(found) == 2 else "most: "
-        each = [[f"{most}{_off(one, rest)}" for one in shown] for rest in (True, False)]
+        each = [
+            [f"{most}{_off(one, order, fully=rest)}" for one in shown] for rest in (True, False)
+        ]
         colors = [one.color for one in shown]
         ways = [[(head, True, None), *_lines(said, colors)] for said in each]
         return [*ways, [(head, True, None)]]
@@ -541,10 +545,10 @@ def _lines(texts: Sequence[str], colors: Sequence[str]) -> list[_Line]:
     return [(text, False, color) for text, color in zip(texts, colors, strict=False)]
 
 
-def _off(each: Finding, fully: bool) -> str:  # noqa: FBT001
+def _off(each: Finding, order: Order, *, fully: bool) -> str:
     """Say how far off one of several ranges is."""
     said = f"{each.sign} {style.deviation(each.range)}"
-    return f"{said} ({_limits(each.range)}) over {style.score_range(each.range)}" if fully else said
+    return f"{said} ({_limits(each.range)}) over {order.range_words(each.range)}" if fully else said
 
 
 def _limits(each: Interval) -> str:

@@ -269,7 +269,7 @@ def _closer_title(ax: Axes, words: Words, upper: Axes | None) -> None:
         small = style.SMALL * float(ax.xaxis.label.get_fontsize())
         upper.tick_params(axis="x", labelsize=small, pad=_PAD, length=_PAD)
         upper.xaxis.label.set_fontsize(small)
-        upper.xaxis.labelpad = _PAD
+        upper.xaxis.labelpad = _PAD + 1
     if _our_title(ax, words) not in (None, _Title("", "")):
         ax.set_title(ax.get_title("left"), loc="left", pad=_PAD)
 

@@ -95,10 +95,9 @@ class ClusteredRows(Protocol):
 
 
 class ScoreSums(NamedTuple):
-    """Sums of w|r - s|, of w s(1 - s) and of w times the log loss, which may be infinite."""
+    """Sums of w|r - s| and of w times the log loss, which may be infinite."""
 
     residual: float
-    wv: float
     log_loss: float
 
 
@@ -184,6 +183,11 @@ class RowSource:
         )
 
     @property
+    def rows(self) -> int:
+        """How many rows there are, those of weight zero included."""
+        return self._observations.rows
+
+    @property
     def is_in_memory(self) -> bool:
         """Whether the rows are in memory already."""
         return isinstance(self._observations, Observations)
@@ -226,17 +230,17 @@ class RowSource:
     def score_sums(self) -> ScoreSums:
         """Walk over all rows for the sums that proper scores need and blocks do not have."""
         parts = []
+        outcome_weights = self._observations.outcome_weights
         with closing(self._observations.chunks(CHUNK)) as chunks, np.errstate(divide="ignore"):
             for scores, labels, weights in chunks:
-                s = scores.astype(np.float64, copy=False)
                 # The chance given to what happened: s after an event, else 1 - s.
-                chance = np.abs((1 - labels) - s)
-                columns = [1 - chance, s * (1 - s), -np.log(chance)]
+                chance = np.abs((1 - labels) - scores.astype(np.float64, copy=False))
+                columns = [1 - chance, -np.log(chance)]
                 if weights is not None:
                     columns = [weights * column for column in columns]
-                if (by_outcome := self._observations.outcome_weights) is not None:
-                    heavier = np.where(labels, by_outcome[1], by_outcome[0])
-                    columns = [heavier * column for column in columns]
+                if outcome_weights is not None:
+                    of_outcome = np.where(labels, *reversed(outcome_weights))
+                    columns = [of_outcome * column for column in columns]
                 parts.append([float(column.sum()) for column in columns])
         return ScoreSums(*map(math.fsum, zip(*parts, strict=True)))
 
