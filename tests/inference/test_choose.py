@@ -151,8 +151,7 @@ def test_one_number_where_limits_leave_the_second_digit_open():
     assert found.bracket[0] <= found.pvalue <= found.bracket[1]
     order = rng.permutation(200)
     assert secant.assess(y[order], p[order]).ecce_r == found
-    other = secant.assess(y, p, rng=np.random.default_rng(5)).ecce_r.pvalue
-    assert found.pvalue != other == pytest.approx(found.pvalue, abs=0.03)
+    assert secant.assess(y, p, rng=np.random.default_rng(5)).ecce_r == found
 
 
 @pytest.mark.parametrize(

@@ -129,7 +129,7 @@ def few_rows_are_many(monkeypatch):
     monkeypatch.setattr(rows, "SORT_UP_TO", 64)
     monkeypatch.setattr(rows, "CHUNK", 500)
     monkeypatch.setattr(rows, "COLLECT_UP_TO", 100)
-    monkeypatch.setattr(rows, "CELLS_TO_REFINE", 64)
+    monkeypatch.setattr(rows, "PIECES", 64)
 
 
 def assess_same(source, made, **options):

@@ -28,10 +28,12 @@ if TYPE_CHECKING:
     from secant._blocks.table import Blocks, Totals
     from secant._inference.clusters import Flips
     from secant._input.options import Method
-    from secant._metrics.ecce import Metric
+    from secant._metrics.ecce import Extremes, Metric
 
 __all__ = ["calibrate", "calibrations", "thinned"]
 
+# Chance of so small an ECCE-R below which predictions are taken for fitted to their outcomes.
+_NEXT_TO_IMPOSSIBLE = 1e-4
 # Distinct scores below which the path is too coarse for the Brownian limit.
 _FEW_SCORES = 50
 
@@ -212,7 +214,7 @@ def calibrate(
         n_forbidden=source.forbidden.count,
         warnings=(
             *doubt,
-            *_warnings(blocks, totals, pvalues[0].method, short=short),
+            *_warnings(blocks, totals, found, pvalues[0].method, short=short),
             *clusters.warnings(flips),
         ),
         n_clusters=None if flips is None else flips.n_clusters,
@@ -222,6 +224,17 @@ def calibrate(
         _source=source,
         _flips=flips,
     )
+
+
+def _fits_too_well(blocks: Blocks, totals: Totals, found: Extremes) -> bool:
+    """Tell whether ECCE-R is so small as to be next to impossible for calibrated predictions."""
+    if totals.sigma == 0 or found.ecce_r > totals.sigma or totals.third is None:
+        return False
+    if not choose.limit_is_trusted(totals):
+        return False
+    from secant._inference.expected import chance_of_less  # noqa: PLC0415  (seldom asked)
+
+    return chance_of_less(blocks, found.ecce_r / totals.sigma) < _NEXT_TO_IMPOSSIBLE
 
 
 def _share(weight: float, totals: Totals) -> float:
@@ -269,7 +282,9 @@ def _too_many_rows(method: Method) -> InputError:
     )
 
 
-def _warnings(blocks: Blocks, totals: Totals, method: str, *, short: bool) -> Iterator[str]:
+def _warnings(
+    blocks: Blocks, totals: Totals, found: Extremes, method: str, *, short: bool
+) -> Iterator[str]:
     """Say what to keep in mind when reading the numbers, a line each."""
     events = int(blocks.n1.sum())
     if events in (0, totals.n):
@@ -279,6 +294,11 @@ def _warnings(blocks: Blocks, totals: Totals, method: str, *, short: bool) -> It
         yield "Few events were expected, or few failures: confidence limits are approximate."
     elif heavy and totals.sigma > 0:
         yield "Few rows carry most of the weighted variance: confidence limits are approximate."
+    if _fits_too_well(blocks, totals, found):
+        yield (
+            "The outcomes are closer to these scores than chance leaves those of held-out "
+            "predictions: were the scores fitted to them? Then the P-value says nothing."
+        )
     if method != "asymptotic":
         return
     if short:

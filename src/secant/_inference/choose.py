@@ -41,9 +41,11 @@ _COINS = 100_000_000
 # How many budgets a finite-sample P-value may cost where only Monte Carlo could replace it.
 _PATIENCE = 8
 # Certified limits of ECCE-R's P-value that leave its second digit open are drawn between if the
-# upper one is at least so large: no decision hangs on what is drawn. Coins tossed for it.
+# upper one is at least so large: no decision hangs on what is drawn. Coins tossed for it, about
+# and at most; where the fewest draws take more, the upper limit stays.
 _UNDECIDED = 0.3
 _FEW_COINS = 10_000_000
+_MOST_COINS = 20_000_000
 
 
 class PValue(NamedTuple):
@@ -175,30 +177,30 @@ def _finite_sample(
             drawing = montecarlo.draw_ties(*table, rng=rng, draws=FEWEST_DRAWS, enough=ENOUGH)
             instead = tuple(map(_drawn, drawing))
     compute = finite.exact_mad if method == "exact" else finite.certified_mad
-    r = _one_number(table, rng, method, fast=fast) if can_r else instead[0]
+    r = _one_number(table, method, fast=fast) if can_r else instead[0]
     mad = _certified(compute(*table, fast=fast)) if can_mad else instead[1]
     return r, mad
 
 
 def _one_number(
-    table: tuple[FloatArray, IntArray, IntArray],
-    rng: np.random.Generator,
-    method: Method,
-    *,
-    fast: bool | None,
+    table: tuple[FloatArray, IntArray, IntArray], method: Method, *, fast: bool | None
 ) -> PValue:
-    """Return ECCE-R's P-value between certified limits: the upper one if they are close."""
+    """Return ECCE-R's P-value between certified limits: the upper one if they are close.
+
+    Draws are the same whatever generator was given, so that what is certified but for its second
+    digit depends on no other group's draws.
+    """
     from secant._inference import finite, montecarlo  # noqa: PLC0415  (as above)
 
     certified = _certified(finite.certified_r(*table, fast=fast))
     if method == "exact" or certified.bracket is None:
         return certified
     low, high = certified.bracket
-    if high < _UNDECIDED or not finite.too_wide(low, high):
-        return certified
     coins = min(int(table[1].sum()), montecarlo.FEW * len(table[0]))
+    if coins * FEWEST_DRAWS > _MOST_COINS or high < _UNDECIDED or not finite.too_wide(low, high):
+        return certified
     draws = min(DRAWS, max(FEWEST_DRAWS, _FEW_COINS // coins))
-    drawn, _ = montecarlo.draw_ties(*table, rng=rng, draws=draws)
+    drawn, _ = montecarlo.draw_ties(*table, rng=same_every_time(None), draws=draws)
     pvalue = min(max(drawn.pvalue, low), high)
     return PValue(math.log10(pvalue), by_draws(drawn.draws), certified.bracket)
 
