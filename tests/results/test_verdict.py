@@ -315,7 +315,7 @@ NOTES = {
     "few non-events expected": (case(1 - rare[0], 1 - rare[1]), r"^Note: Few events were expected"),
     "one heavy row": (
         case([0, 1] * 200, np.linspace(0.1, 0.9, 400), sample_weight=[100] + [1] * 399),
-        r"^Note: A few heavy observations carry much of the variance",
+        r"^Note: Few rows carry most of the weighted variance",
     ),
     "few distinct scores": (
         case([0, 1] * 200, np.arange(400) % 7 / 8 + 0.05), r"^Note: Only 7 distinct scores"
