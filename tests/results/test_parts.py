@@ -115,6 +115,7 @@ KEYS = {
     "n": None,
     "n_clusters": None,
     "n_forbidden": None,
+    "outcome_weights": None,
     "schema": None,
     "shape": None,
     "sigma": None,

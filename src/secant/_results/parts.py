@@ -126,7 +126,7 @@ class Interval(Shown):
         ``mean_response - mean_score``: negative where predictions are too high.
     ci : tuple of float
         Limits for the true miscalibration.
-    limits : {"simultaneous", "clopper-pearson"}
+    limits : {"simultaneous", "clopper-pearson", "normal"}
         What kind of limits: those that hold for all ranges of scores at once, also for ranges
         picked after looking; or those of a single range that was fixed in advance.
     """
@@ -141,7 +141,7 @@ class Interval(Shown):
     mean_response: float
     miscalibration: float
     ci: tuple[float, float]
-    limits: Literal["simultaneous", "clopper-pearson"] = "simultaneous"
+    limits: Literal["simultaneous", "clopper-pearson", "normal"] = "simultaneous"
 
     @property
     def direction(self) -> Direction:
