@@ -265,7 +265,7 @@ def assess(
         The value of ``y_true`` that counts as 1, as in scikit-learn.
     method : {"auto", "exact", "asymptotic", "monte-carlo"}
         How to compute P-values; the result names what was done. ``"exact"``: for the sample size
-        at hand, exact for ECCE-MAD and between certified limits for ECCE-R. ``"asymptotic"``:
+        at hand, exact for ECCE-MAD and between certain limits for ECCE-R. ``"asymptotic"``:
         the limit of many observations. ``"monte-carlo"``: from responses drawn again and again.
         ``"auto"``: exact while the work is small, else asymptotic where there is enough variance
         for it, else Monte Carlo. Where weights differ: Monte Carlo, or asymptotic for very many
@@ -292,6 +292,13 @@ def assess(
     InputError
         If anything in the input is unusable; the message names the argument, the value and
         its index.
+
+    Notes
+    -----
+    P-values and limits suppose that predictions are held out (neither the model nor a calibrator
+    was fitted on these rows), that outcomes are independent given the scores (or else
+    ``clusters`` says which rows belong together), and that weights do not depend on outcomes: on
+    scores, features and strata they may.
 
     References
     ----------

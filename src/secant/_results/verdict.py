@@ -27,6 +27,7 @@ from secant._results.wording import (
     scores,
     statistic,
     visible,
+    wrong_scores,
 )
 from secant.errors import SecantError
 
@@ -68,6 +69,7 @@ __all__ = [
     "shape",
     "size",
     "text",
+    "tolerated",
     "what_now",
     "where",
     "within",
@@ -76,17 +78,35 @@ __all__ = [
 
 
 class Little(NamedTuple):
-    """What is called "very little": both limits must hold.
+    """What is called "very little": all limits must hold.
 
     ``ecce_r`` is the ECCE-R from which on it is more, ``miscalibration`` how far off some range
-    may have been shown to be.
+    may have been shown to be, ``share`` which share ECCE-R may be of all events, or of all
+    failures: one event in 1,000 is not little where two were forecast. ``words`` is what it is
+    called.
     """
 
     ecce_r: float
     miscalibration: float
+    share: float = 0.1
+    words: str = "by very little"
 
 
 LITTLE = Little(0.005, 0.02)
+
+
+def tolerated(max_ecce_r: float | None, max_miscalibration: float | None) -> Little:
+    """Return what a tolerance given by the user makes of "very little"."""
+    if max_ecce_r is None and max_miscalibration is None:
+        return LITTLE
+    return Little(
+        ecce_r=math.inf if max_ecce_r is None else max_ecce_r,
+        miscalibration=math.inf if max_miscalibration is None else max_miscalibration,
+        share=math.inf,
+        words="within your tolerance",
+    )
+
+
 # So many ranges are named in a sentence; beyond, those that matter most.
 _MOST_RANGES = 3
 # One range that holds so much of the predictions is "everywhere".
@@ -98,7 +118,7 @@ def headline(result: Calibration, little: Little = LITTLE) -> str:
     wrong = wrong_certainties(result)
     if not result.found:
         return f"{wrong}; no other miscalibration found" if wrong else "No miscalibration found"
-    how_much = " by very little" if _is_little(result, little) else ""
+    how_much = f" {little.words}" if _is_little(result, little) else ""
     kind = shape(result)
     found = f"Miscalibrated{how_much}{f': {kind}' if kind else ''}"
     return f"{found}; {wrong}" if wrong else found
@@ -106,11 +126,7 @@ def headline(result: Calibration, little: Little = LITTLE) -> str:
 
 def wrong_certainties(result: Calibration) -> str:
     """Say how many scores claimed to be certain and were wrong; nothing where none were."""
-    many = result.n_forbidden
-    if not many:
-        return ""
-    scores_were = "score of exactly 0 or 1 was" if many == 1 else "scores of exactly 0 or 1 were"
-    return f"{many:,} {scores_were} wrong"
+    return wrong_scores(result.n_forbidden) if result.n_forbidden else ""
 
 
 def impossible(result: Calibration) -> str:
@@ -333,7 +349,10 @@ def _remedy(result: Calibration) -> str:
 
 def _is_little(result: Calibration, little: Little) -> bool:
     """Tell whether what was found is very little, everywhere."""
-    if not result.found or result.n_forbidden or result.ecce_r.value >= little.ecce_r:
+    if not result.found or result.n_forbidden or not _pieces(result):
+        return False
+    rarer = min(*(min(rate, 1 - rate) for rate in (result.base_rate, result.mean_score)))
+    if result.ecce_r.value >= min(little.ecce_r, little.share * rarer):
         return False
     farthest = _steepest(result)
     return farthest is None or farthest.at_least <= little.miscalibration

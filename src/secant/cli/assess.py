@@ -535,6 +535,9 @@ def _show(
         shown = f"{visible(name)}: {line}" if several else line
         console.print(shown, markup=False, soft_wrap=True)
 
+    gate, little = outcome.gate, verdict.LITTLE
+    if gate is not None:
+        little = verdict.tolerated(gate.max_ecce_r, gate.max_miscalibration)
     if asides:
         console.print("\n".join(asides) + "\n", style="dim", markup=False)
     if len(outcome.models) > 1 and not quiet:
@@ -542,9 +545,10 @@ def _show(
         console.print()
     for name, result in outcome.models.items():
         if quiet:
-            say(name, f"{verdict.headline(result)}. {verdict.brief(result)}")
+            say(name, f"{verdict.headline(result, little)}. {verdict.brief(result)}")
         else:
-            show_model(console, name if len(outcome.models) > 1 else None, result, details=details)
+            alone = len(outcome.models) == 1
+            show_model(console, None if alone else name, result, details=details, little=little)
             console.print()
     for name, groups in [*outcome.groups.items(), *outcome.segments.items()]:
         if quiet:
