@@ -55,6 +55,7 @@ from secant._results.parts import (
     Statistic,
     Words,
     plain,
+    score_of,
 )
 from secant.errors import Argument, InputError, SecantError
 from secant.sources.rows import RowSource, in_memory
@@ -683,17 +684,7 @@ class Calibration:
     def _score(self, rule: Rule, blocks: Blocks, *, exact: bool = False) -> Score:
         """Take a proper score apart."""
         total = self._brier_sum if rule is BRIER else self._log_loss_sum
-        taken = taken_apart(rule, total, blocks, exact=exact)
-        least, most = taken.recalibrated
-        return Score(
-            name=rule.name,
-            value=taken.value,
-            mcb=taken.value - most,
-            dsc=taken.uncertainty - most,
-            unc=taken.uncertainty,
-            mcb_bounds=(taken.value - most, taken.value - least),
-            dsc_bounds=(taken.uncertainty - most, taken.uncertainty - least),
-        )
+        return score_of(rule.name, taken_apart(rule, total, blocks, exact=exact))
 
     @cached_property
     def _brier_sum(self) -> float:

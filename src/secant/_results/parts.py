@@ -16,6 +16,7 @@ from secant._results.wording import level, limits, method, metric, percent, poin
 if TYPE_CHECKING:
     from secant._base.types import FloatArray, IntArray
     from secant._input.options import BinLimits, Norm, Strategy, Uncertainty, Weighting
+    from secant._metrics.scores import Taken
     from secant.plot import ReliabilityDisplay
 
 __all__ = [
@@ -34,6 +35,7 @@ __all__ = [
     "Statistic",
     "Words",
     "plain",
+    "score_of",
 ]
 
 # The version of what `to_dict` returns: raised when a key changes its meaning or goes, never when
@@ -445,6 +447,20 @@ class Score(Shown):
 
     def __str__(self) -> str:
         return verdict.proper_score(self)
+
+
+def score_of(name: Literal["Brier score", "log loss"], taken: Taken) -> Score:
+    """Return a score that was taken apart."""
+    least, most = taken.recalibrated
+    return Score(
+        name=name,
+        value=taken.value,
+        mcb=taken.value - most,
+        dsc=taken.uncertainty - most,
+        unc=taken.uncertainty,
+        mcb_bounds=(taken.value - most, taken.value - least),
+        dsc_bounds=(taken.uncertainty - most, taken.uncertainty - least),
+    )
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
