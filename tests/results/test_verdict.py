@@ -28,11 +28,12 @@ FIRST = re.compile(
     rf"^Miscalibrated(?: by very little)?: (?P<shape>[a-z ]+(?:, \d+ times)?)"
     rf"(?:; [\d,]+ scores? of exactly 0 or 1 w(?:as|ere) wrong)?\. "
     rf"(?:[\d,]+ ranges of scores are in turn too low and too high; the largest deviations: )?"
-    rf"[Ss]cores (?:of )?({NUMBER})(?: to ({NUMBER}))? are {POINTS} \(([\d.]+%) limits ({NUMBER}) to "
-    rf"({NUMBER}); ({NUMBER}) predictions?\)"
+    rf"[Ss]cores (?:of )?({NUMBER})(?: to ({NUMBER}))? are {POINTS} \(([\d.]+%) limits "
+    rf"({NUMBER}) to ({NUMBER}); ({NUMBER}) predictions?\)"
 )
 FURTHER = re.compile(
-    rf", scores (?:of )?({NUMBER})(?: to ({NUMBER}))? {POINTS} \(({NUMBER}) to ({NUMBER}); ({NUMBER})\)"
+    rf", scores (?:of )?({NUMBER})(?: to ({NUMBER}))? {POINTS} "
+    rf"\(({NUMBER}) to ({NUMBER}); ({NUMBER})\)"
 )
 SOMEWHERE = re.compile(
     r"^Miscalibrated(?:; [\d,]+ scores? of exactly 0 or 1 w(?:as|ere) wrong)?\. These data do not "
