@@ -154,7 +154,7 @@ def test_one_number_where_limits_leave_the_second_digit_open():
     assert secant.assess(y, p, rng=np.random.default_rng(5)).ecce_r == found
 
 
-@pytest.mark.parametrize("distinct", [100, 10**9])
+@pytest.mark.parametrize("distinct", [300, 10**9])
 def test_many_scores_are_estimated_in_place_of_drawing(distinct):
     """Between the limits, and within a percent of what very many draws give."""
     rng = np.random.default_rng(3)
@@ -227,7 +227,7 @@ def test_the_limit_needs_a_rho3_of_a_twentieth(n, heaviest, expected, monkeypatc
     monkeypatch.setattr(choose, "_COINS", 0)
     assert methods(weighted(heaviest, n)) == [expected] * 2
     asked = weighted(heaviest, n, method="asymptotic").warnings
-    assert any("heavy observations" in line for line in asked) == (expected != "asymptotic")
+    assert any("With such weights" in line for line in asked) == (expected != "asymptotic")
 
 
 @pytest.mark.parametrize("weight", [1e-3, 0.1, 0.3, 1, 7e5])

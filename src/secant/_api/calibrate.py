@@ -12,7 +12,8 @@ from secant._base.progress import reporting
 from secant._blocks.looking import Clustered, Frugal, resolve_all
 from secant._blocks.table import merge
 from secant._inference import choose, clusters
-from secant._inference.limits import half_width, normalize
+from secant._inference.design import by_outcome
+from secant._inference.limits import across_pools, half_width, normalize, pooled
 from secant._metrics.ecce import METRICS, could_hold_an_extreme, extremes
 from secant._metrics.shape import could_turn
 from secant._results.calibration import Calibration
@@ -58,10 +59,8 @@ def calibrations(
     alone = [not (clustered and clusters.suffice(sums)) for sums in totals]
     frugal = groups if isinstance(groups, Frugal) else None
     # Groups short of rows, or of distinct scores, for any other P-value than the limit's.
-    short: set[int] = set()
-    if frugal is not None:
-        drawn = [i for i in np.flatnonzero(alone).tolist() if choose.needs_rows(totals[i], method)]
-        short |= set(drawn) - set(frugal.fetch(drawn))
+    drawn = [i for i in np.flatnonzero(alone).tolist() if choose.needs_rows(totals[i], method)]
+    short = set() if frugal is None else _fetched(frugal, drawn, totals)
 
     def matters(number: int, blocks: Blocks) -> BoolArray:
         sums = totals[number]
@@ -71,6 +70,8 @@ def calibrations(
         for_extremes |= could_turn(blocks, sums.weight, width)
         for_pvalues = choose.needed(blocks, sums, method) & alone[number]
         for_pvalues |= clusters.needed(blocks) & clustered
+        if totals[number].outcome_weights is not None:
+            for_extremes |= across_pools(blocks)
         if frugal is not None and for_pvalues.any():
             if not frugal.affords(number, blocks.select(for_pvalues)):
                 short.add(number)
@@ -101,6 +102,15 @@ def calibrations(
         )
 
     return [one(0)] if len(tables) == 1 else list(_in_turn(one, len(tables)))
+
+
+def _fetched(frugal: Frugal, drawn: Sequence[int], totals: list[Totals]) -> set[int]:
+    """Fetch the rows of groups to draw for; return those whose rows cannot be had."""
+    short = set(drawn) - set(frugal.fetch(drawn))
+    for number in set(drawn) - short:
+        if (steps := frugal.steps(number)) is not None:
+            totals[number] = replace(totals[number], steps=steps)
+    return short
 
 
 def _flipped(
@@ -163,6 +173,9 @@ def calibrate(
     ``flips`` what the signs of clusters have shown.
     """
     blocks, found = extremes(blocks, totals.weight)
+    doubt = by_outcome(blocks, totals)
+    if totals.outcome_weights is not None:
+        totals = replace(totals, pooled=pooled(blocks))
     asked: dict[str, Any] = {
         "source": source,
         "method": method,
@@ -200,6 +213,7 @@ def calibrate(
         forbidden=source.forbidden.rows,
         n_forbidden=source.forbidden.count,
         warnings=(
+            *doubt,
             *_warnings(blocks, totals, found, pvalues[0].method, short=short),
             *clusters.warnings(flips),
         ),
@@ -275,8 +289,11 @@ def _warnings(
     events = int(blocks.n1.sum())
     if events in (0, totals.n):
         yield f"The event {'never' if not events else 'always'} happened; check the outcomes."
+    heavy = not totals.equal_weights and not choose.limit_is_trusted(totals)
     if totals.few_events:
         yield "Few events were expected, or few failures: confidence limits are approximate."
+    elif heavy and totals.sigma > 0:
+        yield "Few rows carry most of the weighted variance: confidence limits are approximate."
     if _fits_too_well(blocks, totals, found):
         yield (
             "The outcomes are closer to these scores than chance leaves those of held-out "
@@ -289,10 +306,9 @@ def _warnings(
             "The P-value is the large-sample one: another takes more rows than may leave an "
             "engine, 100,000. Fetch the rows first to get it."
         )
-    if not totals.equal_weights and not choose.limit_is_trusted(totals):
+    if heavy:
         yield Message(
-            "A few heavy observations carry much of the variance: with such weights the "
-            "large-sample P-value is not to be trusted; use ",
+            "With such weights the large-sample P-value is not to be trusted; use ",
             Argument("method", "monte-carlo"),
             ".",
         )

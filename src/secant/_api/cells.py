@@ -82,8 +82,8 @@ class Cells:
 
     A state is fed batch by batch and merged with states made elsewhere: by another process, on
     another day, on another machine. In whatever order and pieces predictions arrive, the sums are
-    the same. Without the predictions themselves the metrics are known within certified bounds,
-    which are narrow: about 0.02 sigma for a million predictions in 65,536 cells.
+    the same. Without the predictions themselves the metrics are known between bounds that
+    are certain and narrow: about 0.02 sigma for a million predictions in 65,536 cells.
 
     Parameters
     ----------

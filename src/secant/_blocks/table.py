@@ -196,6 +196,9 @@ class Totals:
         descending order; where nothing is weighted their limit, 1. An engine gives bounds of them.
     outcome_weights
         (o0, o1), or None where outcomes have no weights.
+    pooled
+        Sum of w^2 (r - p)^2 around mean responses p, where outcomes have weights; set when blocks
+        are resolved as far as that takes, 0 before.
     """
 
     n: int
@@ -209,6 +212,7 @@ class Totals:
     log_loss: float | None = None
     steps: tuple[float, ...] | None = None
     outcome_weights: tuple[float, float] | None = None
+    pooled: float = 0.0
 
     @property
     def sigma(self) -> float:
@@ -225,7 +229,7 @@ class Totals:
     @property
     def few_events(self) -> bool:
         """Whether so few events, or failures, are expected that the Brownian limit is far off."""
-        return 0 < self.variance * self.n < _FEW_EVENTS * self.ww
+        return self.outcome_weights is None and 0 < self.variance * self.n < _FEW_EVENTS * self.ww
 
     @property
     def rho3(self) -> float:
@@ -242,7 +246,7 @@ class Totals:
     @property
     def sigma_hat(self) -> float:
         """Standard deviation estimated from the residuals themselves, at least ``sigma``."""
-        return math.sqrt(max(self.squares, self.variance)) / self.weight
+        return math.sqrt(max(self.squares, self.variance, self.pooled)) / self.weight
 
     def agrees(self, other: Totals) -> bool:
         """Tell whether these can be sums of the same observations, added up in another order."""

@@ -116,7 +116,7 @@ def pvalues(
     if method == "exact" and not equal:
         raise InputError(
             Argument("method", "exact"),
-            " knows no sampling weights that differ from row to row; use ",
+            " knows no weights that differ from row to row; use ",
             Argument("method", "monte-carlo"),
         )
     rng = same_every_time(rng)
@@ -126,7 +126,7 @@ def pvalues(
         draws = DRAWS
         if method == "auto":
             draws = int(min(DRAWS, max(FEWEST_DRAWS, _COINS // totals.n)))
-        return _monte_carlo(blocks, source, rng, draws, equal=equal)
+        return _monte_carlo(blocks, totals, source, rng, draws)
     if _beyond_any_budget(totals, method) and len(blocks) > _MANY_SCORES:
         return _large_sample(blocks, totals, found)
     return _finite_sample(blocks, totals, found, method, rng, trusted=trusted, fast=fast)
@@ -211,7 +211,7 @@ def _one_number(ties: Blocks, certified: PValue, normalized: float, *, trusted: 
 
 
 def _monte_carlo(
-    blocks: Blocks, source: Source, rng: np.random.Generator, draws: int, *, equal: bool
+    blocks: Blocks, totals: Totals, source: Source, rng: np.random.Generator, draws: int
 ) -> tuple[PValue, PValue]:
     from secant._base.progress import reporting  # noqa: PLC0415
     from secant._inference.montecarlo import draw_rows, draw_ties  # noqa: PLC0415  (as above)
@@ -223,11 +223,11 @@ def _monte_carlo(
             "enough": ENOUGH,
             "progress": progress,
         }
-        if equal:
+        if totals.equal_weights:
             estimates = draw_ties(blocks.low, blocks.n, blocks.n1, **drawing)
         else:
             scores, labels, weights = source.sorted_rows()
-            assert weights is not None  # noqa: S101
+            drawing["outcome_weights"] = totals.outcome_weights
             estimates = draw_rows(scores, weights, labels, **drawing)
     r, mad = estimates
     return _drawn(r), _drawn(mad)

@@ -211,9 +211,11 @@ class RowSource:
         """Return every score, response and weight in the order of scores, then of weights.
 
         Rows that share both are alike but for what happened, so what is drawn for them does
-        not depend on the order in which they came.
+        not depend on the order in which they came. Counted copies of rows are rows of their own.
         """
         rows = self._all_rows()
+        if self._observations.counted:
+            rows = copied(rows)
         keys = (rows.scores,) if rows.weights is None else (rows.weights, rows.scores)
         return pick(rows, np.lexsort(keys))
 
@@ -320,6 +322,14 @@ class RowSource:
 def in_memory(source: object) -> TypeGuard[RowSource]:
     """Tell whether a source is of rows in memory."""
     return isinstance(source, RowSource) and source.is_in_memory
+
+
+def copied(rows: Chunk) -> Chunk:
+    """Repeat rows as often as their weights say."""
+    if rows.weights is None:
+        return rows
+    index = np.repeat(np.arange(rows.weights.shape[0]), rows.weights.astype(np.int64))
+    return Chunk(rows.scores[index], rows.labels[index], None)
 
 
 def _spread_out(sample: FloatArray) -> bool:
