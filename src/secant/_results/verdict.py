@@ -254,7 +254,7 @@ def _ranges(result: Calibration, pieces: Sequence[Interval]) -> str:
             about = f"{level(result.confidence_level)} limits {between}; {predictions(each.n)}"
         else:
             verb, about = "", f"{between}; {each.n:,}"
-        said.append(f"{scores(each)} {verb}{_said(result, each.direction)} by {by} ({about})")
+        said.append(f"{_over(each)} {verb}{_said(result, each.direction)} by {by} ({about})")
     words = ", ".join(said)
     if len(pieces) == len(named):
         return f"{words[0].upper()}{words[1:]}."
@@ -271,7 +271,13 @@ def _even_farther(result: Calibration, pieces: Sequence[Interval]) -> str:
         return ""
     how = _said(result, farthest.direction)
     most = f"{how} by at least {points(farthest.at_least)} points"
-    return f" Somewhere predictions are {most} ({scores(farthest)})."
+    return f" Somewhere predictions are {most} ({_over(farthest)})."
+
+
+def _over(each: Interval) -> str:
+    """Write a range of scores, or the one score that it is."""
+    low, high = score(each.low), score(each.high)
+    return f"scores of {low}" if low == high else scores(each)
 
 
 def size(result: Calibration, little: Little = LITTLE) -> str:
@@ -288,7 +294,7 @@ def size(result: Calibration, little: Little = LITTLE) -> str:
         what = f"{many} more event{'' if one else 's'} happened than forecast"
     place = "in the worst range"
     if not any((each.low, each.high) == (worst.low, worst.high) for each in _pieces(result)):
-        place += f" ({scores(worst)})"
+        place += f" ({_over(worst)})"
     even = ""
     if _is_little(result, little):
         what = f"only {what}"
