@@ -175,3 +175,21 @@ def test_survey_weights(read):
     assert numbers(counted) == pytest.approx(numbers(repeated), **EXACT)
     assert counted.n == copies.sum()
     assert result.n == len(y)
+
+
+# MCB, DSC and UNC of the Brier score as the R package reliabilitydiag prints them.
+NIAMEY = {
+    "EMOS": (0.232, 0.0183, 0.0305, 0.244),
+    "ENS": (0.266, 0.0661, 0.0441, 0.244),
+    "EPC": (0.234, 0.0223, 0.0323, 0.244),
+    "Logistic": (0.206, 0.0171, 0.0555, 0.244),
+}
+
+
+def test_brier_scores_are_taken_apart_as_published(shared_data):
+    table = optional("pyarrow.parquet").read_table(shared_data / "precip_niamey_2016.parquet")
+    y, p, who = (np.array(table[name]) for name in ("response", "score", "group"))
+    for name, published in NIAMEY.items():
+        brier = secant.assess(y[who == name], p[who == name]).brier
+        found = brier.value, brier.mcb, brier.dsc, brier.unc
+        assert tuple(float(f"{each:.3g}") for each in found) == published
