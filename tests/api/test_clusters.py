@@ -443,7 +443,7 @@ def test_what_chance_gives_is_that_of_such_clusters():
     y, p, who = shocked(100, 20, 0.9, 21)
     result, alone = secant.assess(y, p, clusters=who), secant.assess(y, p)
     r, mad = (metric for metric, _ in result.statistics)
-    assert alone.by_chance(r) == null.range.mean
+    assert alone.by_chance(r) == alone.expected.ecce_r
     assert result.by_chance(r) > 1.5 * null.range.mean
     assert result.by_chance(mad) < result.by_chance(r) < 2 * result.by_chance(mad)
     assert f"calibrated clusters like these give about {result.by_chance(r):.2g}" in str(result)

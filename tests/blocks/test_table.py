@@ -81,6 +81,7 @@ def as_dict(table):
     """Return every column as a list, those of the moments among them."""
     columns = {field.name: getattr(table, field.name) for field in fields(table)}
     moments = columns.pop("moments", None)
+    assert columns.pop("inside", None) is None  # nobody looked inside
     plain = {name: column.tolist() for name, column in columns.items()}
     return plain | ({} if moments is None else as_dict(moments))
 

@@ -14,7 +14,7 @@ from samples import as_many, predictions
 from secant import null
 from secant._inference import tolerance
 from secant._inference.binomial import lower_limit
-from secant._inference.limits import half_width, spread
+from secant._inference.limits import half_width
 from secant._inference.tolerance import shown_beyond, steepest
 from ties import family
 
@@ -184,11 +184,10 @@ def test_the_pvalue_of_a_tolerance_is_the_level_at_which_the_limits_exclude_it(
         for b in scores[scores >= a]
         for inside in [(p >= a) & (p <= b)]
     )
-    sigma = spread(totals)
-    by_path = null.range.sf(max(most, 0) / sigma) if sigma else 1.0
-    if abs(by_path - alpha) < 1e-9 or abs(at_least - allowed) < 1e-9:
+    half = half_width(null.range, totals, 1 - alpha)
+    if abs(most - half) < 1e-9 or abs(at_least - allowed) < 1e-9:
         return
-    assert (pvalue <= alpha) == (by_path <= alpha or at_least > allowed)
+    assert (pvalue <= alpha) == (most > half or at_least > allowed)
 
 
 def test_a_tolerance_is_harder_to_exceed_the_larger_it_is():

@@ -75,7 +75,7 @@ def test_impossible_outcomes_in_words():
     monitor.add([1], [0.0])
     assert "1 event came after a score of exactly 0, the first at batch 1" in str(monitor)
     assert "has the P-value 0" in str(monitor)
-    assert "refutes these scores" in str(monitor)
+    assert "that alone refutes them" in str(monitor)
     monitor = Monitor()
     monitor.add([0, 0], [1.0, 1.0])
     assert "2 failures came after a score of exactly 1" in str(monitor)

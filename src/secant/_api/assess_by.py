@@ -34,6 +34,7 @@ def assess_by(
     adjust: Adjust = "holm",
     sample_weight: Any = None,
     weight_kind: WeightKind = "sampling",
+    outcome_weights: tuple[float, float] | None = None,
     clusters: Any = None,
     pos_label: Any = None,
     method: Method = "auto",
@@ -47,7 +48,7 @@ def assess_by(
 
     Parameters
     ----------
-    y_true, y_prob, sample_weight, weight_kind, pos_label, method, confidence_level
+    y_true, y_prob, sample_weight, weight_kind, outcome_weights, pos_label, method
         As in :func:`assess`.
     by : array-like of shape (n,), or a list of them
         The group of each prediction; with ``data``, the name of a column or a list of names. A
@@ -62,6 +63,8 @@ def assess_by(
     clusters : array-like of shape (n,), optional
         Which rows belong together, as in :func:`assess`; a cluster may have rows in several
         groups. A group with fewer than 20 clusters is ``"too few"`` to say anything.
+    confidence_level : float
+        As in :func:`assess`.
     rng : int or numpy.random.Generator, optional
         Randomness for Monte Carlo P-values, which are the same in every run without it.
 
@@ -101,9 +104,9 @@ def assess_by(
     check_choice("method", method, Method)
     check_choice("adjust", adjust, Adjust)
     check_level(confidence_level)
-    check_clusters(clusters, method)
+    check_clusters(clusters, method, outcome_weights=outcome_weights)
     draws = generator(rng)
-    reading = Reading(weight_kind, pos_label)
+    reading = Reading(weight_kind, pos_label, outcome_weights)
     groups = open_groups(
         y_true,
         y_prob,

@@ -15,6 +15,8 @@ from secant._blocks.grids import DyadicGrid, FilledGrid, dyadic_grid
 from secant._input.observations import observations
 from secant._input.options import Reading, in_units_of_the_smaller
 from secant._metrics.ecce import limits
+from secant._metrics.scores import BRIER, LOG_LOSS, taken_apart
+from secant._results.parts import score_of
 from secant._results.shown import Shown
 from secant._results.wording import metric, plain_pvalue, predictions
 from secant.errors import Argument, InputError
@@ -26,6 +28,8 @@ if TYPE_CHECKING:
     from secant._base.types import IntArray
     from secant._blocks.table import Blocks, Totals
     from secant._input.options import WeightKind
+    from secant._metrics.scores import Rule
+    from secant._results.parts import Score
 
 __all__ = ["Bounds", "Cells"]
 
@@ -50,6 +54,9 @@ class Bounds(Shown):
         Standard deviation that turns a metric into its normalised form; exact.
     ecce_r_pvalue, ecce_mad_pvalue : tuple of float
         The asymptotic P-value lies between these two numbers.
+    brier, log_loss : Score or None
+        The proper scores, exact but for what they are made of, which has bounds; None of a
+        state that an earlier version of secant stored, which did not sum them.
     """
 
     __module__ = "secant"
@@ -60,6 +67,8 @@ class Bounds(Shown):
     sigma: float
     ecce_r_pvalue: tuple[float, float]
     ecce_mad_pvalue: tuple[float, float]
+    brier: Score | None = None
+    log_loss: Score | None = None
 
     def __str__(self) -> str:
         def between(ends: tuple[float, float], write: Callable[[float], str]) -> str:
@@ -82,8 +91,8 @@ class Cells:
 
     A state is fed batch by batch and merged with states made elsewhere: by another process, on
     another day, on another machine. In whatever order and pieces predictions arrive, the sums are
-    the same. Without the predictions themselves the metrics are known within certified bounds,
-    which are narrow: about 0.02 sigma for a million predictions in 65,536 cells.
+    the same. Without the predictions themselves the metrics are known between bounds that
+    are certain and narrow: about 0.02 sigma for a million predictions in 65,536 cells.
 
     Parameters
     ----------
@@ -251,6 +260,8 @@ class Cells:
             sigma=sigma,
             ecce_r_pvalue=pvalues(null.range, ecce_r),
             ecce_mad_pvalue=pvalues(null.mad, ecce_mad),
+            brier=_score(BRIER, totals.squared_error, blocks),
+            log_loss=_score(LOG_LOSS, totals.log_loss, blocks),
         )
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -293,6 +304,10 @@ class Cells:
 
     def __repr__(self) -> str:
         return f"<secant.Cells: {self.n:,} predictions in {self.n_cells:,} cells>"
+
+
+def _score(rule: Rule, total: float | None, blocks: Blocks) -> Score | None:
+    return None if total is None else score_of(rule.name, taken_apart(rule, total, blocks))
 
 
 def _check_number(n: int) -> None:

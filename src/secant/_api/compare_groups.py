@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from secant import null
-from secant._blocks.table import Totals
+from secant._blocks.table import Totals, running_sum
 from secant._inference.draws import DRAWS, ENOUGH, by_draws, same_every_time
 from secant._inference.limits import half_width, interval, normalize
 from secant._input.arraylike import one_dimensional, one_value_a_row, plain_value
 from secant._input.observations import observations
 from secant._input.options import GroupMethod, Reading, check_choice, check_level, generator
-from secant._metrics.ecce import running_sum
 from secant._metrics.subgroup import compared_rows, stretches
 from secant._results.group_comparison import Contrast, GroupComparison
 from secant._results.parts import Curve, Statistic

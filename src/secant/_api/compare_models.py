@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from secant import null
-from secant._inference.limits import half_width, spread
+from secant._inference.limits import half_width, noise
 from secant._inference.paired import MOST_ROWS, paired
 from secant._input.options import Reading, check_level
 from secant._metrics.ecce import extremes
@@ -245,6 +245,4 @@ def _noise_of_one(totals: Totals, level: float) -> float:
     """Return what the noise of one range of scores exceeds with half the error probability."""
     from statistics import NormalDist  # noqa: PLC0415  (loads more than all of this)
 
-    if (sigma := spread(totals)) > 0:
-        return NormalDist().inv_cdf((1 + level) / 2) * sigma
-    return half_width(null.range, totals, (1 + level) / 2)  # nothing was seen to vary
+    return noise(totals, NormalDist().inv_cdf((1 + level) / 2), (1 - level) / 2)

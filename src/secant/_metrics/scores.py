@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 import numpy as np
 
 from secant._blocks.looking import resolve
-from secant._metrics.ecce import running_sum
+from secant._blocks.table import running_sum
 
 if TYPE_CHECKING:
     from collections.abc import Callable

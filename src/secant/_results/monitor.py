@@ -14,7 +14,7 @@ from secant._inference.monitor_state import Table
 from secant._input.periods import written
 from secant._results.parts import Curve, plain
 from secant._results.shown import Shown
-from secant._results.wording import percent, plain_pvalue, predictions, score
+from secant._results.wording import percent, plain_pvalue, predictions, score, wrong_scores
 
 if TYPE_CHECKING:
     import os
@@ -341,12 +341,8 @@ class MonitorHistory(Shown):
         """What else one should know, a sentence each."""
         said = []
         if self.n_forbidden:
-            one = self.n_forbidden == 1
-            refutes = "" if self.tolerance else ": that alone refutes these scores"
-            said.append(
-                f"{self.n_forbidden:,} outcome{'' if one else 's'} had a score of exactly 0 or 1 "
-                f"that ruled {'it' if one else 'them'} out{refutes}."
-            )
+            refutes = "" if self.tolerance else ": that alone refutes them"
+            said.append(f"{wrong_scores(self.n_forbidden)}{refutes}.")
         without = sum(not each.slopes for each in self.periods if each.n)
         if without and not self.tolerance:
             said.append(

@@ -30,6 +30,7 @@ __all__ = [
     "scores",
     "statistic",
     "visible",
+    "wrong_scores",
 ]
 
 # How the names of methods end that draw outcomes, or signs.
@@ -75,6 +76,12 @@ def level(confidence: float) -> str:
 def predictions(n: int) -> str:
     """Write how many predictions."""
     return f"{n:,} prediction{'' if n == 1 else 's'}"
+
+
+def wrong_scores(many: int) -> str:
+    """Write how many scores claimed to be certain and were wrong."""
+    were = "score of exactly 0 or 1 was" if many == 1 else "scores of exactly 0 or 1 were"
+    return f"{many:,} {were} wrong"
 
 
 def scores(range_of: Interval | Contrast) -> str:

@@ -43,13 +43,18 @@ def terminal() -> Console:
 
 
 def show_model(
-    console: Console, name: str | None, result: Calibration, *, details: bool = False
+    console: Console,
+    name: str | None,
+    result: Calibration,
+    *,
+    details: bool = False,
+    little: verdict.Little = verdict.LITTLE,
 ) -> None:
     """Print the verdict on one model, in the words of the library, and its curve."""
     from rich.text import Text  # noqa: PLC0415  (as above)
 
-    first, *others = verdict.lines(result)
-    headline = f"{verdict.headline(result)}."
+    first, *others = verdict.lines(result, little)
+    headline = f"{verdict.headline(result, little)}."
     words = Text()
     if name is not None:
         words.append(f"{wording.visible(name)}: ", style="bold")
