@@ -393,7 +393,7 @@ def pairs(replicates):
             rng = np.random.default_rng(7)
             found = {"A": 0, "B": 0}
             limits = 0
-            each = max(100, replicates // (2 if n < 10_000 else 10))
+            each = max(40, replicates // (5 if n < 10_000 else 20))
             for _ in range(each):
                 p, a, b = make(rng, n)
                 result = secant.compare_models(coins(rng, p), a, b)

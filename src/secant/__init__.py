@@ -31,11 +31,13 @@ if _TYPE_CHECKING:
     from secant._results.monitor import MonitorHistory, Period, Where
     from secant._results.parts import (
         ECE,
+        Cox,
         Curve,
         Interval,
         Recalibrated,
         Reliability,
         Score,
+        Spiegelhalter,
         Statistic,
     )
     from secant._results.scan import Scan
@@ -53,6 +55,7 @@ __all__ = [
     "Calibration",
     "Cells",
     "Contrast",
+    "Cox",
     "CumulativeDisplay",
     "Curve",
     "Group",
@@ -73,6 +76,7 @@ __all__ = [
     "Score",
     "SecantError",
     "Segment",
+    "Spiegelhalter",
     "Statistic",
     "TopLabel",
     "Where",
@@ -115,11 +119,13 @@ _HOMES = {
     "_results.monitor": ("MonitorHistory", "Period", "Where"),
     "_results.parts": (
         "ECE",
+        "Cox",
         "Curve",
         "Interval",
         "Recalibrated",
         "Reliability",
         "Score",
+        "Spiegelhalter",
         "Statistic",
     ),
     "_results.scan": ("Scan",),

@@ -11,9 +11,13 @@ from hypothesis import strategies as st
 import secant
 from helpers import optional
 from secant import null
+from secant._api.calibrate import calibrations
 from secant._blocks import cluster_sums
 from secant._inference import clusters as flipping
 from secant._inference import limits
+from secant._input.options import Reading
+from secant.sources.apart import Apart
+from secant.sources.open import open_source
 from secant.testing import assert_calibrated
 
 
@@ -219,6 +223,13 @@ def test_methods_for_independent_rows_are_refused_by_name(method):
     ):
         with pytest.raises(secant.InputError, match=f"method='{method}' does not go"):
             ask()
+
+
+def test_weights_by_outcome_are_refused_by_name():
+    y, p, who = shocked(30, 5, 0.5, 3)
+    source = open_source(y, p, clusters=who, reading=Reading(outcome_weights=(20, 1)))
+    with pytest.raises(secant.InputError, match="outcome_weights does not go together with clust"):
+        calibrations(Apart([None], [source]), method="auto", confidence_level=0.95, clustered=True)
 
 
 def test_random_ties_and_ranges_fixed_in_advance_are_refused_by_name():

@@ -114,3 +114,15 @@ def test_one_group_and_none_found():
     assert str(result).startswith("The only group is not found to be miscalibrated at 5%.")
     found = secant.assess_by([0] * 20, [0.6] * 20, ["a"] * 20)
     assert str(found).startswith("The only group is miscalibrated at 5%.")
+
+
+def test_hundreds_of_numbers_as_groups_get_a_word_of_advice():
+    rng = np.random.default_rng(0)
+    p = rng.random(1200)
+    y = rng.random(1200) < p
+    ages = np.repeat(np.arange(120), 10)
+    told = secant.assess_by(y, p, ages, method="asymptotic")
+    assert len(told) == 120  # nothing is binned unasked
+    assert str(told).count("Every number in group is a group of its own.") == 1
+    for few in (ages // 2, np.array([f"p{age}" for age in ages])):
+        assert "of its own" not in str(secant.assess_by(y, p, few, method="asymptotic"))

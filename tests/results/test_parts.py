@@ -99,11 +99,13 @@ INTERVAL = ["at_least", "ci", "direction", "high", "limits", "low", "mean_respon
 INTERVAL += ["miscalibration", "n", "weight"]
 STATISTIC = ["bracket", "ci", "log10_pvalue", "method", "normalized", "pvalue", "value"]
 SCORE = ["dsc", "dsc_bounds", "mcb", "mcb_bounds", "name", "unc", "value"]
+COX = ["exact", "intercept", "intercept_error", "left_out", "pvalue", "slope", "slope_error"]
 # Keys are added here and in docs/json.md. One that goes or changes its meaning raises SCHEMA.
 KEYS = {
     "base_rate": None,
     "brier": SCORE,
     "confidence_level": None,
+    "cox": COX,
     "ecce_mad": STATISTIC,
     "ecce_r": STATISTIC,
     "forbidden": None,
@@ -117,6 +119,7 @@ KEYS = {
     "schema": None,
     "shape": None,
     "sigma": None,
+    "spiegelhalter": ["exact", "pvalue", "z"],
     "steepest": INTERVAL,
     "top_label": None,
     "verdict": None,

@@ -28,11 +28,12 @@ FIRST = re.compile(
     rf"^Miscalibrated(?: by very little)?: (?P<shape>[a-z ]+(?:, \d+ times)?)"
     rf"(?:; [\d,]+ scores? of exactly 0 or 1 w(?:as|ere) wrong)?\. "
     rf"(?:[\d,]+ ranges of scores are in turn too low and too high; the largest deviations: )?"
-    rf"[Ss]cores ({NUMBER}) to ({NUMBER}) are {POINTS} \(([\d.]+%) limits ({NUMBER}) to "
-    rf"({NUMBER}); ({NUMBER}) predictions?\)"
+    rf"[Ss]cores (?:of )?({NUMBER})(?: to ({NUMBER}))? are {POINTS} \(([\d.]+%) limits "
+    rf"({NUMBER}) to ({NUMBER}); ({NUMBER}) predictions?\)"
 )
 FURTHER = re.compile(
-    rf", scores ({NUMBER}) to ({NUMBER}) {POINTS} \(({NUMBER}) to ({NUMBER}); ({NUMBER})\)"
+    rf", scores (?:of )?({NUMBER})(?: to ({NUMBER}))? {POINTS} "
+    rf"\(({NUMBER}) to ({NUMBER}); ({NUMBER})\)"
 )
 SOMEWHERE = re.compile(
     r"^Miscalibrated(?:; [\d,]+ scores? of exactly 0 or 1 w(?:as|ere) wrong)?\. These data do not "
@@ -234,6 +235,11 @@ def test_a_factor_of_two_is_not_little_however_rare_the_event():
     result = secant.assess(rng.random(p.size) < p / 2, p)
     assert result.ecce_r.value < 0.002
     assert str(result).startswith("Miscalibrated: too high. ")
+
+
+def test_one_score_is_not_a_range():
+    y, p = np.arange(1000) < 700, np.full(1000, 0.5)
+    assert " Scores of 0.500 are too low by 20.0 points (95% limits" in str(secant.assess(y, p))
 
 
 def test_within_a_tolerance_has_three_answers():

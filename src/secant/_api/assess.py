@@ -270,8 +270,9 @@ def assess(
         ``"auto"``: exact while the work is small, else asymptotic where there is enough variance
         for it, else Monte Carlo. Where weights differ: Monte Carlo, or asymptotic for very many
         observations if that is good. Its asymptotic P-value is tilted, to hold far in the tail
-        too. Where the certified limits of a large P-value leave its second digit open, it is drawn
-        between them. Very many observations with little variance take a sort of all of them.
+        too. Where the certified limits of a large P-value leave its second digit open, it is
+        estimated between them. Very many observations with little variance take a sort of all of
+        them.
     confidence_level : float
         Level of all intervals, and one minus the level of the verdict's test.
     ties : {"collapse", "random"}

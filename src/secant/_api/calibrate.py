@@ -122,6 +122,9 @@ def _flipped(
 ) -> dict[int, Flips]:
     """Flip the signs of clusters, group by group."""
     assert isinstance(groups, Clustered)  # noqa: S101
+    if any(each.outcome_weights is not None for each in totals):
+        both = Argument("outcome_weights"), " does not go together with ", Argument("clusters")
+        raise InputError(*both, ": what flips of signs would tell of such weights is not known")
     planned = clusters.plan(len(tables), confidence_level)
     found = groups.cluster_sums(tables, planned.limit)
     if sum(int(each.n.sum()) for each in found) != sum(each.n for each in totals):

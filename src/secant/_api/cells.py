@@ -16,6 +16,8 @@ from secant._inference.limits import half_width, pooled
 from secant._input.observations import observations
 from secant._input.options import Reading, check_level, in_units_of_the_smaller
 from secant._metrics.ecce import limits
+from secant._metrics.scores import BRIER, LOG_LOSS, taken_apart
+from secant._results.parts import score_of
 from secant._results.shown import Shown
 from secant._results.wording import metric, plain_pvalue, predictions
 from secant.errors import Argument, InputError
@@ -27,6 +29,8 @@ if TYPE_CHECKING:
     from secant._base.types import IntArray
     from secant._blocks.table import Blocks, Totals
     from secant._input.options import WeightKind
+    from secant._metrics.scores import Rule
+    from secant._results.parts import Score
 
 __all__ = ["Bounds", "Cells"]
 
@@ -55,6 +59,9 @@ class Bounds(Shown):
         The asymptotic P-value lies between these two numbers.
     confidence_level : float
         Level of the limits ``ecce_r_ci`` and ``ecce_mad_ci``.
+    brier, log_loss : Score or None
+        The proper scores, exact but for what they are made of, which has bounds; None of a
+        state that an earlier version of secant stored, which did not sum them.
     """
 
     __module__ = "secant"
@@ -69,6 +76,8 @@ class Bounds(Shown):
     confidence_level: float
     # Half-widths of both intervals; None where the state does not know them.
     _half_widths: tuple[float, float] | None = field(repr=False)
+    brier: Score | None = None
+    log_loss: Score | None = None
 
     @property
     def ecce_r_ci(self) -> tuple[float, float]:
@@ -297,6 +306,8 @@ class Cells:
             sigma_hat=totals.sigma_hat,
             confidence_level=float(confidence_level),
             _half_widths=_half_widths(totals, confidence_level),
+            brier=_score(BRIER, totals.squared_error, blocks),
+            log_loss=_score(LOG_LOSS, totals.log_loss, blocks),
         )
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -339,6 +350,10 @@ class Cells:
 
     def __repr__(self) -> str:
         return f"<secant.Cells: {self.n:,} predictions in {self.n_cells:,} cells>"
+
+
+def _score(rule: Rule, total: float | None, blocks: Blocks) -> Score | None:
+    return None if total is None else score_of(rule.name, taken_apart(rule, total, blocks))
 
 
 def _check_number(n: int) -> None:

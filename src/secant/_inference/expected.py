@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from secant._base.types import FloatArray, NumberArray
     from secant._blocks.table import Blocks, Totals
 
-__all__ = ["Expected", "chance_of_less", "expected"]
+__all__ = ["Expected", "chance_of_less", "expected", "steps_are_small"]
 
 # For equal normal steps, m of them, the mean of the highest point of a path of variance 1 is that
 # of Brownian motion less .5826 m^-1/2, plus .1995/m, less .0166/m^2 (Spitzer: it is the sum of
@@ -59,10 +59,16 @@ def expected(blocks: Blocks, totals: Totals) -> Expected:
     return _drawn(blocks, mean, share, each)
 
 
-def chance_of_less(blocks: Blocks, normalized: float) -> float:
-    """Return about how likely it is that calibrated predictions have no larger ECCE-R, if unlikely.
+def steps_are_small(blocks: Blocks) -> bool:
+    """Tell whether no tie has much of the variance."""
+    return bool(_steps(blocks)[2].max() <= _SMALL_SHARE)
 
-    The limit of many observations, less what a path that is seen at ties only misses.
+
+def chance_of_less(blocks: Blocks, normalized: float) -> float:
+    """Return about how likely it is that calibrated predictions have no larger ECCE-R.
+
+    The limit of many observations, less what a path that is seen at ties only misses: where steps
+    are small right within a percent, and otherwise still right where it is next to nothing.
     """
     _, share, each = _steps(blocks)
     missed = 2.0 * _SEEN_LESS * float((_place_of_the_highest(share) * np.sqrt(each)).sum())

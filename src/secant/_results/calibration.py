@@ -44,15 +44,18 @@ from secant._results.parts import (
     ECE,
     SCHEMA,
     SHAPES,
+    Cox,
     Curve,
     Interval,
     Intervals,
     Recalibrated,
     Reliability,
     Score,
+    Spiegelhalter,
     Statistic,
     Words,
     plain,
+    score_of,
 )
 from secant.errors import Argument, InputError, SecantError
 from secant.sources.rows import RowSource, in_memory
@@ -365,6 +368,27 @@ class Calibration:
         """
         return self._score(LOG_LOSS, self._monotone, exact=self._sorts)
 
+    @cached_property
+    def cox(self) -> Cox:
+        """Cox's intercept and slope, computed when first asked for."""
+        from secant._inference.reviewers import cox_fit  # noqa: PLC0415  (for whoever asks)
+
+        fit = cox_fit(self._blocks)
+        known = self._totals.equal_weights and self.n_clusters is None
+        errors = fit.errors if known else (math.nan, math.nan)
+        pvalue = math.exp(-fit.chi2 / 2) if known else math.nan
+        exact = not self._blocks.open.any()
+        return Cox(fit.intercept, fit.slope, *errors, pvalue, fit.left_out, exact)
+
+    @cached_property
+    def spiegelhalter(self) -> Spiegelhalter:
+        """Spiegelhalter's Z, computed when first asked for."""
+        from secant._inference.reviewers import spiegelhalter_z  # noqa: PLC0415  (as cox)
+
+        summed = self._totals.equal_weights or self._blocks.moments is not None
+        z = spiegelhalter_z(self._blocks) if summed and self.n_clusters is None else math.nan
+        return Spiegelhalter(z, math.erfc(abs(z) / math.sqrt(2)), not self._blocks.open.any())
+
     @property
     def proper_scores(self) -> tuple[Score | None, Score | None]:
         """Brier score and log loss as they are printed.
@@ -624,6 +648,8 @@ class Calibration:
                 for name, each in zip(("brier", "log_loss"), self.proper_scores, strict=True)
             },
             "intervals": [each.to_dict() for each in self.intervals],
+            "cox": self.cox.to_dict(),
+            "spiegelhalter": self.spiegelhalter.to_dict(),
             "steepest": None if self.steepest is None else self.steepest.to_dict(),
         }
 
@@ -658,17 +684,7 @@ class Calibration:
     def _score(self, rule: Rule, blocks: Blocks, *, exact: bool = False) -> Score:
         """Take a proper score apart."""
         total = self._brier_sum if rule is BRIER else self._log_loss_sum
-        taken = taken_apart(rule, total, blocks, exact=exact)
-        least, most = taken.recalibrated
-        return Score(
-            name=rule.name,
-            value=taken.value,
-            mcb=taken.value - most,
-            dsc=taken.uncertainty - most,
-            unc=taken.uncertainty,
-            mcb_bounds=(taken.value - most, taken.value - least),
-            dsc_bounds=(taken.uncertainty - most, taken.uncertainty - least),
-        )
+        return score_of(rule.name, taken_apart(rule, total, blocks, exact=exact))
 
     @cached_property
     def _brier_sum(self) -> float:

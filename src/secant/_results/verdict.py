@@ -20,6 +20,7 @@ from secant._results.wording import (
     metric,
     off_by,
     percent,
+    plain_pvalue,
     points,
     predictions,
     pvalue,
@@ -38,13 +39,14 @@ if TYPE_CHECKING:
     from secant._results.assessments import Assessments, Group
     from secant._results.calibration import Calibration
     from secant._results.models import Models
-    from secant._results.parts import Interval, Score
+    from secant._results.parts import Cox, Interval, Score, Spiegelhalter
 
 __all__ = [
     "LITTLE",
     "Little",
     "averages",
     "brief",
+    "cox",
     "details",
     "facts",
     "group",
@@ -68,6 +70,7 @@ __all__ = [
     "proper_scores",
     "shape",
     "size",
+    "spiegelhalter",
     "text",
     "tolerated",
     "what_now",
@@ -251,7 +254,7 @@ def _ranges(result: Calibration, pieces: Sequence[Interval]) -> str:
             about = f"{level(result.confidence_level)} limits {between}; {predictions(each.n)}"
         else:
             verb, about = "", f"{between}; {each.n:,}"
-        said.append(f"{scores(each)} {verb}{_said(result, each.direction)} by {by} ({about})")
+        said.append(f"{_over(each)} {verb}{_said(result, each.direction)} by {by} ({about})")
     words = ", ".join(said)
     if len(pieces) == len(named):
         return f"{words[0].upper()}{words[1:]}."
@@ -268,7 +271,13 @@ def _even_farther(result: Calibration, pieces: Sequence[Interval]) -> str:
         return ""
     how = _said(result, farthest.direction)
     most = f"{how} by at least {points(farthest.at_least)} points"
-    return f" Somewhere predictions are {most} ({scores(farthest)})."
+    return f" Somewhere predictions are {most} ({_over(farthest)})."
+
+
+def _over(each: Interval) -> str:
+    """Write a range of scores, or the one score that it is."""
+    low, high = score(each.low), score(each.high)
+    return f"scores of {low}" if low == high else scores(each)
 
 
 def size(result: Calibration, little: Little = LITTLE) -> str:
@@ -285,7 +294,7 @@ def size(result: Calibration, little: Little = LITTLE) -> str:
         what = f"{many} more event{'' if one else 's'} happened than forecast"
     place = "in the worst range"
     if not any((each.low, each.high) == (worst.low, worst.high) for each in _pieces(result)):
-        place += f" ({scores(worst)})"
+        place += f" ({_over(worst)})"
     even = ""
     if _is_little(result, little):
         what = f"only {what}"
@@ -407,6 +416,7 @@ def details(result: Calibration) -> list[str]:
         most = f"off by at least {points(farthest.at_least)} points"
         said.append(f"The steepest range, {most} somewhere: {interval(farthest)}")
     said += [proper_score(each) for each in result.proper_scores if each is not None]
+    said += [cox(result.cox), spiegelhalter(result.spiegelhalter)]
     if result.forbidden:
         said.append(f"{wrong_certainties(result)}, the first in row {result.forbidden[0]:,}.")
     return said
@@ -464,6 +474,37 @@ def proper_score(score: Score) -> str:
     )
 
 
+def cox(fit: Cox) -> str:
+    """Say what Cox's regression gives, and what calibrated scores would."""
+    if math.isnan(fit.slope):
+        return "Cox's intercept and slope cannot be fitted: all scores, or all outcomes, are alike."
+    if math.isinf(fit.slope):
+        return "Cox's slope is infinite: the scores tell outcomes apart without a fault."
+    known = not math.isnan(fit.intercept_error)
+    errors = (
+        f" +- {metric(each)}" if known else "" for each in (fit.intercept_error, fit.slope_error)
+    )
+    first, second = errors
+    words = (
+        f"Cox's intercept {metric(fit.intercept)}{first}, slope {metric(fit.slope)}{second}; "
+        "calibrated: 0 and 1"
+    )
+    if known:
+        p = plain_pvalue(fit.pvalue)
+        words += f" (P {p if p.startswith('<') else f'= {p}'})"
+    if fit.left_out:
+        words += f"; without {predictions(fit.left_out)} with a score of exactly 0 or 1"
+    return f"{words}."
+
+
+def spiegelhalter(test: Spiegelhalter) -> str:
+    """Say what Spiegelhalter's test gives."""
+    if math.isnan(test.z):
+        return "Spiegelhalter's Z cannot be had of these predictions."
+    p = plain_pvalue(test.pvalue)
+    return f"Spiegelhalter's Z {metric(test.z)} (P {p if p.startswith('<') else f'= {p}'})."
+
+
 def _loss(score: Score) -> str:
     return "infinite" if score.value == math.inf else metric(score.value)
 
@@ -478,6 +519,8 @@ def _mcb(score: Score) -> str:
 
 # A printed table shows this many groups, and says how many more there are.
 _MOST_ROWS = 30
+# Groups by a number from which a word on ranges helps.
+_MANY_NUMBERS = 100
 # Of segments no more than so many are reported; more may stand out.
 _TEN = 10
 # The range where a segment is off is named unless it holds so much of it.
@@ -579,9 +622,21 @@ def groups_words(result: Assessments) -> list[str]:
             words.append(f"{which} {'was' if empty == 1 else 'were'} never predicted.")
         else:
             words.append(f"{which} {have} no weight and {are} left out.")
+    if _one_group_a_number(result):
+        words.append(
+            f"Every number in {visible(result.by[0])} is a group of its own. To look at ranges of "
+            "it, search it for segments, or group by a column of ranges."
+        )
     if result.not_searched:
         words.append(f"Not searched: {'; '.join(result.not_searched)}.")
     return words
+
+
+def _one_group_a_number(result: Assessments) -> bool:
+    """Tell whether groups are hundreds of numbers, which are rarely meant as groups."""
+    if result.what != "group" or len(result.by) > 1 or len(result) < _MANY_NUMBERS:
+        return False
+    return all(isinstance(row.key, (int, float)) or row.key is None for row in result.rows)
 
 
 def _count(result: Assessments, number: int, more: str = "") -> str:
