@@ -85,7 +85,7 @@ def test_pictures_side_by_side_keep_to_their_places(pair, name, result):
         check_inside(ax)
         # The ordinate has its name, beside it or above.
         named = f"{ax.get_ylabel()} {ax.get_title(loc='left')}".lower()
-        what = "happened \N{MINUS SIGN} forecast" if draw is cumulative else "mean response"
+        what = "outcome \N{MINUS SIGN} forecast" if draw is cumulative else "mean outcome"
         assert what in named
 
 
@@ -117,9 +117,9 @@ def test_a_second_model_takes_the_name_of_the_first_out_of_the_title(result, oth
         assert ax.get_title(loc="left") == said
     right = figure().subplots(1, 2)[1]
     cumulative(result, right, name="Trees")
-    assert right.get_title(loc="left") == "Trees: happened \N{MINUS SIGN} forecast"
+    assert right.get_title(loc="left") == "Trees: outcome \N{MINUS SIGN} forecast"
     cumulative(other, right, name="Forest")
-    assert right.get_title(loc="left") == "Happened \N{MINUS SIGN} forecast"
+    assert right.get_title(loc="left") == "Outcome \N{MINUS SIGN} forecast"
 
 
 def test_below_another_picture_there_is_no_room_for_a_title(result):

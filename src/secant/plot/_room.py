@@ -356,7 +356,11 @@ def _ordinate_as_title(ax: Axes, words: Words) -> None:
 
 def _within_width(ax: Axes, words: Words) -> None:
     """Write the name of the ordinate no wider than the axes above which it stands."""
-    if (ours := _our_title(ax, words)) is not None and ours.said == words.short_ordinate:
+    if (
+        (ours := _our_title(ax, words)) is not None
+        and ours.said
+        and ours.said == words.short_ordinate
+    ):
         title = next(text for text in _titles(ax) if text.get_text() == ax.get_title("left"))
         room = _window(ax).width / title.get_window_extent().width
         title.set_fontsize(min(room, 1) * float(title.get_fontsize()))
