@@ -314,8 +314,8 @@ def test_titles_that_others_set_touch_nothing_of_the_row_above(kind, titled_firs
     figure.draw_without_rendering()
     for upper, lower in zip(*panels, strict=True):
         title = lower.title.get_window_extent()
-        assert title.y1 <= upper.xaxis.get_tightbbox().y0 + 1
-        assert title.y0 >= lower.get_window_extent().y1
+        assert title.y1 <= upper.xaxis.get_tightbbox().y0 + _room._TOUCH
+        assert title.y0 >= lower.get_window_extent().y1 - _room._TOUCH
 
 
 def test_the_name_of_the_ordinate_above_a_panel_is_no_wider(predictions):

@@ -161,7 +161,8 @@ def _when_titled(ax: Axes, words: Words, then: Callable[[Text], None]) -> None:
 
     def changed(title: Any) -> None:
         nonlocal busy
-        ours = title.get_text() == ax.get_title("left") and _our_title(ax, words) is not None
+        left = title.get_text() == ax.get_title("left")  # where ours stand
+        ours = left and (not words.title or _our_title(ax, words) is not None)
         laid_out = ax.figure.get_layout_engine() is not None
         if busy or ours or laid_out or not title.get_text():
             return
@@ -435,4 +436,4 @@ def _our_title(ax: Axes, words: Words) -> _Title | None:
 
 
 def _uncapitalized(words: str) -> str:
-    return words[0].lower() + words[1:]
+    return words[:1].lower() + words[1:]
