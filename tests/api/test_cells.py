@@ -304,6 +304,33 @@ def test_a_copy_is_equal_and_independent(twin):
     assert (cells.n, other.n) == (5, 20)
 
 
+def test_confidence_limits_are_those_of_the_rows_around_the_bounds():
+    rng = np.random.default_rng(3)
+    p = rng.beta(1, 5, 4000)
+    y, w = rng.random(4000) < p**1.2, rng.lognormal(0, 1, 4000)
+    for weights, pair in ((None, None), (w, None), (w, (20, 1)), (None, (1, 3))):
+        cells = Cells(65536, outcome_weights=pair)
+        cells.update(y, p, weights)
+        result = secant.assess(
+            y, p, sample_weight=weights, outcome_weights=pair, method="asymptotic",
+            confidence_level=0.9,
+        )  # fmt: skip
+        bounds = cells.bounds(confidence_level=0.9)
+        assert bounds.confidence_level == 0.9
+        # Where cells end may move the pools of responses, by hardly anything.
+        tight = 1e-9 if pair is None else 1e-3
+        assert bounds.sigma_hat == pytest.approx(result._totals.sigma_hat, rel=tight)
+        for (low, high), (least, most), statistic in (
+            (bounds.ecce_r_ci, bounds.ecce_r, result.ecce_r),
+            (bounds.ecce_mad_ci, bounds.ecce_mad, result.ecce_mad),
+        ):
+            half = statistic.ci[1] - statistic.value
+            assert high == pytest.approx(min(most + half, 1), rel=tight)
+            assert low == pytest.approx(max(least - half, 0), rel=tight, abs=1e-6)
+    with pytest.raises(InputError, match="confidence_level"):
+        cells.bounds(confidence_level=95)
+
+
 @pytest.mark.parametrize("weighted", [False, True])
 def test_proper_scores_are_exact_but_for_what_they_are_made_of(weighted, tmp_path):
     rng = np.random.default_rng(0)
