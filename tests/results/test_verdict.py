@@ -45,7 +45,7 @@ SOMEWHERE = re.compile(
 )
 DECIDES = re.compile(
     rf"ECCE-R ({NUMBER}) = ({NUMBER}) sigma, calibrated predictions give about ({NUMBER}) "
-    rf"\(P (?:=|<) ({NUMBER}(?: to {NUMBER})?), (exact|drawn|large-sample)\)\.$",
+    rf"\(P (?:=|<=?) ({NUMBER}(?: to {NUMBER})?), (exact|drawn|large-sample)\)\.$",
     re.MULTILINE,
 )
 CERTAIN = re.compile(
