@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from secant._base.extras import require
+from secant._input.arraylike import device_of
 from secant._input.columns import SELECTED, check_column, column_name, named_columns
 from secant._input.groups import grouped, key_order, split
 from secant._input.observations import observations
@@ -17,13 +18,15 @@ from secant.sources.rows import RowSource
 from secant.sources.streams import readable, staying
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from secant._base.types import IntArray
     from secant._blocks.looking import Groups, Source
     from secant._input.columns import Columns
     from secant._input.observations import Observations
     from secant._input.options import Reading
+
+_Read = TypeVar("_Read")
 
 __all__ = ["open_columns", "open_groups", "open_rows", "open_source"]
 
@@ -45,7 +48,7 @@ def open_source(
     """
     if data is None:
         _refuse_names(y_true=y_true, y_prob=y_prob)
-        return RowSource(observations(y_true, y_prob, sample_weight, reading))
+        return _rows(y_true, y_prob, sample_weight, reading)
     columns = named_columns(y_true, y_prob, sample_weight, reading=reading)
     data = readable(data, columns.names, lambda names: columns.check(names, Argument("data")))
     if _is_files(data):
@@ -57,7 +60,7 @@ def open_source(
         from secant.sources.engines.source import open_engine  # noqa: PLC0415  (as narwhals is)
 
         return open_engine(table, columns)
-    return RowSource(_read(table, columns))
+    return _read(table, columns, _rows)
 
 
 def open_groups(
@@ -101,7 +104,7 @@ def open_groups(
         from secant.sources.engines.source import open_engine_groups  # noqa: PLC0415  (as above)
 
         return open_engine_groups(table, columns)
-    seen = _read(table, columns)
+    seen = _read(table, columns, observations)
     values = [_column(table, name) for name in columns.by]
     try:
         keys, codes = grouped(values if len(values) > 1 else values[0], seen.rows)
@@ -131,7 +134,10 @@ def open_rows(
     InputError
         As :func:`open_source`; and if the rows are an engine's.
     """
-    if data is not None and _is_kept(data):
+    if data is None:
+        _refuse_names(y_true=y_true, y_prob=y_prob)
+        return observations(y_true, y_prob, sample_weight, reading)
+    if _is_kept(data):
         raise _kept_by_the_engine(asked)
     source = open_source(y_true, y_prob, data=data, sample_weight=sample_weight, reading=reading)
     assert isinstance(source, RowSource)  # noqa: S101
@@ -218,6 +224,15 @@ def _refuse_names(**arguments: Any) -> None:
             )
 
 
+def _rows(y_true: Any, y_prob: Any, sample_weight: Any, reading: Reading) -> Source:
+    """Return the source for arrays; what lies on a device stays there."""
+    if any(device_of(column) for column in (y_true, y_prob, sample_weight)):
+        from secant.sources.tensors.source import open_tensors  # noqa: PLC0415  (as above)
+
+        return open_tensors(y_true, y_prob, sample_weight, reading)
+    return RowSource(observations(y_true, y_prob, sample_weight, reading))
+
+
 def _apart(seen: Observations, keys: list[Any], codes: IntArray, by: tuple[str, ...]) -> Apart:
     pieces = split(seen, codes, len(keys))
     full, sources, empty = [], [], []
@@ -272,13 +287,13 @@ def _names(table: Any) -> Sequence[str]:
     return list(table) if isinstance(table, Mapping) else table.columns
 
 
-def _read(table: Any, columns: Columns) -> Observations:
+def _read(table: Any, columns: Columns, read: Callable[..., _Read]) -> _Read:
     """Check the columns of a table in memory, without copying what needs no copy."""
     columns.check(_names(table), Argument("data"))
     weight = None if columns.sample_weight is None else _column(table, columns.sample_weight)
     labels, scores = _column(table, columns.y_true), _column(table, columns.y_prob)
     try:
-        return observations(labels, scores, weight, columns.reading)
+        return read(labels, scores, weight, columns.reading)
     except InputError as error:
         raise columns.explain(error) from error
 
