@@ -66,6 +66,9 @@ class Blocks:
         take from the cumulative difference, ``up`` what responses 1 add.
     moments
         Sums for the noise of binned metrics, where they were asked for.
+    rise, fall
+        How far inside a block the path can rise above its start, and fall below it, where a source
+        knows better than that it is by ``up`` and ``down``.
     """
 
     low: FloatArray
@@ -77,6 +80,8 @@ class Blocks:
     down: FloatArray
     up: FloatArray
     moments: Moments | None = None
+    rise: FloatArray | None = None
+    fall: FloatArray | None = None
 
     def __len__(self) -> int:
         return int(self.low.shape[0])
@@ -207,7 +212,8 @@ def merge(blocks: Blocks, starts: IntArray) -> Blocks:
     """Join neighbouring blocks: a new one begins at each of ``starts``, the first of which is 0."""
     ends = np.append(starts[1:], len(blocks)) - 1
     joined: Blocks = _map(lambda column: np.add.reduceat(column, starts), blocks)
-    return replace(joined, low=blocks.low[starts], high=blocks.high[ends])
+    low, high = blocks.low[starts], blocks.high[ends]
+    return replace(joined, low=low, high=high, rise=None, fall=None)
 
 
 def collapse(
@@ -295,7 +301,7 @@ def _map(function: Callable[..., Any], *tables: Any) -> Any:
     columns: dict[str, Any] = {}
     for field in fields(first):
         parts = [getattr(table, field.name) for table in tables]
-        if parts[0] is None:
+        if any(part is None for part in parts):
             columns[field.name] = None
         elif isinstance(parts[0], Moments):
             columns[field.name] = _map(function, *parts)

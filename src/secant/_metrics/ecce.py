@@ -94,15 +94,18 @@ def running_sum(values: FloatArray) -> FloatArray:
 def could_hold_an_extreme(blocks: Blocks, weight: float) -> BoolArray:
     """Mark the blocks that could hold the largest or the smallest cumulative difference.
 
-    Inside a block that starts at C the path stays between C - down and C + up. Only a block whose
+    Inside a block that starts at C the path stays between C - down and C + up, or within what its
+    source knows to be narrower. Only a block whose
     limits reach the best value known from the blocks' ends can hold an extreme. A block that begins
     at an extreme, the origin included, always does: the range between the extremes may begin with
     it, at a score that must be exact.
     """
     ends = path(blocks, weight)
     starts = ends[:-1]
-    above: BoolArray = starts + blocks.up / weight >= ends.max() - GUARD
-    below: BoolArray = starts - blocks.down / weight <= ends.min() + GUARD
+    rise = blocks.up if blocks.rise is None else blocks.rise
+    fall = blocks.down if blocks.fall is None else blocks.fall
+    above: BoolArray = starts + rise / weight >= ends.max() - GUARD
+    below: BoolArray = starts - fall / weight <= ends.min() + GUARD
     return above | below
 
 

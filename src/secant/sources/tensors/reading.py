@@ -40,6 +40,22 @@ class Columns:
         """Raise what arrays of the same values raise; return them as arrays if nothing does."""
         return observations(*map(on_host, (self.labels, self.scores, self.weights)), self.reading)
 
+    def bytes_of_labels(self) -> Any:
+        """Return labels as bytes, 0 and 1 unless they were bytes already.
+
+        Raises
+        ------
+        InputError
+            As :meth:`checked`.
+        """
+        torch = require("torch", "torch", "tensors need")
+        if self.labels.dtype == torch.uint8 and self.reading.pos_label is None:
+            return self.labels.contiguous()
+        happened = _happened(torch, self.labels, self.reading.pos_label)
+        if happened is None:
+            self.refuse()
+        return happened
+
     def checked(self) -> TensorRows:
         """Return the rows of positive weight, all of whose values are usable.
 

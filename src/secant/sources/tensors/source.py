@@ -42,6 +42,12 @@ def open_tensors(y_true: Any, y_prob: Any, sample_weight: Any, reading: Reading)
     given = columns(y_true, y_prob, sample_weight, reading)
     if given.rows <= SORT_UP_TO or given.scores.device.type == "mps":  # that has no float64
         return RowSource(given.refuse())
+    from secant.sources.tensors.kernels import CudaPasses, usable  # noqa: PLC0415  (for GPUs alone)
+
+    if usable(given.scores) and not (reading.counts and given.weights is not None):
+        from secant.sources.tensors.gpu import GpuSource  # noqa: PLC0415  (as above)
+
+        return GpuSource(given, CudaPasses(given.scores, given.bytes_of_labels(), given.weights))
     return TensorSource(given)
 
 
