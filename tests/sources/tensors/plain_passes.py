@@ -4,7 +4,7 @@ import numpy as np
 import torch
 
 from secant.sources.tensors.kernels import BAD_VALUE, CellCounts
-from secant.sources.tensors.sorted import SortedRows, sort_rows
+from secant.sources.tensors.sorted import sort_rows
 
 
 class PlainPasses:
@@ -35,10 +35,11 @@ class PlainPasses:
         x, y, p = x[kept], self.y[kept], self.p[kept]
         cell = table.cell(p)
         slot, size = 2 * cell + y, 2 * table.cells
-        low = table.limits[0][cell]
         w = np.ones(len(x)) if self.w is None else self.w[kept]
-        unit = table.unit[cell] * (1 if self.w is None else 2.0 ** table.width[table.bin[cell]])
-        rest = np.divide(x - low, unit, out=np.zeros(len(x)), where=unit > 0)
+        found, place = table._place(p)
+        rest = place & ((1 << table.width[found]) - 1)
+        if self.w is not None:
+            rest = rest / 2.0 ** table.width[found]
         first = cell == 0
         tiny = np.bincount(y[first], (w * x)[first], 2)
         v = x * (1 - x)
@@ -75,3 +76,6 @@ class PlainPasses:
         return sort_rows(
             torch.from_numpy(self.p[wanted]), torch.from_numpy(self.y[wanted]), weights, counted=False
         )
+
+    def blocks(self, rows, start, stop, pieces):
+        return rows.blocks(start, stop, pieces, moments=False)

@@ -3,7 +3,9 @@
 The bits of a float from 0.0 upward, read as an integer, grow with it: its exponent and the leading
 bits of its mantissa number a bin. A table says at which cell a bin begins and how many of the
 bits below tell places inside one cell. Inside a bin the bits are linear in the score, so a sum of
-scores is a sum of integers. Below 2^-40 there is one bin, in which scores are added as they are.
+scores is a sum of integers. From one half on it is the distance from 1 that counts, which is exact:
+bins are as fine near 1 as near 0. Below 2^-40 there is one bin, in which scores are added as they
+are; the score 1 has a bin to itself.
 """
 
 from __future__ import annotations
@@ -17,7 +19,7 @@ import numpy as np
 if TYPE_CHECKING:
     from secant._base.types import FloatArray, IntArray
 
-__all__ = ["CellTable", "Kind"]
+__all__ = ["CellTable", "Kind", "bin_of", "shares"]
 
 # The share of cells that is spread by variance; the rest is spread by count.
 _BY_VARIANCE = 0.25
@@ -51,20 +53,45 @@ class Kind:
         return (self.bias - 40) << self.leading
 
     @property
+    def half(self) -> int:
+        """The bits of one half."""
+        return (self.bias - 1) << self.mantissa
+
+    @property
+    def middle(self) -> int:
+        """The bin that begins at one half."""
+        return (39 << self.leading) + 1
+
+    @property
     def bins(self) -> int:
-        """How many bins there are: all below 2^-40, forty octaves, and 1."""
-        return (40 << self.leading) + 2
+        """How many bins there are."""
+        return self.middle + ((self.mantissa + 1) << self.leading) + 1
+
+    def order(self, scores: Any) -> IntArray:
+        """Return integers that grow with scores as they are numbered in bins."""
+        bits = scores.view(self.bits).astype(np.int64)
+        mirrored = 2 * self.half - (self.floats(1) - scores).view(self.bits).astype(np.int64)
+        return np.where(bits < self.half, bits, mirrored)
+
+    def scores(self, number: IntArray) -> tuple[FloatArray, FloatArray]:
+        """Return the scores of numbers, and their distances from 1; the latter are exact."""
+        below = np.minimum(number, self.half).astype(self.bits).view(self.floats)
+        above = np.clip(2 * self.half - number, 0, self.half).astype(self.bits).view(self.floats)
+        upper = number >= self.half
+        distance = above.astype(np.float64)
+        score = np.where(upper, 1 - distance, below.astype(np.float64))
+        return score, np.where(upper, distance, 1 - score)
 
 
 class CellTable:
-    """Cells that hold about equal shares of a sample of scores.
+    """Cells that hold about equal shares.
 
     Parameters
     ----------
     kind
         What scores are.
-    sample
-        Some scores.
+    held
+        What share of the cells each bin deserves.
     n_cells
         How many cells to spread, besides one for each bin.
     within
@@ -72,42 +99,38 @@ class CellTable:
     """
 
     def __init__(
-        self, kind: Kind, sample: Any, n_cells: int, within: CellTable | None = None
+        self, kind: Kind, held: FloatArray, n_cells: int, within: CellTable | None = None
     ) -> None:
         self.kind = kind
-        found = self._bin(sample.view(kind.bits))
-        scores = sample.astype(np.float64)
-        variance = scores * (1 - scores)
-        share = np.full(len(scores), (1 - _BY_VARIANCE) / len(scores))
-        share += _BY_VARIANCE * variance / max(float(variance.sum()), 1e-300)
-        held = np.bincount(found, share, kind.bins) * n_cells
         # frexp gives the exponent of the power of two at or below, and one.
-        finer = np.clip(np.frexp(held)[1] - 1, 0, kind.lower)
+        finer = np.clip(np.frexp(held * n_cells)[1].astype(np.int64) - 1, 0, kind.lower)
         if within is not None:
             finer = np.maximum(finer, kind.lower - within.width)
         finer[[0, -1]] = 0
-        sizes = 1 << finer.astype(np.int64)
-        self.width = kind.lower - finer.astype(np.int64)
+        sizes = 1 << finer
+        self.width = kind.lower - finer
+        self.width[[0, -1]] = 0  # nothing is added up there
         self.begin = np.cumsum(sizes) - sizes
         self.cells = int(sizes.sum())
         self.entries = (self.begin << 6 | self.width).astype(np.uint32)
 
     def cell(self, scores: Any) -> IntArray:
         """Return the cell of each score."""
-        bits = scores.view(self.kind.bits)
-        found = self._bin(bits)
-        low = (bits & self.kind.bits((1 << self.kind.lower) - 1)).astype(np.int64)
-        return self.begin[found] + np.where(found > 0, low >> self.width[found], 0)
+        found, low = self._place(scores)
+        return self.begin[found] + (low >> self.width[found])
 
     def rest(self, score: Any) -> int:
         """Return the place of one score inside its cell."""
-        bits = score.reshape(1).view(self.kind.bits)
-        found = int(self._bin(bits)[0])
-        return int(bits[0]) & ((1 << int(self.width[found])) - 1) if found else 0
+        found, low = self._place(score.reshape(1))
+        return int(low[0]) & ((1 << int(self.width[found[0]])) - 1)
 
-    def _bin(self, bits: Any) -> IntArray:
-        upper = (bits >> self.kind.bits(self.kind.lower)).astype(np.int64)
-        return np.maximum(upper - self.kind.first + 1, 0)
+    def _place(self, scores: Any) -> tuple[IntArray, IntArray]:
+        """Return the bin of each score, and its place there."""
+        kind = self.kind
+        number = kind.order(scores)
+        found = bin_of(kind, number)
+        inside = (found > 0) & (found < kind.bins - 1)
+        return found, np.where(inside, number & ((1 << kind.lower) - 1), 0)
 
     @cached_property
     def bin(self) -> IntArray:
@@ -115,22 +138,51 @@ class CellTable:
         return np.repeat(np.arange(self.kind.bins), np.diff(self.begin, append=self.cells))
 
     @cached_property
-    def limits(self) -> tuple[FloatArray, FloatArray]:
-        """The smallest and the largest score that each cell can hold."""
+    def start(self) -> IntArray:
+        """The number at which each cell begins."""
         kind, of = self.kind, self.bin
         first = (of - 1 + kind.first) << kind.lower
-        low = first + ((np.arange(self.cells) - self.begin[of]) << self.width[of])
-        high = low + (1 << self.width[of]) - 1
-        low[0], high[0] = 0, (kind.first << kind.lower) - 1
-        high[-1] = low[-1]  # the score 1 alone
-        found = [ends.astype(kind.bits).view(kind.floats).astype(np.float64) for ends in (low, high)]
+        number = first + ((np.arange(self.cells) - self.begin[of]) << self.width[of])
+        number[0], number[-1] = 0, 2 * kind.half
+        return number
+
+    @cached_property
+    def limits(self) -> tuple[FloatArray, FloatArray]:
+        """The smallest and the largest score that each cell can hold."""
+        kind = self.kind
+        last = np.append(self.start[1:] - 1, 2 * kind.half)
+        last[-2] = 2 * kind.half - 1
+        # Near 1 numbers are finer than scores, whose distances from 1 are multiples of a step.
+        steps = 2.0 ** (kind.mantissa + 1)
+        found = []
+        for number, towards in ((self.start, np.floor), (last, np.ceil)):
+            score, distance = kind.scores(number)
+            found.append(np.where(number < kind.half, score, 1 - towards(distance * steps) / steps))
         return found[0], found[1]
 
     @cached_property
     def unit(self) -> FloatArray:
-        """What the lowest bit of a score in each cell is worth; 0 in the first cell."""
+        """What the lowest bit of a score's number is worth in each cell; 0 in the first and last."""
         kind, of = self.kind, self.bin
-        exponent = ((of - 1) >> kind.leading) - 40 - kind.mantissa
-        unit = np.ldexp(1.0, exponent)
-        unit[0] = 0.0
+        octave = (of - 1) >> kind.leading  # from 2^-40 upward, and on beyond one half
+        exponent = np.where(of < kind.middle, octave - 40, 37 - octave)
+        unit = np.ldexp(1.0, exponent - kind.mantissa)
+        unit[[0, -1]] = 0.0
         return unit
+
+
+def bin_of(kind: Kind, number: IntArray) -> IntArray:
+    """Return the bins of scores' numbers."""
+    return np.clip((number >> kind.lower) - kind.first + 1, 0, kind.bins - 1)
+
+
+def shares(kind: Kind, sample: Any) -> FloatArray:
+    """Return the share of cells that each bin deserves by a sample of scores."""
+    found = bin_of(kind, kind.order(sample))
+    scores = sample.astype(np.float64)
+    variance = scores * (1 - scores)
+    share = (1 - _BY_VARIANCE) / len(scores) + variance * (
+        _BY_VARIANCE / max(float(variance.sum()), 1e-300)
+    )
+    held: FloatArray = np.bincount(found, share, kind.bins)
+    return held

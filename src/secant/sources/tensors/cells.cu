@@ -24,22 +24,33 @@ typedef float Score; typedef float2 Pair; typedef u32 Bits;
 #endif
 #define LOW (MANTISSA - M)
 #define ONE ((Bits)BIAS << MANTISSA)
+#define HALF ((Bits)(BIAS - 1) << MANTISSA)
 #define NEGATIVE_ZERO ((Bits)1 << (8 * sizeof(Bits) - 1))
-#define FIRST ((int)(BIAS - 40) << M)      // below 2^-40 there is one bin, the first
-#define BINS ((40 << M) + 2)
+// From one half on, what counts is the distance from 1, which is exact: bins are as fine near 1 as
+// near 0. Below 2^-40 there is one bin, the first; the last one is for the score 1.
+#define FIRST ((int)(BIAS - 40) << M)
+#define MIDDLE ((int)(HALF >> LOW) - FIRST + 1)
+#define BINS (MIDDLE + ((MANTISSA + 1) << M) + 1)
 #define BAD_VALUE 1u
 #define TOO_MANY 2u
 
-struct Place { u32 cell; Bits rest; u32 tiny; };
+// A number that grows with the score, whose lower bits are linear in it.
+__device__ __forceinline__ Bits order(Bits u) {
+  Bits mirrored = 2 * HALF - BITS((Score)1 - SCORE(u));
+  return u < HALF ? u : mirrored;
+}
 
-__device__ __forceinline__ Place find(Bits u, const u32* table) {
-  int bin = (int)(u >> LOW) - FIRST + 1;
-  u32 tiny = bin <= 0;
-  Bits low = tiny ? (Bits)0 : (u & (((Bits)1 << LOW) - 1));
-  u32 t = table[tiny ? 0 : bin];
-  u32 width = t & 63u;
-  Place p; p.cell = (t >> 6) + (u32)(low >> width); p.rest = low & (((Bits)1 << width) - 1); p.tiny = tiny;
-  return p;
+__device__ __forceinline__ int bin_of(Bits k) {
+  int bin = (int)(k >> LOW) - FIRST + 1;
+  return bin < BINS - 1 ? bin : BINS - 1;
+}
+
+// The cell of a score; its place inside the cell is what the lower bits of its number say.
+__device__ __forceinline__ u32 cell_of(Bits k, const u32* table) {
+  int bin = bin_of(k);
+  if (bin <= 0) return 0;
+  u32 t = table[bin];
+  return (t >> 6) + (u32)((k & (((Bits)1 << LOW) - 1)) >> (t & 63u));
 }
 
 // Adds to a sum of 96 bits in three words; the upper ones are seldom touched.
@@ -106,7 +117,7 @@ extern "C" __global__ void __launch_bounds__(1024) cells(
   for (u32 i = threadIdx.x; i < BINS; i += blockDim.x) tab[i] = table[i];
   __syncthreads();
 
-  double v[4] = {0, 0, 0, 0}, tiny0 = 0, tiny1 = 0;
+  double v[4] = {0, 0, 0, 0}, tiny[2] = {0, 0};
   u32 hot0 = 0, hot1 = 0, zeros = 0, faults = 0, seen = 0;
 #ifdef WEIGHT
   double sw = 0, sww = 0, swwe = 0, largest = 0;
@@ -131,25 +142,30 @@ extern "C" __global__ void __launch_bounds__(1024) cells(
 #else
     if (u == hot) { hot1 += q; hot0 += 1u - q; return; }
     v[k] += __fma_rn(-x, x, x);
+    const double weight = 1;
 #endif
-    if (u == 0 && q) zeros++;
-    Place p = find(u, tab);
-    u32 j = 2 * p.cell + q;
+    Bits key = order(u);
+    int bin = bin_of(key);
+    if (bin <= 0) {
+      tiny[q] += weight * x;
+      if (u == 0 && q) zeros++;
+      bin = 0; key = 0;
+    }
+    u32 t = tab[bin];
+    // The place in the bin: sums of it are turned into sums of places in cells at the end.
+    Bits low = key & (((Bits)1 << LOW) - 1);
+    u32 j = 2 * ((t >> 6) + (u32)(low >> (t & 63u))) + q;
     atomicAdd(&count[j], 1u);
 #ifdef WEIGHT
-    if (p.tiny) { if (q) tiny1 += weight * x; else tiny0 += weight * x; }
     // Both are in units of 2^-62 of a power of two above all weights.
     double scaled = weight * to_unit;
     add_wide(load, slots, j, (u64)__double2ll_rn(scaled));
-    u32 width = tab[p.tiny ? 0 : (int)(u >> LOW) - FIRST + 1] & 63u;
-    add_wide(rest, slots, j, (u64)__double2ll_rn(scaled * ((double)p.rest / (double)((u64)1 << width))));
+    Bits within = low & (((Bits)1 << (t & 63u)) - 1);
+    add_wide(rest, slots, j, (u64)__double2ll_rn(scaled * ((double)within / (double)((u64)1 << (t & 63u)))));
+#elif WIDE
+    add_pair(rest, slots, j, (u64)low);
 #else
-    if (p.tiny) { if (q) tiny1 += x; else tiny0 += x; }
-#if WIDE
-    add_pair(rest, slots, j, (u64)p.rest);
-#else
-    atomicAdd(&rest[j], (u32)p.rest);
-#endif
+    atomicAdd(&rest[j], (u32)low);
 #endif
   };
   const long long step = (long long)gridDim.x * blockDim.x, fours = n / 4;
@@ -199,13 +215,14 @@ extern "C" __global__ void __launch_bounds__(1024) cells(
 #else
     u32 low = 0, high = BINS - 1;               // the last bin that begins at or before the cell
     while (low < high) { u32 mid = (low + high + 1) / 2; if ((tab[mid] >> 6) <= j / 2) low = mid; else high = mid - 1; }
-    u32 bits = 32 - __clz(c) + (tab[low] & 63u);  // of the largest sum there can be
+    u32 width = tab[low] & 63u, bits = 32 - __clz(c) + width;  // of the largest sum there can be
+    u64 before = (u64)(j / 2 - (tab[low] >> 6)) << width;      // where the cell begins in its bin
 #if WIDE
     if (bits > 64) faults |= TOO_MANY;
-    flush_wide(rests, slots, j, rest[j] | (u64)rest[slots + j] << 32, 0);
+    flush_wide(rests, slots, j, (rest[j] | (u64)rest[slots + j] << 32) - c * before, 0);
 #else
     if (bits > 32) faults |= TOO_MANY;
-    flush_wide(rests, slots, j, rest[j], 0);
+    flush_wide(rests, slots, j, (u64)(rest[j] - (u32)(c * before)), 0);
 #endif
 #endif
   }
@@ -217,8 +234,8 @@ extern "C" __global__ void __launch_bounds__(1024) cells(
   double* shared = (double*)memory;
   double* out = reals + REALS * blockIdx.x;
   block_sum(v[0] + v[1] + (v[2] + v[3]), shared, out);
-  block_sum(tiny0, shared, out + 1);
-  block_sum(tiny1, shared, out + 2);
+  block_sum(tiny[0], shared, out + 1);
+  block_sum(tiny[1], shared, out + 2);
 #ifdef WEIGHT
   block_sum(sw, shared, out + 3);
   block_sum(sww, shared, out + 4);
@@ -261,10 +278,10 @@ extern "C" __global__ void __launch_bounds__(1024) fine(
 #ifdef WEIGHT
     // Rounded up: a limit, not a sum.
     u64 add = (u64)__double2ll_ru((double)weights[i] * to_unit);
-    if (add) atomicAdd(&sums[2 * find(u, memory).cell + q], add);
+    if (add) atomicAdd(&sums[2 * cell_of(order(u), memory) + q], add);
 #else
     if (u == hot) { hot1 += q; hot0 += 1u - q; return; }
-    atomicAdd(&sums[2 * find(u, memory).cell + q], 1u);
+    atomicAdd(&sums[2 * cell_of(order(u), memory) + q], 1u);
 #endif
   };
   const long long fours = n / 4;
@@ -284,7 +301,7 @@ extern "C" __global__ void __launch_bounds__(1024) fine(
   if (me < n - 4 * fours) row(4 * fours + me, scores[4 * fours + me], labels[4 * fours + me]);
 #ifndef WEIGHT
   if (hot0 | hot1) {
-    u32 c = find(hot, memory).cell;
+    u32 c = cell_of(order(hot), memory);
     if (hot0) atomicAdd(&sums[2 * c], hot0);
     if (hot1) atomicAdd(&sums[2 * c + 1], hot1);
   }
@@ -311,7 +328,7 @@ extern "C" __global__ void __launch_bounds__(1024) collect(
   const u32 lane = threadIdx.x & 31u;
   // Whole warps go round together, so that they can count what they take.
   for (long long i = me; i - lane < fours; i += step) {
-    Score s[4]; u32 q[4]; bool there = 4 * i + 3 < n;
+    Score s[4]; bool there = 4 * i + 3 < n;
     if (there) {
 #if DOUBLE
       double2 a = __ldcs((const double2*)scores + 2 * i), b = __ldcs((const double2*)scores + 2 * i + 1);
@@ -320,23 +337,21 @@ extern "C" __global__ void __launch_bounds__(1024) collect(
       float4 a = __ldcs((const float4*)scores + i);
       s[0] = a.x; s[1] = a.y; s[2] = a.z; s[3] = a.w;
 #endif
-      uchar4 l = __ldcs((const uchar4*)labels + i);
-      q[0] = l.x; q[1] = l.y; q[2] = l.z; q[3] = l.w;
     }
     u32 takes = 0; Bits key[4];
     #pragma unroll
     for (int k = 0; k < 4; k++) {
       long long r = 4 * i + k;
-      if (!there) { if (r >= n) continue; s[k] = scores[r]; q[k] = labels[r]; }
+      if (!there) { if (r >= n) continue; s[k] = scores[r]; }
       Bits u = BITS(s[k]);
       if (u == NEGATIVE_ZERO) u = 0;
-      u32 c = find(u, tab).cell;
+      u32 c = cell_of(order(u), tab);
       if (!(mark[c >> 5] >> (c & 31u) & 1u)) continue;
       if (u == common[c]) continue;
 #ifdef WEIGHT
       if (!(weights[r] > 0)) continue;
 #endif
-      key[k] = u << 1 | q[k];
+      key[k] = u << 1 | labels[r];
       takes |= 1u << k;
     }
     u32 any = __ballot_sync(0xffffffffu, takes != 0);
@@ -360,32 +375,51 @@ extern "C" __global__ void __launch_bounds__(1024) collect(
   }
 }
 
-// Sums over ranges of sorted keys, one block of threads each: n, n1, down, up in a fixed order.
+// Sums over ranges of sorted rows, one block of threads each, in a fixed order: low, high, n1, down,
+// up, w0, w1, and how far the path rises and falls inside.
+#define COLUMNS 9
+struct Stretch { double down, up, w0, w1, rise, fall; u32 happened; };
+
 extern "C" __global__ void __launch_bounds__(256) ranges(
-    const Bits* __restrict__ keys, const long long* __restrict__ edges, double* __restrict__ out)
+    const Bits* __restrict__ keys,
+#ifdef WEIGHT
+    const double* __restrict__ weights,
+#endif
+    const long long* __restrict__ edges, double* __restrict__ out)
 {
-  __shared__ double shared[256];
-  __shared__ u32 ones[256];
-  long long start = edges[blockIdx.x], stop = edges[blockIdx.x + 1];
-  double down = 0, up = 0; u32 happened = 0;
-  for (long long i = start + threadIdx.x; i < stop; i += 256) {
+  __shared__ Stretch shared[256];
+  const long long start = edges[blockIdx.x], stop = edges[blockIdx.x + 1];
+  // Neighbouring threads have neighbouring rows, a stretch each.
+  const long long each = (stop - start + 255) / 256;
+  const long long from = min(start + each * threadIdx.x, stop), to = min(from + each, stop);
+  Stretch me = {0, 0, 0, 0, 0, 0, 0};
+  for (long long i = from; i < to; i++) {
     Bits key = keys[i];
     double x = (double)SCORE(key >> 1);
-    if (key & 1) { up += 1 - x; happened++; } else down += x;
+#ifdef WEIGHT
+    double w = weights[i];
+#else
+    const double w = 1;
+#endif
+    if (key & 1) { me.up += w * (1 - x); me.w1 += w; me.happened++; } else { me.down += w * x; me.w0 += w; }
+    me.rise = fmax(me.rise, me.up - me.down);
+    me.fall = fmax(me.fall, me.down - me.up);
   }
-  double* row = out + 5 * (u64)blockIdx.x;
-  block_sum(down, shared, row + 3);
-  block_sum(up, shared, row + 4);
+  shared[threadIdx.x] = me;
   __syncthreads();
-  ones[threadIdx.x] = happened;
-  __syncthreads();
-  for (u32 half = 128; half; half >>= 1) {
-    if (threadIdx.x < half) ones[threadIdx.x] += ones[threadIdx.x + half];
+  for (u32 step = 1; step < 256; step *= 2) {
+    if (threadIdx.x % (2 * step) == 0) {
+      Stretch& a = shared[threadIdx.x]; Stretch b = shared[threadIdx.x + step];
+      double gain = a.up - a.down;
+      a.rise = fmax(a.rise, gain + b.rise); a.fall = fmax(a.fall, b.fall - gain);
+      a.down += b.down; a.up += b.up; a.w0 += b.w0; a.w1 += b.w1; a.happened += b.happened;
+    }
     __syncthreads();
   }
   if (threadIdx.x == 0) {
-    row[0] = (double)SCORE(keys[start] >> 1);
-    row[1] = stop > start ? (double)SCORE(keys[stop - 1] >> 1) : 0;
-    row[2] = (double)ones[0];
+    Stretch a = shared[0];
+    double row[COLUMNS] = {(double)SCORE(keys[start] >> 1), (double)SCORE(keys[stop - 1] >> 1),
+      (double)a.happened, a.down, a.up, a.w0, a.w1, a.rise, a.fall};
+    for (int i = 0; i < COLUMNS; i++) out[COLUMNS * (u64)blockIdx.x + i] = row[i];
   }
 }

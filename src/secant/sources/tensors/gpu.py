@@ -16,7 +16,7 @@ import numpy as np
 
 from secant._blocks.table import Blocks, Totals, concatenate
 from secant._base.types import Forbidden
-from secant.sources.tensors.cell_table import CellTable, Kind
+from secant.sources.tensors.cell_table import CellTable, Kind, shares
 from secant.sources.tensors.kernels import BAD_VALUE, FINE_UNIT, TOO_MANY
 from secant.sources.tensors.reading import Unchanged
 from secant.sources.tensors.source import FETCH_UP_TO, FINER_BLOCKS, TensorSource
@@ -32,12 +32,12 @@ __all__ = ["GpuSource"]
 
 SAMPLE = 1 << 14
 # Cells at most: of a first pass in shared memory, and of a fine one.
-CELLS = 9000
+CELLS = 8000
 FINE_CELLS = 1 << 20
 # Of a sample, the share of one score that is counted apart from the cells.
 _HOT_SHARE = 1 / 200
 # Rows that a second look may take, as a share of all.
-_COLLECT_SHARE = 1 / 8
+_COLLECT_SHARE = 1 / 32
 _COLLECT_AT_LEAST = 1 << 20
 # How finely limits of the path are told when they are compared on the device.
 _LIMIT_UNIT = 2.0**-24
@@ -143,15 +143,16 @@ class GpuSource:
 
     def _cells_of_sample(self, *, wide: bool) -> CellTable:
         room = self._passes.room(wide=wide)
-        kinds = [Kind.of(self._sample.dtype, leading) for leading in (6, 5, 4, 3)]
+        kinds = [Kind.of(self._sample.dtype, leading) for leading in (5, 4, 3)]
         kind = next((each for each in kinds if 2 * each.bins <= room), kinds[-1])
+        self._shares = shares(kind, self._usable)
         most = min(CELLS, room)
         # Bins are cut into powers of two, mostly fewer than their share would be.
-        tries = (CellTable(kind, self._usable, int(most * f)) for f in (1.5, 1.25, 1, 0.8, 0.65))
-        return next(
-            (table for table in tries if table.cells <= most),
-            CellTable(kind, self._usable, max(most - kind.bins, 0)),
-        )
+        for factor in (1.4, 1.2, 1.0, 0.85):
+            table = CellTable(kind, self._shares, int(most * factor))
+            if table.cells <= most:
+                return table
+        return CellTable(kind, self._shares, max(most - kind.bins, 0))
 
     @cached_property
     def _hot(self) -> Any:
@@ -218,8 +219,8 @@ class GpuSource:
         if has_common.any():
             parts.append(_rest(blocks, has_common, common, parts[0] if parts else None))
         filled = [part for part in parts if len(part)]
-        joined = concatenate(filled) if len(filled) > 1 else filled[0]
-        return replace(joined, rise=joined.up, fall=joined.down)
+        filled = [_bounded(part) for part in filled]
+        return concatenate(filled) if len(filled) > 1 else filled[0]
 
     def _of_rows(
         self,
@@ -243,11 +244,11 @@ class GpuSource:
             return blocks.select(slice(0, 0))
         if int((stop - start).sum()) <= FETCH_UP_TO:
             return rows.ties(start, stop, moments=False)
-        return rows.blocks(start, stop, FINER_BLOCKS, moments=False)
+        return self._passes.blocks(rows, start, stop, FINER_BLOCKS)
 
     def _narrower(self, blocks: Blocks) -> Blocks:
         """Tell better how far the path can rise and fall inside blocks that are cells."""
-        table = CellTable(self._table.kind, self._usable, FINE_CELLS, within=self._table)
+        table = CellTable(self._table.kind, self._shares, FINE_CELLS, within=self._table)
         rise, fall = _limits(table, self._table, self._passes.fine(table, self._hot))
         first = np.searchsorted(self._table.limits[1], blocks.low)
         last = np.searchsorted(self._table.limits[0], blocks.high, side="right")
@@ -261,6 +262,11 @@ class GpuSource:
             rise=np.where(one, np.minimum(old_rise, rise[first] + slack), old_rise),
             fall=np.where(one, np.minimum(old_fall, fall[first] + slack), old_fall),
         )
+
+
+def _bounded(blocks: Blocks) -> Blocks:
+    """Return blocks that say how far the path can stray inside them."""
+    return blocks if blocks.rise is not None else replace(blocks, rise=blocks.up, fall=blocks.down)
 
 
 def _within(blocks: Blocks, covered: Blocks) -> BoolArray:
@@ -281,8 +287,12 @@ def _blocks(table: CellTable, found: CellCounts, filled: IntArray) -> Blocks:
     if found.loads is not None:
         w0, w1 = found.loads[::2][filled], found.loads[1::2][filled]
         unit = unit * np.ldexp(1.0, table.width[table.bin[filled]])
-    down = w0 * low + rest0 * unit
-    up = np.maximum(w1 * (1 - low) - rest1 * unit, 0)
+    number = table.start[filled]
+    base, distance = table.kind.scores(number)
+    # Near 1 distances from it are exact, and scores are not.
+    near = number >= table.kind.half
+    down = np.where(near, w0 - (w0 * distance - rest0 * unit), w0 * base + rest0 * unit)
+    up = np.maximum(w1 * distance - rest1 * unit, 0)
     if filled[0] == 0:
         down[0], up[0] = found.tiny[0], max(w1[0] - found.tiny[1], 0)
     return Blocks(low, high, n0, n1, w0, w1, down, up, None, up, down)
@@ -330,19 +340,25 @@ def _limits(fine: CellTable, coarse: CellTable, weight: Any) -> tuple[Any, Any]:
 
     kind = fine.kind
     sizes = np.diff(fine.begin, append=fine.cells)
+    columns = there(np.stack([sizes, fine.begin, fine.width, coarse.begin, coarse.width]))
     bins = torch.arange(kind.bins, device=device).repeat_interleave(
-        there(sizes), output_size=fine.cells
+        columns[0], output_size=fine.cells
     )
-    place = torch.arange(fine.cells, device=device) - there(fine.begin)[bins]
-    width = there(fine.width)[bins]
-    bits = ((bins - 1 + kind.first) << kind.lower) + (place << width)
-    owner = there(coarse.begin)[bins] + ((place << width) >> there(coarse.width)[bins])
-    last = bits + (1 << width) - 1
+    _, begin, width, owner, wider = columns[:, bins]
+    place = (torch.arange(fine.cells, device=device) - begin) << width
+    owner = owner + (place >> wider)
+    floats, whole = torch.float64, torch.int64
     if kind.floats is np.float32:
-        bits, last = bits.int(), last.int()
-    floats = torch.float32 if kind.floats is np.float32 else torch.float64
-    low, high = bits.view(floats).double(), last.view(floats).double()
-    low[0], low[-1], high[-1] = 0.0, 1.0, 1.0
+        floats, whole = torch.float32, torch.int32
+
+    def score(number: Any) -> Any:
+        below = number.clamp(max=kind.half).to(whole).view(floats)
+        above = (2 * kind.half - number).clamp(0, kind.half).to(whole).view(floats).double()
+        return torch.where(number < kind.half, below.double(), 1 - above)
+
+    number = ((bins - 1 + kind.first) << kind.lower) + place
+    low, high = score(number), score(number + (1 << width) - 1)
+    low[0], high[0], low[-1], high[-1] = 0.0, 2.0**-40, 1.0, 1.0
     w0, w1 = weight[::2], weight[1::2]
     # In units of the largest power of two that leaves room for all of them.
     unit = _LIMIT_UNIT * 2.0 ** max(0, np.frexp(float(weight.sum()))[1] - 34)

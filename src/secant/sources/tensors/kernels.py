@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from secant._base.extras import require
+from secant._blocks.table import Blocks
 from secant.sources.tensors.sorted import SortedRows
 
 if TYPE_CHECKING:
@@ -25,9 +26,10 @@ __all__ = ["BAD_VALUE", "FINE_UNIT", "TOO_MANY", "CellCounts", "CudaPasses", "Pa
 
 BAD_VALUE, TOO_MANY = 1, 2
 _REALS = 8
+_COLUMNS = 9
 _THREADS = 1024
 # Shared memory for the table of bins, the largest there is.
-_SPARE = 11 << 10
+_SPARE = 24 << 10
 # Weights are added as integers, in units of this part of a power of two above all of them.
 WEIGHT_UNIT = 2.0**-62
 FINE_UNIT = 2.0**-33
@@ -83,6 +85,10 @@ class Passes(Protocol):
 
         None if they are more than ``most``.
         """
+        ...
+
+    def blocks(self, rows: SortedRows, start: IntArray, stop: IntArray, pieces: int) -> Blocks:
+        """Return ranges of sorted rows as about so many blocks."""
         ...
 
 
@@ -247,26 +253,25 @@ class CudaPasses:
         keys, again = keys[order].sort(stable=True)
         return SortedRows(torch, keys, weights[again], counted=False)
 
-    def sort_all(self) -> SortedRows:
-        """Return all rows, which carry no weights, sorted on the device."""
+    def blocks(self, rows: SortedRows, start: IntArray, stop: IntArray, pieces: int) -> Blocks:
+        """Return ranges of sorted rows as about so many blocks."""
         torch = self._torch
-        whole = torch.int64 if self.scores.dtype == torch.float64 else torch.int32
-        keys = ((self.scores + 0.0).view(whole) << 1).add_(self.labels)
-        return SortedRows(torch, self._sorted(keys), None, counted=False)
-
-    def ranges(self, rows: SortedRows, edges: IntArray) -> FloatArray:
-        """Return for each range of sorted rows: low, high, n1, down, up."""
-        torch = self._torch
-        out = torch.empty((len(edges) - 1, 5), dtype=torch.float64, device=self.scores.device)
-        ends = torch.from_numpy(edges).to(self.scores.device)
+        edges, wanted = rows.cuts(start, stop, pieces)
+        out = torch.empty((len(edges) - 1, _COLUMNS), dtype=torch.float64, device=rows.keys.device)
+        ends = torch.from_numpy(edges).to(rows.keys.device)
         wide = rows.keys.dtype == torch.int64
-        module = self._module(wide, 6, wide=wide)
-        with self._stream():
-            module.get_function("ranges")(
-                (len(edges) - 1,), (256,), tuple(map(_argument, (rows.keys, ends, out)))
-            )
-        found: FloatArray = out.cpu().numpy()
-        return found
+        columns = [rows.keys] if rows.weights is None else [rows.keys, rows.weights]
+        kernel = self._module(wide, 5, wide=wide or rows.weights is not None).get_function("ranges")
+        with self._cupy.cuda.Device(self._device), self._stream():
+            kernel((len(edges) - 1,), (256,), tuple(map(_argument, (*columns, ends, out))))
+        low, high, n1, down, up, w0, w1, rise, fall = out.cpu().numpy().T[:, wanted]
+        n1 = n1.astype(np.int64)
+        n0 = np.diff(edges)[wanted] - n1
+        if rows.weights is None:
+            w0, w1 = n0, n1
+        # A little more than rounding can have moved them.
+        rise, fall = (np.minimum(most + 1e-9, far * (1 + 1e-9) + 1e-9) for far, most in ((rise, up), (fall, down)))
+        return Blocks(low, high, n0, n1, w0, w1, down, up, None, rise, fall)
 
     def _sorted(self, keys: Any) -> Any:
         with self._stream():

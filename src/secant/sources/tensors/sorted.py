@@ -65,10 +65,11 @@ class SortedRows:
         start, stop = np.split(self.torch.searchsorted(self.keys, both).cpu().numpy(), 2)
         return start, stop
 
-    def edges(self, start: IntArray, stop: IntArray, pieces: int) -> IntArray:
+    def cuts(self, start: IntArray, stop: IntArray, pieces: int) -> tuple[IntArray, BoolArray]:
         """Cut ranges of rows into about so many pieces, never inside a tie.
 
-        Every range of several scores is cut at least once.
+        Every range of several scores is cut at least once. Returns where pieces begin, the end of
+        the last, and which of them belong to the ranges.
         """
         rows = stop - start
         each = np.maximum(np.ceil(rows * (pieces / max(int(rows.sum()), 1))), 2).astype(np.int64)
@@ -77,14 +78,15 @@ class SortedRows:
         inside = start[owner] + number * rows[owner] // each[owner]
         # A tie that holds a cut is cut off on both sides.
         at = self.keys[self.torch.from_numpy(np.unique(inside)).to(self.keys.device)] >> 1 << 1
-        ends = [self.torch.searchsorted(self.keys, at + step).cpu().numpy() for step in (0, 2)]
-        return np.unique(np.concatenate([start, stop, *ends]))
+        ends = self.torch.searchsorted(self.keys, self.torch.cat([at, at + 2])).cpu().numpy()
+        edges = np.unique(np.concatenate([start, stop, ends]))
+        range_of = np.searchsorted(start, edges[:-1], side="right") - 1
+        wanted = (range_of >= 0) & (edges[:-1] < stop[np.maximum(range_of, 0)])
+        return edges, wanted
 
     def blocks(self, start: IntArray, stop: IntArray, pieces: int, *, moments: bool) -> Blocks:
         """Return ranges of rows as about so many blocks."""
-        edges = self.edges(start, stop, pieces)
-        range_of = np.searchsorted(start, edges[:-1], side="right") - 1
-        wanted = (range_of >= 0) & (edges[:-1] < stop[np.maximum(range_of, 0)])
+        edges, wanted = self.cuts(start, stop, pieces)
         return self._blocks(edges, wanted, moments=moments)
 
     def ties(self, start: IntArray, stop: IntArray, *, moments: bool) -> Blocks:
