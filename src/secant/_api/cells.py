@@ -12,6 +12,7 @@ from secant import null
 from secant._base.writing import write_whole
 from secant._blocks.cell_sums import CellSums
 from secant._blocks.grids import DyadicGrid, FilledGrid, dyadic_grid
+from secant._input.arraylike import device_of
 from secant._input.observations import observations
 from secant._input.options import Reading
 from secant._metrics.ecce import limits
@@ -22,9 +23,10 @@ if TYPE_CHECKING:
 
     from secant._base.types import IntArray
     from secant._blocks.table import Blocks, Totals
+    from secant._input.observations import Observations
     from secant._input.options import WeightKind
 
-__all__ = ["Bounds", "Cells"]
+__all__ = ["Bounds", "Cells", "of_sums"]
 
 _CHUNK = 1 << 17
 # With fewer cells than this a score's distance from its anchor is large enough to drift.
@@ -145,15 +147,18 @@ class Cells:
         InputError
             If anything in the batch is unusable.
         """
-        seen = observations(y_true, y_prob, sample_weight, Reading(weight_kind, pos_label))
-        batch = CellSums(dyadic_grid(self.n_cells), sampling=seen.sampling, moments=True)
-        batch.precise = self.n_cells < _FEW_CELLS
-        for chunk in seen.chunks(_CHUNK):
-            batch.add(chunk)
-        _check_number(self.n + seen.n)
+        reading = Reading(weight_kind, pos_label)
+        if any(device_of(column) for column in (y_true, y_prob, sample_weight)):
+            from secant.sources.tensors.dyadic import cell_sums  # noqa: PLC0415  (for devices alone)
+
+            batch, forbidden = cell_sums(y_true, y_prob, sample_weight, reading, self.n_cells)
+        else:
+            seen = observations(y_true, y_prob, sample_weight, reading)
+            batch, forbidden = _sums_of(seen, self.n_cells), seen.forbidden_copies
+        _check_number(self.n + int(batch.count.sum()))
         # One assignment, so that an interruption leaves the old state or the new one.
         self._sums = _onto(self._sums, dyadic_grid(self.n_cells)).plus(batch)
-        self.forbidden += seen.forbidden_copies
+        self.forbidden += forbidden
 
     def merge(self, other: object) -> None:
         """Add everything another state has seen; the coarser of two grids is kept.
@@ -239,10 +244,7 @@ class Cells:
         """
         from secant._blocks.cell_file import unpack  # noqa: PLC0415  (as in save)
 
-        sums, forbidden = unpack(path)
-        state = cls(1)
-        state._sums, state.forbidden = sums, forbidden
-        return state
+        return of_sums(*unpack(path))
 
     def _blocks(self) -> tuple[Blocks, Totals]:
         if not self.n:
@@ -253,6 +255,21 @@ class Cells:
 
     def __repr__(self) -> str:
         return f"<secant.Cells: {self.n:,} predictions in {self.n_cells:,} cells>"
+
+
+def of_sums(sums: CellSums, forbidden: int) -> Cells:
+    """Return the state of sums over cells of equal width."""
+    state = Cells(1)
+    state._sums, state.forbidden = sums, forbidden  # noqa: SLF001
+    return state
+
+
+def _sums_of(seen: Observations, n_cells: int) -> CellSums:
+    batch = CellSums(dyadic_grid(n_cells), sampling=seen.sampling, moments=True)
+    batch.precise = n_cells < _FEW_CELLS
+    for chunk in seen.chunks(_CHUNK):
+        batch.add(chunk)
+    return batch
 
 
 def _check_number(n: int) -> None:

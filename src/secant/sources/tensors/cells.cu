@@ -2,6 +2,7 @@
 //   DOUBLE    1 where scores are float64, else float32
 //   WEIGHT    float or double where rows carry sampling weights, else not defined
 //   WIDE      1 where sums in shared memory may exceed 32 bits
+//   RESIDENT  how many blocks of threads share a multiprocessor in the first pass
 //   M         how many bits of a score's mantissa tell its bin
 // A score's own bits are a fixed-point number: they grow with it. Their upper part is a bin; a table
 // says at which cell the bin begins and how many of its lower bits remain inside one cell. Those
@@ -33,6 +34,7 @@ typedef float Score; typedef float2 Pair; typedef u32 Bits;
 #define BINS (MIDDLE + ((MANTISSA + 1) << M) + 1)
 #define BAD_VALUE 1u
 #define TOO_MANY 2u
+#define STASH 256
 
 // A number that grows with the score, whose lower bits are linear in it.
 __device__ __forceinline__ Bits order(Bits u) {
@@ -88,7 +90,7 @@ template <typename T> __device__ __forceinline__ void block_sum(T value, T* shar
 // What a block of threads keeps of totals: doubles, added up in a fixed order.
 #define REALS 8      // sum v | tiny0, tiny1 | weights: w, ww, wwv, wwe, largest
 
-extern "C" __global__ void __launch_bounds__(1024) cells(
+extern "C" __global__ void __launch_bounds__(1024, RESIDENT) cells(
     const Score* __restrict__ scores, const unsigned char* __restrict__ labels,
 #ifdef WEIGHT
     const WEIGHT* __restrict__ weights, double to_unit,
@@ -320,8 +322,29 @@ extern "C" __global__ void __launch_bounds__(1024) collect(
   extern __shared__ __align__(16) u32 memory[];
   u32* tab = memory;
   u32* mark = tab + ((BINS + 3) & ~3);
+  const u32 words = ((n_cells + 31) / 32 + 3) & ~3;
   for (u32 i = threadIdx.x; i < BINS; i += blockDim.x) tab[i] = table[i];
   for (u32 i = threadIdx.x; i < (n_cells + 31) / 32; i += blockDim.x) mark[i] = marks[i];
+  // What a warp has taken waits here, so that few of them ask at once where to put it.
+  const u32 warp = threadIdx.x / 32;
+  Bits* stash = (Bits*)(mark + words) + STASH * warp;
+#ifdef WEIGHT
+  double* heavy = (double*)((Bits*)(mark + words) + STASH * 32) + STASH * warp;
+#endif
+  u32 filled = 0;
+  auto flush = [&](u32 lane) {
+    u64 base = 0;
+    if (lane == 0) base = atomicAdd(size, (u64)filled);
+    base = __shfl_sync(0xffffffffu, base, 0);
+    for (u32 t = lane; t < filled; t += 32) if (base + t < capacity) {
+      keys[base + t] = stash[t];
+#ifdef WEIGHT
+      out_weights[base + t] = heavy[t];
+#endif
+    }
+    filled = 0;
+    __syncwarp();
+  };
   __syncthreads();
   const long long step = (long long)gridDim.x * blockDim.x, fours = (n + 3) / 4;
   const long long me = (long long)blockIdx.x * blockDim.x + threadIdx.x;
@@ -359,20 +382,20 @@ extern "C" __global__ void __launch_bounds__(1024) collect(
     u32 mine = __popc(takes), before = mine;
     for (int d = 1; d < 32; d <<= 1) { u32 up = __shfl_up_sync(0xffffffffu, before, d); if (lane >= d) before += up; }
     u32 all = __shfl_sync(0xffffffffu, before, 31);
-    u64 base = 0;
-    if (lane == 0) base = atomicAdd(size, (u64)all);
-    base = __shfl_sync(0xffffffffu, base, 0) + before - mine;
+    u32 at = filled + before - mine;
     #pragma unroll
     for (int k = 0; k < 4; k++) if (takes >> k & 1u) {
-      if (base < capacity) {
-        keys[base] = key[k];
+      stash[at] = key[k];
 #ifdef WEIGHT
-        out_weights[base] = (double)weights[4 * i + k];
+      heavy[at] = (double)weights[4 * i + k];
 #endif
-      }
-      base++;
+      at++;
     }
+    filled += all;
+    __syncwarp();
+    if (filled > STASH - 128) flush(lane);
   }
+  if (filled) flush(lane);
 }
 
 // Sums over ranges of sorted rows, one block of threads each, in a fixed order: low, high, n1, down,

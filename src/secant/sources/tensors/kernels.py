@@ -27,9 +27,11 @@ __all__ = ["BAD_VALUE", "FINE_UNIT", "TOO_MANY", "CellCounts", "CudaPasses", "Pa
 BAD_VALUE, TOO_MANY = 1, 2
 _REALS = 8
 _COLUMNS = 9
+_STASH = 256
 _THREADS = 1024
+RESIDENT = 1
 # Shared memory for the table of bins, the largest there is.
-_SPARE = 24 << 10
+_SPARE = 13 << 10
 # Weights are added as integers, in units of this part of a power of two above all of them.
 WEIGHT_UNIT = 2.0**-62
 FINE_UNIT = 2.0**-33
@@ -131,8 +133,13 @@ class CudaPasses:
     def room(self, *, wide: bool) -> int:
         """Return how many cells fit into the memory that a block of threads shares."""
         properties = self._torch.cuda.get_device_properties(self.scores.device)
-        memory = getattr(properties, "shared_memory_per_block_optin", 48 << 10) - _SPARE
+        memory = getattr(properties, "shared_memory_per_block_optin", 48 << 10)
+        memory = memory // self._resident(wide=wide) - _SPARE
         return int(memory // (8 * self._words(wide=wide)))
+
+    def _resident(self, *, wide: bool) -> int:
+        """Return how many blocks of threads share a multiprocessor in the first pass."""
+        return 1 if wide or self.weights is not None else RESIDENT
 
     def _words(self, *, wide: bool) -> int:
         """Return how many words of 32 bits there are for either response in a cell."""
@@ -149,7 +156,7 @@ class CudaPasses:
         torch, slots = self._torch, 2 * table.cells
         weighted = self.weights is not None
         words = self._words(wide=wide)
-        blocks = self._cores
+        blocks = self._cores * self._resident(wide=wide)
         # One array for everything: counts, rests, loads, some more, then doubles.
         sizes = [slots, 2 * slots, 2 * slots if weighted else 0, 8, _REALS * blocks]
         out = torch.zeros(sum(sizes), dtype=torch.int64, device=self.scores.device)
@@ -238,7 +245,7 @@ class CudaPasses:
             table,
             wide or weighted,
             2 * self._cores,
-            _table_bytes(table) + words.nbytes,
+            _table_bytes(table) + words.nbytes + 16 + _STASH * 32 * (16 if weighted else 8 if wide else 4),
             [*columns, np.int64(self._rows), entries, np.uint32(table.cells), flags, scores],
             [keys, size, np.uint64(most)],
         )
@@ -288,6 +295,7 @@ class CudaPasses:
 
     def _module(self, double: bool, leading: int, *, wide: bool) -> Any:  # noqa: FBT001
         options = [f"-DDOUBLE={int(double)}", f"-DWIDE={int(wide)}", f"-DM={leading}"]
+        options.append(f"-DRESIDENT={self._resident(wide=wide)}")
         if self.weights is not None:
             double_weights = self.weights.dtype == self._torch.float64
             options.append(f"-DWEIGHT={'double' if double_weights else 'float'}")

@@ -89,6 +89,16 @@ class SortedRows:
         edges, wanted = self.cuts(start, stop, pieces)
         return self._blocks(edges, wanted, moments=moments)
 
+    def cells(self, n_cells: int) -> tuple[IntArray, IntArray]:
+        """Return the cells of equal width that hold rows, and where each begins; then the end."""
+        found = [(self._scores(piece)[0] * n_cells).long() for piece in self._pieces()]
+        cell, rows = self.torch.cat(found).unique_consecutive(return_counts=True)
+        return cell.cpu().numpy(), np.concatenate([[0], np.cumsum(rows.cpu().numpy())])
+
+    def between(self, edges: IntArray, *, moments: bool) -> Blocks:
+        """Return the rows between edges, which begin with the first row, as blocks."""
+        return self._blocks(edges, np.ones(len(edges) - 1, bool), moments=moments)
+
     def ties(self, start: IntArray, stop: IntArray, *, moments: bool) -> Blocks:
         """Return ranges of rows as one block a score."""
         rows = stop - start
