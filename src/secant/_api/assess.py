@@ -300,8 +300,9 @@ def _with_random_ties(
     source: Source, method: Method, confidence_level: float, rng: np.random.Generator | None
 ) -> Calibration:
     if not isinstance(source, RowSource):
-        keeps = " needs rows in memory or in files; an engine keeps its rows"
-        raise InputError(Argument("ties", "random"), keeps)
+        keeps = " needs rows in memory or in files; an engine keeps its rows, and a device"
+        hint = " (a tensor comes to memory as .cpu())"
+        raise InputError(Argument("ties", "random"), keeps, hint=hint)
     assert rng is not None  # noqa: S101
     blocks, totals = source.shuffled(rng)
     if method == "monte-carlo" and not totals.equal_weights:

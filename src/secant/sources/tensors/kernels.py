@@ -128,7 +128,9 @@ class CudaPasses:
         self.scale = 1.0
         if weights is not None:
             highest = float(weights.max())
-            self.scale = 2.0 ** np.frexp(highest)[1] if np.isfinite(highest) and highest > 0 else 1.0
+            self.scale = (
+                2.0 ** np.frexp(highest)[1] if np.isfinite(highest) and highest > 0 else 1.0
+            )
 
     def room(self, *, wide: bool) -> int:
         """Return how many cells fit into the memory that a block of threads shares."""
@@ -170,7 +172,12 @@ class CudaPasses:
             wide,
             blocks,
             _table_bytes(table) + 4 * words * slots,
-            [*self._columns(1 / WEIGHT_UNIT), np.int64(self._rows), entries, np.uint32(table.cells)],
+            [
+                *self._columns(1 / WEIGHT_UNIT),
+                np.int64(self._rows),
+                entries,
+                np.uint32(table.cells),
+            ],
             [_hot(table, hot), counts, rests, loads, reals, extra],
         )
         table.limits  # noqa: B018  (made while the device works)
@@ -245,7 +252,10 @@ class CudaPasses:
             table,
             wide or weighted,
             2 * self._cores,
-            _table_bytes(table) + words.nbytes + 16 + _STASH * 32 * (16 if weighted else 8 if wide else 4),
+            _table_bytes(table)
+            + words.nbytes
+            + 16
+            + _STASH * 32 * (16 if weighted else 8 if wide else 4),
             [*columns, np.int64(self._rows), entries, np.uint32(table.cells), flags, scores],
             [keys, size, np.uint64(most)],
         )
@@ -277,7 +287,10 @@ class CudaPasses:
         if rows.weights is None:
             w0, w1 = n0, n1
         # A little more than rounding can have moved them.
-        rise, fall = (np.minimum(most + 1e-9, far * (1 + 1e-9) + 1e-9) for far, most in ((rise, up), (fall, down)))
+        rise, fall = (
+            np.minimum(most + 1e-9, far * (1 + 1e-9) + 1e-9)
+            for far, most in ((rise, up), (fall, down))
+        )
         return Blocks(low, high, n0, n1, w0, w1, down, up, None, rise, fall)
 
     def _sorted(self, keys: Any) -> Any:

@@ -102,7 +102,9 @@ class TensorRows:
     def refused(self) -> Forbidden:
         """The rows whose score rules out what happened, numbered as the user has them."""
         given = self.columns
-        wrong = ((self.scores == 0) & (self.labels == 1)) | ((self.scores == 1) & (self.labels == 0))
+        wrong = ((self.scores == 0) & (self.labels == 1)) | (
+            (self.scores == 1) & (self.labels == 0)
+        )
         rows = wrong.nonzero().ravel()
         if rows.shape[0] and self.scores.shape[0] < given.rows:
             rows = (given.weights > 0).nonzero().ravel()[rows]
@@ -221,7 +223,9 @@ class Unchanged:
     """Remembers how often tensors have been written to, where they count that."""
 
     def __init__(self, given: Columns) -> None:
-        self._tensors = [each for each in (given.labels, given.scores, given.weights) if each is not None]
+        self._tensors = [
+            each for each in (given.labels, given.scores, given.weights) if each is not None
+        ]
         self._versions = self._now()
 
     def recheck(self) -> None:

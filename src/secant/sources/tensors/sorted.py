@@ -186,9 +186,7 @@ class SortedRows:
             here = edges[(edges > piece.start) & (edges <= piece.stop)] - piece.start - 1
             index = self.torch.from_numpy(here).to(self.keys.device)
             before = before or [0] * len(columns)
-            found.append(
-                [c[index].cpu().numpy() + b for c, b in zip(columns, before, strict=True)]
-            )
+            found.append([c[index].cpu().numpy() + b for c, b in zip(columns, before, strict=True)])
             before = [int(c[-1]) + b for c, b in zip(columns, before, strict=True)]
         first = [np.zeros(int(edges[0] == 0), np.int64)]
         joined = [np.concatenate(first + list(column)) for column in zip(*found, strict=True)]

@@ -74,7 +74,10 @@ class PlainPasses:
             return None
         weights = None if self.w is None else torch.from_numpy(self.w[wanted])
         return sort_rows(
-            torch.from_numpy(self.p[wanted]), torch.from_numpy(self.y[wanted]), weights, counted=False
+            torch.from_numpy(self.p[wanted]),
+            torch.from_numpy(self.y[wanted]),
+            weights,
+            counted=False,
         )
 
     def blocks(self, rows, start, stop, pieces):
