@@ -30,14 +30,16 @@ TEXTS = [
 ]
 INTEGERS = [0, 1, 2, -1, 2**31, 2**53, 2**62, 2**62 - 1, 2**63 - 1, -(2**63)]
 FLOATS = [0.0, -0.0, 1.0, -1.0, math.nan, math.inf, -math.inf, 5e-324, 1e-200, 1e200, 1.7e308]
+OUTCOME_WEIGHTS = [None, None, None, (20, 1), (1, 1e6), (1e-4, 1e5)]
 FACTORS = [0.0, 0.5, 1 - 1e-5, 1 + 1e-5, 2.0, 1e9, 1e-9, -1.0]
 
 
 def honest(rng):
     """Return some cells that were fed with predictions, ordinary and extraordinary ones."""
     made = []
+    by_outcome = OUTCOME_WEIGHTS[rng.integers(len(OUTCOME_WEIGHTS))]
     for _ in range(rng.integers(0, 4)):
-        cells = Cells(1 << int(rng.choice([0, 1, 4, 8])))
+        cells = Cells(1 << int(rng.choice([0, 1, 4, 8])), outcome_weights=by_outcome)
         for _ in range(rng.integers(1, 3)):
             n = int(rng.integers(1, 20))
             scores = np.where(rng.random(n) < 0.5, rng.choice(SCORES, n), rng.random(n))
@@ -51,7 +53,37 @@ def honest(rng):
             ][rng.integers(6)]
             cells.update(rng.integers(0, 2, n), scores, **weights)
         made.append(cells)
-    return sum(made, Cells(1 << int(rng.choice([0, 6, 12]))))
+    return sum(made, Cells(1 << int(rng.choice([0, 6, 12])), outcome_weights=by_outcome))
+
+
+def as_version_1(cells):
+    """Return the file that version 1 of the format would have had for a state."""
+    sums, totals = cells._sums, cells._sums.totals()
+    filled = np.flatnonzero(sums.count[::2] + sums.count[1::2])
+    pairs = {name: column.reshape(-1, 2)[filled] for name, column in sums.columns().items()
+             if name != "wwv"}  # fmt: skip
+    wv = pairs.pop("wv").sum(axis=1)
+    ww = pairs.pop("ww", pairs["count"]).sum(axis=1).astype(float)
+    wwv = sums.wwv[filled] if sums.sampling else wv
+    columns = [sums.grid.cells[filled], *pairs.values(), wv, wwv, ww]
+    header = {
+        "version": 1,
+        "n_cells": sums.grid.n_cells,
+        "filled": len(filled),
+        "sampling": sums.sampling,
+        "forbidden": cells.forbidden,
+        "totals": {
+            "n": totals.n,
+            "weight": totals.weight,
+            "ww": totals.ww,
+            "wwv": totals.variance,
+            "wwe": totals.squares + totals.variance if sums.sampling else 0.0,
+            "largest": 0.25 if totals.n and not sums.sampling else float(wwv.max(initial=0)),
+        },
+    }
+    packed = zlib.compress(b"".join(column.tobytes() for column in columns))
+    content = MAGIC + json.dumps(header).encode() + b"\n" + packed
+    return content + hashlib.sha256(content).digest()
 
 
 class Forgery:
@@ -65,15 +97,18 @@ class Forgery:
         self.level = -1
 
     def _columns(self, data):
-        names = ["cells", "count", "offset", "weight", "wv", "wwv", "ww"]
-        widths = [1, 2, 2, 2, 1, 1, 1]
+        totals, old = self.header["totals"], self.header["version"] == 1
+        sampling = self.header["sampling"]
+        widths = {"cells": 1, "count": 2, "offset": 2, **({"weight": 2} if sampling else {})}
+        widths["wv"] = 1 if old or totals["outcome_weights"] is None else 2
+        if sampling or old:
+            widths |= {"wwv": 1, "ww": 1 if old or totals["ww1"] is None else 2}
         columns, start = {}, 0
-        for name, width in zip(names, widths, strict=True):
-            if name != "weight" or self.header["sampling"]:
-                size = width * self.header["filled"]
-                kind = "<i8" if name in {"cells", "count"} else "<f8"
-                columns[name] = np.frombuffer(data, kind, size, start).copy()
-                start += 8 * size
+        for name, width in widths.items():
+            size = width * self.header["filled"]
+            kind = "<i8" if name in {"cells", "count"} else "<f8"
+            columns[name] = np.frombuffer(data, kind, size, start).copy()
+            start += 8 * size
         return columns
 
     def content(self):
@@ -138,8 +173,10 @@ def of_sum(rng, forgery):
             column[[place, other]] = column[[other, place]]
         else:
             column[place : place + 1].view(np.int64)[:] ^= 1 << int(rng.integers(62))
-        total = {"count": "n", "weight": "weight", "ww": "ww", "wwv": "wwv"}.get(name)
         totals = forgery.header.get("totals")
+        total = {"count": "n", "weight": "weight", "ww": "ww", "wwv": "variance"}.get(name)
+        if total == "variance" and isinstance(totals, dict) and "wwv" in totals:
+            total = "wwv"
         if total and isinstance(totals, dict) and total in totals and rng.random() < 0.7:
             difference = float(column[place]) - float(before)
             if math.isfinite(difference) and math.isfinite(totals[total] + difference):
@@ -201,8 +238,11 @@ WAYS = [of_header, of_text, of_sum, of_sum, of_scale, of_rows, of_packing]
 
 def forge(rng, folder):
     """Return the content of a file with up to three things wrong, now and then with none."""
-    honest(rng).save(Path(folder) / "honest")
+    cells = honest(rng)
+    cells.save(Path(folder) / "honest")
     content = (Path(folder) / "honest").read_bytes()
+    if rng.random() < 0.3 and cells.outcome_weights is None:
+        content = as_version_1(cells)
     forgery = Forgery(content)
     changes = int(rng.choice([0, 1, 1, 1, 2, 3]))
     for way in rng.choice(len(WAYS), changes):
@@ -221,7 +261,9 @@ def judge(path, *, is_honest=False):
     assert 0 <= cells.forbidden <= cells.n < 2**62
     if cells.n:
         assert_answers(cells)
-        for other in (cells, state_of_one_row(cells.n_cells), state_of_one_row(1)):
+        by_outcome = cells.outcome_weights
+        others = (state_of_one_row(n_cells, by_outcome) for n_cells in (cells.n_cells, 1))
+        for other in (cells, *others):
             try:
                 both = cells + other
             except InputError as error:
@@ -238,8 +280,8 @@ def judge(path, *, is_honest=False):
     return "loaded"
 
 
-def state_of_one_row(n_cells):
-    cells = Cells(min(n_cells, 64))
+def state_of_one_row(n_cells, outcome_weights=None):
+    cells = Cells(min(n_cells, 64), outcome_weights=outcome_weights)
     cells.update([1], [0.3])
     return cells
 
@@ -261,7 +303,8 @@ def assert_answers(cells):
     at_most = np.where((blocks.low <= 0.5) & (blocks.high >= 0.5), 0.25, ends)
     most = float((at_most * blocks.weight.astype(float) ** 2).sum())
     variance = (bounds.sigma * float(blocks.weight.sum())) ** 2
-    assert variance <= most * (1 + 1e-6) + 1e-290
+    if cells.outcome_weights is None:
+        assert variance <= most * (1 + 1e-6) + 1e-290
 
 
 def main():

@@ -27,7 +27,15 @@ if _TYPE_CHECKING:
     from secant._results.group_comparison import Contrast, GroupComparison
     from secant._results.model_comparison import ModelComparison
     from secant._results.monitor import MonitorHistory, Period, Where
-    from secant._results.parts import ECE, Curve, Interval, Reliability, Statistic
+    from secant._results.parts import (
+        ECE,
+        Curve,
+        Interval,
+        Recalibrated,
+        Reliability,
+        Score,
+        Statistic,
+    )
     from secant._results.scan import Scan
     from secant._results.segments import Segment
     from secant.errors import InputError, MissingExtraError, SecantError
@@ -55,9 +63,11 @@ __all__ = [
     "MonitorDisplay",
     "MonitorHistory",
     "Period",
+    "Recalibrated",
     "Reliability",
     "ReliabilityDisplay",
     "Scan",
+    "Score",
     "SecantError",
     "Segment",
     "Statistic",
@@ -97,7 +107,15 @@ _HOMES = {
     "_results.group_comparison": ("Contrast", "GroupComparison"),
     "_results.model_comparison": ("ModelComparison",),
     "_results.monitor": ("MonitorHistory", "Period", "Where"),
-    "_results.parts": ("ECE", "Curve", "Interval", "Reliability", "Statistic"),
+    "_results.parts": (
+        "ECE",
+        "Curve",
+        "Interval",
+        "Recalibrated",
+        "Reliability",
+        "Score",
+        "Statistic",
+    ),
     "_results.scan": ("Scan",),
     "_results.segments": ("Segment",),
     "errors": ("InputError", "MissingExtraError", "SecantError"),

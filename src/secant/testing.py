@@ -21,7 +21,9 @@ def assert_calibrated(
     *,
     by: Any = None,
     alpha: float = 0.01,
-    max_ecce_r: float = 0.02,
+    max_ecce_r: float | None = None,
+    max_miscalibration: float | None = None,
+    within: float | None = None,
     **options: Any,
 ) -> Calibration | Assessments:
     """Raise AssertionError if predictions are miscalibrated beyond chance and beyond a tolerance.
@@ -29,7 +31,8 @@ def assert_calibrated(
     Both must be so: at ten million predictions a deviation nobody minds is beyond chance, and
     with thirty a large one may be chance. An outcome that its score ruled out, such as an event
     after a score of 0, is beyond chance whatever the P-value. A test that passes does not prove
-    calibration; the result that is returned says what could have been seen.
+    calibration; the result that is returned says what could have been seen. To have calibration
+    shown, up to a tolerance, ask for ``within``: then too few predictions fail as well.
 
     Parameters
     ----------
@@ -41,9 +44,18 @@ def assert_calibrated(
     alpha : float
         The P-value of ECCE-R up to which chance is ruled out: how often a calibrated model may
         fail.
-    max_ecce_r : float
+    max_ecce_r : float, optional
         The largest ECCE-R that is tolerated. It is compared with the ECCE-R of these predictions,
-        which noise raises: a model near its tolerance may fail.
+        which noise raises: a model near its tolerance may fail. 0.02 if no limit is given; a limit
+        that is not given beside another is not judged.
+    max_miscalibration : float, optional
+        The largest mean miscalibration that is tolerated over any range of scores: 0.1 is ten
+        points. It fails where some range is shown to be beyond, so a model within it fails at most
+        as often as ``alpha`` says, and a narrow defect of few predictions may pass.
+    within : float, optional
+        What the true ECCE-R must be shown not to exceed: it fails unless the upper end of its
+        confidence interval is at most this. For calibrated predictions that takes about
+        (2 / ``within``) squared of them, with the ``alpha`` of 0.01.
     **options
         Passed on to :func:`secant.assess` or :func:`secant.assess_by`, such as ``data``,
         ``sample_weight`` or ``pos_label``. ``confidence_level`` is 1 - ``alpha`` unless given.
@@ -81,17 +93,26 @@ def assert_calibrated(
         ...
     AssertionError: Gate crossed: ECCE-R 0.17... (P = ...), tolerance 0.02, level 0.01.
     ...
+    >>> assert_calibrated(happened, forecast, within=0.01)  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+        ...
+    AssertionError: Gate crossed: too few predictions to show it within 0.01, as far as 99% goes...
+    ...
     """
     __tracebackhide__ = True  # pytest shows the line that called
-    gate = Gate(alpha, max_ecce_r)
+    if max_ecce_r is max_miscalibration is within is None:
+        max_ecce_r = 0.02
+    gate = Gate(alpha, max_ecce_r, max_miscalibration, within)
     # The verdict below speaks at the level of the gate.
     options.setdefault("confidence_level", gate.confidence_level)
     if by is None:
         result = assess(y_true, y_prob, **options)
-        if gate.crossed(result):
-            raise AssertionError(f"{gate.words(result)}\n{result}")
+        stand = gate.judge(result)
+        if stand.crossed:
+            raise AssertionError(f"{stand.words}\n{result}")
         return result
     results = assess_by(y_true, y_prob, by, **options)
-    if gate.crossing(results):
-        raise AssertionError(f"{gate.group_words(results)}\n{results}")
+    stands = gate.judge_groups(results)
+    if stands.crossing:
+        raise AssertionError(f"{stands.words}\n{results}")
     return results

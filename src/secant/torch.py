@@ -5,6 +5,7 @@ Needs the extra ``torch``. Tensors may lie on any device; they are never copied 
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -35,7 +36,7 @@ _PLACES = 2.0**30
 _CHUNK = 1 << 22
 
 
-class CalibrationError(torchmetrics.Metric):  # type: ignore[misc]  # torchmetrics comes as Any
+class CalibrationError(torchmetrics.Metric):  # type: ignore[name-defined,misc]  # comes as Any
     """ECCE-R and ECCE-MAD of all predictions seen, as a metric of torchmetrics.
 
     The state is the sums of a :class:`secant.Cells`: of constant size, added up across batches and
@@ -75,8 +76,10 @@ class CalibrationError(torchmetrics.Metric):  # type: ignore[misc]  # torchmetri
 
     counts: Tensor
     places: Tensor
+    remainders: Tensor
     squares: Tensor
     variance: Tensor
+    log_loss: Tensor
     forbidden: Tensor
 
     def __init__(self, task: Task = "binary", n_cells: int = 65536, **kwargs: Any) -> None:
@@ -85,9 +88,10 @@ class CalibrationError(torchmetrics.Metric):  # type: ignore[misc]  # torchmetri
         dyadic_grid(n_cells)  # refuses what is no number of cells
         self.task, self.n_cells = task, int(n_cells)
         slots = 2 * (self.n_cells + 1)
-        for name, size in (("counts", slots), ("places", slots), ("squares", slots)):
-            self.add_state(name, torch.zeros(size, dtype=torch.int64), dist_reduce_fx="sum")
-        self.add_state("variance", torch.zeros((), dtype=torch.float64), dist_reduce_fx="sum")
+        for name in ("counts", "places", "remainders", "squares"):
+            self.add_state(name, torch.zeros(slots, dtype=torch.int64), dist_reduce_fx="sum")
+        for name in ("variance", "log_loss"):
+            self.add_state(name, torch.zeros((), dtype=torch.float64), dist_reduce_fx="sum")
         self.add_state("forbidden", torch.zeros((), dtype=torch.int64), dist_reduce_fx="sum")
 
     def update(self, preds: Tensor, target: Tensor) -> None:
@@ -120,8 +124,14 @@ class CalibrationError(torchmetrics.Metric):  # type: ignore[misc]  # torchmetri
         place = scaled - cell
         slot = 2 * cell.long() + rows.labels
         self.counts += torch.bincount(slot, minlength=len(self.counts))
-        for state, values in ((self.places, place), (self.squares, place * place)):
-            state.index_add_(0, slot, (values * _PLACES).round().long())
+        whole = (place * _PLACES).floor()
+        remainder = (place * _PLACES - whole) * _PLACES
+        square = place * place * _PLACES
+        states = (self.places, whole), (self.remainders, remainder), (self.squares, square)
+        for state, values in states:
+            state.index_add_(0, slot, values.round().long())
+        chance = torch.where(rows.labels == 1, scores, 1 - scores)
+        self.log_loss -= chance.log().sum()
         self.variance += (scores * (1 - scores)).sum()
         certain = (scores == 0) | (scores == 1)
         self.forbidden += (certain & (rows.labels != scores)).sum()
@@ -160,21 +170,20 @@ class CalibrationError(torchmetrics.Metric):  # type: ignore[misc]  # torchmetri
     @property
     def cells(self) -> Cells:
         """The state as a :class:`secant.Cells`, to be saved, added up or monitored."""
-        counts, places, squares = (
-            column.cpu().numpy() for column in (self.counts, self.places, self.squares)
-        )
-        sums = CellSums(dyadic_grid(self.n_cells), sampling=False, moments=True)
+        names = ("counts", "places", "remainders", "squares")
+        counts, places, remainders, squares = (getattr(self, n).cpu().numpy() for n in names)
+        sums = CellSums(dyadic_grid(self.n_cells), sampling=False, moments=True, log_loss=True)
         sums.count = counts.copy()
-        sums.offset = places / _PLACES
-        n = counts[::2] + counts[1::2]
-        offset = sums.offset[::2] + sums.offset[1::2]
-        square = (squares[::2] + squares[1::2]) / _PLACES
-        low, unit = sums.grid.anchor, sums.grid.unit
-        variance = n * low * (1 - low) + (1 - 2 * low) * unit * offset - unit * unit * square
-        sums.wv = np.clip(variance, 0, n / 4)
-        sums.wwv, sums.ww = sums.wv.copy(), n.astype(np.float64)
-        total = int(n.sum())
-        sums.parts = [Totals(total, total, total, float(self.variance), 0.0, 0.25)]
+        sums.offset = (places + remainders / _PLACES) / _PLACES
+        low, unit = np.repeat(sums.grid.anchor, 2), sums.grid.unit
+        # s(1 - s) with s = low + unit o, added up.
+        variance = counts * low * (1 - low) + (1 - 2 * low) * unit * sums.offset
+        sums.wv = np.clip(variance - unit * unit * squares / _PLACES, 0, counts / 4)
+        n, whole, log_loss = int(counts.sum()), float(self.variance), float(self.log_loss)
+        # Scores that are tiny beside a cell: what is kept of cells and the whole shall agree.
+        cells = math.fsum(sums.wv)
+        whole = whole if math.isclose(cells, whole, rel_tol=1e-10) else cells
+        sums.parts = [Totals(n, n, n, whole, 0.0, 0.0, 0.0, 0.0, log_loss, ())]
         return of_sums(sums, int(self.forbidden))
 
 

@@ -45,7 +45,7 @@ def assert_counted(p, y, weights=None, *, counted=False):
     v = score * (1 - score)
     assert blocks.moments.ww.tolist() == ww.tolist()
     assert blocks.moments.wv.tolist() == ((w0 + w1) * v).tolist()
-    assert blocks.moments.wwv.tolist() == (ww * v).tolist()
+    assert blocks.moments.variance.tolist() == (ww * v).tolist()
 
 
 @pytest.mark.parametrize("dtype", LABELS)
@@ -98,7 +98,7 @@ def test_disjoint_tables_are_joined_in_the_order_of_scores(moments, data, owners
         collapse(p[owner == i], y[owner == i], w[owner == i], moments=moments)
         for i in np.unique(owner)
     ]
-    assert ("wwv" in as_dict(whole)) == moments
+    assert ("ww0" in as_dict(whole)) == moments
     for several in (parts, parts[::-1]):
         assert as_dict(concatenate(several)) == as_dict(whole)
 
@@ -144,5 +144,5 @@ def test_finer_blocks_must_hold_the_same_observations(change):
 def test_ten_events_are_no_longer_few(variance, few, weight):
     """The variance counts in units of an average squared weight."""
     square = weight**2
-    totals = Totals(400, 400 * weight, 400 * square, variance * square, 100 * square, square / 4)
+    totals = Totals(400, 400 * weight, 400 * square, variance * square, 100 * square)
     assert totals.few_events == few

@@ -20,8 +20,8 @@ def test_quiet_is_a_line_a_model(file):
     shown = assess(file, *NAMED, "--y-prob", "better", "--by", "segment", "--quiet")
     lines = shown.output.splitlines()
     assert len(lines) == 4
-    assert lines[0].startswith("forecast: Miscalibrated: ECCE-R 0.0")
-    assert lines[1].startswith("better: No miscalibration found: ECCE-R 0.0")
+    assert lines[0].startswith("forecast: Miscalibrated: too high. ECCE-R 0.0")
+    assert lines[1].startswith("better: No miscalibration found. ECCE-R 0.0")
     assert lines[2].startswith("forecast: 1 of 3 groups")
 
 
@@ -80,10 +80,19 @@ def test_json_holds_every_number(file, columns, tmp_path):
         "pos_label": None, "weight_kind": "sampling", "method": "auto", "confidence_level": 0.99,
         "adjust": "holm",
     }  # fmt: skip
+    whole, parts = (found["gate"].pop(name) for name in ("judgements", "group_judgements"))
     assert found["gate"] == {
         "alpha": 0.01, "max_ecce_r": 0.0, "crossed": True, "models": ["forecast"],
         "groups": {"forecast": ["south"]},
     }  # fmt: skip
+    assert whole["forecast"] == [
+        {
+            "limit": "max_ecce_r", "tolerance": 0.0, "answer": "crossed",
+            "pvalue": result.ecce_r.pvalue,
+        }
+    ]  # fmt: skip
+    answers = {each["key"]: each["judgements"][0]["answer"] for each in parts["forecast"]}
+    assert answers == {"south": "crossed", "north": "passed", "[red]west": "passed"}
     assert found["secant"] == secant.__version__
 
 
@@ -148,6 +157,17 @@ def test_infinite_groups_are_json(tmp_path):
             "better: Gate passed",
         ),
         (("--alpha", "1e-300"), 0, "Gate passed"),
+        (("--max-miscalibration", "0.02"), 1, "points are tolerated (P = "),
+        (("--max-miscalibration", "0.5"), 0, "no range of scores is shown to be off by more than"),
+        (("--within", "0.5"), 0, "Gate passed: within 0.5, as far as 95% goes: ECCE-R is between"),
+        (("--within", "0.001"), 1, "Gate crossed: beyond 0.001, as far as 95% goes: ECCE-R is"),
+        (
+            ("--within", "0.02", "--y-prob", "better"),
+            1,
+            "better: Gate crossed: too few predictions",
+        ),
+        (("--max-ecce-r", "0.5", "--max-miscalibration", "0.02"), 1, "Gate crossed: scores"),
+        (("--within", "0.5", "--by", "segment"), 0, "by all 3 groups (shown to be within 0.5"),
     ],
 )
 def test_the_gate(file, options, code, words):
@@ -157,18 +177,35 @@ def test_the_gate(file, options, code, words):
         assert words is None or words in " ".join(shown.output.split())
 
 
+def test_the_gate_adjusts_for_several_models(tmp_path):
+    rng = np.random.default_rng(0)
+    p = rng.uniform(0.2, 0.8, 3000)
+    y = rng.random(3000) < p + 0.03
+    columns = {"y": y.astype(int), "a": p, "c": p + rng.normal(0, 1e-3, 3000)}
+    file = write(tmp_path / "a.parquet", columns)
+    alone = secant.assess(y, p).ecce_r.pvalue
+    level = str(1.5 * alone)
+    assert assess(file, "--y-true", "y", "--y-prob", "a", "--alpha", level).exit_code == 1
+    both = ("--y-true", "y", "--y-prob", "a", "--y-prob", "c", "--alpha", level)
+    shown = assess(file, *both)
+    assert shown.exit_code == 0, shown.output
+    assert "after Holm's correction for 2 models" in " ".join(shown.output.split())
+    found = json.loads(assess(file, *both, "--json", "-").stdout)["gate"]["judgements"]["a"]
+    assert found[0]["pvalue"] == pytest.approx(2 * alone)
+
+
 def test_impossible_outcomes_cross_the_gate_whatever_the_pvalue(tmp_path):
     rng = np.random.default_rng(0)
     p = np.append(rng.uniform(0.2, 0.8, 400), np.zeros(200))
     y = (rng.random(600) < p).astype(int)
     y[-2:] = 1
     file = write(tmp_path / "a.parquet", {"y": y, "p": p, "g": ["all"] * 600})
-    reason = "; 2 impossible outcomes rule out chance, whatever the P-value."
+    reason = "; 2 wrong scores of exactly 0 or 1 rule out chance, whatever the P-value."
     for more in ((), ("--quiet",)):
         shown = assess(file, "--alpha", "0.01", *more)
         assert shown.exit_code == 1, shown.output
         words = " ".join(shown.output.split())
-        assert "No miscalibration found beyond 2 impossible outcomes" in words
+        assert "2 scores of exactly 0 or 1 were wrong; no other miscalibration found" in words
         assert words.endswith(reason)
         shown = assess(file, "--max-ecce-r", "0.5", "--by", "g", *more)
         assert shown.exit_code == 0, shown.output
@@ -230,7 +267,8 @@ def test_a_column_of_groups_that_is_not_there_is_found_out_before_the_work(file,
 
 def test_help_has_examples_and_exit_codes():
     shown = assess("--help").output
-    for words in ("Examples:", "Exit codes:", "--max-ecce-r", "secant assess preds.parquet"):
+    limits = "--max-ecce-r", "--max-miscalibration", "--within"
+    for words in ("Examples:", "Exit codes:", *limits, "secant assess preds.parquet"):
         assert words in shown
 
 

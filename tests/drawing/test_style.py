@@ -22,7 +22,7 @@ def test_no_two_of_many_models_look_alike():
 @pytest.mark.parametrize(
     ("change", "words", "color"),
     [
-        ({}, "too low by 10 points", style.TOO_LOW),
+        ({}, "too low by 10.0 points", style.TOO_LOW),
         ({"miscalibration": -0.01234}, "too high by 1.23 points", style.TOO_HIGH),
         ({"miscalibration": 0.0}, "no deviation", style.TOO_LOW),
         ({"n": 0}, "no deviation", style.TOO_LOW),

@@ -206,6 +206,13 @@ def test_brute_force_r(seed, n, unit, most):
         assert 10**bracket.high <= truth * (1 + truth)
 
 
+def run(path, grid, c):
+    """Return the masses that rise and that fall by c, lower and upper ones, and their error."""
+    last = np.array([len(path) - 1])
+    lower, upper, error = finite._r(path, grid, c, chains.absorbed, last)
+    return lower[:, 0], upper[:, 0], error
+
+
 @pytest.mark.parametrize("seed", range(3))
 def test_brute_force_r_of_every_grid(seed):
     """Every grid and every pooling gives bounds, with barriers that hit outcomes exactly."""
@@ -219,8 +226,8 @@ def test_brute_force_r_of_every_grid(seed):
     path, _, c = observe(score, size, n1)
     widths = []
     for grid in (*map(plans.Rounding, (1, 2, 7, 30, 300)), plans.keyed(path, c).rounding):
-        lower, upper, _ = finite._r(path, grid, c, chains.absorbed)
-        rise, fall, rise_upper, fall_upper = (mass / chains.SCALE for mass in lower + upper)
+        lower, upper, _ = run(path, grid, c)
+        rise, fall, rise_upper, fall_upper = (mass / chains.SCALE for mass in (*lower, *upper))
         assert rise <= rise_upper
         assert fall <= fall_upper
         assert (rise + fall) / (1 + max(rise, fall)) <= truth * (1 + 1e-12)
@@ -228,6 +235,66 @@ def test_brute_force_r_of_every_grid(seed):
         widths.append((rise_upper + fall_upper) / (rise + fall) - 1)
     assert widths[-1] == 0.0
     assert widths[0] > widths[2] > widths[4] > 0
+
+
+@pytest.mark.parametrize("kind", ["uniform", "rare", "ten values"])
+@pytest.mark.parametrize("n", [30, 300])
+def test_the_second_digit_is_certain(kind, n):
+    """P-values that anybody decides by; beyond one half paths that do both leave it open."""
+    rng = np.random.default_rng(n)
+    scores = {
+        "uniform": lambda: rng.random(n),
+        "rare": lambda: rng.beta(1, 20, n),
+        "ten values": lambda: rng.integers(1, 11, n) / 11,
+    }[kind]()
+    seen = 0
+    for _ in range(12):
+        low, high = (10**bound for bound in certified_r(*observed_table(rng, scores, 0.02)))
+        if 0.02 < high < 0.3:
+            seen += 1
+            assert not finite.too_wide(low, high)
+        elif high < 0.6:
+            assert high - low < 0.03
+    assert seen
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_paths_that_rise_and_fall(seed):
+    """The chance of both is what is left of the sum of the two, and lies between its bounds."""
+    rng = np.random.default_rng(seed)
+    unit = 32
+    units = np.sort(rng.choice(np.arange(1, unit), 24))
+    score, size = np.unique(units / unit, return_counts=True)
+    n1 = rng.binomial(size, score)
+    x = np.concatenate([[0.0], np.cumsum(n1 - size * score)])
+    path, _, c = observe(score, size, n1)
+    plan, marks = plans.keyed(path, c), path.marks(8)
+    lower, upper, _ = finite._r(path, plan.rounding, c, chains.absorbed, marks)
+    back = finite._backwards(plan, c, chains.absorbed, marks)
+    whole = (size * score * unit).round().astype(int) // size
+    truth = exact_r(whole.tolist(), size.tolist(), unit, round((x.max() - x.min()) * unit))
+    both = float(lower[:, -1].sum()) / chains.SCALE - truth
+    for first, after in (((lower, upper), back), (back, (lower, upper))):
+        least, most = finite._both(*first, *after)
+        assert least <= both * (1 + 1e-9)
+        assert both <= most * (1 + 1e-9)
+        assert most > 0
+
+
+@pytest.mark.parametrize("seed", range(14))
+def test_a_path_backwards_rises_as_often(seed):
+    """By its end; and it meets the same marks from the other side."""
+    path, _, c = observe(*random_ties(seed))
+    if c <= 0 or len(path) > 200 or not len(path):
+        return
+    marks = path.marks(8)
+    assert marks[-1] == len(path) - 1
+    assert (np.diff(marks) > 0).all()
+    other = path.backwards()
+    assert (len(path) - 2 - marks[:-1])[::-1].tolist() == other.marks(8)[:-1].tolist()
+    ahead = run(path, plans.keyed(path, c).rounding, c)[0]
+    back = run(other, plans.keyed(other, c).rounding, c)[0]
+    assert np.allclose(ahead, back, rtol=1e-9, atol=0)
 
 
 def test_sum_of_both_is_no_lower_bound():
@@ -244,7 +311,7 @@ def test_sum_of_both_is_no_lower_bound():
         ends=np.arange(12),
     )
     grid = plans.keyed(path, c / unit).rounding
-    lower, _, _ = finite._r(path, grid, c / unit - 1e-9, chains.absorbed)
+    lower, _, _ = run(path, grid, c / unit - 1e-9)
     rise, fall = (mass / chains.SCALE for mass in lower)
     truth = exact_r(units, [1] * 12, unit, c)
     assert rise + fall > truth * 1.1
@@ -508,8 +575,8 @@ def test_pooled_bounds_hold(seed, kind):
         lower, upper, _ = finite._mad(coarser, deviation, chains.absorbed)
         assert finite._log10(lower) <= truth + 1e-11
         assert truth <= finite._log10(upper) + 1e-11
-        fine = finite._r(path, plans.Rounding(200), span, chains.absorbed)
-        coarse = finite._r(coarser, plans.Rounding(200), span, chains.absorbed)
+        fine = run(path, plans.Rounding(200), span)
+        coarse = run(coarser, plans.Rounding(200), span)
         for which in (0, 1):
             assert coarse[0][which] <= fine[1][which] * (1 + 1e-11)
             assert fine[0][which] <= coarse[1][which] * (1 + 1e-11)

@@ -85,7 +85,7 @@ def test_a_pvalue_at_the_level_is_a_finding():
         groups = ranked(["a"], [result], np.array([adjusted]), adjust="holm", by=("group",))
         assert bool(groups.failing) is found
         alone = replace(result, ecce_r=replace(result.ecce_r, pvalue=adjusted))
-        assert str(alone).startswith("Miscalibrated.") is found
+        assert str(alone).startswith("Miscalibrated") is found
 
 
 # --- few events -----------------------------------------------------------------------------------

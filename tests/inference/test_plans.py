@@ -24,12 +24,13 @@ def test_operations_count_what_is_done(monkeypatch):
     """Multiplications of the chains that are run, from the chains themselves."""
     done = []
 
-    def count(chain):
+    def count(chain, marks):
         cells = (chain.high - chain.low - 1).clip(0) * (
             1 if chain.entry is None else chain.entry.shape[1]
         )
         done.append(int((2 * cells).sum()))
-        return np.full(1 if chain.entry is None else chain.entry.shape[1], chains.SCALE)
+        columns = 1 if chain.entry is None else chain.entry.shape[1]
+        return np.full((len(marks), columns), chains.SCALE)
 
     monkeypatch.setattr(chains, "absorbed", count)
     rng = np.random.default_rng(13)

@@ -9,6 +9,7 @@ from datasets import datasets
 from helpers import optional
 from secant import CumulativeDisplay, InputError, null
 from secant._drawing import style
+from secant._drawing.findings import in_short
 from secant.paper import synthetic
 
 optional("matplotlib")
@@ -50,23 +51,26 @@ def test_what_is_drawn_equals_the_numbers(data):
 
 
 @given(datasets(most=80))
-@settings(max_examples=30)
-def test_the_secant_has_the_slope_of_the_worst_range(data):
+@settings(max_examples=15)
+def test_secants_have_the_slopes_of_what_was_found(data):
     y, p, w = data
     result = secant.assess(y, p, sample_weight=w)
     display = CumulativeDisplay(result).plot(axes())
-    (x0, y0), (x1, y1) = display.secants[0]
-    if not result.worst.n:
-        assert display.secants_ == display.notes_ == []
-        return
-    [line] = display.secants_
-    assert (line.get_xydata() == display.secants[0]).all()
-    assert x1 - x0 == pytest.approx(result.worst.weight, abs=1e-12)
-    assert y1 - y0 == pytest.approx(result.worst.miscalibration * result.worst.weight, abs=1e-12)
+    (_, y0), (_, y1) = display.secants[0]
     assert abs(y1 - y0) == pytest.approx(result.ecce_r.value, abs=1e-12)
-    expected = style.TOO_HIGH if result.worst.direction == "too high" else style.TOO_LOW
-    assert to_hex(line.get_color()) == expected
-    assert display.notes_[0].get_text().lower() == style.deviation(result.worst)
+    if not result.worst.n:
+        assert display.secants_ == display.notes_ == display.shades_ == []
+        return
+    [found] = display.findings
+    assert {each.range for each in found} == set(result.intervals or [result.worst])
+    for line, shade, each in zip(display.secants_, display.shades_, found, strict=True):
+        (x0, y0), (x1, y1) = line.get_xydata()
+        assert x1 - x0 == pytest.approx(each.range.weight, abs=1e-12)
+        assert y1 - y0 == pytest.approx(each.range.total, abs=1e-12)
+        expected = style.TOO_HIGH if each.range.direction == "too high" else style.TOO_LOW
+        expected = expected if result.intervals else style.NOISE
+        assert to_hex(line.get_color()) == to_hex(shade.get_facecolor()) == expected
+    assert display.notes_[0].get_text().lower() == in_short(result)
 
 
 @given(datasets(most=40))
@@ -84,9 +88,45 @@ def test_every_kind_of_data_can_be_rendered(data):
 def test_the_words_are_those_of_the_verdict():
     n, family = 32768, "square rooted"
     result = secant.assess(synthetic.responses(n, family)[0], synthetic.scores(n, family))
-    first, second = (text.get_text() for text in result.plot(axes()).notes_)
-    assert first == "Too high by 2.51 points"
-    assert second == "scores 0.292 to 1.000; 95% limits 1.87 to 3.15"
+    display = result.plot(axes())
+    assert [text.get_text() for text in display.notes_] == [
+        "Too extreme",
+        "+ too low by 12.4 points (5.46 to 19.3) over scores 0.026 to 0.292",
+        "\N{MINUS SIGN} too high by 2.51 points (1.87 to 3.15) over scores 0.292 to 1.000",
+    ]
+    colors = [to_hex(text.get_color()) for text in display.notes_]
+    assert colors == [style.INK, style.TOO_LOW, style.TOO_HIGH]
+    # Each range has its sign at its foot, for those who see no colours.
+    signs = [text for text in display.ax_.texts if text.get_gid() == "secant:sign"]
+    assert [text.get_text() for text in signs] == ["+", "\N{MINUS SIGN} too high"]
+
+
+def test_one_direction_is_said_with_its_range():
+    rng = np.random.default_rng(1)
+    p = rng.random(4000)
+    result = secant.assess(rng.random(4000) < p**2, p)
+    first, second = result.plot(axes()).notes_
+    assert first.get_text() == "Too high by 18.0 points"
+    assert to_hex(first.get_color()) == style.TOO_HIGH
+    assert second.get_text() == "scores 9.6e-05 to 0.963; 95% limits 16.3 to 19.6"
+
+
+def test_noise_is_grey_and_says_so():
+    rng = np.random.default_rng(0)
+    p = rng.random(500)
+    result = secant.assess(rng.random(500) < p, p)
+    assert not result.found
+    display = result.plot(axes(), band=True)
+    assert display.notes_[0].get_text() == "Could be noise"
+    said = " ".join(text.get_text() for text in display.ax_.texts).lower()
+    assert not {"too high", "too low"} & {said[k : k + 8].strip() for k in range(len(said))}
+    colored = [*display.secants_, *display.shades_, *display.notes_]
+    colors = {
+        to_hex(each.get_facecolor() if hasattr(each, "get_facecolor") else each.get_color())
+        for each in colored
+    }
+    assert colors == {style.NOISE, style.MUTED}
+    assert in_short(result) == "could be noise"
 
 
 @pytest.mark.parametrize("level", [0.5, 0.95, 0.999])
@@ -121,23 +161,6 @@ def test_frequency_weights_draw_the_repeated_rows():
     assert counted.fraction_axis_.get_xlabel() == "Fraction of predictions"
 
 
-def test_a_null_result_is_decorated_like_a_significant_one():
-    rng = np.random.default_rng(0)
-    p = rng.random(500)
-    even = secant.assess(rng.random(500) < p, p)
-    uneven = secant.assess(rng.random(500) < p**3, p)
-    assert even.ecce_r.pvalue > 0.05
-    assert uneven.ecce_r.pvalue < 1e-6
-
-    def kinds(result):
-        return [
-            (type(artist).__name__, artist.get_gid(), getattr(artist, "get_alpha", int)())
-            for artist in result.plot(axes(), band=True).ax_.get_children()
-        ]
-
-    assert kinds(even) == kinds(uneven)
-
-
 def test_a_display_can_leave_out_the_worst_range(paper):
     display = paper.plot(axes(), worst=False)
     assert display.secants_ == display.notes_ == []
@@ -160,13 +183,16 @@ def test_several_models_share_the_axes(models):
         assert (line.get_ydata() == result.curve.difference).all()
     words = [text.get_text() for text in display.legend_.get_texts()]
     assert words == [
-        f"{name}: {style.deviation(result.worst)}"
-        for name, result in zip(display.names, display.results, strict=True)
+        "right: could be noise",
+        "high: too high by 16.2 points",
+        "low: too low by 17.6 points",
     ]
-    assert display.results[1].worst.direction == "too high"
-    assert display.results[2].worst.direction == "too low"
-    assert display.notes_ == []
-    assert len(display.secants_) == 3
+    assert display.notes_ == display.shades_ == []
+    assert [to_hex(line.get_color()) for line in display.secants_] == [
+        style.NOISE,
+        style.TOO_HIGH,
+        style.TOO_LOW,
+    ]
 
 
 def test_no_model_wears_the_colour_of_a_direction():
@@ -241,6 +267,22 @@ def test_names_of_a_mapping_are_final(paper):
         CumulativeDisplay({"a": paper}, name="b")
     with pytest.raises(InputError, match="keys of y_prob"):
         CumulativeDisplay.from_predictions([0, 1], {"a": [0.2, 0.7]}, name="b")
+
+
+def test_a_label_is_what_the_legend_says(paper):
+    alone = paper.plot(axes(), label="Mine: v2")
+    assert alone.line_.get_label() == "Mine: v2"
+    assert [text.get_text() for text in alone.legend_.get_texts()] == ["Mine: v2"]
+    assert alone.notes_
+    lowest = alone.legend_.get_window_extent().y0
+    assert alone.notes_[0].get_window_extent().y1 < lowest
+    paper.plot(alone.ax_, label="Theirs")
+    both = [text.get_text() for text in alone.ax_.get_legend().get_texts()]
+    assert both == ["Mine: v2", "Theirs"]
+    several = CumulativeDisplay([paper, paper]).plot(axes(3, 2), label=["Mine: v2", "b"])
+    assert [text.get_text() for text in several.legend_.get_texts()] == ["Mine: v2", "b"]
+    with pytest.raises(InputError, match="label must name each model; got 1 for 2"):
+        CumulativeDisplay([paper, paper]).plot(axes(), label="one")
 
 
 # Titles -------------------------------------------------------------------------------------------

@@ -166,7 +166,7 @@ def test_the_users_style_is_used(display, predictions):
     from matplotlib.figure import Figure
 
     with mpl.rc_context({"font.size": 17}):
-        ax = Figure().subplots()
+        ax = Figure(layout="constrained").subplots()
         shown = display.from_predictions(*predictions, ax=ax)
     assert shown.ax_.xaxis.label.get_fontsize() == 17
 

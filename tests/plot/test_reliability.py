@@ -166,3 +166,28 @@ def test_titles(predictions):
     mine.set_title("Mine")
     ReliabilityDisplay.from_predictions(*predictions, name="Trees", ax=mine)
     assert mine.get_title(loc="left") == ""
+
+
+def test_the_recalibrated_forecast_is_drawn_as_a_staircase(predictions):
+    y, p = predictions
+    result = secant.assess(y, p)
+    display = ReliabilityDisplay.from_calibration(result, recalibrated=True, ax=axes())
+    [line], [steps] = display.recalibrated_, display.recalibrated
+    assert steps is result.recalibrated
+    scores, forecasts = steps.line
+    assert (line.get_xdata() == scores).all()
+    assert (line.get_ydata() == forecasts).all()
+    assert (np.diff(forecasts) >= 0).all()
+    assert "line: recalibrated" in [text.get_text() for text in display.ax_.texts]
+    both = ReliabilityDisplay.from_predictions(y, {"a": p, "b": p**2}, recalibrated=True, ax=axes())
+    assert [line.get_color() for line in both.recalibrated_] == [
+        line.get_color() for line in both.lines_
+    ]
+    assert ReliabilityDisplay.from_calibration(result, ax=axes()).recalibrated_ == []
+
+
+def test_a_label_and_a_title_can_be_given(predictions):
+    display = ReliabilityDisplay.from_predictions(*predictions, label="Mine", title="T", ax=axes())
+    assert [text.get_text() for text in display.legend_.get_texts()] == ["Mine"]
+    assert display.line_.get_label() == "Mine"
+    assert display.ax_.get_title(loc="left") == "T"

@@ -1,5 +1,8 @@
 """Axes that nobody lays out: what is written beside them stays in the margins they have."""
 
+import pickle
+from itertools import combinations
+
 import numpy as np
 import pytest
 
@@ -11,6 +14,7 @@ optional("matplotlib")
 import matplotlib as mpl  # noqa: E402
 from matplotlib.backends.backend_agg import FigureCanvasAgg  # noqa: E402
 from matplotlib.figure import Figure  # noqa: E402
+from matplotlib.text import Text  # noqa: E402
 
 CUMULATIVE_TITLES = {"Slope is miscalibration: flat is good", "Flat is good"}
 
@@ -161,3 +165,133 @@ def test_a_title_that_is_there_is_kept_on_the_paper(side, result):
     check_inside(ax)
     assert ax.get_title(loc=side) == "Mine"
     assert (title.get_fontsize(), title.get_color()) == (9, "green")
+
+
+# Grids and small figures: nothing that is written touches anything else --------------------------
+
+
+@pytest.fixture(scope="module")
+def several(result, other):
+    """Return results of every kind: extreme, noise, alternating, weighted, few scores, tiny."""
+    rng = np.random.default_rng(0)
+    p = rng.random(20_000)
+    forecast = rng.choice([0.1, 0.3, 0.9], 300)
+    wave = np.clip(p + 0.1 * np.sin(25 * p), 0, 1)
+    rare = rng.beta(1, 200, 20_000)
+    return [
+        secant.assess(rng.random(20_000) < 0.3 + 0.4 * p, p),
+        other,
+        secant.assess(rng.random(20_000) < wave, p),
+        secant.assess(rng.random(20_000) < p**0.7, p),
+        result,
+        secant.assess(rng.random(300) < forecast, forecast, sample_weight=rng.lognormal(size=300)),
+        secant.assess([0, 0, 1, 1, 0], [0.1, 0.2, 0.5, 0.5, 0.9]),
+        secant.assess(rng.random(20_000) < 1.3 * rare, rare),
+        secant.assess([0, 1], [0.0, 1.0]),
+    ]
+
+
+def written(made, monkeypatch) -> list:
+    """Return what is really written when a figure is drawn, with its place."""
+    found = []
+    draw = Text.draw
+
+    def recorded(self, renderer):
+        if self.get_visible() and self.get_text().strip():
+            found.append((self.get_text(), self.get_window_extent(renderer), self.axes))
+        draw(self, renderer)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Text, "draw", recorded)
+        made.canvas.draw()
+    return found
+
+
+def touching(a, b) -> bool:
+    return min(a.x1 - b.x0, b.x1 - a.x0, a.y1 - b.y0, b.y1 - a.y0) > 1
+
+
+def check_nothing_touches(made, monkeypatch) -> None:
+    texts = written(made, monkeypatch)
+    assert texts
+    for (one, a, _), (two, b, _) in combinations(texts, 2):
+        assert not touching(a, b), f"{one!r} is written over {two!r}"
+    for text, box, ax in texts:
+        assert box.x0 >= -1, text
+        assert box.x1 <= made.bbox.x1 + 1, text
+        for other in made.axes:
+            if ax is not None and other is not ax and ax not in other.child_axes:
+                assert not touching(box, other.get_window_extent()), f"{text!r} is over other axes"
+
+
+GRIDS = {
+    "one": (1, 1, {}),
+    "3 by 2.2 inches": (1, 1, {"figsize": (3, 2.2)}),
+    "2 by 2": (2, 2, {}),
+    "3 by 3": (3, 3, {}),
+    "2 by 2, constrained": (2, 2, {"layout": "constrained"}),
+}
+
+
+@pytest.mark.parametrize("grid", GRIDS)
+@pytest.mark.parametrize("backwards", [False, True])
+def test_nothing_touches_in_a_grid_of_graphs(grid, backwards, several, monkeypatch):
+    rows, columns, options = GRIDS[grid]
+    if rows * columns == 1:
+        for each in several:
+            made = figure(**options)
+            cumulative(each, made.subplots())
+            check_nothing_touches(made, monkeypatch)
+        return
+    made = figure(**options)
+    panels = list(zip(made.subplots(rows, columns).flat, several, strict=False))
+    for ax, each in reversed(panels) if backwards else panels:
+        cumulative(each, ax)
+    check_nothing_touches(made, monkeypatch)
+
+
+@pytest.mark.parametrize("grid", GRIDS)
+def test_nothing_touches_in_a_grid_of_both_kinds(grid, several, monkeypatch):
+    rows, columns, options = GRIDS[grid]
+    made = figure(**options)
+    for number, ax in enumerate(made.subplots(rows, columns, squeeze=False).flat):
+        draw = (reliability, cumulative)[number % 2]
+        draw({"one": several[number], "another": several[0]}, ax)
+    check_nothing_touches(made, monkeypatch)
+
+
+def test_nothing_touches_where_counts_stand_below(several, monkeypatch):
+    made = figure()
+    for each, ax in zip(several, made.subplots(2, 2).flat, strict=False):
+        reliability(each, ax, counts=True)
+    check_nothing_touches(made, monkeypatch)
+
+
+# Titles -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("draw", [cumulative, reliability])
+@pytest.mark.parametrize("side", ["left", "center", "right"])
+@pytest.mark.parametrize("name", [None, "Trees"])
+def test_a_title_set_later_replaces_ours(draw, side, name, result):
+    ax = figure().subplots()
+    draw(result, ax, name=name)
+    assert ax.get_title(loc="left")
+    ax.set_title("Mine", loc=side)
+    titles = [ax.get_title(loc=each) for each in ("left", "center", "right")]
+    assert sorted(titles) == ["", "", "Mine"]
+
+
+def test_a_title_can_be_given(result):
+    for display in (CumulativeDisplay(result), ReliabilityDisplay(result.reliability())):
+        drawn = display.plot(figure().subplots(), title="Mine")
+        assert drawn.ax_.get_title(loc="left") == "Mine"
+        bare = display.plot(figure().subplots(), title="")
+        assert bare.ax_.get_title(loc="left") == ""
+
+
+def test_a_figure_with_our_title_can_be_pickled(result):
+    ax = figure().subplots()
+    reliability(result, ax)
+    again = pickle.loads(pickle.dumps(ax.figure))  # noqa: S301  (our own)
+    assert again.axes[0].get_title(loc="left") == ax.get_title(loc="left")

@@ -9,7 +9,7 @@ import pytest
 import secant
 import secant.report
 from helpers import CLOSING, HOSTILE
-from pages import EDGES, agrees, names_shown, numbers_of, outline
+from pages import EDGES, agrees, chosen, names_shown, numbers_of, outline
 
 
 def test_hostile_names_stay_text_everywhere(full_page):
@@ -78,7 +78,7 @@ def test_degenerate_results_have_a_page(name, visit, tmp_path):
     result.report(path)
     with visit(path) as page:
         assert page.inner_text("h1") == "Calibration report"
-        assert page.inner_text("#read-n") == str(result.worst.n or result.n)
+        assert chosen(page)["n"] == (result.worst.n or result.n)
 
 
 def test_groups_alone_make_a_page(visit, groups, tmp_path):
@@ -115,6 +115,36 @@ def test_a_phone_needs_no_sideways_scrolling(visit, kind, request):
         assert page.evaluate("window.innerWidth") == 390
         page.locator("#metrics .term").first.tap()
         assert page.locator("#metrics [role=tooltip]").first.is_visible()
+
+
+SCREENS = {
+    "a desk": {"viewport": {"width": 1280, "height": 800}},
+    "a phone": {"viewport": {"width": 390, "height": 844}, "is_mobile": True, "has_touch": True},
+}
+
+
+@pytest.mark.parametrize("kind", ["paper_page", "full_page"])
+@pytest.mark.parametrize("screen", SCREENS)
+def test_the_plot_begins_on_the_first_screen(visit, kind, screen, request):
+    options = SCREENS[screen]
+    with visit(request.getfixturevalue(kind), **options) as page:
+        top = page.locator("#area").bounding_box()["y"]
+        assert top < options["viewport"]["height"] - 40
+
+
+def test_nothing_that_is_printed_is_a_background(visit, paper_page):
+    """Browsers print no backgrounds unless told to: marks are lines, letters and fills of SVG."""
+    with visit(paper_page) as page:
+        page.emulate_media(media="print")
+        marks = ["#whisker .span", "#whisker .dot", "#whisker .nought", "#whole", ".knob", ".here"]
+        for mark in marks:
+            look = page.locator(mark).first.evaluate(
+                "each => { const look = getComputedStyle(each);"
+                " return [look.borderTopWidth, look.borderLeftWidth, look.borderBottomWidth]; }"
+            )
+            assert set(look) != {"0px"}, mark
+        handle = "getComputedStyle(document.querySelector('.handle'), '::before').borderLeftWidth"
+        assert page.evaluate(handle) != "0px"
 
 
 @pytest.mark.parametrize("kind", ["paper_page", "full_page"])

@@ -35,7 +35,7 @@ def test_the_numbers_of_a_group_hold_one_verdict_the_adjusted_one():
     assert told["ecce_r"]["pvalue"] < 0.05 < told["adjusted_pvalue"]
     assert told["status"] == "none found"
     assert "verdict" not in told
-    assert str(result[told["key"]]).startswith("Miscalibrated.")
+    assert str(result[told["key"]]).startswith("Miscalibrated")
 
 
 def test_where_is_not_named_for_a_group_if_it_is_not_certain():
@@ -52,7 +52,7 @@ def test_the_printed_table_reads_well():
     assert lines[0] == "1 of 3 groups is miscalibrated at 5% after Holm's correction."
     header = next(line for line in lines if line.startswith("group"))
     assert header.split() == [
-        "group", "predictions", "forecast", "happened", "ECCE-R", "sigma", "adjusted", "P",
+        "group", "predictions", "forecast", "outcome", "ECCE-R", "sigma", "adjusted", "P",
         "verdict",
     ]  # fmt: skip
     off = next(line for line in lines if line.startswith("off"))

@@ -45,10 +45,12 @@ def test_at_a_limit_chance_is_ruled_out_and_the_deviation_tolerated():
 
 def test_words_when_detectable_and_within_tolerance():
     y, p = predictions(200_000, 0.005)
-    words = Gate(0.01, 0.02).words(secant.assess(y, p))
+    words = Gate(0.01, 0.02).judge(secant.assess(y, p)).words
     assert words.startswith("Detectable, and within your tolerance: ECCE-R 0.00")
     assert "n = 200,000" in words
-    assert Gate(0.01, 0.02).words(secant.assess([0, 1], [0.4, 0.6])).startswith("Gate passed:")
+    assert (
+        Gate(0.01, 0.02).judge(secant.assess([0, 1], [0.4, 0.6])).words.startswith("Gate passed:")
+    )
 
 
 def test_groups_pass_or_fail_by_adjusted_pvalues():
@@ -57,17 +59,17 @@ def test_groups_pass_or_fail_by_adjusted_pvalues():
     g = np.repeat(["a", "b", "<c>", "off"], 2000)
     y, p = np.concatenate([y, bad]), np.concatenate([p, q])
     gate = Gate(0.01, 0.02)
-    assert gate.group_words(secant.assess_by(y, p, g)).startswith(
+    assert gate.judge_groups(secant.assess_by(y, p, g)).words.startswith(
         "Gate crossed by 1 of 4 groups: off (tolerance 0.02"
     )
     keep = g != "off"
     results = secant.assess_by(y[keep], p[keep], g[keep])
-    assert "Gate passed by all 3 groups" in gate.group_words(results)
+    assert "Gate passed by all 3 groups" in gate.judge_groups(results).words
     # A P-value that passes unadjusted limits need not pass adjusted ones.
     row = results.rows[0]
     gate = Gate((row.calibration.ecce_r.pvalue + row.adjusted_pvalue) / 2, 0)
     assert gate.crossed(row.calibration)
-    assert gate.crossing(results) == ()
+    assert gate.judge_groups(results).crossing == ()
 
 
 def certain_and_right():
@@ -98,18 +100,22 @@ def test_an_impossible_outcome_is_beyond_chance_whatever_the_pvalue(max_ecce_r, 
     assert result.n_forbidden == 1
     assert result.ecce_r.pvalue > 0.01
     assert gate.crossed(result) is crossed
-    words = gate.words(result)
+    words = gate.judge(result).words
     assert words.startswith(f"{stands}: ECCE-R 0.0")
-    assert words.endswith("; an impossible outcome rules out chance, whatever the P-value.")
+    assert words.endswith(
+        "; 1 wrong score of exactly 0 or 1 rules out chance, whatever the P-value."
+    )
     # Where the P-value is small enough it is the reason that is given.
-    assert "impossible" not in Gate(0.999, max_ecce_r).words(result)
+    assert "wrong score" not in Gate(0.999, max_ecce_r).judge(result).words
 
 
 def test_several_impossible_outcomes_are_counted():
     y, p = with_an_impossible_event()
     y[-3:] = 1
-    words = Gate(1e-12).words(secant.assess(y, p))
-    assert words.endswith("; 3 impossible outcomes rule out chance, whatever the P-value.")
+    words = Gate(1e-12).judge(secant.assess(y, p)).words
+    assert words.endswith(
+        "; 3 wrong scores of exactly 0 or 1 rule out chance, whatever the P-value."
+    )
 
 
 def test_a_row_without_weight_refutes_nothing():
@@ -127,27 +133,35 @@ def test_a_group_may_be_refuted_by_impossible_outcomes():
         np.concatenate([y, off, bad_y]), np.concatenate([p, q, bad_p]), groups
     )
     gate = Gate(0.01)
-    assert gate.crossing(results) == ("off", "refuted")
+    assert gate.judge_groups(results).crossing == ("off", "refuted")
     assert results.failing == ("off",)
-    assert gate.group_words(results) == (
+    assert gate.judge_groups(results).words == (
         "Gate crossed by 2 of 3 groups: off, refuted (tolerance 0, level 0.01, adjusted P-values). "
-        "In refuted impossible outcomes rule out chance, whatever the P-value."
+        "In refuted wrong scores of exactly 0 or 1 rule out chance, whatever the P-value."
     )
     row = next(line for line in str(results).splitlines() if line.startswith("refuted"))
-    assert row.endswith("none found; an impossible outcome")
+    assert row.endswith("  1 score of exactly 0 or 1 was wrong")
 
 
 def test_one_group_is_the_only_one():
     y, p = predictions(500, 0.0)
     fine = secant.assess_by(y, p, ["a"] * 500)
-    assert Gate(0.01).group_words(fine).startswith("Gate passed by the only group (tolerance 0,")
+    assert (
+        Gate(0.01)
+        .judge_groups(fine)
+        .words.startswith("Gate passed by the only group (tolerance 0,")
+    )
     off = secant.assess_by(np.ones(500), p, ["a"] * 500)
-    assert Gate(0.01).group_words(off).startswith("Gate crossed by the only group: a (tolerance")
+    assert (
+        Gate(0.01)
+        .judge_groups(off)
+        .words.startswith("Gate crossed by the only group: a (tolerance")
+    )
 
 
 def test_many_names_are_cut_short():
     groups = secant.assess_by(np.ones(1400), np.full(1400, 0.2), np.repeat(np.arange(7), 200))
-    assert ": 0, 1, 2, 3, 4 and 2 more (tolerance" in Gate(0.01).group_words(groups)
+    assert ": 0, 1, 2, 3, 4 and 2 more (tolerance" in Gate(0.01).judge_groups(groups).words
 
 
 @pytest.mark.parametrize("alpha", [0.3, 0.01, 1e-12, 1e-17, 1e-300])
@@ -159,8 +173,166 @@ def test_the_level_of_the_verdict_is_one_minus_alpha_as_far_as_numbers_go(alpha)
 
 @pytest.mark.parametrize(
     "limits",
-    [(0, 0.1), (1, 0.1), ("a", 0), (0.05, -0.1), (0.05, 1), (math.nan, 0), (0.05, math.nan)],
+    [(0, 0.1), (1, 0.1), ("a", 0), (0.05, -0.1), (0.05, 1), (math.nan, 0), (0.05, math.nan)]
+    + [(0.05, None, bad) for bad in (-0.1, 1, math.nan, "a")]
+    + [(0.05, None, None, bad) for bad in (0, -0.1, 1, math.nan, "a")],
 )
 def test_limits_out_of_range_are_refused(limits):
-    with pytest.raises(secant.InputError, match=r"alpha must lie|max_ecce_r must lie"):
+    names = "alpha", "max_ecce_r", "max_miscalibration", "within"
+    bad = names[len(limits) - 1] if limits[0] == 0.05 else "alpha"
+    with pytest.raises(secant.InputError, match=f"^{bad} must lie"):
         Gate(*limits)
+
+
+def narrow(n=20_000, by=0.4, seed=0):
+    """Return predictions of which three in a hundred are far too high."""
+    rng = np.random.default_rng(seed)
+    p = rng.random(n)
+    return rng.random(n) < np.where((p > 0.6) & (p < 0.63), p - by, p), p
+
+
+def wave(n=50_000, by=0.1, seed=0):
+    """Return predictions that are off by ten points, one way and the other."""
+    rng = np.random.default_rng(seed)
+    p = rng.uniform(0.1, 0.9, n)
+    return rng.random(n) < p + by * np.sign(np.sin(10 * np.pi * p)), p
+
+
+@pytest.mark.parametrize(("make", "tolerance"), [(narrow, 0.1), (wave, 0.05)])
+def test_what_the_whole_tolerates_a_range_need_not(make, tolerance):
+    result = secant.assess(*make(), confidence_level=0.99)
+    assert not Gate(0.01, max_ecce_r=0.02).crossed(result)
+    (judged,) = Gate(0.01, max_miscalibration=tolerance).judge(result).judgements
+    assert (judged.answer, judged.fails) == ("crossed", True)
+    assert judged.pvalue == result.pvalue_beyond(tolerance) <= 0.01
+    steepest = result.steepest
+    assert f"are {steepest.direction} by at least" in judged.words
+    assert f"where {100 * tolerance:#.3g} points are tolerated" in judged.words
+    lax = Gate(0.01, max_miscalibration=0.5).judge(result)
+    assert not lax.crossed
+    assert lax.words.startswith("Gate passed: no range of scores is shown to be off by more than")
+
+
+def test_a_range_fails_exactly_where_pvalue_or_limits_are_beyond():
+    for seed in range(20):
+        result = secant.assess(*narrow(4000, 0.25, seed), method="asymptotic")
+        for tolerance in (0.02, 0.05, 0.1, 0.15):
+            at_least = 0.0 if result.steepest is None else result.steepest.at_least
+            fails = Gate(0.05, max_miscalibration=tolerance).crossed(result)
+            assert fails >= (at_least > tolerance)
+            assert fails <= result.found
+
+
+def test_a_tolerance_of_nothing_is_the_test_of_calibration():
+    y, p = with_an_impossible_event()
+    refuted = secant.assess(y, p)
+    assert Gate(0.01, max_miscalibration=0).crossed(refuted)
+    assert not Gate(0.01, max_miscalibration=0.3).crossed(refuted)
+    for shift in (0.0, 0.05):
+        result = secant.assess(*predictions(2000, shift))
+        assert result.pvalue_beyond(0) == result.ecce_r.pvalue
+        assert Gate(0.05, max_miscalibration=0).crossed(result) == result.found
+
+
+@pytest.mark.parametrize(
+    ("n", "shift", "within", "answer"),
+    [
+        (20_000, 0.0, 0.02, "within"),
+        (300, 0.0, 0.02, "not enough data"),
+        (20_000, 0.05, 0.02, "beyond"),
+        (20_000, 0.02, 0.02, "not enough data"),
+        (1, 0.0, 0.5, "not enough data"),
+    ],
+)
+def test_within_has_three_answers_and_passes_by_one(n, shift, within, answer):
+    result = secant.assess(*predictions(n, shift), confidence_level=0.5)  # another level
+    stand = Gate(0.05, within=within).judge(result)
+    (judged,) = stand.judgements
+    assert judged.answer == answer
+    assert stand.crossed == (answer != "within")
+    again = secant.assess(*predictions(n, shift), confidence_level=0.95)
+    assert judged.interval == again.ecce_r.ci
+    assert judged.to_dict()["interval"] == list(again.ecce_r.ci)
+    assert "as far as 95% goes: ECCE-R is between" in judged.words
+
+
+def test_a_limit_that_is_not_given_is_not_judged():
+    assert Gate().limits == {"max_ecce_r": 0.0}
+    assert Gate(0.05, within=0.1).limits == {"within": 0.1}
+    everything = Gate(0.05, 0.1, 0.2, 0.3)
+    assert everything.limits == {"max_ecce_r": 0.1, "max_miscalibration": 0.2, "within": 0.3}
+    result = secant.assess(*predictions(2000, 0.3))
+    limits = [each.limit for each in everything.judge(result).judgements]
+    assert limits == list(everything.limits)
+    # One of several is enough.
+    assert Gate(0.05, max_ecce_r=0.9, within=0.1).crossed(result)
+
+
+def test_models_are_judged_together():
+    result = secant.assess(*predictions(3000, 0.03))
+    level = 1.5 * result.ecce_r.pvalue
+    assert Gate(level).crossed(result)
+    fine = secant.assess(*predictions(3000, 0.0))
+    stands = Gate(level).judge_models({"a": result, "b": fine})
+    assert not stands["a"].crossed
+    assert "P = " in stands["a"].words
+    assert "after Holm's correction for 2 models" in stands["a"].words
+    assert not Gate(level, max_miscalibration=0).judge_models({"a": result, "b": fine})["a"].crossed
+    assert Gate(level, max_miscalibration=0).judge_models({"a": result})["a"].crossed
+    # Of two refuted by impossible outcomes neither makes it harder for the other.
+    refuted = secant.assess(*with_an_impossible_event())
+    both = Gate(0.01).judge_models({"a": refuted, "b": refuted})
+    assert all(stand.crossed for stand in both.values())
+
+
+def test_groups_are_judged_by_every_limit():
+    y, p = narrow()
+    few, q = predictions(100, 0.0, seed=2)
+    groups = np.append(np.where(p < 0.5, "low", "high"), ["few"] * 100)
+    y, p = np.append(y, few), np.append(p, q)
+    results = secant.assess_by(y, p, groups)
+    stands = Gate(0.01, max_miscalibration=0.1, within=0.05).judge_groups(results)
+    by_key = dict(zip(stands.keys, stands.stands, strict=True))
+    answers = {key: [each.answer for each in by_key[key].judgements] for key in by_key}
+    assert answers == {
+        "high": ["crossed", "within"],
+        "low": ["passed", "within"],
+        "few": ["passed", "not enough data"],
+    }
+    assert set(stands.crossing) == {"high", "few"}
+    assert stands.words == (
+        "Gate crossed by 1 of 3 groups: high (10.0 points over any range, level 0.01, adjusted "
+        "P-values). Gate crossed by 1 of 3 groups: few (shown to be within 0.05, level 0.01). Of 1 "
+        "of them there are too few predictions."
+    )
+
+
+def test_groups_pay_for_their_number_and_for_that_of_models():
+    y, p = narrow(6000, 0.3)
+    results = secant.assess_by(y, p, np.where(p < 0.5, "low", "high"))
+    alone = results["high"].pvalue_beyond(0.05)
+    for level, models, crossed in (
+        (1.5 * alone, 1, ()),
+        (2.5 * alone, 1, ("high",)),
+        (2.5 * alone, 2, ()),
+        (4.5 * alone, 2, ("high",)),
+    ):
+        gate = Gate(level, max_miscalibration=0.05)
+        assert gate.judge_groups(results, models).crossing == crossed
+
+
+def test_segments_pay_for_all_that_were_searched_and_need_not_be_within():
+    rng = np.random.default_rng(0)
+    region, p = rng.choice(["north", "south"], 8000), rng.uniform(0.2, 0.8, 8000)
+    y = rng.random(8000) < np.where(region == "north", p - 0.15, p)
+    table = {"y": y, "p": p, "region": region, "other": rng.integers(0, 3, 8000)}
+    found = secant.assess_segments("y", "p", data=table, features=["region", "other"])
+    gate = Gate(0.01, max_miscalibration=0.05, within=1e-9)
+    assert gate.judge_groups(found).crossing == ("region = north",)
+    assert Gate(0.01, within=1e-9).judge_groups(found).crossing == ()
+    alone = found["region = north"].pvalue_beyond(0.1)
+    searched = found.searched
+    assert searched > 1
+    for level, crossed in ((0.9 * searched * alone, False), (1.1 * searched * alone, True)):
+        judged = Gate(min(level, 0.999), max_miscalibration=0.1).judge_groups(found)
+        assert bool(judged.crossing) == crossed

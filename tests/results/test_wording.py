@@ -14,14 +14,14 @@ from secant._results.parts import Statistic
 from secant._results.wording import pvalue
 
 
-def test_a_p_value_between_wide_limits_is_a_range():
+def test_a_p_value_between_limits_is_one_number():
     def written(*bracket):
         return pvalue(Statistic(0.1, 1, bracket[1], 0, "certified", bracket, (0, 1)))
 
-    assert written(0.7213, 1.0) == "= 0.72 to 1"
-    assert written(0.0481, 0.0534) == "= 0.0481 to 0.0534"
+    assert written(0.7213, 1.0) == "= 1"
+    assert written(0.0481, 0.0534) == "= 0.0534"
     assert written(3.04e-168, 3.28e-168) == "= 3.3e-168"
-    assert written(0.0, 0.31) == "= 0 to 0.31"
+    assert written(0.0, 0.31) == "= 0.31"
 
 
 def test_words_for_pvalues_beyond_doubles():

@@ -31,6 +31,7 @@ NAMES = {
     "y_prob": "forecast",
     "sample_weight": "weight",
     "by": "segment",
+    "clusters": "patient",
 }
 
 

@@ -251,3 +251,69 @@ def test_groups_without_weight_are_named(source):
     found = secant.assess_by(**source(made))
     assert found.empty == ("a",)
     assert {group.key for group in found.rows} == {"b", None}
+
+
+# Rows that belong together ------------------------------------------------------------------------
+
+
+def patients(kind, rng, n):
+    """Return about 60 clusters of unequal size, whose ids are of some type."""
+    numbers = (60 * rng.random(n) ** 2).astype(np.int64)
+    if kind == "text":
+        return np.array([f"patient {number}" for number in numbers], dtype=object)
+    return numbers
+
+
+def flips(result):
+    return {"clusters": result.n_clusters, "ranges": result._flips.ranges[::90].tolist()}
+
+
+@pytest.mark.parametrize(
+    ("scores", "weights", "kind", "n"),
+    [
+        ("plain", "none", "text", 5000),  # more distinct scores than paths are read at
+        ("ties", "sampling", "whole", 2000),
+        ("skewed", "frequency", "whole", 2000),
+    ],
+)
+def test_clusters(source, scores, weights, kind, n):
+    rng = np.random.default_rng(7)
+    made = columns(SCORES[scores](rng, n), 7, weights=WEIGHTS[weights])
+    made["patient"] = patients(kind, rng, n)
+    how = {} if weights == "none" else {"weight_kind": weights}
+    found = secant.assess(**source(made), **how)
+    wanted = secant.assess(**arguments(made, None), **how)
+    assert wanted.n_clusters == np.unique(made["patient"]).size
+    assert "sign flips" in wanted.ecce_r.method or weights != "none"
+    assert_same(
+        answers(found, later=False) | flips(found), answers(wanted, later=False) | flips(wanted)
+    )
+
+
+def test_clusters_in_groups(source):
+    rng = np.random.default_rng(8)
+    made = columns(rng.random(4000), 8, segment=segments)
+    made["patient"] = patients("whole", rng, 4000)  # a patient has rows in several segments
+    found = secant.assess_by(**source(made))
+    wanted = secant.assess_by(**arguments(made, None))
+    assert [row.key for row in found.rows] == [row.key for row in wanted.rows]
+    assert wanted.too_few == ("alone",)
+    for row, other in zip(found.rows, wanted.rows, strict=True):
+        assert row.status == other.status
+        ours, theirs = (
+            answers(each.calibration, later=False) | flips(each.calibration)
+            for each in (row, other)
+        )
+        assert_same(ours, theirs)
+
+
+def test_a_row_without_a_cluster(source):
+    rng = np.random.default_rng(9)
+    made = columns(rng.random(200), 9)
+    made["patient"] = patients("text", rng, 200)
+    made["patient"][17] = None  # an empty field of a CSV file
+    with pytest.raises(secant.InputError) as refused:
+        secant.assess(**source(made))
+    assert "clusters" in {each.name for each in refused.value.message.arguments}
+    # Rows of an engine have no numbers, and those of several files start anew in each.
+    assert refused.value.row in (17, None) or refused.value.place

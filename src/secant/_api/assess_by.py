@@ -8,7 +8,9 @@ import numpy as np
 
 from secant._api.calibrate import calibrations
 from secant._inference.adjust import adjusted
+from secant._inference.clusters import FEWEST
 from secant._inference.limits import at_level, least_log_pvalue
+from secant._input.clusters import check_clusters
 from secant._input.options import Adjust, Method, Reading, check_choice, check_level, generator
 from secant._results.assessments import Assessments, Group
 from secant.sources.open import open_groups
@@ -32,6 +34,7 @@ def assess_by(
     adjust: Adjust = "holm",
     sample_weight: Any = None,
     weight_kind: WeightKind = "sampling",
+    clusters: Any = None,
     pos_label: Any = None,
     method: Method = "auto",
     confidence_level: float = 0.95,
@@ -56,6 +59,9 @@ def assess_by(
     adjust : {"holm", "benjamini-hochberg"}
         ``"holm"`` keeps the chance of any false finding at most 1 - ``confidence_level``;
         ``"benjamini-hochberg"`` the expected share of false ones among the findings.
+    clusters : array-like of shape (n,), optional
+        Which rows belong together, as in :func:`assess`; a cluster may have rows in several
+        groups. A group with fewer than 20 clusters is ``"too few"`` to say anything.
     rng : int or numpy.random.Generator, optional
         Randomness for Monte Carlo P-values, which are the same in every run without it.
 
@@ -95,12 +101,25 @@ def assess_by(
     check_choice("method", method, Method)
     check_choice("adjust", adjust, Adjust)
     check_level(confidence_level)
+    check_clusters(clusters, method)
     draws = generator(rng)
     reading = Reading(weight_kind, pos_label)
     groups = open_groups(
-        y_true, y_prob, by, data=data, sample_weight=sample_weight, reading=reading
+        y_true,
+        y_prob,
+        by,
+        data=data,
+        sample_weight=sample_weight,
+        clusters=clusters,
+        reading=reading,
     )
-    results = calibrations(groups, method=method, confidence_level=confidence_level, rng=draws)
+    results = calibrations(
+        groups,
+        method=method,
+        confidence_level=confidence_level,
+        rng=draws,
+        clustered=clusters is not None,
+    )
     pvalues = adjusted(adjust, [result.ecce_r.pvalue for result in results])
     return ranked(groups.keys, results, pvalues, adjust=adjust, by=groups.by, empty=groups.empty)
 
@@ -134,4 +153,5 @@ def _group(key: Any, result: Calibration, pvalue: float, alpha: float) -> Group:
     if at_level(pvalue, alpha):
         return Group(key, result, pvalue, "miscalibrated")
     too_few = not at_level(np.exp(least_log_pvalue(result._blocks)), alpha)  # noqa: SLF001
+    too_few |= (result.n_clusters or FEWEST) < FEWEST
     return Group(key, result, pvalue, "too few" if too_few else "none found")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import nullcontext
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -261,7 +262,7 @@ def assess_classes(
         pvalues = adjusted(adjust, [result.ecce_r.pvalue for result in results])
         return ranked(
             groups.keys,
-            results,
+            [replace(result, top_label=True) for result in results],
             pvalues,
             adjust=adjust,
             by=groups.by,

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from secant import null
 from secant._base.progress import reporting
-from secant._blocks.looking import Frugal, resolve_all
+from secant._blocks.looking import Clustered, Frugal, resolve_all
 from secant._blocks.table import merge
-from secant._inference import choose
-from secant._inference.limits import interval, normalize
+from secant._inference import choose, clusters
+from secant._inference.limits import half_width, normalize
 from secant._metrics.ecce import METRICS, could_hold_an_extreme, extremes
+from secant._metrics.shape import could_turn
 from secant._results.calibration import Calibration
 from secant._results.parts import Statistic
-from secant.errors import Argument, InputError, Message
+from secant.errors import Argument, InputError, Message, SecantError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
     from secant._base.types import BoolArray
     from secant._blocks.looking import Groups, Source
     from secant._blocks.table import Blocks, Totals
+    from secant._inference.clusters import Flips
     from secant._input.options import Method
     from secant._metrics.ecce import Metric
 
@@ -38,20 +41,34 @@ def calibrations(
     method: Method,
     confidence_level: float,
     rng: np.random.Generator | None = None,
+    clustered: bool = False,
 ) -> list[Calibration]:
-    """Assess every group by itself, looking at the data for all of them together."""
+    """Assess every group by itself, looking at the data for all of them together.
+
+    Raises
+    ------
+    InputError
+        If rows are ``clustered`` and no group has enough clusters.
+    """
     looks = groups.blocks()
     totals = [sums for _, sums in looks]
+    # Where signs of clusters do not decide alone, or there are none.
+    alone = [not (clustered and clusters.suffice(sums)) for sums in totals]
     frugal = groups if isinstance(groups, Frugal) else None
     # Groups short of rows, or of distinct scores, for any other P-value than the limit's.
     short: set[int] = set()
     if frugal is not None:
-        drawn = [i for i, sums in enumerate(totals) if choose.needs_rows(sums, method)]
+        drawn = [i for i in np.flatnonzero(alone).tolist() if choose.needs_rows(totals[i], method)]
         short |= set(drawn) - set(frugal.fetch(drawn))
 
     def matters(number: int, blocks: Blocks) -> BoolArray:
-        for_extremes = could_hold_an_extreme(blocks, totals[number].weight)
-        for_pvalues = choose.needed(blocks, totals[number], method)
+        sums = totals[number]
+        for_extremes = could_hold_an_extreme(blocks, sums.weight)
+        # Looked at now, the shape takes no look of its own when the result is printed.
+        width = half_width(null.range, sums, confidence_level)
+        for_extremes |= could_turn(blocks, sums.weight, width)
+        for_pvalues = choose.needed(blocks, sums, method) & alone[number]
+        for_pvalues |= clusters.needed(blocks) & clustered
         if frugal is not None and for_pvalues.any():
             if not frugal.affords(number, blocks.select(for_pvalues)):
                 short.add(number)
@@ -66,20 +83,56 @@ def calibrations(
     if len(tables) > 1:
         fast = _worth_compiling(tables, totals, method)
     rngs = [None] * len(tables) if rng is None else rng.spawn(len(tables))
+    flips = _flipped(groups, tables, totals, confidence_level, rngs) if clustered else {}
 
     def one(number: int) -> Calibration:
         return calibrate(
             tables[number],
             totals[number],
             groups.source(number),
-            method="asymptotic" if number in short else method,
+            method=method,
             confidence_level=confidence_level,
             rng=rngs[number],
             fast=fast,
-            short=number in short and choose.asks_for_more(totals[number], method),
+            short=number in short,
+            flips=flips.get(number),
         )
 
     return [one(0)] if len(tables) == 1 else list(_in_turn(one, len(tables)))
+
+
+def _flipped(
+    groups: Groups,
+    tables: Sequence[Blocks],
+    totals: Sequence[Totals],
+    confidence_level: float,
+    rngs: Sequence[np.random.Generator | None],
+) -> dict[int, Flips]:
+    """Flip the signs of clusters, group by group."""
+    assert isinstance(groups, Clustered)  # noqa: S101
+    planned = clusters.plan(len(tables), confidence_level)
+    found = groups.cluster_sums(tables, planned.limit)
+    if sum(int(each.n.sum()) for each in found) != sum(each.n for each in totals):
+        msg = "the data were changed while they were assessed: assess them again"
+        raise SecantError(msg)
+    most = max(np.unique(each.cluster).size for each in found)
+    if most < clusters.FEWEST:
+        raise _too_few_clusters(most, len(tables))
+    return {
+        number: clusters.flip(each, totals[number].weight, planned, rngs[number])
+        for number, each in enumerate(found)
+    }
+
+
+def _too_few_clusters(most: int, groups: int) -> InputError:
+    inside = "" if groups == 1 else f" in any of {groups:,} groups"
+    return InputError(
+        Argument("clusters"),
+        f" makes {most:,} cluster{'' if most == 1 else 's'}{' at most' if groups > 1 else ''}"
+        f"{inside}; fewer than {clusters.FEWEST} cannot tell chance from miscalibration, since "
+        "what happens by chance is seen from cluster to cluster",
+        hint="; take smaller units if these hold independent ones, or gather more",
+    )
 
 
 def _in_turn(one: Callable[[int], Calibration], count: int) -> Iterator[Calibration]:
@@ -100,15 +153,25 @@ def calibrate(
     rng: np.random.Generator | None,
     fast: bool | None = None,
     short: bool = False,
+    flips: Flips | None = None,
 ) -> Calibration:
     """Put together the result for observations whose blocks are resolved as far as needed.
 
-    ``short`` says that the method is not the one that was asked for, for want of rows.
+    ``short`` says that there is no more to be had than these blocks, whatever was asked for, and
+    ``flips`` what the signs of clusters have shown.
     """
     blocks, found = extremes(blocks, totals.weight)
-    pvalues = choose.pvalues(
-        blocks, totals, found, source=source, method=method, rng=rng, fast=fast
+    asked: dict[str, Any] = {
+        "source": source,
+        "method": method,
+        "rng": rng,
+        "fast": fast,
+        "short": short,
+    }
+    pvalues = clusters.pvalues(
+        flips, totals, lambda: choose.pvalues(blocks, totals, found, **asked)
     )
+    short = short and choose.asks_for_more(totals, method)
 
     def statistic(metric: Metric, p: choose.PValue) -> Statistic:
         value = getattr(found, metric.attribute)
@@ -120,24 +183,30 @@ def calibrate(
             log10_pvalue=p.log10,
             method=p.method,
             bracket=p.bracket,
-            ci=interval(value, metric.law, totals, confidence_level),
+            ci=clusters.interval(value, metric.law, totals, confidence_level, flips),
         )
 
     happened = float(blocks.w1.sum())
     return Calibration(
         n=totals.n,
         sigma=totals.sigma,
-        **{m.attribute: statistic(m, p) for m, p in zip(METRICS, pvalues, strict=True)},
+        ecce_r=statistic(METRICS[0], pvalues[0]),
+        ecce_mad=statistic(METRICS[1], pvalues[1]),
         mean_score=_share(happened - float(blocks.gain.sum()), totals),
         base_rate=_share(happened, totals),
         confidence_level=float(confidence_level),
         forbidden=source.forbidden.rows,
         n_forbidden=source.forbidden.count,
-        warnings=tuple(_warnings(source, blocks, totals, pvalues[0].method, short=short)),
+        warnings=(
+            *_warnings(blocks, totals, pvalues[0].method, short=short),
+            *clusters.warnings(flips),
+        ),
+        n_clusters=None if flips is None else flips.n_clusters,
         _blocks=blocks,
         _totals=totals,
         _extremes=found,
         _source=source,
+        _flips=flips,
     )
 
 
@@ -186,18 +255,8 @@ def _too_many_rows(method: Method) -> InputError:
     )
 
 
-def _warnings(
-    source: Source, blocks: Blocks, totals: Totals, method: str, *, short: bool
-) -> Iterator[str]:
+def _warnings(blocks: Blocks, totals: Totals, method: str, *, short: bool) -> Iterator[str]:
     """Say what to keep in mind when reading the numbers, a line each."""
-    count, rows = source.forbidden.count, source.forbidden.rows
-    if count:
-        first = f" (first at row {rows[0]})" if rows else ""
-        yield (
-            f"{count:,} response{'s' if count > 1 else ''}{first} had a score of exactly 0 or 1 "
-            f"that ruled {'them' if count > 1 else 'it'} out: that alone refutes these scores, "
-            "whatever the P-value."
-        )
     events = int(blocks.n1.sum())
     if events in (0, totals.n):
         yield f"The event {'never' if not events else 'always'} happened; check the outcomes."
@@ -207,21 +266,21 @@ def _warnings(
         return
     if short:
         yield (
-            "The P-value is that of the limit of many observations: another one takes more rows "
-            "than may leave an engine, 100,000. Fetch the rows first to get it."
+            "The P-value is the large-sample one: another takes more rows than may leave an "
+            "engine, 100,000. Fetch the rows first to get it."
         )
-    if source.sampling and totals.largest > choose.HEAVY_SHARE * totals.wwv:
+    if not totals.equal_weights and not choose.limit_is_trusted(totals):
         yield Message(
-            f"One observation carries {totals.largest / totals.wwv:.0%} of the variance: with such "
-            "weights the asymptotic P-value is not to be trusted; use ",
+            "A few heavy observations carry much of the variance: with such weights the "
+            "large-sample P-value is not to be trusted; use ",
             Argument("method", "monte-carlo"),
             ".",
         )
     if len(blocks) < _FEW_SCORES and totals.n > 2 * _FEW_SCORES and not blocks.open.any():
         better = "exact" if totals.equal_weights else "monte-carlo"
         yield Message(
-            f"Only {len(blocks)} distinct score{'s' if len(blocks) > 1 else ''}: the asymptotic "
-            "P-value is rough; use ",
+            f"Only {len(blocks)} distinct score{'s' if len(blocks) > 1 else ''}: the "
+            "large-sample P-value is rough; use ",
             Argument("method", better),
             ".",
         )

@@ -14,16 +14,15 @@ from secant._blocks.cell_sums import CellSums
 from secant._blocks.grids import DyadicGrid, FilledGrid, dyadic_grid
 from secant._input.arraylike import device_of
 from secant._input.observations import observations
-from secant._input.options import Reading
+from secant._input.options import Reading, in_units_of_the_smaller
 from secant._metrics.ecce import limits
-from secant.errors import InputError
+from secant.errors import Argument, InputError
 
 if TYPE_CHECKING:
     import os
 
     from secant._base.types import IntArray
     from secant._blocks.table import Blocks, Totals
-    from secant._input.observations import Observations
     from secant._input.options import WeightKind
 
 __all__ = ["Bounds", "Cells", "of_sums"]
@@ -74,11 +73,15 @@ class Cells:
     n_cells : int
         Number of cells of equal width over [0, 1), a power of two. The score 1 has a cell of
         its own.
+    outcome_weights : tuple of float, optional
+        What rows of outcome 0 and of outcome 1 weigh, as in :func:`secant.assess`.
 
     Attributes
     ----------
     n : int
         Number of predictions seen.
+    outcome_weights : tuple of float or None
+        What outcomes weigh, the smaller of the two being 1; None where both weigh the same.
     n_cells : int
         Number of cells.
     forbidden : int
@@ -87,7 +90,8 @@ class Cells:
     Raises
     ------
     InputError
-        If ``n_cells`` is not a power of two between 1 and 2**24.
+        If ``n_cells`` is not a power of two between 1 and 2**24, or outcomes cannot have such
+        weights.
 
     Notes
     -----
@@ -111,8 +115,11 @@ class Cells:
 
     __module__ = "secant"
 
-    def __init__(self, n_cells: int = 65536) -> None:
-        self._sums = CellSums(dyadic_grid(n_cells), sampling=False, moments=True)
+    def __init__(
+        self, n_cells: int = 65536, *, outcome_weights: tuple[float, float] | None = None
+    ) -> None:
+        reading = Reading(outcome_weights=outcome_weights)
+        self._sums = _empty(dyadic_grid(n_cells), reading.outcome_weights)
         self.forbidden = 0
 
     @property
@@ -124,6 +131,11 @@ class Cells:
     def n_cells(self) -> int:
         """Number of cells over [0, 1)."""
         return _grid(self._sums).n_cells
+
+    @property
+    def outcome_weights(self) -> tuple[float, float] | None:
+        """What outcomes weigh, in units of the smaller weight."""
+        return in_units_of_the_smaller(self._sums.outcome_weights)
 
     def update(
         self,
@@ -149,16 +161,26 @@ class Cells:
         """
         reading = Reading(weight_kind, pos_label)
         if any(device_of(column) for column in (y_true, y_prob, sample_weight)):
-            from secant.sources.tensors.dyadic import cell_sums  # noqa: PLC0415  (for devices alone)
+            from secant.sources.tensors.dyadic import add_to, rows_of  # noqa: PLC0415  (for devices)
 
-            batch, forbidden = cell_sums(y_true, y_prob, sample_weight, reading, self.n_cells)
+            rows = rows_of(y_true, y_prob, sample_weight, reading)
+            batch, forbidden = self._like(sampling=rows.sampling), rows.forbidden_copies
+            add_to(batch, rows)
         else:
             seen = observations(y_true, y_prob, sample_weight, reading)
-            batch, forbidden = _sums_of(seen, self.n_cells), seen.forbidden_copies
+            batch, forbidden = self._like(sampling=seen.sampling), seen.forbidden_copies
+            for chunk in seen.chunks(_CHUNK):
+                batch.add(chunk)
         _check_number(self.n + int(batch.count.sum()))
         # One assignment, so that an interruption leaves the old state or the new one.
         self._sums = _onto(self._sums, dyadic_grid(self.n_cells)).plus(batch)
         self.forbidden += forbidden
+
+    def _like(self, *, sampling: bool) -> CellSums:
+        """Return empty sums, to be added to those of this state."""
+        batch = _empty(dyadic_grid(self.n_cells), self._sums.outcome_weights, sampling=sampling)
+        batch.precise = self.n_cells < _FEW_CELLS
+        return batch
 
     def merge(self, other: object) -> None:
         """Add everything another state has seen; the coarser of two grids is kept.
@@ -168,12 +190,19 @@ class Cells:
         TypeError
             If ``other`` is not a Cells.
         InputError
-            If both together have seen 2**62 predictions, or more.
+            If both together have seen 2**62 predictions, or more; if outcomes weigh something
+            else in the other.
         """
         if not isinstance(other, Cells):
             msg = f"only another Cells can be merged; got {type(other).__name__}"
             raise TypeError(msg)
         _check_number(self.n + other.n)
+        if self._sums.outcome_weights != other._sums.outcome_weights:  # noqa: SLF001
+            raise InputError(
+                "these Cells were made with different ",
+                Argument("outcome_weights"),
+                f": {_said(self.outcome_weights)} and {_said(other.outcome_weights)}",
+            )
         mine, theirs = self._sums, other._sums  # noqa: SLF001
         grid = _common(mine, theirs)
         self._sums = _onto(mine, grid).plus(_onto(theirs, grid))
@@ -264,18 +293,25 @@ def of_sums(sums: CellSums, forbidden: int) -> Cells:
     return state
 
 
-def _sums_of(seen: Observations, n_cells: int) -> CellSums:
-    batch = CellSums(dyadic_grid(n_cells), sampling=seen.sampling, moments=True)
-    batch.precise = n_cells < _FEW_CELLS
-    for chunk in seen.chunks(_CHUNK):
-        batch.add(chunk)
-    return batch
-
-
 def _check_number(n: int) -> None:
     if n > _MOST:
         msg = f"Cells count up to 2**62 - 1 predictions; these would be {n:,}"
         raise InputError(msg)
+
+
+def _said(outcome_weights: tuple[float, float] | None) -> str:
+    return "none" if outcome_weights is None else f"{outcome_weights[0]:g}, {outcome_weights[1]:g}"
+
+
+def _empty(
+    grid: DyadicGrid | FilledGrid,
+    outcome_weights: tuple[float, float] | None,
+    *,
+    sampling: bool = False,
+) -> CellSums:
+    return CellSums(
+        grid, sampling=sampling, moments=True, log_loss=True, outcome_weights=outcome_weights
+    )
 
 
 def _grid(sums: CellSums) -> DyadicGrid | FilledGrid:
@@ -301,7 +337,7 @@ def _onto(sums: CellSums, grid: DyadicGrid | FilledGrid) -> CellSums:
     fine = _grid(sums)
     if fine.n_cells == grid.n_cells and len(fine.low) == len(grid.low):
         return sums
-    moved = CellSums(grid, sampling=sums.sampling, moments=sums.moments)
+    moved = _empty(grid, sums.outcome_weights, sampling=sums.sampling)
     if not fine.cells.size:  # a file of no predictions
         return moved
     within = _within(fine, grid.n_cells)

@@ -209,7 +209,7 @@ def _result(
     largest, smallest = float(difference.max()), float(difference.min())
     values = largest - smallest, max(largest, -smallest)
     if method == "auto":
-        little = totals.wwv * totals.n < _LITTLE_VARIANCE * float(sums.members_ww.sum())
+        little = totals.variance * totals.n < _LITTLE_VARIANCE * float(sums.members_ww.sum())
         method = "monte-carlo" if little else "asymptotic"
     r, mad = (
         Statistic(
@@ -256,11 +256,8 @@ def _totals(sums: Stretches) -> Totals:
         n=int(sums.n.sum()),
         weight=float(sums.members.sum()),
         ww=math.fsum(sums.coefficients.tolist()),
-        wwv=math.fsum(variance.tolist()),
-        # So that sigma_hat is the larger of sigma and what the steps themselves show, whose
-        # squares have their variance plus their squared mean as expectation.
-        wwe=math.fsum((variance + sums.gain**2).tolist()),
-        largest=float(variance.max()),
+        variance=math.fsum(variance.tolist()),
+        squares=math.fsum((sums.gain**2).tolist()),
     )
 
 
@@ -315,7 +312,7 @@ def _worst(
 
 def _warnings(sums: Stretches, totals: Totals, mismatch: float, method: str) -> Iterator[str]:
     """Say what to keep in mind when reading the numbers, a line each."""
-    if 0 < totals.wwv * totals.n < _LITTLE_VARIANCE * float(sums.members_ww.sum()):
+    if 0 < totals.variance * totals.n < _LITTLE_VARIANCE * float(sums.members_ww.sum()):
         what = "P-values and limits" if method == "asymptotic" else "confidence limits"
         yield f"Few events, or few failures, to compare: {what} are approximate."
     if mismatch > _LARGE_MISMATCH * totals.sigma:

@@ -3,9 +3,12 @@ r"""The file format of cells: text, JSON and numbers under a checksum, nothing t
 ::
 
     secant cells\n
-    {"version": 1, "n_cells": ...}\n
+    {"version": 2, "n_cells": ...}\n
     compressed columns: numbers of the non-empty cells, then their sums, little-endian
     SHA-256 of everything before
+
+Version 1 had fewer sums. It is read as before; what it cannot answer is None among the totals, and
+a state with such gaps is written with them.
 
 A file may come from anywhere, and a checksum is no signature: whoever changes the content can write
 the one that fits. So everything is checked before it is believed: sizes before memory is taken
@@ -20,7 +23,7 @@ import math
 import stat
 import sys
 import zlib
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -29,8 +32,8 @@ import numpy as np
 
 from secant._blocks.cell_sums import CellSums
 from secant._blocks.grids import MOST_CELLS, DyadicGrid, FilledGrid
-from secant._blocks.table import Totals, add_totals
-from secant._input.options import is_whole
+from secant._blocks.table import STEPS, Totals
+from secant._input.options import Reading, is_whole
 from secant._input.rules import LARGEST_WEIGHT, SMALLEST_WEIGHT
 from secant.errors import InputError
 
@@ -43,13 +46,16 @@ if TYPE_CHECKING:
 __all__ = ["pack", "unpack"]
 
 _MAGIC = b"secant cells\n"
-_VERSION = 1
+_VERSION = 2
+_VERSIONS = (1, 2)
 _DIGEST = hashlib.sha256().digest_size
 _KEYS = {"version", "n_cells", "filled", "sampling", "forbidden", "totals"}
 _LONGEST_HEADER = 2048
-# Columns of sums, and how many of them a cell has.
-_COLUMNS = {"count": 2, "offset": 2, "weight": 2, "wv": 1, "wwv": 1, "ww": 1}
-_LARGEST_CELL = 8 * (1 + sum(_COLUMNS.values()))
+# The totals of version 1: wwv and wwe are the sums of w^2 s(1 - s) and w^2 |r - s|.
+_TOTALS_1 = ("n", "weight", "ww", "wwv", "wwe", "largest")
+# Totals that may be missing, as they are in version 1.
+_NEWER = ("ww1", "third", "squared_error", "log_loss", "steps")
+_LARGEST_CELL = 8 * 12
 # What cannot be compressed grows by less than this, and nothing shrinks to less than 1 / 1032.
 _LONGEST_FILE = len(_MAGIC) + _LONGEST_HEADER + _DIGEST + (MOST_CELLS + 1) * (_LARGEST_CELL + 1)
 _LONGEST_FILE += 1 << 10
@@ -60,10 +66,13 @@ _MOST = 2**62 - 1
 # is lost below the smallest normal double is far less than this times the weight.
 _ROUNDING = 1e-7
 _UNDERFLOW = 1e-300
+# No score that is not 0 has a larger logarithm.
+_MOST_LOSS = 745.2
 
 
 @dataclass(frozen=True, slots=True)
 class _Header:
+    version: int
     n_cells: int
     filled: int
     sampling: bool
@@ -72,7 +81,18 @@ class _Header:
 
     def columns(self) -> dict[str, int]:
         """Return how many numbers a cell has of each column."""
-        return {name: k for name, k in _COLUMNS.items() if self.sampling or name != "weight"}
+        return _columns(self.totals, sampling=self.sampling, version=self.version)
+
+
+def _columns(totals: Totals, *, sampling: bool, version: int = _VERSION) -> dict[str, int]:
+    """Return the columns of a file, and how many numbers a cell has of each: 2, one a response."""
+    wv = 1 if totals.outcome_weights is None else 2
+    columns = {"count": 2, "offset": 2}
+    columns |= {"weight": 2} if sampling else {}
+    columns |= {"wv": wv}
+    if sampling or version == 1:
+        columns |= {"wwv": 1, "ww": 1 if totals.ww1 is None or version == 1 else 2}
+    return columns
 
 
 class _MakesNoSenseError(Exception):
@@ -83,18 +103,24 @@ def pack(sums: CellSums, forbidden: int) -> bytes:
     """Return the content of a file that holds these sums."""
     grid = cast("DyadicGrid | FilledGrid", sums.grid)
     filled = np.flatnonzero(sums.count[::2] + sums.count[1::2])
+    totals = sums.totals()
     numbers = [grid.cells[filled].astype("<i8").tobytes()]
-    for name, column in sums.columns().items():
-        rows = column.reshape(-1, _COLUMNS[name])[filled]
+    for name, width in _columns(totals, sampling=sums.sampling).items():
+        column = getattr(sums, name)
+        rows = column.reshape(-1, 1 if name == "wwv" else 2)[filled]
+        if width < rows.shape[1]:
+            rows = rows.sum(axis=1)
         numbers.append(rows.astype(rows.dtype.newbyteorder("<")).tobytes())
     payload = zlib.compress(b"".join(numbers))
+    if totals.log_loss == math.inf:  # as the forbidden responses tell
+        totals = replace(totals, log_loss=0.0)
     header = {
         "version": _VERSION,
         "n_cells": grid.n_cells,
         "filled": filled.shape[0],
         "sampling": sums.sampling,
         "forbidden": forbidden,
-        "totals": asdict(add_totals(sums.parts)),
+        "totals": asdict(totals),
     }
     content = _MAGIC + json.dumps(header).encode() + b"\n" + payload
     return content + hashlib.sha256(content).digest()
@@ -118,8 +144,8 @@ def unpack(path: str | os.PathLike[str]) -> tuple[CellSums, int]:
         version = found["version"]
     except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise _damaged(path, "its header cannot be read") from error
-    if type(version) is int and version != _VERSION:
-        msg = f"{path} has version {version} of the format; this secant reads {_VERSION}"
+    if type(version) is int and version not in _VERSIONS:
+        msg = f"{path} has version {version} of the format; this secant reads 1 to {_VERSION}"
         raise InputError(msg)
     try:
         header = _checked(found)
@@ -174,22 +200,64 @@ def _checked(found: Any) -> _Header:
     _require(is_whole(n_cells, 1, MOST_CELLS) and not n_cells & (n_cells - 1))
     _require(is_whole(found["filled"], 0, n_cells + 1))
     _require(isinstance(found["sampling"], bool))
-    names = [field.name for field in fields(Totals)]
-    _require(isinstance(totals, dict) and sorted(totals) == sorted(names))
+    _require(isinstance(totals, dict))
     _require(is_whole(totals["n"], found["filled"], _MOST))
     _require(is_whole(found["forbidden"], 0, totals["n"]))
-    for name in names:
-        value = totals[name]
-        _require(type(value) in {int, float} and 0 <= value <= sys.float_info.max)
-        _require(math.copysign(1, value) > 0)
-    sums = {name: float(totals[name]) for name in names[1:]}
+    read = _totals_1 if found["version"] == 1 else _totals_2
     return _Header(
+        version=found["version"],
         n_cells=n_cells,
         filled=found["filled"],
         sampling=found["sampling"],
         forbidden=found["forbidden"],
-        totals=Totals(n=totals["n"], **sums),
+        totals=read(totals, found["forbidden"], sampling=found["sampling"]),
     )
+
+
+def _totals_1(totals: dict[str, Any], _: int, *, sampling: bool) -> Totals:
+    """Return what version 1 says; without weights the cells know the rest of it."""
+    _require(sorted(totals) == sorted(_TOTALS_1))
+    weight, ww, wwv, wwe, largest = (_number(totals[name]) for name in _TOTALS_1[1:])
+    if not sampling:
+        _require(wwe == 0 and largest == (0.25 if totals["n"] else 0))
+        wwe = wwv
+    else:
+        _within(wwv, wwe, ww, _ROUNDING * ww)
+    # A residual is s or 1 - s, so (r - s)^2 = |r - s| - s(1 - s).
+    return Totals(totals["n"], weight, ww, wwv, max(wwe - wwv, 0.0))
+
+
+def _totals_2(totals: dict[str, Any], forbidden: int, *, sampling: bool) -> Totals:
+    names = [field.name for field in fields(Totals)]
+    _require(sorted(totals) == sorted(names))
+    known = {name: _number(totals[name]) for name in names[1:5]}
+    gaps = {name for name in _NEWER if totals[name] is None}
+    # Nothing but version 1 leaves gaps: of weighted rows all of them.
+    _require(not gaps or gaps == (set(_NEWER) if sampling else {"log_loss"}))
+    known |= {name: _number(totals[name]) for name in _NEWER[:-1] if name not in gaps}
+    if forbidden and "log_loss" in known:
+        known["log_loss"] = math.inf
+    steps = totals["steps"]
+    if "steps" not in gaps:
+        _require(isinstance(steps, list) and len(steps) == min(totals["n"], STEPS))
+        steps = tuple(map(_number, steps))
+    pair = totals["outcome_weights"]
+    if pair is not None:
+        _require(isinstance(pair, list) and len(pair) == 2 and not gaps)
+        o0, o1 = map(_number, pair)
+        try:
+            pair = Reading(outcome_weights=(o0, o1)).outcome_weights
+        except InputError as error:
+            raise _MakesNoSenseError from error
+        _require(pair == (o0, o1))  # two equal ones are none
+    return Totals(n=totals["n"], **known, steps=steps, outcome_weights=pair)
+
+
+def _number(value: Any) -> float:
+    """Return a number of the header that is no less than zero."""
+    _require(type(value) in {int, float} and 0 <= value <= sys.float_info.max)
+    _require(math.copysign(1, value) > 0)
+    return float(value)
 
 
 def _require(holds: object) -> None:
@@ -217,16 +285,26 @@ def _sums(header: _Header, payload: memoryview) -> CellSums:
     }
     numbers.end()
     _check(header, cells, columns)
-    sums = CellSums(FilledGrid(header.n_cells, cells), sampling=header.sampling, moments=True)
-    for name, column in columns.items():
-        setattr(sums, name, column.ravel())
+    sums = CellSums(
+        FilledGrid(header.n_cells, cells),
+        sampling=header.sampling,
+        moments=True,
+        outcome_weights=header.totals.outcome_weights,
+        log_loss=True,
+    )
+    for name, width in header.columns().items():
+        column = columns[name]
+        if width == 1 and name != "wwv":  # not told apart by response, and nobody will ask
+            column = np.hstack([column, np.zeros_like(column)])
+        if name in sums.columns():
+            setattr(sums, name, column.ravel())
     sums.parts = [header.totals]
     return sums
 
 
 def _column(numbers: _Numbers, header: _Header, name: str) -> Any:
     kind, most = ("<i8", header.totals.n) if name == "count" else ("<f8", sys.float_info.max)
-    column = numbers.take(header.filled * _COLUMNS[name], kind)
+    column = numbers.take(header.filled * header.columns()[name], kind)
     _require(((column >= 0) & (column <= most)).all() and not np.signbit(column).any())
     return column
 
@@ -271,7 +349,8 @@ class _Numbers:
 class _Found:
     """The numbers of a file, a row for each cell that it fills; of two columns, response 0 first.
 
-    Every column is finite and without signs, and counts add up to what the header says.
+    Every column is finite and without signs, and counts add up to what the header says. None of
+    them knows what outcomes weigh; totals do.
     """
 
     header: _Header
@@ -301,25 +380,37 @@ class _Found:
         """The least that squares of weights can add up to: all are equal."""
         return self.squares / np.maximum(self.count, 1)
 
+    @cached_property
+    def mean(self) -> FloatArray:
+        """The mean score of each response, the low end of the cell where there is none of it."""
+        share = np.minimum(self.offset / np.where(self.weight > 0, self.weight, 1), 1)
+        return self.low[:, None] + share / self.header.n_cells
+
+    @cached_property
+    def outcome_weights(self) -> FloatArray:
+        return np.array(self.header.totals.outcome_weights or (1.0, 1.0))
+
 
 def _check(header: _Header, cells: IntArray, columns: dict[str, Any]) -> None:
     """Make sure that there could be predictions with these sums, but for rounding."""
     counts = columns["count"]
     n = counts.sum(axis=1)  # no count is above 2^62
     _require((n > 0).all() and _exact_sum(n) == header.totals.n)
-    once = {name: columns[name][:, 0] for name in ("wv", "wwv", "ww")}
     weight = columns["weight"] if header.sampling else counts.astype(np.float64)
-    found = _Found(header, cells, counts, columns["offset"], weight, **once)
+    wv = columns["wv"]
+    wwv = columns["wwv"][:, 0] if "wwv" in columns else wv.sum(axis=1)
+    ww = columns.get("ww", weight)
+    found = _Found(header, cells, counts, columns["offset"], weight, wv, wwv, ww)
     _check_weights(found)
     _check_scores(found)
     _check_forbidden(found)
-    totals = header.totals
-    sums = (weight, found.ww, found.wwv)
-    for total, column in zip((totals.weight, totals.ww, totals.wwv), sums, strict=True):
-        whole = math.fsum(column.ravel())
-        _within(whole, total, whole, _UNDERFLOW * totals.ww)
+    _check_sums(found)
     _check_residuals(found)
-    _check_largest(found)
+    if header.version > 1 and header.totals.third is not None:
+        _check_tails(found)
+        _check_steps(found)
+    if header.totals.log_loss is not None:
+        _check_log_loss(found)
 
 
 def _exact_sum(counts: IntArray) -> int:
@@ -337,34 +428,46 @@ def _check_weights(found: _Found) -> None:
     """Compare weights with their number, and the sums of their squares with both."""
     count = found.count
     _within(SMALLEST_WEIGHT * count, found.weight, LARGEST_WEIGHT * count)
-    if found.header.sampling:
-        _within(found.least_squares.sum(axis=1), found.ww, found.squares.sum(axis=1))
-    else:
-        _within(count.sum(axis=1), found.ww, count.sum(axis=1))
+    least, most = found.least_squares, found.squares
+    if not found.header.sampling:
+        least = most = count.astype(np.float64)
+    if found.ww.shape[1] == 1:
+        least, most = least.sum(axis=1)[:, None], most.sum(axis=1)[:, None]
+    _within(least, found.ww, most)
 
 
 def _check_scores(found: _Found) -> None:
     """Compare distances from the anchor with the cell, sums of s(1 - s) with such scores."""
-    low, high, wv, wwv, ww = found.low, found.high, found.wv, found.wwv, found.ww
+    low, high, n_cells = found.low[:, None], found.high[:, None], found.header.n_cells
     _within(0, found.offset, found.weight)
-    _require(not found.offset[low == 1].any())
-    weight = found.weight.sum(axis=1)
-    share = np.minimum(found.offset.sum(axis=1) / weight, 1)
-    distance = weight * share / found.header.n_cells
+    _require(not found.offset[found.low == 1].any())
+    weight, offset = found.weight, found.offset
+    if found.wv.shape[1] == 1:
+        weight, offset = weight.sum(axis=1)[:, None], offset.sum(axis=1)[:, None]
+    share = np.minimum(offset / np.where(weight > 0, weight, 1), 1)
+    distance = weight * share / n_cells
     # s(1 - s) is concave: at most its value at the mean, at least that of the chord over the cell.
-    mean = low + share / found.header.n_cells
+    mean = low + share / n_cells
     most = mean * np.maximum(weight * (1 - low) - distance, 0)
     ends = low * (1 - low), high * (1 - high)
     least = weight * ((1 - share) * ends[0] + share * ends[1])
-    _within(least, wv, most, _ROUNDING * distance + _UNDERFLOW * weight)
+    _within(least, found.wv, most, _ROUNDING * distance + _UNDERFLOW * weight)
+    wv, ww = found.wv.sum(axis=1), found.ww.sum(axis=1)
     if not found.header.sampling:
-        _within(wv, wwv, wv)
+        _within(wv, found.wwv, wv)
         return
-    largest = np.where((low < 0.5) & (high > 0.5), 0.25, np.maximum(*ends))
-    _within(np.minimum(*ends) * ww, wwv, largest * ww, _UNDERFLOW * ww)
+    largest = _largest_variance(found)
+    _within(np.minimum(*ends)[:, 0] * ww, found.wwv, largest * ww, _UNDERFLOW * ww)
     # Cauchy and Schwarz; and no weight is larger than the root of the sum of squares.
     some = np.maximum(largest, sys.float_info.min) * found.count.sum(axis=1)
-    _within(wv / some * wv, wwv, np.sqrt(ww) * wv, _UNDERFLOW * ww)
+    _within(wv / some * wv, found.wwv, np.sqrt(ww) * wv, _UNDERFLOW * ww)
+
+
+def _largest_variance(found: _Found) -> FloatArray:
+    """Return the largest s(1 - s) that a cell can hold."""
+    low, high = found.low, found.high
+    ends = np.maximum(low * (1 - low), high * (1 - high))
+    return np.where((low < 0.5) & (high > 0.5), 0.25, ends)
 
 
 def _check_forbidden(found: _Found) -> None:
@@ -377,30 +480,107 @@ def _check_forbidden(found: _Found) -> None:
         _require(not found.offset[lowest, 1].any())
 
 
-def _check_residuals(found: _Found) -> None:
-    """Compare the sum of w^2 |r - s|: a failure is off by its score, an event by the rest to 1."""
-    totals = found.header.totals
-    if not found.header.sampling:  # the cells know it, and files do not say
-        _require(totals.wwe == 0)
-        return
-    # How much of w^2 the failures have.
-    some = np.maximum(found.least_squares[:, 0], found.ww - found.squares[:, 1])
-    most = np.minimum(found.squares[:, 0], found.ww - found.least_squares[:, 1])
-    low, high, ww = found.low, found.high, found.ww
-    at_least = np.minimum(*(low * ww0 + (1 - high) * (ww - ww0) for ww0 in (some, most)))
-    at_most = np.maximum(*(high * ww0 + (1 - low) * (ww - ww0) for ww0 in (some, most)))
-    slack = _ROUNDING * totals.ww
-    _within(math.fsum(at_least), totals.wwe, math.fsum(at_most), slack)
-    _within(totals.wwv, totals.wwe, totals.ww, slack)
-
-
-def _check_largest(found: _Found) -> None:
-    """Compare the largest w^2 s(1 - s), its limit of 1/4 where rows came without weights."""
-    largest = found.header.totals.largest
-    if not found.header.filled:
-        _require(largest == 0)
-    elif not found.header.sampling:
-        _require(largest == 0.25)
+def _check_sums(found: _Found) -> None:
+    """Compare totals with the sums of columns, of which outcomes have their weights."""
+    totals, o = found.header.totals, found.outcome_weights
+    pairs = [
+        (totals.weight, (o * found.weight).ravel()),
+        (totals.variance, o[0] * o[1] * found.wwv),
+    ]
+    if totals.ww1 is None or found.header.version == 1:
+        pairs.append((totals.ww, found.ww.ravel()))
     else:
-        most = 0.25 if largest == 0.25 else float(found.wwv.max())
-        _within((found.wwv / found.count.sum(axis=1)).max(), largest, most, _UNDERFLOW)
+        squares = o**2 * found.ww
+        pairs += [(totals.ww, squares.ravel()), (totals.ww1, squares[:, 1])]
+    for total, column in pairs:
+        whole = math.fsum(column)
+        _within(whole, total, whole, _UNDERFLOW * totals.ww)
+
+
+def _check_residuals(found: _Found) -> None:
+    """Compare the sums of (r - s)^2: a failure is off by its score, an event by the rest to 1."""
+    totals, o = found.header.totals, found.outcome_weights
+    low, high, mean = found.low[:, None], found.high[:, None], found.mean
+    # At least that of the mean distance, at most what the mean shares between the ends of the cell.
+    far = np.hstack([high, 1 - low])
+    distance = np.hstack([mean[:, :1], 1 - mean[:, 1:]])
+    near = np.hstack([low, 1 - high])
+    chord = distance * (near + far) - near * far
+    if totals.squared_error is not None:
+        w = o * found.weight
+        least, most = math.fsum((w * distance**2).ravel()), math.fsum((w * chord).ravel())
+        _within(least, totals.squared_error, most, _ROUNDING * totals.weight)
+        if totals.outcome_weights is None:
+            known = math.fsum((w * distance).ravel()) - math.fsum(found.wv.ravel())
+            _within(known, totals.squared_error, known, _ROUNDING * totals.weight)
+            if not found.header.sampling:
+                _within(totals.squared_error, totals.squares, totals.squared_error)
+    if found.ww.shape[1] == 2:
+        ww = o**2 * found.ww
+        least, most = math.fsum((ww * near**2).ravel()), math.fsum((ww * far**2).ravel())
+    elif found.header.sampling:
+        ww = found.ww[:, 0]
+        least = math.fsum(ww * near.min(axis=1) ** 2)
+        most = math.fsum(ww * far.max(axis=1) ** 2)
+    else:  # version 1: the cells know it, and files do not say
+        return
+    _within(least, totals.squares, most, _ROUNDING * totals.ww)
+
+
+def _check_tails(found: _Found) -> None:
+    """Compare third moments: between what equal weights would give, and one that has it all."""
+    totals, o = found.header.totals, found.outcome_weights
+    assert totals.third is not None  # noqa: S101
+    if not found.header.sampling and totals.outcome_weights is None:
+        _within(totals.variance, totals.third, totals.variance)
+        return
+    wwv, wv = found.wwv, found.wv.sum(axis=1)
+    # Cauchy and Schwarz again, and the largest weight again.
+    least = math.fsum(wwv * (wwv / np.maximum(wv, sys.float_info.min)))
+    most = math.fsum(wwv * np.sqrt(found.ww.sum(axis=1)))
+    if not found.header.sampling:
+        least = most = math.fsum(wwv)
+    # The factor of outcomes' weights lies between the two.
+    scale = o[0] * o[1]
+    slack = _UNDERFLOW * scale * o.max() * (1 + math.sqrt(totals.ww))
+    _within(least * scale * o.min(), totals.third, most * scale * o.max(), slack)
+
+
+def _check_steps(found: _Found) -> None:
+    """Compare the largest possible steps with the weights there are."""
+    totals, o = found.header.totals, found.outcome_weights
+    steps = np.array(totals.steps)
+    _require((np.diff(steps) <= 0).all())
+    if not found.header.filled:
+        return
+    if not found.header.sampling and totals.outcome_weights is None:
+        _require((steps == 1).all())
+        return
+    low, high = found.low, found.high
+    n, weight = found.count.sum(axis=1), found.weight.sum(axis=1)
+    # One has at least the mean weight of its cell; no score makes less of it than this.
+    least = weight / n * np.maximum(o[1] * (1 - high), o[0] * low)
+    most = np.sqrt(found.ww.sum(axis=1)) * np.maximum(o[1] * (1 - low), o[0] * high)
+    if not found.header.sampling:
+        most = np.maximum(o[1] * (1 - low), o[0] * high)
+    _within(least.max(), steps[0], max(most.max(), 1.0 if steps[0] == 1 else 0.0))
+    _require(steps[-1] > 0)
+    _within(0, (steps**2).sum(), max(o) ** 2 * found.ww.sum(), float(len(steps)))
+
+
+def _check_log_loss(found: _Found) -> None:
+    """Compare the logarithms, which are convex: at least those of the mean scores."""
+    totals = found.header.totals
+    log_loss = totals.log_loss
+    assert log_loss is not None  # noqa: S101
+    if found.header.forbidden:
+        _require(log_loss == math.inf)
+        return
+    w = found.outcome_weights * found.weight
+    said = np.hstack([1 - found.mean[:, :1], found.mean[:, 1:]])
+    worst = np.hstack([1 - found.high[:, None], found.low[:, None]])
+    with np.errstate(divide="ignore", invalid="ignore"):
+        # Rounding may make nothing of what is said of a few.
+        least = np.where(w > 0, -np.log(np.minimum(said + _ROUNDING, 1)) * w, 0)
+        most = np.where(w > 0, np.minimum(-np.log(worst), _MOST_LOSS) * w, 0)
+    _within(math.fsum(least.ravel()), log_loss, math.fsum(most.ravel()), _ROUNDING * totals.weight)

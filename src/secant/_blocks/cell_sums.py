@@ -4,12 +4,21 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from secant._blocks.grids import Scratch
-from secant._blocks.table import Blocks, Moments, Totals, add_totals
+from secant._blocks.table import (
+    STEPS,
+    Blocks,
+    Moments,
+    Totals,
+    add_totals,
+    by_outcome,
+    completed,
+    largest_steps,
+)
 
 if TYPE_CHECKING:
     from secant._base.types import FloatArray, IntArray, NumberArray
@@ -47,12 +56,18 @@ class CellSums:
         Whether to keep the sums that binned metrics need.
     precise
         Whether cells are so wide that distances from their anchors must be added with care.
+    outcome_weights
+        What outcomes weigh. Cells are summed without them, blocks and totals have them.
+    log_loss
+        Whether to sum it.
     """
 
     grid: Grid
     sampling: bool
     moments: bool
     precise: bool = False
+    outcome_weights: tuple[float, float] | None = None
+    log_loss: bool = False
     count: IntArray = field(init=False)
     offset: FloatArray = field(init=False)
     weight: FloatArray = field(init=False)
@@ -69,10 +84,12 @@ class CellSums:
         if self.sampling:
             self.weight = np.zeros(2 * cells)
         if self.moments:
-            self.wv = np.zeros(cells)
+            self.wv = np.zeros(2 * cells)
+        if self.moments and self.sampling:
             self.wwv = np.zeros(cells)
-            self.ww = np.zeros(cells)
+            self.ww = np.zeros(2 * cells)
         self.parts: list[Totals] = []
+        self._steps: tuple[float, ...] = ()
         self._scratch = Scratch()
 
     def add(self, chunk: Chunk) -> None:
@@ -92,8 +109,8 @@ class CellSums:
         variance = np.subtract(1, scores, out=offset)  # its memory is warm
         variance *= scores
         if self.moments:
-            self._add_moments(slot >> 1, variance, weights)
-        self.parts.append(row_totals(chunk, variance, sampling=self.sampling))
+            self._add_moments(slot, variance, weights)
+        self.parts.append(self._totals_of(chunk, variance))
 
     def blocks(self) -> Blocks:
         """Return the non-empty cells as blocks."""
@@ -103,10 +120,7 @@ class CellSums:
         w0: NumberArray = self.weight[::2][filled] if self.sampling else n0
         w1: NumberArray = self.weight[1::2][filled] if self.sampling else n1
         anchor, mixed = self.grid.anchor[filled], self._mixed[filled]
-        moments = None
-        if self.moments:
-            moments = Moments(self.wv[filled], self.wwv[filled], self.ww[filled])
-        return Blocks(
+        blocks = Blocks(
             low=np.where(mixed, self.grid.low[filled], anchor),
             high=np.where(mixed, self.grid.high[filled], anchor),
             n0=n0,
@@ -115,7 +129,20 @@ class CellSums:
             w1=w1,
             down=np.maximum(w0 * anchor + self.offset[::2][filled] * self.grid.unit, 0),
             up=np.maximum(w1 * (1 - anchor) - self.offset[1::2][filled] * self.grid.unit, 0),
-            moments=moments,
+            moments=self._moments(filled) if self.moments else None,
+        )
+        return by_outcome(blocks, self.outcome_weights)
+
+    def _moments(self, filled: IntArray) -> Moments:
+        o0, o1 = self.outcome_weights or (1, 1)
+        wv0, wv1 = self.wv[::2][filled], self.wv[1::2][filled]
+        wwv = self.wwv[filled] if self.sampling else wv0 + wv1
+        squares: NumberArray = self.ww if self.sampling else self.count
+        return Moments(
+            wv=o0 * wv0 + o1 * wv1,
+            variance=o0 * o1 * wwv,
+            ww0=np.asarray(o0 * o0 * squares[::2][filled]),
+            ww1=np.asarray(o1 * o1 * squares[1::2][filled]),
         )
 
     def means(self) -> CellMeans:
@@ -133,36 +160,46 @@ class CellSums:
     def totals(self, blocks: Blocks | None = None) -> Totals:
         """Return the sums over everything; ``blocks`` are those of these cells, if at hand."""
         totals = add_totals(self.parts)
-        if self.sampling:
-            return totals
-        # Without sampling weights the cells know the sum of |r - s| already.
-        blocks = self.blocks() if blocks is None else blocks
-        return replace(totals, wwe=float(blocks.up.sum() + blocks.down.sum()))
+        if self.sampling or self.outcome_weights is not None:
+            return replace(totals, outcome_weights=self.outcome_weights)
+        return completed(totals, self.blocks() if blocks is None else blocks)
 
     def plus(self, other: CellSums) -> CellSums:
         """Return the sums over both sets of observations, cell by cell of the same grid."""
-        both = CellSums(self.grid, sampling=self.sampling or other.sampling, moments=self.moments)
+        both = self._like(sampling=self.sampling or other.sampling)
         mine, theirs = self._weighted(both.sampling), other._weighted(both.sampling)
         for name in both.columns():
             setattr(both, name, getattr(mine, name) + getattr(theirs, name))
         both.parts = [add_totals(mine.parts + theirs.parts)]
         return both
 
+    def _like(self, *, sampling: bool) -> CellSums:
+        return CellSums(
+            self.grid,
+            sampling=sampling,
+            moments=self.moments,
+            outcome_weights=self.outcome_weights,
+            log_loss=self.log_loss,
+        )
+
     def columns(self) -> dict[str, NumberArray]:
         """Return every column of sums by name."""
         names = ["count", "offset"]
         names += ["weight"] if self.sampling else []
-        names += ["wv", "wwv", "ww"] if self.moments else []
+        names += ["wv"] if self.moments else []
+        names += ["wwv", "ww"] if self.moments and self.sampling else []
         return {name: getattr(self, name) for name in names}
 
     def _weighted(self, sampling: bool) -> CellSums:  # noqa: FBT001
         """Return the same sums in the form for sampling weights, if that is wanted."""
         if self.sampling or not sampling:
             return self
-        weighted = CellSums(self.grid, sampling=True, moments=self.moments)
+        weighted = self._like(sampling=True)
         for name, column in self.columns().items():
             setattr(weighted, name, column)
         weighted.weight = self.count.astype(np.float64)
+        if self.moments:
+            weighted.wwv, weighted.ww = self.wv[::2] + self.wv[1::2], weighted.weight
         weighted.parts = [self.totals()]
         return weighted
 
@@ -184,16 +221,27 @@ class CellSums:
             self.offset += np.bincount(slot, offset, minlength=self.offset.shape[0])
 
     def _add_moments(
-        self, cell: IntArray, variance: FloatArray, weights: FloatArray | None
+        self, slot: IntArray, variance: FloatArray, weights: FloatArray | None
     ) -> None:
         size = self.wv.shape[0]
-        if weights is None:
-            weights = np.ones_like(variance)
-        wv = weights * variance
-        ww = weights * weights if self.sampling else weights
-        self.wv += np.bincount(cell, wv, minlength=size)
-        self.wwv += np.bincount(cell, ww * variance, minlength=size)
-        self.ww += np.bincount(cell, ww, minlength=size)
+        wv = variance if weights is None else weights * variance
+        self.wv += np.bincount(slot, wv, minlength=size)
+        if self.sampling:
+            ww = np.ones_like(variance) if weights is None else weights * weights
+            self.wwv += np.bincount(slot >> 1, ww * variance, minlength=size // 2)
+            self.ww += np.bincount(slot, ww, minlength=size)
+
+    def _totals_of(self, chunk: Chunk, variance: FloatArray) -> Totals:
+        totals = row_totals(
+            chunk,
+            variance,
+            sampling=self.sampling,
+            outcome_weights=self.outcome_weights,
+            log_loss=self.log_loss,
+            above=self._steps[-1] if len(self._steps) == STEPS else 0.0,
+        )
+        self._steps = largest_steps(self._steps, totals.steps or ())
+        return totals
 
 
 def _add_exactly(sums: FloatArray, slot: IntArray, values: FloatArray) -> None:
@@ -210,24 +258,83 @@ def _add_exactly(sums: FloatArray, slot: IntArray, values: FloatArray) -> None:
 
 
 def row_totals(
-    chunk: Chunk, variance: FloatArray, *, sampling: bool, known_wwe: float = 0.0
+    chunk: Chunk,
+    variance: FloatArray,
+    *,
+    sampling: bool,
+    outcome_weights: tuple[float, float] | None = None,
+    log_loss: bool = False,
+    above: float = 0.0,
 ) -> Totals:
     """Return the sums over some rows, of which ``variance`` is s(1 - s).
 
-    Unless rows carry sampling weights the blocks know ``wwe`` and it need not be added up.
+    Where nothing is weighted, what :func:`completed` finds in blocks is not added up here. Of
+    possible steps, those that are at most ``above`` may be left out.
     """
     scores, labels, weights = chunk
-    rows = scores.shape[0]
-    if weights is None:
-        return Totals(rows, rows, rows, float(variance.sum()), known_wwe, 0.25)
-    if not sampling:
-        copies = float(weights.sum())
-        wwv = float((weights * variance).sum())
-        return Totals(int(copies), copies, copies, wwv, known_wwe, 0.25)
-    ww = weights * weights
-    row_wwv = ww * variance
-    residual = np.abs(labels - scores)
-    wwe = float((ww * residual).sum())
+    logs = _log_losses(scores, labels) if log_loss else None
+    if not sampling and outcome_weights is None:
+        total = _total if weights is None else _Multiplied(weights).total
+        n = scores.shape[0] if weights is None else float(weights.sum())
+        lost = None if logs is None else total(logs)
+        return Totals(int(n), n, n, total(variance), 0.0, 0.0, 0.0, 0.0, lost, ())
+    total = _total if sampling or weights is None else _Multiplied(weights).total
+    o0, o1 = outcome_weights or (1.0, 1.0)
+    a = weights if sampling and weights is not None else np.ones_like(scores)
+    w = a if outcome_weights is None else a * np.where(labels, o1, o0)
+    ww = w * w
+    spread = variance if outcome_weights is None else variance * (o0 * o1)
+    spread = spread * ww if w is a else spread * a * a
+    error = labels - scores
+    error *= error
+    third = spread * a
+    if outcome_weights is not None:
+        third *= o0 + o1 - o0 * o1 / (o1 * (1 - scores) + o0 * scores)
     return Totals(
-        rows, float(weights.sum()), float(ww.sum()), float(row_wwv.sum()), wwe, float(row_wwv.max())
+        n=scores.shape[0] if total is _total else int(total(np.ones_like(scores))),
+        weight=total(w),
+        ww=total(ww),
+        variance=total(spread),
+        squares=total(ww * error),
+        ww1=total(ww * labels),
+        third=total(third),
+        squared_error=total(w * error),
+        log_loss=None if logs is None else total(w * logs),
+        steps=_steps(chunk, a, (o0, o1), above, copies=total is not _total),
+        outcome_weights=outcome_weights,
     )
+
+
+def _total(column: FloatArray) -> float:
+    return float(column.sum())
+
+
+class _Multiplied(NamedTuple):
+    """Adds up columns of rows that stand for several copies."""
+
+    copies: FloatArray
+
+    def total(self, column: FloatArray) -> float:
+        return float((self.copies * column).sum())
+
+
+def _log_losses(scores: FloatArray, labels: np.ndarray[Any, Any]) -> FloatArray:
+    with np.errstate(divide="ignore"):
+        return -np.log(np.where(labels, scores, 1 - scores))
+
+
+def _steps(
+    chunk: Chunk, a: FloatArray, weights: tuple[float, float], above: float, *, copies: bool
+) -> tuple[float, ...]:
+    """Return the largest possible steps that are above a limit, at most twelve."""
+    o0, o1 = weights
+    some = np.flatnonzero(a > above / max(o0, o1))
+    scores = chunk.scores[some]
+    steps = a[some] * np.maximum(o1 * (1 - scores), o0 * scores)
+    if steps.size > STEPS:
+        most = np.argpartition(steps, steps.size - STEPS)[-STEPS:]
+        some, steps = some[most], steps[most]
+    if copies:
+        assert chunk.weights is not None  # noqa: S101
+        steps = np.repeat(steps, np.minimum(chunk.weights[some], STEPS).astype(np.int64))
+    return tuple(np.sort(steps)[::-1].tolist()[:STEPS])

@@ -8,9 +8,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
 
     from secant._base.types import BoolArray, FloatArray, Forbidden, IntArray
+    from secant._blocks.cluster_sums import ClusterSums
     from secant._blocks.table import Blocks, Totals
 
-__all__ = ["Frugal", "Groups", "Refine", "Source", "resolve", "resolve_all"]
+__all__ = ["Clustered", "Frugal", "Groups", "Refine", "Source", "resolve", "resolve_all"]
 
 
 class Source(Protocol):
@@ -85,6 +86,23 @@ class Frugal(Protocol):
 
     def fetch(self, numbers: Sequence[int]) -> Collection[int]:
         """Make ready the rows of groups, to be asked for once, and return whose can be had."""
+        ...
+
+
+@runtime_checkable
+class Clustered(Protocol):
+    """Groups whose rows belong together in clusters."""
+
+    def cluster_sums(self, tables: Sequence[Blocks], limit: int) -> Sequence[ClusterSums]:
+        """Return the sums by cluster and cell of every group, in one more look at all of them.
+
+        Parameters
+        ----------
+        tables
+            The blocks of each group, as finely as they are known.
+        limit
+            How many pairs of a cluster and a cell a group may have before its cells are made fewer.
+        """
         ...
 
 

@@ -13,7 +13,7 @@ from secant._input.observations import Chunk
 
 if TYPE_CHECKING:
     from secant._base.types import BoolArray, FloatArray, IntArray
-    from secant._blocks.grids import BucketGrid
+    from secant._blocks.grids import BucketGrid, Grid
     from secant._blocks.table import Blocks
 
 __all__ = ["Refinement", "join", "pick"]
@@ -39,6 +39,8 @@ class Refinement:
         Finds quickly which rows are near a block.
     sampling, counted
         Whether rows carry sampling weights, and whether weights count copies of rows.
+    outcome_weights
+        What the outcomes 0 and 1 weigh, on top of the weights of rows.
     """
 
     def __init__(
@@ -51,22 +53,32 @@ class Refinement:
         *,
         sampling: bool,
         counted: bool,
+        outcome_weights: tuple[float, float] | None = None,
     ) -> None:
         self._blocks, self._light, self._common, self._grid = blocks, light, common, grid
         self._counted = counted
         self._moments = blocks.moments is not None
+        self._outcome_weights = outcome_weights
         self._owner_of_bucket = _owners(grid, blocks)
         self._is_near = self._owner_of_bucket != _NOBODY  # a small table, quicker to look up in
         self._scratch = Scratch()
         self._collected: list[Chunk] = []
         points = PointGrid(common[light & (common >= 0)])
-        self._frequent = CellSums(points, sampling=sampling, moments=self._moments)
+        self._frequent = self._sums(points, sampling=sampling)
         self._cells: CellSums | None = None
         if not light.all():
             heavy = blocks.select(~light)
             each = max(4, n_cells // len(heavy))
             nested = NestedGrid(heavy.low, heavy.high, 1 << (each.bit_length() - 1))
-            self._cells = CellSums(nested, sampling=sampling, moments=self._moments)
+            self._cells = self._sums(nested, sampling=sampling)
+
+    def _sums(self, grid: Grid, *, sampling: bool) -> CellSums:
+        return CellSums(
+            grid,
+            sampling=sampling,
+            moments=self._moments,
+            outcome_weights=self._outcome_weights,
+        )
 
     def add(self, chunk: Chunk) -> None:
         """Take in some rows, whose memory may be used again afterwards."""
@@ -88,7 +100,14 @@ class Refinement:
             parts.append(self._cells.blocks())
         if self._collected:
             rows = join(self._collected)
-            parts.append(collapse(*rows, counted=self._counted, moments=self._moments))
+            parts.append(
+                collapse(
+                    *rows,
+                    counted=self._counted,
+                    moments=self._moments,
+                    outcome_weights=self._outcome_weights,
+                )
+            )
         filled = [part for part in parts if len(part)]
         return concatenate(filled) if len(filled) > 1 else (filled or parts)[0]
 

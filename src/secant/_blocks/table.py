@@ -8,6 +8,7 @@ inside says which cells matter, the source cuts those finer, and nobody ever sor
 
 from __future__ import annotations
 
+import heapq
 import math
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
@@ -23,30 +24,43 @@ if TYPE_CHECKING:
     from secant._base.types import BoolArray, FloatArray, IntArray, NumberArray
 
 __all__ = [
+    "STEPS",
     "Blocks",
     "Moments",
     "Totals",
     "add_totals",
+    "by_outcome",
     "collapse",
+    "completed",
     "concatenate",
+    "largest_steps",
     "merge",
 ]
 
 
 # Variance, in units of an average squared weight: at most the expected events, or failures.
 _FEW_EVENTS = 10
+# How many of the largest possible steps are kept.
+STEPS = 12
 
 
 @dataclass(frozen=True)
 class Moments:
-    """What the noise of a binned metric needs to know of each block (v = s(1 - s)).
+    """What the noise of a metric needs to know of each block.
 
-    ``wv``, ``wwv`` and ``ww`` are the sums of w v, w^2 v and w^2.
+    ``wv`` is the sum of w s(1 - s), ``variance`` that of the variances of the steps w(r - s) under
+    perfect calibration, ``ww0`` and ``ww1`` those of w^2 by response.
     """
 
     wv: FloatArray
-    wwv: FloatArray
-    ww: NumberArray
+    variance: FloatArray
+    ww0: NumberArray
+    ww1: NumberArray
+
+    @cached_property
+    def ww(self) -> NumberArray:
+        """Sum of w^2 in each block."""
+        return self.ww0 + self.ww1
 
 
 @dataclass(frozen=True)
@@ -130,64 +144,149 @@ class Blocks:
 
 @dataclass(frozen=True, slots=True)
 class Totals:
-    """Sums over all observations.
+    """Sums over all observations; what was not summed is None.
 
-    ``ww``, ``wwv`` and ``wwe`` are the sums of w^2, w^2 s(1 - s) and w^2 |r - s|, and
-    ``largest`` is the largest single w^2 s(1 - s), or its limit of 1/4 where nothing is weighted.
-    For counted copies of rows (frequency weights) every copy has weight one.
+    The weight w of an observation is its sampling weight a times the weight of its outcome, o0 or
+    o1. For counted copies of rows (frequency weights) every copy is an observation. A *step* is
+    what an observation adds to the cumulative difference, w(r - s).
+
+    Attributes
+    ----------
+    n
+        Number of observations.
+    weight, ww, ww1
+        Sums of w and w^2, and of w^2 over the events alone.
+    variance
+        Sum of the variances of the steps under perfect calibration: a^2 o0 o1 s(1 - s).
+    squares
+        Sum of the squares of the steps, w^2 (r - s)^2.
+    third
+        Sum of a^3 o0 o1 s(1 - s) (o0 + o1 - o0 o1 / (o1 (1 - s) + o0 s)), which bounds the third
+        absolute moments of the steps; w^3 s(1 - s) where outcomes have no weights.
+    squared_error, log_loss
+        Sums of w (r - s)^2, and of w times the negative logarithm of the probability given to what
+        happened. Arrays do not sum the second in their first look.
+    steps
+        The largest steps that were possible, max(a o1 (1 - s), a o0 s), at most twelve, in
+        descending order; where nothing is weighted their limit, 1. An engine gives bounds of them.
+    outcome_weights
+        (o0, o1), or None where outcomes have no weights.
     """
 
     n: int
     weight: float
     ww: float
-    wwv: float
-    wwe: float
-    largest: float
+    variance: float
+    squares: float
+    ww1: float | None = None
+    third: float | None = None
+    squared_error: float | None = None
+    log_loss: float | None = None
+    steps: tuple[float, ...] | None = None
+    outcome_weights: tuple[float, float] | None = None
 
     @property
     def sigma(self) -> float:
         """Standard deviation of the last cumulative difference under perfect calibration."""
-        return math.sqrt(self.wwv) / self.weight
+        return math.sqrt(self.variance) / self.weight
 
     @property
     def equal_weights(self) -> bool:
         """Whether every observation has the same weight, so that weights make no difference."""
+        if self.outcome_weights is not None:
+            return False
         return self.ww * self.n <= self.weight**2 * (1 + 1e-12)  # Cauchy and Schwarz
 
     @property
     def few_events(self) -> bool:
         """Whether so few events, or failures, are expected that the Brownian limit is far off."""
-        return 0 < self.wwv * self.n < _FEW_EVENTS * self.ww
+        return 0 < self.variance * self.n < _FEW_EVENTS * self.ww
+
+    @property
+    def rho3(self) -> float:
+        """How far the largest steps are from vanishing beside the rest: 1/sqrt(V) unweighted.
+
+        The Brownian limit is an approximation whose error is of this order (Berry and Esseen).
+        """
+        if self.third is None:
+            raise _not_summed("the third moments of weights")
+        if self.variance == 0:
+            return math.inf
+        return self.third / self.variance / math.sqrt(self.variance)
 
     @property
     def sigma_hat(self) -> float:
-        """Standard deviation estimated from the residuals themselves, at least ``sigma``.
-
-        A residual is s or 1 - s, so (r - s)^2 = |r - s| - s(1 - s).
-        """
-        return math.sqrt(max(self.wwe - self.wwv, self.wwv)) / self.weight
+        """Standard deviation estimated from the residuals themselves, at least ``sigma``."""
+        return math.sqrt(max(self.squares, self.variance)) / self.weight
 
     def agrees(self, other: Totals) -> bool:
         """Tell whether these can be sums of the same observations, added up in another order."""
         pairs = (
             (self.weight, other.weight),
             (self.ww, other.ww),
-            (self.wwv, other.wwv),
-            (self.wwe, other.wwe),
+            (self.variance, other.variance),
+            # A sum of small differences is known no better than what they are differences of.
+            (self.squares + self.variance, other.squares + other.variance),
         )
         return self.n == other.n and all(math.isclose(a, b, rel_tol=1e-9) for a, b in pairs)
 
 
+def _not_summed(what: str) -> SecantError:
+    return SecantError(f"{what} were not summed: the state comes from an earlier version of secant")
+
+
 def add_totals(parts: Iterable[Totals]) -> Totals:
     """Add up the totals of disjoint sets of observations."""
-    columns = list(
-        zip(*((p.n, p.weight, p.ww, p.wwv, p.wwe, p.largest) for p in parts), strict=True)
-    )
-    if not columns:
-        return Totals(0, 0.0, 0.0, 0.0, 0.0, 0.0)
-    n, weight, ww, wwv, wwe, largest = columns
+    parts = list(parts)
+    if not parts:
+        return Totals(0, *(0.0,) * 8, steps=())
+
+    def total(name: str) -> Any:
+        values = [getattr(part, name) for part in parts]
+        return None if None in values else math.fsum(values)
+
+    steps = [part.steps for part in parts if part.steps is not None]
     return Totals(
-        sum(n), math.fsum(weight), math.fsum(ww), math.fsum(wwv), math.fsum(wwe), max(largest)
+        n=sum(part.n for part in parts),
+        **{name: total(name) for name in _SUMS},
+        steps=largest_steps(*steps) if len(steps) == len(parts) else None,
+        outcome_weights=parts[0].outcome_weights,
+    )
+
+
+_SUMS = ("weight", "ww", "variance", "squares", "ww1", "third", "squared_error", "log_loss")
+
+
+def largest_steps(*steps: Iterable[float]) -> tuple[float, ...]:
+    """Return the twelve largest of some steps in descending order."""
+    return tuple(heapq.nlargest(STEPS, (step for some in steps for step in some)))
+
+
+def completed(totals: Totals, blocks: Blocks) -> Totals:
+    """Fill in what blocks of observations without weights know: all but the sum of s(1 - s)."""
+    # A residual is s or 1 - s, so (r - s)^2 = |r - s| - s(1 - s).
+    squares = max(float(blocks.up.sum() + blocks.down.sum()) - totals.variance, 0.0)
+    return replace(
+        totals,
+        squares=squares,
+        squared_error=squares,
+        ww1=float(blocks.n1.sum()),
+        third=totals.variance,
+        steps=(1.0,) * min(totals.n, STEPS),
+    )
+
+
+def by_outcome(blocks: Blocks, outcome_weights: tuple[float, float] | None) -> Blocks:
+    """Return blocks with the weights of outcomes put to use; their moments must know of them."""
+    if outcome_weights is None:
+        return blocks
+    o0, o1 = outcome_weights
+    return replace(
+        blocks,
+        w0=np.asarray(blocks.w0 * o0, np.float64),
+        w1=np.asarray(blocks.w1 * o1, np.float64),
+        down=blocks.down * o0,
+        up=blocks.up * o1,
     )
 
 
@@ -224,6 +323,7 @@ def collapse(
     counted: bool = False,
     moments: bool = False,
     order: IntArray | None = None,
+    outcome_weights: tuple[float, float] | None = None,
 ) -> Blocks:
     """Sort observations and make one block of each distinct score.
 
@@ -237,6 +337,8 @@ def collapse(
         Whether to keep the sums that binned metrics need.
     order
         The order to put the rows in, each a block of its own, instead of collapsing ties.
+    outcome_weights
+        What the outcomes 0 and 1 weigh, on top of ``weights``.
     """
     ordered, happened, weight = _in_order(scores, labels, weights, order)
     starts: IntArray | None = None
@@ -253,18 +355,24 @@ def collapse(
         copies = np.ones_like(happened) if weight is None else weight.astype(np.int64)
         n, n1 = total(copies), total(happened if weight is None else copies * happened)
         n0 = n - n1
-        w, w0, w1, ww = n, n0, n1, n
+        w0, w1, ww0, ww1 = n0, n1, n0, n1
     else:
         n, n1 = total(np.ones_like(happened)), total(happened)
         n0 = n - n1
-        w, w1, ww = total(weight), total(weight * happened), total(weight * weight)
-        w0 = w - w1
+        w1 = total(weight * happened)
+        w0 = total(weight) - w1
+        if moments:
+            square = weight * weight
+            ww1 = total(square * happened)
+            ww0 = total(square) - ww1
     sums: Moments | None = None
     if moments:
+        o0, o1 = outcome_weights or (1, 1)
         v = score * (1 - score)
-        wv = w * v
-        sums = Moments(wv, wv if ww is w else ww * v, ww)
-    return Blocks(
+        sums = Moments(
+            (o0 * w0 + o1 * w1) * v, o0 * o1 * (ww0 + ww1) * v, o0 * o0 * ww0, o1 * o1 * ww1
+        )
+    blocks = Blocks(
         low=score,
         high=score,
         n0=n0,
@@ -275,6 +383,7 @@ def collapse(
         up=w1 * (1 - score),
         moments=sums,
     )
+    return by_outcome(blocks, outcome_weights)
 
 
 def _in_order(

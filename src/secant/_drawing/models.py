@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 import numpy as np
 
 from secant._api.assess import assess
-from secant.errors import InputError
+from secant.errors import Argument, InputError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from secant._results.calibration import Calibration
 
-__all__ = ["OfEstimator", "assess_models", "named", "predict"]
+__all__ = ["OfEstimator", "assess_models", "named", "names_of", "predict"]
 
 Result = TypeVar("Result")
 
@@ -40,7 +40,7 @@ def named(
         names, found = tuple(str(key) for key in results), tuple(results.values())
     else:
         found = (results,) if isinstance(results, kind) else _sequence(results, kind)
-        names = _names(name, len(found))
+        names = names_of(name, len(found))
     for index, result in enumerate(found):
         if not isinstance(result, kind):
             msg = f"results[{index}] is a {type(result).__name__}, not a {kind.__name__}"
@@ -165,11 +165,11 @@ def _sequence(results: Any, kind: type) -> tuple[Any, ...]:
         raise InputError(msg) from None
 
 
-def _names(name: Any, count: int) -> tuple[str | None, ...]:
+def names_of(name: Any, count: int, argument: str = "name") -> tuple[str | None, ...]:
+    """Return a name for each of so many models; None where none was given."""
     if name is None:
         return (None,) * count
     names = (name,) if isinstance(name, str) else tuple(str(each) for each in name)
     if len(names) != count:
-        msg = f"name must name each model; got {len(names)} for {count}"
-        raise InputError(msg)
+        raise InputError(Argument(argument), f" must name each model; got {len(names)} for {count}")
     return names

@@ -6,6 +6,7 @@ import math
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from secant._base.extras import require
+from secant._results import wording
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -20,6 +21,7 @@ __all__ = [
     "INK",
     "LIGHT_INK",
     "MUTED",
+    "NOISE",
     "SMALL",
     "TOO_HIGH",
     "TOO_LOW",
@@ -40,6 +42,7 @@ __all__ = [
 INK, LIGHT_INK = "#1f2328", "#e8eaed"  # the first model, on light and on dark paper
 MUTED = "#6a737d"  # what explains
 FAINT = "#b4bac1"  # what only guides the eye
+NOISE = "#7b8490"  # what could be noise, whatever its direction
 BAND = ("#6a737d", 0.12)  # what lies behind
 # Size of smaller text, relative to the size of text.
 SMALL = 0.85
@@ -127,8 +130,8 @@ def accent(worst: Interval) -> str:
 
 
 def points(value: float) -> str:
-    """Write a difference of probabilities in percentage points, rounded for reading."""
-    return f"{100 * value:.3g}".replace("-", "\N{MINUS SIGN}")
+    """Write a difference of probabilities in percentage points, as the verdict does."""
+    return wording.points(value).replace("-", "\N{MINUS SIGN}")
 
 
 def deviation(worst: Interval) -> str:
@@ -140,10 +143,7 @@ def deviation(worst: Interval) -> str:
 
 def score_range(worst: Interval) -> str:
     """Say in words which scores a range holds."""
-    low, high = (
-        f"{limit:.3f}" if limit == 0 or limit >= 1e-3 else f"{limit:.3g}"
-        for limit in (worst.low, worst.high)
-    )
+    low, high = wording.score(worst.low), wording.score(worst.high)
     return f"score {low}" if worst.low == worst.high else f"scores {low} to {high}"
 
 

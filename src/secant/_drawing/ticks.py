@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from secant._drawing import style
+from secant._drawing.order import SCORES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from secant._base.types import FloatArray
+    from secant._drawing.order import Order
     from secant._results.parts import Curve
 
 __all__ = ["Labels", "divide", "each_score", "equal_fractions", "equal_steps", "score_at"]
@@ -34,7 +36,7 @@ def score_at(curve: Curve, fraction: FloatArray) -> FloatArray:
     return scores
 
 
-def equal_fractions(curve: Curve, width: float, size: float) -> Labels:
+def equal_fractions(curve: Curve, width: float, size: float, order: Order = SCORES) -> Labels:
     """Label equal fractions with the scores there, as many as have room.
 
     A label like the one beside it says nothing and is left out: of a run at the upper end all but
@@ -48,6 +50,8 @@ def equal_fractions(curve: Curve, width: float, size: float) -> Labels:
         Width of the axis in inches.
     size : float
         Size of text in points.
+    order : Order
+        How they are written.
 
     Returns
     -------
@@ -57,7 +61,7 @@ def equal_fractions(curve: Curve, width: float, size: float) -> Labels:
     for parts in (10, 5, 4, 2, 1):
         places = np.linspace(0, 1, parts + 1)
         # The ends, usually extreme, would ask for more digits than the rest needs.
-        labels = style.score_labels(score_at(curve, places), ends=False)
+        labels = order.labels(score_at(curve, places), ends=False)
         kept = _once(labels)
         places, labels = places[kept], [labels[number] for number in kept]
         if _have_room(places, labels, width, size):
@@ -65,10 +69,10 @@ def equal_fractions(curve: Curve, width: float, size: float) -> Labels:
     return places, labels
 
 
-def each_score(curve: Curve, width: float, size: float) -> Labels:
+def each_score(curve: Curve, width: float, size: float, order: Order = SCORES) -> Labels:
     """Label each distinct score in the middle of its part of the axis, where there is room."""
     middle = (curve.fraction[1:] + curve.fraction[:-1]) / 2
-    labels = style.score_labels(curve.score[1:])
+    labels = order.labels(curve.score[1:])
     kept, end = [], -math.inf
     for number, (place, label) in enumerate(zip(middle.tolist(), labels, strict=True)):
         half = style.text_width(label, size) / 2
@@ -99,13 +103,20 @@ def divide(labels: Sequence[str], width: float, size: float) -> int:
 
 def _once(labels: Sequence[str]) -> list[int]:
     """Return which of some labels differ from the one before, or end the row."""
-    values = [float(label) for label in labels]  # "1.00" is no news beside "1"
+    values = [_value(label) for label in labels]  # "1.00" is no news beside "1"
     kept = [
         number for number, value in enumerate(values) if number == 0 or value != values[number - 1]
     ]
     if len(kept) > 1:
         kept[-1] = len(values) - 1  # a run that reaches the end is written there
     return kept
+
+
+def _value(label: str) -> float | str:
+    try:
+        return float(label)
+    except ValueError:  # a date, say
+        return label
 
 
 def _have_room(places: FloatArray, labels: Sequence[str], width: float, size: float) -> bool:

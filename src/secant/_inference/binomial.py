@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from secant._base.types import FloatArray
 
-__all__ = ["clopper_pearson", "log_two_sided", "wilson"]
+__all__ = ["clopper_pearson", "log_two_sided", "log_upper_tail", "lower_limit", "wilson"]
 
 _HALF_LOG_TWO_PI = 0.5 * math.log(2.0 * math.pi)
 
@@ -88,8 +88,12 @@ def log_two_sided(successes: int, n: int, p: float) -> float:
         return 0.0
     if p in (0.0, 1.0):
         return -math.inf
-    upper = _log_upper_tail(highest, n, p, 1.0 - p) if highest <= n else -math.inf
-    lower = _log_upper_tail(n - lowest, n, 1.0 - p, p) if lowest >= 0 else -math.inf
+
+    def tail(k: int, x: float, y: float) -> float:
+        return float(log_upper_tail(*(np.array([float(each)]) for each in (k, n, x, y)))[0])
+
+    upper = tail(highest, p, 1.0 - p) if highest <= n else -math.inf
+    lower = tail(n - lowest, 1.0 - p, p) if lowest >= 0 else -math.inf
     return min(float(np.logaddexp(lower, upper)), 0.0)
 
 
@@ -123,7 +127,7 @@ def clopper_pearson(
     k, total = np.broadcast_arrays(
         np.asarray(successes, dtype=np.float64), np.asarray(n, dtype=np.float64)
     )
-    log_tail = math.log(0.5 * (1.0 - confidence_level))
+    log_tail = np.full(k.shape, math.log(0.5 * (1.0 - confidence_level)))
     # The upper limit is the lower one with failures for successes. Log odds change their sign
     # exactly, so neither limit loses digits near 0 or 1.
     low = _expit(_log_odds_limit(k, total, log_tail))
@@ -177,23 +181,43 @@ def _normal_quantile(probability: float) -> float:
     return NormalDist().inv_cdf(probability)
 
 
-def _log_upper_tail(k: int, n: int, p: float, q: float) -> float:
-    """Return log P(K >= k) for 1 <= k <= n, K ~ Binomial(n, p), q = 1 - p."""
-    a, b = np.array([float(k)]), np.array([float(n - k + 1)])
-    x, y = np.array([p]), np.array([q])
-    log_density = _log_peak(a, b) - _log_fall(a, b, x, y)
-    return float((log_density + np.log(_mills_ratio(a, b, x, y)))[0])
+def lower_limit(successes: ArrayLike, n: ArrayLike, error: ArrayLike) -> FloatArray:
+    """Return Clopper and Pearson's lower limit of a success probability, each at its own error.
+
+    Parameters
+    ----------
+    successes, n : array-like
+        As in :func:`clopper_pearson`.
+    error : array-like
+        Probability, at most, that the limit exceeds the truth; in (0, 1).
+
+    Examples
+    --------
+    >>> lower_limit([0, 7, 7], [10, 10, 10], [0.025, 0.025, 0.0025]).round(5)
+    array([0.     , 0.34755, 0.23673])
+    """
+    k, total, tail = np.broadcast_arrays(
+        *(np.asarray(each, dtype=np.float64) for each in (successes, n, error))
+    )
+    return _expit(_log_odds_limit(k, total, np.log(tail)))
 
 
-def _log_odds_limit(k: FloatArray, n: FloatArray, log_tail: float) -> FloatArray:
+def log_upper_tail(k: FloatArray, n: FloatArray, p: FloatArray, q: FloatArray) -> FloatArray:
+    """Return log P(K >= k) for K ~ Binomial(n, p), q = 1 - p, with 1 <= k <= n and k/n above p."""
+    a, b = k.astype(np.float64), n - k + 1.0
+    log_density = _log_peak(a, b) - _log_fall(a, b, p, q)
+    return log_density + np.log(_mills_ratio(a, b, p, q))
+
+
+def _log_odds_limit(k: FloatArray, n: FloatArray, log_tail: FloatArray) -> FloatArray:
     """Return the log odds of the lower Clopper-Pearson limit, -inf where it is zero."""
     log_odds = np.full(k.shape, -np.inf)
     some = k > _VANISHING_COUNT
-    log_odds[some] = _log_odds_quantile(k[some], n[some] - k[some] + 1.0, log_tail)
+    log_odds[some] = _log_odds_quantile(k[some], n[some] - k[some] + 1.0, log_tail[some])
     return log_odds
 
 
-def _log_odds_quantile(a: FloatArray, b: FloatArray, log_tail: float) -> FloatArray:
+def _log_odds_quantile(a: FloatArray, b: FloatArray, log_tail: FloatArray) -> FloatArray:
     """Solve log P(X <= expit(u)) = log_tail for u, X ~ Beta(a, b), by Newton's method.
 
     The logarithm of the tail is concave in u, so a step never ends right of the solution, and from
@@ -216,14 +240,15 @@ def _log_odds_quantile(a: FloatArray, b: FloatArray, log_tail: float) -> FloatAr
 
 
 def _first_log_odds(
-    a: FloatArray, b: FloatArray, log_peak: FloatArray, log_tail: float
+    a: FloatArray, b: FloatArray, log_peak: FloatArray, log_tail: FloatArray
 ) -> FloatArray:
     """Return a first guess of the quantile, the larger of two that are good or too small."""
     # As u -> -inf the tail approaches exp(a u)/(a B(a, b)) from below: right for small a.
     log_complete_beta = a * np.log(a / (a + b)) - b * np.log1p(a / b) - log_peak
     power_law = (log_tail + np.log(a) + log_complete_beta) / a
     # Normal with the curvature at the peak: right for large a and b.
-    deviations = _normal_quantile(math.exp(log_tail))
+    tails, which = np.unique(np.exp(log_tail), return_inverse=True)  # often one for all
+    deviations = np.array([_normal_quantile(tail) for tail in tails.tolist()])[which]
     normal = np.log(a / b) + deviations / np.sqrt(a * b / (a + b))
     return np.maximum(power_law, normal)
 

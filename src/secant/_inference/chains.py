@@ -234,27 +234,33 @@ def _products(laws: FloatArray, left: IntArray, paired: BoolArray, taps: int) ->
 # --- running a chain ------------------------------------------------------------------------------
 
 
-def absorbed(chain: Chain) -> FloatArray:
-    """Return the mass absorbed, out of ``SCALE``, for each column."""
+def absorbed(chain: Chain, marks: IntArray) -> FloatArray:
+    """Return the mass absorbed, out of ``SCALE``, up to each of some steps, for each column."""
     state: _Band | _Rise
     if chain.entry is None or chain.hold is None:
         state = _Band(chain)
     else:
         state = _Rise(chain, chain.entry, chain.hold)
-    for start, stop in _runs(chain):
+    told: list[FloatArray] = []
+    wanted = (marks + 1).tolist()
+    for start, stop in _runs(chain, wanted):
         if chain.steps.offset[start] == chain.steps.offset[stop]:
             state.walk(start, stop)
         else:
             state.leap(start)
-    return state.total()
+        if stop == wanted[len(told)]:
+            told.append(state.total())
+            if len(told) == len(wanted):
+                break
+    return np.array(told)
 
 
-def _runs(chain: Chain) -> Iterator[tuple[int, int]]:
+def _runs(chain: Chain, marks: list[int]) -> Iterator[tuple[int, int]]:
     """Cut the steps into runs of single observations, not too long, and other steps."""
     single = np.diff(chain.steps.offset) == 0
     longest = max(64, _DRIFT // chain.stride)
     cuts = np.flatnonzero(~(single[1:] & single[:-1])) + 1
-    edges = [0, *cuts.tolist(), len(single)]
+    edges = sorted({0, *cuts.tolist(), *marks, len(single)})
     for start, stop in pairwise(edges):
         for first in range(start, stop, longest):
             yield first, min(first + longest, stop)

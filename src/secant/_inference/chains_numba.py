@@ -23,18 +23,18 @@ if TYPE_CHECKING:
 __all__ = ["absorb", "absorbed", "run"]
 
 
-def absorbed(chain: Chain) -> FloatArray:
-    """Return the mass absorbed, out of ``SCALE``, for each column."""
-    return run(_compiled(), chain)
+def absorbed(chain: Chain, marks: IntArray) -> FloatArray:
+    """Return the mass absorbed, out of ``SCALE``, up to each of some steps, for each column."""
+    return run(_compiled(), chain, marks)
 
 
-def run(function: Callable[..., None], chain: Chain) -> FloatArray:
+def run(function: Callable[..., None], chain: Chain, marks: IntArray) -> FloatArray:
     """Run :func:`absorb`, compiled or not, on a chain."""
     steps, entry, hold = chain.steps, chain.entry, chain.hold
     rises = entry is not None
     if entry is None or hold is None:
         entry, hold = np.zeros((len(steps), 1), np.int64), np.zeros(len(steps), np.int64)
-    gone = np.zeros(entry.shape[1])
+    told = np.zeros((len(marks), entry.shape[1]))
     function(
         steps.stay,
         steps.move,
@@ -48,9 +48,10 @@ def run(function: Callable[..., None], chain: Chain) -> FloatArray:
         hold,
         entry,
         SCALE,
-        gone,
+        marks,
+        told,
     )
-    return gone
+    return told
 
 
 @cache
@@ -78,10 +79,13 @@ def absorb(  # noqa: C901, PLR0912, PLR0915, PLR0917  # compiled: no calls, no o
     hold: IntArray,
     entry: IntArray,
     scale: float,
-    gone: FloatArray,
+    marks: IntArray,
+    told: FloatArray,
 ) -> None:
-    """Add to ``gone`` the mass that a chain absorbs, as ``chains.Chain`` says."""
-    steps, columns = entry.shape
+    """Tell the mass that a chain absorbs up to each mark, as ``chains.Chain`` says."""
+    columns = entry.shape[1]
+    steps, passed = marks[-1] + 1, 0
+    gone = np.zeros(columns)
     jump = stride * columns
     room = columns
     for k in range(steps):
@@ -178,3 +182,6 @@ def absorb(  # noqa: C901, PLR0912, PLR0915, PLR0917  # compiled: no calls, no o
                         new[cell] += leaving
         old, new = new, old
         origin = bottom
+        if k == marks[passed]:
+            told[passed] = gone
+            passed += 1

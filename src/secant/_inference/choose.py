@@ -2,7 +2,8 @@
 
 ``"auto"`` takes finite-sample P-values while a count of operations stays within a budget. The count
 depends on the data alone, so the same data give the same P-value on every machine. Beyond it the
-Brownian limit is good where the variance is large, and random draws decide where it is not.
+limit of many observations is good where the variance is large, tilted so that it holds far in the
+tail too (:mod:`secant._inference.tilt`); random draws decide where it is not.
 """
 
 from __future__ import annotations
@@ -18,21 +19,20 @@ from secant.errors import Argument, InputError
 
 if TYPE_CHECKING:
     from secant import null
-    from secant._base.types import BoolArray
+    from secant._base.types import BoolArray, FloatArray, IntArray
     from secant._blocks.looking import Source
     from secant._blocks.table import Blocks, Totals
     from secant._inference.finite import Bracket
     from secant._inference.montecarlo import Estimate
+    from secant._inference.tilt import Jumps, Steps
     from secant._input.options import Method
-    from secant._metrics.ecce import Extremes
+    from secant._metrics.ecce import Extremes, Metric
 
-__all__ = ["HEAVY_SHARE", "PValue", "asks_for_more", "needed", "needs_rows", "pvalues", "work"]
+__all__ = ["PValue", "asks_for_more", "limit_is_trusted", "needed", "needs_rows", "pvalues", "work"]
 
-# Variance sum w^2 v, in units of an average squared weight, from which the Brownian limit is good
-# wherever the finite-sample methods are too slow.
-_LARGE_VARIANCE = 400
-# Above this share of the variance in one observation the Brownian limit is out of reach.
-HEAVY_SHARE = 0.02
+# rho3 up to which the Brownian limit is good wherever the finite-sample methods are too slow; with
+# equal weights that is a variance of 400.
+_MOST_RHO3 = 1 / 20
 # Observations, and distinct scores among them, beyond which "auto" takes the limit if it is good.
 _MANY_ROWS = 1 << 16
 _MANY_SCORES = 4096
@@ -40,6 +40,10 @@ _MANY_SCORES = 4096
 _COINS = 100_000_000
 # How many budgets a finite-sample P-value may cost where only Monte Carlo could replace it.
 _PATIENCE = 8
+# Certified limits of ECCE-R's P-value that leave its second digit open are drawn between if the
+# upper one is at least so large: no decision hangs on what is drawn. Coins tossed for it.
+_UNDECIDED = 0.3
+_FEW_COINS = 10_000_000
 
 
 class PValue(NamedTuple):
@@ -69,7 +73,7 @@ def needs_rows(totals: Totals, method: Method) -> bool:
     if method not in {"auto", "monte-carlo"} or totals.sigma == 0 or totals.equal_weights:
         return False
     many = totals.n * FEWEST_DRAWS > _COINS
-    return not (method == "auto" and many and _limit_is_trusted(totals))
+    return not (method == "auto" and many and limit_is_trusted(totals))
 
 
 def asks_for_more(totals: Totals, method: Method) -> bool:
@@ -86,11 +90,13 @@ def pvalues(
     method: Method,
     rng: np.random.Generator | None,
     fast: bool | None = None,
+    short: bool = False,
 ) -> tuple[PValue, PValue]:
     """Return the P-values of ECCE-R and ECCE-MAD.
 
-    The blocks are those that :func:`needed` marks no more. ``fast`` says whether compiled code is
-    worth its compilation, which many small calls together may be.
+    The blocks are those that :func:`needed` marks no more, or ``short`` says that ``"auto"`` must
+    do with them as they are. ``fast`` says whether compiled code is worth its compilation, which
+    many small calls together may be.
 
     Raises
     ------
@@ -101,11 +107,10 @@ def pvalues(
         how = "asymptotic" if method == "asymptotic" else "exact"
         certain = PValue(-math.inf if found.ecce_r > 0 else 0.0, how, None)
         return certain, certain
-    r, mad = (_asymptotic(getattr(found, m.attribute), m.law, totals) for m in METRICS)
-    asymptotic = r, mad
     if method == "asymptotic":
-        return asymptotic
-    equal, trusted = totals.equal_weights, _limit_is_trusted(totals)
+        r, mad = (_brownian(getattr(found, m.attribute), m.law, totals) for m in METRICS)
+        return r, mad
+    equal, trusted = totals.equal_weights, limit_is_trusted(totals)
     if method == "exact" and not equal:
         raise InputError(
             Argument("method", "exact"),
@@ -113,16 +118,16 @@ def pvalues(
             Argument("method", "monte-carlo"),
         )
     rng = same_every_time(rng)
-    if not equal and not needs_rows(totals, method):
-        return asymptotic
+    if short or (not equal and not needs_rows(totals, method)):
+        return _large_sample(blocks, totals, found)
     if method == "monte-carlo" or not equal:
         draws = DRAWS
         if method == "auto":
             draws = int(min(DRAWS, max(FEWEST_DRAWS, _COINS // totals.n)))
         return _monte_carlo(blocks, source, rng, draws, equal=equal)
     if _beyond_any_budget(totals, method) and len(blocks) > _MANY_SCORES:
-        return asymptotic
-    return _finite_sample(blocks, asymptotic, method, rng, trusted=trusted, fast=fast)
+        return _large_sample(blocks, totals, found)
+    return _finite_sample(blocks, totals, found, method, rng, trusted=trusted, fast=fast)
 
 
 def work(blocks: Blocks, totals: Totals, method: Method) -> int:
@@ -137,12 +142,13 @@ def work(blocks: Blocks, totals: Totals, method: Method) -> int:
 
 def _beyond_any_budget(totals: Totals, method: Method) -> bool:
     """Tell whether there are too many observations, unless they have few distinct scores."""
-    return method == "auto" and _limit_is_trusted(totals) and totals.n > _MANY_ROWS
+    return method == "auto" and limit_is_trusted(totals) and totals.n > _MANY_ROWS
 
 
 def _finite_sample(
     ties: Blocks,
-    asymptotic: tuple[PValue, PValue],
+    totals: Totals,
+    found: Extremes,
     method: Literal["auto", "exact"],
     rng: np.random.Generator,
     *,
@@ -160,19 +166,41 @@ def _finite_sample(
     def affordable(which: str) -> bool:
         return method == "exact" or finite.operations(*table, which) <= budget
 
-    r, mad = asymptotic
     can_r, can_mad = affordable("r"), affordable("mad")
-    if not (can_r and can_mad) and not trusted:
-        r, mad = (
-            _drawn(estimate)
-            for estimate in montecarlo.draw_ties(*table, rng=rng, draws=FEWEST_DRAWS, enough=ENOUGH)
-        )
-    if can_r:
-        r = _certified(finite.certified_r(*table, fast=fast))
-    if can_mad:
-        compute = finite.exact_mad if method == "exact" else finite.certified_mad
-        mad = _certified(compute(*table, fast=fast))
+    instead: tuple[PValue, ...] = ()
+    if not (can_r and can_mad):
+        if trusted:
+            instead = _large_sample(ties, totals, found)
+        else:
+            drawing = montecarlo.draw_ties(*table, rng=rng, draws=FEWEST_DRAWS, enough=ENOUGH)
+            instead = tuple(map(_drawn, drawing))
+    compute = finite.exact_mad if method == "exact" else finite.certified_mad
+    r = _one_number(table, rng, method, fast=fast) if can_r else instead[0]
+    mad = _certified(compute(*table, fast=fast)) if can_mad else instead[1]
     return r, mad
+
+
+def _one_number(
+    table: tuple[FloatArray, IntArray, IntArray],
+    rng: np.random.Generator,
+    method: Method,
+    *,
+    fast: bool | None,
+) -> PValue:
+    """Return ECCE-R's P-value between certified limits: the upper one if they are close."""
+    from secant._inference import finite, montecarlo  # noqa: PLC0415  (as above)
+
+    certified = _certified(finite.certified_r(*table, fast=fast))
+    if method == "exact" or certified.bracket is None:
+        return certified
+    low, high = certified.bracket
+    if high < _UNDECIDED or not finite.too_wide(low, high):
+        return certified
+    coins = min(int(table[1].sum()), montecarlo.FEW * len(table[0]))
+    draws = min(DRAWS, max(FEWEST_DRAWS, _FEW_COINS // coins))
+    drawn, _ = montecarlo.draw_ties(*table, rng=rng, draws=draws)
+    pvalue = min(max(drawn.pvalue, low), high)
+    return PValue(math.log10(pvalue), by_draws(drawn.draws), certified.bracket)
 
 
 def _monte_carlo(
@@ -198,14 +226,50 @@ def _monte_carlo(
     return _drawn(r), _drawn(mad)
 
 
-def _limit_is_trusted(totals: Totals) -> bool:
+def limit_is_trusted(totals: Totals) -> bool:
     """Tell whether the Brownian limit can be relied on."""
-    variance = totals.wwv * totals.n / totals.ww
-    return variance >= _LARGE_VARIANCE and totals.largest <= HEAVY_SHARE * totals.wwv
+    return totals.rho3 <= _MOST_RHO3 * (1 + 1e-12)
 
 
-def _asymptotic(value: float, law: null.BrownianLaw, totals: Totals) -> PValue:
+def _brownian(value: float, law: null.BrownianLaw, totals: Totals) -> PValue:
     return PValue(law.logsf(value / totals.sigma) / math.log(10), "asymptotic", None)
+
+
+def _large_sample(blocks: Blocks, totals: Totals, found: Extremes) -> tuple[PValue, PValue]:
+    """Return the P-values of the limit of many observations, tilted."""
+    from secant._inference.tilt import Bounded, log_pvalue  # noqa: PLC0415  (not for `import secant`)
+
+    steps: Steps
+    if totals.equal_weights:
+        steps = _jumps(blocks, totals)
+        unit = totals.weight / totals.n
+    elif totals.third is None or not totals.steps:
+        r, mad = (_brownian(getattr(found, m.attribute), m.law, totals) for m in METRICS)
+        return r, mad
+    else:
+        unit = math.sqrt(totals.variance)  # so that powers of it neither overflow nor vanish
+        steps = Bounded(1.0, totals.rho3, totals.steps[0] / unit)
+
+    def tilted(metric: Metric) -> PValue:
+        total = getattr(found, metric.attribute) * totals.weight / unit
+        return PValue(log_pvalue(metric.law, steps, total) / math.log(10), "asymptotic", None)
+
+    r, mad = map(tilted, METRICS)
+    return r, mad
+
+
+def _jumps(blocks: Blocks, totals: Totals) -> Jumps:
+    """Return the observations of equal weight: the scores of ties, and mean scores of cells."""
+    from secant._inference.tilt import Jumps  # noqa: PLC0415  (as above)
+
+    mean = blocks.scored / blocks.weight
+    score = np.where(blocks.open, np.clip(mean, blocks.low, blocks.high), blocks.low)
+    random = (score > 0.0) & (score < 1.0)
+    n, score = blocks.n[random], score[random]
+    variance = totals.variance * totals.n / totals.ww
+    narrower = float((n * score * (1.0 - score)).sum()) - variance if blocks.open.any() else 0.0
+    # Where cells are so narrow that rounding shows, nothing is taken off for it.
+    return Jumps(n, score, narrower=max(narrower - 1e-12 * variance, 0.0))
 
 
 def _certified(bracket: Bracket) -> PValue:

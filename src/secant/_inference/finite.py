@@ -28,16 +28,16 @@ from secant._inference import chains
 from secant._inference.binomial import log_two_sided
 from secant._inference.chains import SCALE, Chain, Steps
 from secant._inference.path import observe
-from secant._inference.plans import FAINTEST, best, faint, mad_plans, mad_work, r_plans
+from secant._inference.plans import FAINTEST, best, faint, keyed, mad_plans, mad_work, r_plans
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from secant._base.types import FloatArray, IntArray
     from secant._inference.path import Path
-    from secant._inference.plans import Rounding
+    from secant._inference.plans import Plan, Rounding
 
-    _Kernel = Callable[[Chain], FloatArray]
+    _Kernel = Callable[[Chain, IntArray], FloatArray]
 
 __all__ = [
     "BUDGET",
@@ -46,6 +46,7 @@ __all__ = [
     "certified_r",
     "exact_mad",
     "operations",
+    "too_wide",
     "worth_compiling",
 ]
 
@@ -61,6 +62,11 @@ _WORTH_COMPILING = 8 * BUDGET
 
 # How much of a P-value may at last be missing.
 _MISSING = 1e-14
+
+# Places on a path at which it is known what it has done before and may do after.
+_MARKS = 64
+# Beyond this P-value limits stay wide whatever is known of both.
+_MOSTLY = 0.75
 
 
 class Bracket(NamedTuple):
@@ -196,6 +202,19 @@ def certified_r(
     which grows with P(U) and with P(D), so lower bounds of them may be put in. It is at least
     (P(U) + P(D))/(1 + max(P(U), P(D))), and equal to it when P(U) = P(D).
 
+    *Where that is wide*, as it is for large P-values, more is known of P(U and D) = P(U) + P(D) -
+    P. With f_U(k) the chance that U happens by step k and not before, f_D likewise, and g_U(k),
+    g_D(k) the chances of the two events in the path after step k, which do not grow with k,
+
+    .. math:: S_2 - S_3 \le P(U \cap D) \le S_2, \quad S_2 = \sum_k f_U(k) g_D(k) + f_D(k) g_U(k),
+       \quad S_3 = \sum_k (f_U(k) + f_D(k)) g_U(k) g_D(k).
+
+    For S_2 counts D after U where U came first, and beyond that only paths on which U came first,
+    D after it, and U again after that, or the same with U and D exchanged; these are at most S_3.
+    Chains for the path backwards give g_U and g_D; both are looked at in some places only, from
+    the side that keeps the bounds certain. The same holds with the path backwards in the place of
+    the path, and the better of each two bounds is taken.
+
     *U itself.* The height Z = X - min X follows Z_k = max(Z_{k-1} + J_k - n_k s_k, 0), J_k the
     successes at tie k. Z_k never decreases when Z_{k-1} increases, so adding something to Z at any
     time gives a path that is at least as high ever after, and subtracting gives one at most as
@@ -223,10 +242,27 @@ def certified_r(
     if known is not None:
         return known
     plan = best(r_plans(path, c), budget)
-    (rise, fall), upper, error = _r(plan.path, plan.rounding, c, _kernel(plan.work, fast=fast))
-    p, q = rise / SCALE, fall / SCALE
-    lower = (rise * (1.0 - q) + fall * (1.0 - p)) / (1.0 - p * q) if p * q < 1.0 else SCALE
-    return _bracket(lower, sum(upper), error)
+    kernel = _kernel(plan.work, fast=fast)
+    marks = plan.path.marks(_MARKS)
+    lower, upper, error = _r(plan.path, plan.rounding, c, kernel, marks)
+    rise, fall = (lower[:, -1] / SCALE).tolist()
+    low, high = 1.0, float(upper[:, -1].sum()) / SCALE
+    if rise * fall < 1.0:
+        low = (rise * (1.0 - fall) + fall * (1.0 - rise)) / (1.0 - rise * fall)
+    if too_wide(low, high) and high <= _MOSTLY and not plan.path.drift:
+        back_lower, back_upper = _backwards(plan, c, kernel, marks)
+        ahead = _both(lower, upper, back_lower, back_upper)
+        back = _both(back_lower, back_upper, lower, upper)
+        least, most = max(ahead[0], back[0]), min(ahead[1], back[1])
+        rounded = 1.0 + 2.0 * error  # differences lose more of what rounding has left
+        low = max(low, rise + fall - rounded * most)
+        high -= least / rounded
+    return _bracket(low * SCALE, high * SCALE, error)
+
+
+def too_wide(low: float, high: float) -> bool:
+    """Tell whether limits of a P-value leave its second digit open."""
+    return high > 0.0 and high - low > 10.0 ** (math.floor(math.log10(high)) - 1)
 
 
 def operations(score: FloatArray, n: IntArray, n1: IntArray, which: str) -> int:
@@ -341,44 +377,73 @@ def _hold(path: Path, expected: IntArray) -> IntArray:
 
 def _mad(path: Path, c: float, kernel: _Kernel) -> tuple[float, float, float]:
     """Return a lower and an upper mass that deviates by c, and their relative error."""
+    last = np.array([len(path) - 1])
 
-    def solve(steps: Steps) -> tuple[list[float], list[float]]:
-        lower = [float(kernel(_band(path, steps, c))[0])]
-        if not path.drift:
-            return lower, lower
-        return lower, [float(kernel(_band(path, steps, c - path.drift))[0])]
+    def solve(steps: Steps) -> tuple[FloatArray, FloatArray]:
+        lower = kernel(_band(path, steps, c), last)
+        return lower, kernel(_band(path, steps, c - path.drift), last) if path.drift else lower
 
-    (lower,), (upper,), error = _solve(path, null.mad, c, solve)
-    return lower, upper, error
+    lower, upper, error = _solve(path, null.mad, c, solve)
+    return float(lower[-1, -1]), float(upper[-1, -1]), error
 
 
 def _r(
-    path: Path, rounding: Rounding, c: float, kernel: _Kernel
-) -> tuple[list[float], list[float], float]:
-    """Return lower masses that rise and fall by c, upper ones, and their relative error."""
+    path: Path, rounding: Rounding, c: float, kernel: _Kernel, marks: IntArray
+) -> tuple[FloatArray, FloatArray, float]:
+    """Return lower masses that rise and that fall by c up to each mark, upper ones, their error."""
     runs: list[tuple[float, tuple[str, ...]]]
     if path.drift:
         runs = [(c, ("down",)), (c - 2.0 * path.drift, ("up",))]
     else:
         runs = [(c, ("down", "up") if rounding.keys is None else ("up",))]
 
-    def solve(steps: Steps) -> tuple[list[float], list[float]]:
+    def solve(steps: Steps) -> tuple[FloatArray, FloatArray]:
         masses = [
-            [kernel(chain(path, rounding, steps, *run)) for run in runs] for chain in (_rise, _fall)
+            [kernel(chain(path, rounding, steps, *run), marks) for run in runs]
+            for chain in (_rise, _fall)
         ]
-        return [float(mass[0][0]) for mass in masses], [float(mass[-1][-1]) for mass in masses]
+        lower = np.array([mass[0][:, 0] for mass in masses])
+        return lower, np.array([mass[-1][:, -1] for mass in masses])
 
     return _solve(path, null.range, c, solve, rounding.stride)
+
+
+def _backwards(
+    plan: Plan, c: float, kernel: _Kernel, marks: IntArray
+) -> tuple[FloatArray, FloatArray]:
+    """Return what :func:`_r` does for the path backwards, at the same places and at its end."""
+    path = plan.path.backwards()
+    rounding = plan.rounding if plan.rounding.keys is None else keyed(path, c).rounding
+    places = np.append((len(path) - 2 - marks)[-2::-1], len(path) - 1)
+    lower, upper, _ = _r(path, rounding, c, kernel, places)
+    return lower, upper
+
+
+def _both(
+    lower: FloatArray, upper: FloatArray, back_lower: FloatArray, back_upper: FloatArray
+) -> tuple[float, float]:
+    """Return bounds of the probability that a path rises by c and falls by c; see certified_r."""
+    first_lower, first_upper = (np.diff(by, axis=1, prepend=0.0) / SCALE for by in (lower, upper))
+    # The path backwards has had, by a mark, what the path has from the opposite mark on. What
+    # comes first between two marks is followed by what is possible after the earlier one, at most,
+    # and after the later one, at least.
+    most = back_upper[:, ::-1] / SCALE
+    least = np.hstack([back_lower[:, -2::-1], np.zeros((2, 1))]) / SCALE
+    pairs = float((first_upper * most[::-1]).sum())
+    thrice = float((first_upper * most.prod(axis=0)).sum())
+    return max(float((first_lower * least[::-1]).sum()) - thrice, 0.0), pairs
 
 
 def _solve(
     path: Path,
     law: null.BrownianLaw,
     c: float,
-    solve: Callable[[Steps], tuple[list[float], list[float]]],
+    solve: Callable[[Steps], tuple[FloatArray, FloatArray]],
     stride: int = 1,
-) -> tuple[list[float], list[float], float]:
+) -> tuple[FloatArray, FloatArray, float]:
     """Run chains and return the lower and upper masses they absorb, with the relative error.
+
+    A row is a chain, or two, and its last number the mass absorbed by the end.
 
     What may be left out at a step is decided from the asymptotic P-value. If the P-value turns out
     much smaller than that, everything is done again with nothing left out.
@@ -390,7 +455,7 @@ def _solve(
         # Leaving out the tails of a law, and scaling up the rest to 1, moves no probability by
         # more than what is in the tails; and two chains may be added.
         missing = 4.0 * shortened * math.exp(-limit) * SCALE
-        if missing <= _MISSING * sum(lower):
+        if missing <= _MISSING * float(lower[:, -1].sum()):
             break
     # Roundings on the way through a chain: a few a step, and as many as there are terms wherever
     # something is summed.

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from secant._base.types import BoolArray, FloatArray, IntArray
 
 __all__ = [
+    "FEW",
     "Coins",
     "Estimate",
     "Model",
@@ -39,7 +40,7 @@ __all__ = [
 # Numbers drawn at once: two megabytes.
 _CELLS = 1 << 18
 # Observations a tie has on average from which a binomial number for it costs less than its coins.
-_FEW = 16
+FEW = 16
 
 
 class Estimate(NamedTuple):
@@ -163,7 +164,7 @@ def model_of_ties(
     ``at`` names the ties at whose ends the path is wanted, in ascending order; all by default.
     """
     wanted = slice(None) if at is None else at
-    if int(n.sum()) >= _FEW * len(score):
+    if int(n.sum()) >= FEW * len(score):
         return Counts(score, n, wanted, reached[wanted])
     return Coins(np.repeat(score, n), None, (np.cumsum(n) - 1)[wanted], reached[wanted])
 

@@ -21,9 +21,10 @@ from secant._inference.path import compensated_sum
 
 if TYPE_CHECKING:
     from secant._base.types import FloatArray, IntArray
+    from secant._blocks.table import Blocks
     from secant._inference.montecarlo import Model
 
-__all__ = ["Ranges", "Ties", "null_draws", "ranges"]
+__all__ = ["Ranges", "Ties", "null_draws", "ranges", "ties_of"]
 
 # A range is two or three steps long, of a step that halves from one scale to the next.
 _LENGTHS = (2, 3)
@@ -93,6 +94,21 @@ class Ties:
         if self.weight is not None:
             name.update(b"weighted" + self.weight.tobytes())
         return name.digest()
+
+
+def ties_of(blocks: Blocks) -> tuple[Ties, Blocks]:
+    """Take the blocks of unweighted observations for ties, each at its mean score.
+
+    Returns
+    -------
+    ties, blocks
+        The ties, and the blocks that they are: those of a score of 0 or 1 have no variance.
+    """
+    mean = np.clip(blocks.scored / blocks.weight, 0, 1)
+    score = np.where(blocks.open, mean, blocks.low)
+    random = (score > 0) & (score < 1)
+    blocks = blocks.select(random)
+    return Ties(score[random], blocks.n, blocks.n1), blocks
 
 
 @dataclass(frozen=True, slots=True)

@@ -63,8 +63,9 @@ _CUDA, _MANAGED, _ROCM = 2, 13, 10
 
 def device_of(value: Any) -> str | None:
     """Name the device on which an array lies as torch does; None for the host's memory."""
-    torch = sys.modules.get("torch")
-    if torch is not None and isinstance(value, getattr(torch, "Tensor", ())):
+    torch: Any = sys.modules.get("torch")
+    is_tensor: bool = isinstance(value, getattr(torch, "Tensor", ()))
+    if is_tensor:
         return None if value.device.type == "cpu" else str(value.device)
     try:
         kind, number = value.__dlpack_device__()

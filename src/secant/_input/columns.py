@@ -33,6 +33,7 @@ class Columns(NamedTuple):
     sample_weight: str | None = None
     by: tuple[str, ...] = ()
     reading: Reading = AS_USUAL
+    clusters: str | None = None
 
     @property
     def weights(self) -> WeightKind | None:
@@ -53,6 +54,8 @@ class Columns(NamedTuple):
         several = len(self.by) > 1
         for place, name in enumerate(self.by):
             roles[Argument("by", index=place if several else None)] = name
+        if self.clusters is not None:
+            roles[Argument("clusters")] = self.clusters
         return roles
 
     @property
@@ -107,7 +110,13 @@ def check_column(argument: str, name: str, available: Sequence[str], where: str)
 
 
 def named_columns(
-    y_true: Any, y_prob: Any, sample_weight: Any = None, by: Any = None, *, reading: Reading
+    y_true: Any,
+    y_prob: Any,
+    sample_weight: Any = None,
+    by: Any = None,
+    clusters: Any = None,
+    *,
+    reading: Reading,
 ) -> Columns:
     """Check that with ``data=`` the arguments are names of columns.
 
@@ -125,7 +134,12 @@ def named_columns(
             raise InputError(Argument("by"), wanted)
     weight = None if sample_weight is None else column_name("sample_weight", sample_weight)
     columns = Columns(
-        column_name("y_true", y_true), column_name("y_prob", y_prob), weight, groups, reading
+        column_name("y_true", y_true),
+        column_name("y_prob", y_prob),
+        weight,
+        groups,
+        reading,
+        None if clusters is None else column_name("clusters", clusters),
     )
     outcomes, forecasts = Argument("y_true"), Argument("y_prob")
     if columns.y_true == columns.y_prob:

@@ -74,6 +74,7 @@ def split(seen: Observations, codes: IntArray, n_groups: int) -> list[Observatio
     edges = np.searchsorted(codes[order], np.arange(n_groups + 1))
     labels, scores = seen.labels[order], seen.scores[order]
     weights = None if seen.weights is None else seen.weights[order]
+    clusters = None if seen.clusters is None else seen.clusters[order]
     refused: list[list[int]] = [[] for _ in range(n_groups)]
     for row in seen.forbidden:
         refused[codes[row]].append(row)
@@ -85,6 +86,7 @@ def split(seen: Observations, codes: IntArray, n_groups: int) -> list[Observatio
             labels=labels[piece],
             scores=scores[piece],
             weights=None if weights is None else weights[piece],
+            clusters=None if clusters is None else clusters[piece],
             n=int(edges[number + 1] - edges[number]),
             forbidden=tuple(refused[number]),
         )

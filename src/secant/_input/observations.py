@@ -22,10 +22,10 @@ from secant.errors import Argument, InputError, SecantError
 if TYPE_CHECKING:
     from collections.abc import Generator
 
-    from secant._base.types import FloatArray
+    from secant._base.types import FloatArray, IntArray
     from secant._input.options import Reading
 
-__all__ = ["Chunk", "Observations", "check_lengths", "observations"]
+__all__ = ["Chunk", "Observations", "check_alignment", "check_lengths", "observations"]
 
 
 class Chunk(NamedTuple):
@@ -52,6 +52,10 @@ class Observations:
         The smallest and the largest score.
     forbidden
         Rows of positive weight whose score rules out what happened (0 and yes, 1 and no).
+    outcome_weights
+        What the outcomes 0 and 1 weigh, on top of ``weights``; None where they weigh the same.
+    clusters
+        The number of each row's cluster; None where rows are independent.
     """
 
     labels: np.ndarray[Any, Any]
@@ -63,6 +67,8 @@ class Observations:
     highest: float
     forbidden: tuple[int, ...]
     has_zero_weights: bool
+    outcome_weights: tuple[float, float] | None = None
+    clusters: IntArray | None = None
 
     @property
     def rows(self) -> int:
@@ -137,6 +143,19 @@ class Observations:
                 scores, labels, weights = scores[counted], labels[counted], weights[counted]
             yield Chunk(scores, labels, weights)
 
+    def with_clusters(self, size: int) -> Generator[tuple[Chunk, IntArray]]:
+        """Walk over the rows as :meth:`chunks` does; the numbers of their clusters come along."""
+        assert self.clusters is not None  # noqa: S101
+        codes = self.clusters
+        if self.has_zero_weights:
+            assert self.weights is not None  # noqa: S101
+            codes = codes[np.flatnonzero(self.weights)]
+        start = 0
+        for chunk in self.chunks(size):
+            stop = start + chunk.scores.shape[0]
+            yield chunk, codes[start:stop]
+            start = stop
+
 
 def observations(
     y_true: Any, y_prob: Any, sample_weight: Any = None, reading: Reading = AS_USUAL
@@ -151,7 +170,7 @@ def observations(
     scores = real_array("y_prob", y_prob, keep=(np.float32, np.float64))
     raw_labels = one_dimensional("y_true", y_true)
     check_lengths(raw_labels, scores)
-    _check_alignment(y_true=y_true, y_prob=y_prob, sample_weight=sample_weight)
+    check_alignment(y_true=y_true, y_prob=y_prob, sample_weight=sample_weight)
     labels = binary(raw_labels, scores, reading.pos_label)
     lowest, highest = score_range(scores)
     if sample_weight is None:
@@ -162,11 +181,20 @@ def observations(
     if lowest == 0 or highest == 1:
         forbidden = forbidden_rows(labels, scores, weights)
     return Observations(
-        labels, scores, weights, reading.counts, n, lowest, highest, forbidden, zeros
+        labels,
+        scores,
+        weights,
+        counted=reading.counts,
+        n=n,
+        lowest=lowest,
+        highest=highest,
+        forbidden=forbidden,
+        has_zero_weights=zeros,
+        outcome_weights=reading.outcome_weights,
     )
 
 
-def _check_alignment(**columns: Any) -> None:
+def check_alignment(**columns: Any) -> None:
     """Refuse pandas objects that have the same rows in different orders."""
     known: list[tuple[str, Any]] = [
         (name, column.index)

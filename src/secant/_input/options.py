@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from dataclasses import dataclass
 from numbers import Real
@@ -31,6 +32,7 @@ __all__ = [
     "check_level",
     "check_whole",
     "generator",
+    "in_units_of_the_smaller",
     "is_whole",
     "words",
 ]
@@ -113,22 +115,68 @@ def generator(rng: Any) -> np.random.Generator | None:
 class Reading:
     """How rows are read, wherever they are: what weights mean, and which outcome is the event.
 
+    ``outcome_weights`` are what the outcomes 0 and 1 weigh, None where they weigh the same. Only
+    their ratio matters: they are kept in units in which the larger is just below 1.
+
     Raises
     ------
     InputError
-        If there is no such kind of weights.
+        If there is no such kind of weights, or outcomes cannot have these.
     """
 
     weight_kind: WeightKind = "sampling"
     pos_label: Any = None
+    outcome_weights: tuple[float, float] | None = None
 
     def __post_init__(self) -> None:
         check_choice("weight_kind", self.weight_kind, WeightKind)
+        object.__setattr__(self, "outcome_weights", _outcome_weights(self.outcome_weights))
 
     @property
     def counts(self) -> bool:
         """Whether weights count copies of rows."""
         return self.weight_kind == "frequency"
 
+
+def _outcome_weights(value: Any) -> tuple[float, float] | None:
+    """Return the weights of the outcomes 0 and 1; None where they make no difference."""
+    if value is None:
+        return None
+    try:
+        pair = () if isinstance(value, (str, bytes, dict, set)) else tuple(value)
+    except TypeError:
+        pair = ()
+    numbers = all(isinstance(each, Real) and not isinstance(each, bool) for each in pair)
+    if len(pair) != 2 or not numbers:
+        raise InputError(
+            Argument("outcome_weights"),
+            " must be two numbers, what a row of outcome 0 and one of outcome 1 weigh; "
+            f"got {value!r}",
+        )
+    o0, o1 = map(float, pair)
+    if not (min(o0, o1) > 0 and max(o0, o1) <= _MOST_RATIO * min(o0, o1) < math.inf):
+        raise InputError(
+            Argument("outcome_weights"),
+            f" must be positive, and neither more than 1e9 times the other; got {value!r}",
+            hint="; where rows of an outcome were kept at some rate, its weight is 1 / rate",
+        )
+    if o0 == o1:
+        return None
+    # Their scale says nothing. The larger is brought to between a half and one, exactly, so that
+    # products with the largest weights of rows stay within the range of doubles.
+    down = -math.frexp(max(o0, o1))[1]
+    return math.ldexp(o0, down), math.ldexp(o1, down)
+
+
+def in_units_of_the_smaller(weights: tuple[float, float] | None) -> tuple[float, float] | None:
+    """Return the weights of outcomes as people write them: 20 to 1."""
+    if weights is None:
+        return None
+    o0, o1 = weights
+    return o0 / min(weights), o1 / min(weights)
+
+
+# Beyond this nobody kept rows.
+_MOST_RATIO = 1e9
 
 AS_USUAL = Reading()

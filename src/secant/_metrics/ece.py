@@ -167,7 +167,7 @@ def binned(blocks: Blocks, totals: Totals, binning: Binning, refine: Refine | No
     if (moments := blocks.moments) is not None:
         # A residual is s or 1 - s, so (r - s)^2 = |r - s| - s(1 - s).
         squares = np.maximum(blocks.up + blocks.down - moments.wv, 0)
-        aa, aav, ae2 = total(moments.ww, 2), total(moments.wwv, 2), total(squares)
+        aa, aav, ae2 = total(moments.ww, 2), total(moments.variance, 2), total(squares)
     return BinSums(
         edges=edges,
         count=total(blocks.n),

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from secant._blocks.looking import Refine
     from secant._blocks.table import Blocks
 
-__all__ = ["Turn", "pieces", "turns"]
+__all__ = ["Turn", "could_turn", "pieces", "turns"]
 
 
 class Turn(NamedTuple):
@@ -52,7 +52,7 @@ def pieces(blocks: Blocks, weight: float, threshold: float, refine: Refine | Non
     """
 
     def matters(table: Blocks) -> BoolArray:
-        return _could_turn(table, weight, threshold)
+        return could_turn(table, weight, threshold)
 
     blocks = resolve(blocks, matters, refine)
     found = turns(path(blocks, weight), threshold)
@@ -106,19 +106,21 @@ def _extreme(heights: FloatArray, start: int, end: int, sign: int) -> Turn:
     return Turn(int(places[0]), int(places[-1]), sign)
 
 
-def _could_turn(blocks: Blocks, weight: float, threshold: float) -> BoolArray:
+def could_turn(blocks: Blocks, weight: float, threshold: float) -> BoolArray:
     """Mark the blocks inside which the path could turn, or turn further than at their ends.
 
     Inside a block the path stays between limits that both its ends imply. A block matters if these
     reach the extreme between neighbouring turns; or if, inside a piece or outside all of them, it
     could be either end of a move against the piece that exceeds the threshold.
     """
+    marked = np.zeros(len(blocks), bool)
     ends = path(blocks, weight)
     up, down = blocks.up / weight, blocks.down / weight
+    if (ends[:-1] + up).max() - (ends[:-1] - down).min() <= threshold:  # no move is so large
+        return marked
     highest = np.minimum(ends[:-1] + up, ends[1:] + down)
     lowest = np.maximum(ends[:-1] - down, ends[1:] - up)
     found = turns(ends, threshold)
-    marked = np.zeros(len(blocks), bool)
     edges = [0, *(turn.first for turn in found), len(blocks)]
     for number, turn in enumerate(found):
         between = slice(edges[number], edges[number + 2])

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from secant._input.options import ClassAdjust
     from secant._results.calibration import Calibration
+    from secant.plot.assessments import AssessmentsDisplay
 
 __all__ = ["Assessments", "Group"]
 
@@ -54,13 +55,11 @@ class Group:
         data, for each group. The verdict is ``status``; that of the group by itself, which knows
         nothing of the other groups, is left out.
         """
-        alone = self.calibration.summary()
-        del alone["verdict"]
         return {
             "key": plain_name(self.key),
             "adjusted_pvalue": self.adjusted_pvalue,
             "status": self.status,
-            **alone,
+            **self.calibration.summary(),
         }
 
 
@@ -182,6 +181,35 @@ class Assessments(Mapping[Any, "Calibration"]):
             If polars is not installed.
         """
         return require("polars", None, "to_polars() needs").DataFrame(self.table, strict=False)
+
+    def plot(self, ax: Any = None, *, most: int = 9) -> AssessmentsDisplay:
+        """Draw the graphs of cumulative differences of the worst groups: flat is good.
+
+        Each has a panel in a new figure, all on the same scale; grey is what could be noise once
+        the number of groups is accounted for.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw all of them together instead.
+        most : int
+            How many groups to draw at most; the picture says how many are left out.
+
+        Returns
+        -------
+        AssessmentsDisplay
+            The picture and its parts.
+
+        Raises
+        ------
+        InputError
+            If there is no group, or ``most`` is not a whole number of at least 1.
+        MissingExtraError
+            If matplotlib is not installed.
+        """
+        from secant.plot.assessments import AssessmentsDisplay  # noqa: PLC0415  (as report below)
+
+        return AssessmentsDisplay(self, most=most).plot(ax)
 
     def report(self, path: str | os.PathLike[str], *, title: str | None = None) -> None:
         """Write a report of all groups: one HTML file that works offline.

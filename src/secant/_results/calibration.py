@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from numbers import Real
 from typing import TYPE_CHECKING, Any
@@ -13,7 +13,8 @@ import numpy as np
 
 from secant import null
 from secant._blocks.looking import resolve
-from secant._inference.limits import at_level, detectable, half_width
+from secant._inference.clusters import half_width, interval
+from secant._inference.limits import at_level, critical, detectable
 from secant._input.options import BinLimits, check_choice
 from secant._metrics.ecce import METRICS, path
 from secant._metrics.ece import (
@@ -25,10 +26,34 @@ from secant._metrics.ece import (
     error,
     noise_floor,
 )
+from secant._metrics.inverted import inverted
+from secant._metrics.scores import (
+    BRIER,
+    LOG_LOSS,
+    Rule,
+    brier_sum,
+    log_loss_sum,
+    pools,
+    resolved,
+    taken_apart,
+)
 from secant._metrics.shape import pieces
 from secant._results import verdict
-from secant._results.parts import ECE, SHAPES, Curve, Interval, Reliability, Statistic, plain
+from secant._results.parts import (
+    ECE,
+    SHAPES,
+    Curve,
+    Interval,
+    Intervals,
+    Recalibrated,
+    Reliability,
+    Score,
+    Statistic,
+    Words,
+    plain,
+)
 from secant.errors import Argument, InputError, SecantError
+from secant.sources.rows import in_memory
 
 if TYPE_CHECKING:
     import os
@@ -37,12 +62,17 @@ if TYPE_CHECKING:
     from secant._base.types import BoolArray
     from secant._blocks.looking import Refine, Source
     from secant._blocks.table import Blocks, Totals
+    from secant._inference.clusters import Flips
     from secant._input.options import Norm, Strategy, Weighting
     from secant._metrics.ecce import Extremes, Metric
     from secant._results.parts import Shape
     from secant.plot import CumulativeDisplay
+    from secant.sources.rows import ScoreSums
 
 __all__ = ["Calibration"]
+
+# Predictions up to which a number that takes a sort of them is printed without being asked for.
+_QUICKLY_SORTED = 1_000_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,6 +99,11 @@ class Calibration:
         How many such rows there are.
     warnings : tuple of str
         What to keep in mind when reading the numbers, a line each.
+    top_label : bool
+        Whether scores are confidences in the most likely class, so that "too high" is called
+        "overconfident".
+    n_clusters : int or None
+        How many clusters the predictions are in; None where rows were taken to be independent.
 
     Notes
     -----
@@ -90,10 +125,13 @@ class Calibration:
     forbidden: tuple[int, ...]
     n_forbidden: int
     warnings: tuple[str, ...]
+    n_clusters: int | None
     _blocks: Blocks
     _totals: Totals
     _extremes: Extremes
     _source: Source | None
+    top_label: bool = False
+    _flips: Flips | None = None
 
     @property
     def statistics(self) -> tuple[tuple[Metric, Statistic], ...]:
@@ -133,7 +171,7 @@ class Calibration:
         return tuple(self._interval(blocks) for blocks in found)
 
     @property
-    def intervals(self) -> tuple[Interval, ...]:
+    def intervals(self) -> Intervals:
         """The ranges of scores found to be off, the largest deviation in total first.
 
         They are the pieces in which the graph of cumulative differences rises or falls by more
@@ -142,7 +180,7 @@ class Calibration:
         limits of each exclude 0, so that the chance of any false one stays at that level.
         :attr:`worst` need not be among them: it may span several, if they leave more behind.
         """
-        return tuple(sorted(self._pieces, key=lambda each: -abs(each.total)))
+        return Intervals(sorted(self._pieces, key=lambda each: -abs(each.total)))
 
     @property
     def shape(self) -> Shape:
@@ -155,11 +193,126 @@ class Calibration:
         signs = "".join("+" if each.miscalibration > 0 else "-" for each in self._pieces)
         return SHAPES.get(signs, "alternating")
 
+    @cached_property
+    def steepest(self) -> Interval | None:
+        """The range of scores that is shown to be farthest off: somewhere it is at least so much.
+
+        Of all ranges it is the one whose limits lie farthest from 0, and its ``at_least`` is that
+        distance: with the confidence asked for, somewhere predictions are off by at least so much.
+        :attr:`worst` adds up the most over many predictions; this one may be narrow. None unless
+        the P-value of ECCE-R is at most one minus the confidence level, or if no limits exclude 0.
+
+        Notes
+        -----
+        Its limits hold for all ranges at once, at a level shared by two ways to find them: those of
+        the path of cumulative differences, and Clopper and Pearson's for the ranges of
+        :func:`secant.scan` (with sampling weights or clusters the first alone). Of files and
+        engines only the ends of what is kept are tried, so that it may be less than the same
+        arrays would show.
+        """
+        from secant._inference.tolerance import steepest  # noqa: PLC0415  (not what `import secant` pays for)
+
+        if not self.found:
+            return None
+        found = steepest(
+            self._blocks,
+            self._totals,
+            self.confidence_level,
+            self._refine_at_hand,
+            self._flips,
+        )
+        return None if found is None else replace(self._interval(found.blocks), ci=found.limits)
+
+    def pvalue_beyond(self, tolerance: Any) -> float:
+        """Test whether some range of scores is truly off by more than a tolerance.
+
+        A small value shows that one is. A large one does not show that none is: ranges too narrow
+        to tell always remain.
+
+        Parameters
+        ----------
+        tolerance : float
+            The mean miscalibration allowed over any range of scores, in units of probability.
+
+        Returns
+        -------
+        float
+            A P-value for the claim that every range is off by no more than this. It is never below
+            that of ECCE-R, which stands for a tolerance of 0; for that, a score of 0 or 1 that
+            was wrong has the P-value 0.
+
+        Notes
+        -----
+        With C the cumulative difference, F the share of weight and H the half-width of simultaneous
+        limits, P is the smallest level at which ``|C_y - C_x| - tolerance (F_y - F_x)`` exceeds H
+        for some x < y, or at which :attr:`steepest` is off by more than the tolerance at least.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import secant
+        >>> rng = np.random.default_rng(0)
+        >>> forecast = rng.uniform(0.1, 0.9, 5000)
+        >>> result = secant.assess(rng.random(5000) < forecast + 0.1 * (forecast > 0.7), forecast)
+        >>> [result.pvalue_beyond(tolerance) < 0.05 for tolerance in (0.02, 0.05, 0.1)]
+        [True, True, False]
+        """
+        from secant._inference.tolerance import shown_beyond  # noqa: PLC0415  (as above)
+
+        if not (isinstance(tolerance, Real) and 0 <= float(tolerance) < 1):
+            raise InputError(Argument("tolerance"), f" must lie in [0, 1); got {tolerance!r}")
+        chance = 0.0 if self.n_forbidden else self.ecce_r.pvalue
+        if tolerance == 0:
+            return chance
+        refine = self._refine_at_hand
+        shown = shown_beyond(self._blocks, self._totals, float(tolerance), refine, self._flips)
+        return max(chance, shown)
+
+    def ecce_r_interval(self, confidence_level: float) -> tuple[float, float]:
+        """Return the confidence interval of the true ECCE-R at another level than the result's."""
+        value = self.ecce_r.value
+        return interval(value, null.range, self._totals, confidence_level, self._flips)
+
     @property
     def detectable(self) -> float:
         """The true ECCE-R that predictions like these would show 99 times in 100."""
         effective = self._totals.weight**2 / self._totals.ww
-        return detectable(self.sigma, effective, self.confidence_level)
+        inflation = self._inflation
+        sigma = self.sigma * math.sqrt(inflation)
+        return detectable(sigma, effective / inflation, self.confidence_level)
+
+    @property
+    def _inflation(self) -> float:
+        """By how much clusters make variances larger: the design effect, for the path's range."""
+        if self._flips is None or self.sigma == 0:
+            return 1.0
+        alpha = 1 - self.confidence_level
+        drawn = self._flips.quantile(null.range, alpha)
+        return max(1.0, (drawn / (critical(null.range, alpha) * self.sigma)) ** 2)
+
+    @property
+    def inverted(self) -> bool:
+        """Whether scores look like chances of the opposite: 1 - score fits far better."""
+        return inverted(self._blocks, self._totals)
+
+    @property
+    def details(self) -> Words:
+        """Every number there is to say, in words: both metrics, all ranges, what to keep in mind.
+
+        Examples
+        --------
+        >>> import secant
+        >>> secant.assess([0, 0, 1, 1], [0.1, 0.4, 0.5, 0.9]).details  # doctest: +ELLIPSIS
+        No miscalibration found.
+        ECCE-R 0.150 = 0.733 sigma, ... This decides.
+        ECCE-MAD 0.125 = 0.611 sigma, ...
+        Brier score 0.108, ... 4 predictions: mean forecast 47.5%, mean outcome 50.0%.
+        The worst range, which ECCE-R is about: Scores 0.500 to 0.900, 2 predictions: ...
+        Brier score 0.108 = 0.108 miscalibration - 0.250 discrimination + 0.250 uncertainty.
+        Log loss 0.354 = 0.354 miscalibration - 0.693 discrimination + 0.693 uncertainty.
+        Note: Few events were expected, or few failures: confidence limits are approximate.
+        """
+        return Words("\n".join([*verdict.details(self), *verdict.notes(self)]))
 
     @cached_property
     def curve(self) -> Curve:
@@ -170,6 +323,65 @@ class Calibration:
             score=np.concatenate([blocks.low[:1], blocks.high]),
             fraction=fraction / fraction[-1],
             difference=path(blocks, self._totals.weight),
+        )
+
+    @cached_property
+    def brier(self) -> Score:
+        """The Brier score, the mean of (r - s)^2, and how much of it is miscalibration.
+
+        It is computed when first asked for: exactly for arrays, for other sources with bounds
+        on what it is made of. See :class:`secant.Score`.
+        """
+        return self._score(BRIER, self._monotone, exact=self._sorts)
+
+    @cached_property
+    def log_loss(self) -> Score:
+        """The mean of -log(chance given to what happened), and how much of it is miscalibration.
+
+        Infinite where a score of exactly 0 or 1 was wrong. Computed when first asked for, as
+        :attr:`brier`.
+        """
+        return self._score(LOG_LOSS, self._monotone, exact=self._sorts)
+
+    @property
+    def proper_scores(self) -> tuple[Score | None, Score | None]:
+        """Brier score and log loss as they are printed.
+
+        Those of more than a million predictions come with bounds on what they are made of, unless
+        they were asked for by name, which takes longer. None where the predictions are needed
+        and are gone.
+        """
+        return self._as_printed("brier", BRIER), self._as_printed("log_loss", LOG_LOSS)
+
+    def _as_printed(self, name: str, rule: Rule) -> Score | None:
+        with suppress(InputError):
+            if name in self.__dict__ or self.n <= _QUICKLY_SORTED:
+                found: Score = getattr(self, name)
+                return found
+            return self._score(rule, self._blocks)
+        return None
+
+    @cached_property
+    def recalibrated(self) -> Recalibrated:
+        """The recalibrated forecast, to be drawn through a reliability diagram.
+
+        Exact for arrays; of other sources scores are taken together in some ten thousand ranges.
+        """
+        blocks = self._monotone
+        starts = pools(blocks)
+        ends = np.append(starts[1:], len(blocks)) - 1
+
+        def total(column: Any) -> Any:
+            return np.add.reduceat(column, starts)
+
+        weight = total(blocks.weight)
+        return Recalibrated(
+            low=blocks.low[starts],
+            high=blocks.high[ends],
+            n=total(blocks.n),
+            weight=weight / self._totals.weight,
+            mean_score=np.clip(total(blocks.scored) / weight, 0, 1),
+            forecast=np.clip(total(blocks.w1) / weight, 0, 1),
         )
 
     def between(self, a: Any, b: Any, *, fixed_in_advance: bool = False) -> Interval:
@@ -200,7 +412,8 @@ class Calibration:
         InputError
             If the limits are not numbers in ascending order; if the predictions are gone and the
             limits lie inside what was kept of them; or if ``fixed_in_advance`` is asked of
-            predictions with sampling weights, for which there is no such exact answer.
+            predictions with sampling weights, or in clusters, for which there is no such exact
+            answer.
         SecantError
             If the predictions are seen to have changed since they were assessed.
 
@@ -223,6 +436,9 @@ class Calibration:
         a, b = float(a), float(b)
         if fixed_in_advance and self.weighted:
             knows = "=True knows no sampling weights; leave it out"
+            raise InputError(Argument("fixed_in_advance"), knows)
+        if fixed_in_advance and self._flips is not None:
+            knows = "=True knows no clusters; leave it out"
             raise InputError(Argument("fixed_in_advance"), knows)
 
         def at_either_end(blocks: Blocks) -> BoolArray:
@@ -320,11 +536,13 @@ class Calibration:
         ax : matplotlib Axes, optional
             Where to draw; a new figure unless given.
         worst : bool
-            Mark the worst range of scores with its secant, and write how far off it is.
+            Mark the ranges found to be off with their secants, and write how far off they are; in
+            grey the largest deviation where none was found, since it could be noise.
         band : bool
             Shade what the graph does not leave under perfect calibration.
         **kwargs
-            Passed on to ``ax.plot`` for the curve.
+            ``label``, ``title``, and what ``ax.plot`` takes for the curve, as in
+            :meth:`CumulativeDisplay.plot`.
 
         Returns
         -------
@@ -362,21 +580,28 @@ class Calibration:
         """Return the numbers already known as plain JSON, without another look at the data."""
         shown = ("n", "sigma", "ecce_r", "ecce_mad", "mean_score", "base_rate", "confidence_level")
         return {
-            "verdict": verdict.headline(self),
             **{name: plain(getattr(self, name)) for name in shown},
             "worst": self.worst.to_dict(),
             "forbidden": list(self.forbidden),
             "n_forbidden": self.n_forbidden,
+            "n_clusters": self.n_clusters,
             "warnings": list(self.warnings),
+            "top_label": self.top_label,
         }
 
     def to_dict(self) -> dict[str, Any]:
         """Return every number as plain JSON; what is not finite becomes None."""
         return {
+            "verdict": verdict.headline(self),
             **self.summary(),
             "where": verdict.where(self),
             "shape": self.shape,
+            **{
+                name: None if each is None else each.to_dict()
+                for name, each in zip(("brier", "log_loss"), self.proper_scores, strict=True)
+            },
             "intervals": [each.to_dict() for each in self.intervals],
+            "steepest": None if self.steepest is None else self.steepest.to_dict(),
         }
 
     def __str__(self) -> str:
@@ -391,12 +616,78 @@ class Calibration:
 
     def __getstate__(self) -> dict[str, Any]:
         with suppress(SecantError):  # of data that changed meanwhile
-            self._pieces  # noqa: B018  (found now, while the rows are at hand)
+            # Found now, while the rows are at hand.
+            self._pieces, self.steepest  # noqa: B018
+            if self._blocks.open.any():
+                self.proper_scores  # noqa: B018
         return {**self.__dict__, "_source": None}
+
+    @property
+    def _sorts(self) -> bool:
+        """Whether all scores are at hand, and may be sorted."""
+        return in_memory(self._source) or not self._blocks.open.any()
+
+    @cached_property
+    def _monotone(self) -> Blocks:
+        """Blocks, resolved as far as a monotone recalibration needs if all scores are at hand."""
+        return resolved(self._blocks, self._refine if self._sorts else None)
+
+    def _score(self, rule: Rule, blocks: Blocks, *, exact: bool = False) -> Score:
+        """Take a proper score apart."""
+        total = self._brier_sum if rule is BRIER else self._log_loss_sum
+        taken = taken_apart(rule, total, blocks, exact=exact)
+        least, most = taken.recalibrated
+        return Score(
+            name=rule.name,
+            value=taken.value,
+            mcb=taken.value - most,
+            dsc=taken.uncertainty - most,
+            unc=taken.uncertainty,
+            mcb_bounds=(taken.value - most, taken.value - least),
+            dsc_bounds=(taken.uncertainty - most, taken.uncertainty - least),
+        )
+
+    @cached_property
+    def _brier_sum(self) -> float:
+        blocks, totals = self._blocks, self._totals
+        if not blocks.open.any():
+            return brier_sum(blocks, None)
+        if totals.squared_error is not None:
+            return totals.squared_error
+        return brier_sum(blocks, self._row_sums.wv)
+
+    @cached_property
+    def _log_loss_sum(self) -> float:
+        blocks = self._blocks
+        if self.n_forbidden:
+            return math.inf
+        if not blocks.open.any():
+            return log_loss_sum(blocks.low, blocks.w0, blocks.w1)
+        if self._totals.log_loss is not None:
+            return self._totals.log_loss
+        return self._row_sums.log_loss
+
+    @cached_property
+    def _row_sums(self) -> ScoreSums:
+        source: Any = self._source
+        if not hasattr(source, "score_sums"):
+            raise _gone()
+        source.recheck()
+        sums: ScoreSums = source.score_sums()
+        blocks = self._blocks
+        before = float(blocks.up.sum() + blocks.down.sum())
+        if not math.isclose(sums.residual, before, rel_tol=1e-9):
+            raise _changed()
+        return sums
 
     @property
     def _refine(self) -> Refine | None:
         return None if self._source is None else self._look_again
+
+    @property
+    def _refine_at_hand(self) -> Refine | None:
+        """How to look again where that takes no reading of files and no query."""
+        return self._look_again if in_memory(self._source) else None
 
     def _look_again(self, blocks: Blocks) -> Blocks:
         if self._source is None:
@@ -413,7 +704,7 @@ class Calibration:
 
     def _half_width(self, share: float) -> float:
         """Half-width of the simultaneous limits for a range with this share of the weight."""
-        return half_width(null.range, self._totals, self.confidence_level) / share
+        return half_width(null.range, self._totals, self.confidence_level, self._flips) / share
 
     def _interval(self, blocks: Blocks, *, fixed_in_advance: bool = False) -> Interval:
         """Describe consecutive blocks."""
@@ -452,8 +743,7 @@ class Calibration:
             self._source.recheck()
             blocks, totals = self._source.blocks(moments=True)
             if not totals.agrees(self._totals):
-                msg = "the predictions were changed after they were assessed: assess them again"
-                raise SecantError(msg)
+                raise _changed()
         blocks = cut_at_edges(blocks, totals, binnings, self._look_again)
         return [binned(blocks, totals, binning, None) for binning in binnings]
 
@@ -484,7 +774,7 @@ class Calibration:
         low, high = np.full((2, len(filled)), np.nan)
         # Kish's effective number of predictions; their number itself when nothing is weighted.
         effective = bins.weight[filled] ** 2 / bins.aa[filled]
-        effective = np.minimum(effective, bins.count[filled])
+        effective = np.minimum(effective, bins.count[filled]) / self._inflation
         successes = np.clip(rate[filled], 0, 1) * effective
         low[filled], high[filled] = method(successes, effective, self.confidence_level)
         return Reliability(
@@ -503,6 +793,10 @@ class Calibration:
 
 def _gone() -> InputError:
     return InputError("the predictions are gone, and bins need them: assess them again")
+
+
+def _changed() -> SecantError:
+    return SecantError("the predictions were changed after they were assessed: assess them again")
 
 
 def _refuse_to_cut(blocks: Blocks, a: float, b: float) -> None:

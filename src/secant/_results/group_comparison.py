@@ -174,7 +174,6 @@ class GroupComparison:
             worst,
             worst.difference,
             at=self.confidence_level,
-            valid_for="all ranges at once",
             count=_members(worst.n),
         )
         return f"Over {scores(worst)} it happens {off}."

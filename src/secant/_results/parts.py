@@ -9,13 +9,28 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from secant._results import verdict
+from secant._results.tables import html_table, text_table
+from secant._results.wording import level, limits, method, metric, percent, points, pvalue, score
 
 if TYPE_CHECKING:
-    from secant._base.types import FloatArray
+    from secant._base.types import FloatArray, IntArray
     from secant._input.options import BinLimits, Norm, Strategy, Uncertainty, Weighting
     from secant.plot import ReliabilityDisplay
 
-__all__ = ["ECE", "SHAPES", "Curve", "Interval", "Reliability", "Shape", "Statistic", "plain"]
+__all__ = [
+    "ECE",
+    "SHAPES",
+    "Curve",
+    "Interval",
+    "Intervals",
+    "Recalibrated",
+    "Reliability",
+    "Score",
+    "Shape",
+    "Statistic",
+    "Words",
+    "plain",
+]
 
 Direction = Literal["too high", "too low", "even"]
 Shape = Literal["too high", "too low", "too extreme", "too timid", "alternating", ""]
@@ -27,6 +42,9 @@ SHAPES: dict[str, Shape] = {
     "+-": "too extreme",
     "-+": "too timid",
 }
+
+# Bins that a printed table shows; it says how many more there are.
+_MOST_BINS = 30
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +84,22 @@ class Statistic:
     def to_dict(self) -> dict[str, Any]:
         """Return the numbers as plain JSON; what is not finite becomes None."""
         return _fields(self)
+
+    def __str__(self) -> str:
+        sigma = f" = {metric(self.normalized)} sigma" if math.isfinite(self.normalized) else ""
+        low, high = (metric(limit) for limit in self.ci)
+        obtained = f"P {pvalue(self)}, {method(self.method)}"
+        return f"{metric(self.value)}{sigma} ({obtained}; limits {low} to {high})"
+
+    __repr__ = __str__
+
+
+class Words(str):
+    """Text that is shown as it reads, line by line, also without ``print``."""
+
+    __slots__ = ()
+
+    __repr__ = str.__str__
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,12 +154,47 @@ class Interval:
         """Whether the limits exclude 0, so that the direction is more than noise."""
         return self.ci[0] > 0 or self.ci[1] < 0
 
+    @property
+    def at_least(self) -> float:
+        """How far off predictions in it are at least, by the limit nearer to 0; 0 if unknown."""
+        return max(0.0, self.ci[0], -self.ci[1])
+
     def to_dict(self) -> dict[str, Any]:
         """Return the numbers as plain JSON; what is not finite becomes None."""
-        return {**_fields(self), "direction": self.direction}
+        return {**_fields(self), "direction": self.direction, "at_least": self.at_least}
 
     def __str__(self) -> str:
         return verdict.interval(self)
+
+    __repr__ = __str__
+
+
+class Intervals(tuple[Interval, ...]):
+    """Ranges of scores: a tuple that is shown as a table."""
+
+    __slots__ = ()
+
+    def _table(self) -> tuple[list[str], list[list[str]]]:
+        header = ["scores", "predictions", "forecast", "outcome", "points", "limits", ""]
+        rows = [
+            [
+                f"{score(each.low)} to {score(each.high)}",
+                f"{each.n:,}",
+                percent(each.mean_score),
+                percent(each.mean_response),
+                points(abs(each.miscalibration)),
+                limits(each.ci, each.miscalibration),
+                each.direction,
+            ]
+            for each in self
+        ]
+        return header, rows
+
+    def __repr__(self) -> str:
+        return text_table(*self._table(), left={0, 6}) if self else "No range was found to be off."
+
+    def _repr_html_(self) -> str:
+        return html_table(*self._table(), left={0, 6}) if self else f"<p>{self!r}</p>"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -152,6 +221,13 @@ class Curve:
     def __post_init__(self) -> None:
         for column in (self.score, self.fraction, self.difference):
             column.flags.writeable = False
+
+    def __str__(self) -> str:
+        low, high = (metric(float(end)) for end in (self.difference.min(), self.difference.max()))
+        points_ = f"{len(self.score):,} points"
+        return f"Cumulative differences at {points_}, between {low} and {high}."
+
+    __repr__ = __str__
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -233,6 +309,34 @@ class Reliability:
         display = ReliabilityDisplay(self, uncertainty=uncertainty)
         return display.plot(ax, counts=counts, **kwargs)
 
+    def _table(self) -> tuple[list[str], list[list[str]]]:
+        """Return the bins that hold predictions."""
+        at = f"{level(self.confidence_level)} limits"
+        header = ["bin", "predictions", "forecast", "outcome", at]
+        rows = [
+            [
+                f"{score(self.edges[j])} to {score(self.edges[j + 1])}",
+                f"{self.count[j]:,.10g}",
+                percent(self.mean_score[j]),
+                percent(self.mean_response[j]),
+                f"{percent(self.low[j])} to {percent(self.high[j])}",
+            ]
+            for j in np.flatnonzero(self.count > 0)[:_MOST_BINS]
+        ]
+        return header, rows
+
+    def _more(self) -> str:
+        more = int(np.count_nonzero(self.count > 0)) - _MOST_BINS
+        return f"... and {more:,} more" if more > 0 else ""
+
+    def __str__(self) -> str:
+        return "\n".join(filter(None, [text_table(*self._table(), left={0}), self._more()]))
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        return f"<div>{html_table(*self._table(), left={0})}{self._more()}</div>"
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ECE:
@@ -273,6 +377,120 @@ class ECE:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the numbers as plain JSON; what is not finite becomes None."""
+        return _fields(self)
+
+    def __str__(self) -> str:
+        name = "Squared ECE" if self.squared else "ECE"
+        words = f"{name} {metric(self.value)} ({self.n_bins:,} {self.strategy} bins, {self.norm})"
+        if self.noise_floor is not None:
+            words += f"; calibrated predictions give about {metric(self.noise_floor)}"
+        if self.debiased is not None:
+            words += f", less its bias {metric(self.debiased)}"
+        return f"{words}."
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        return f"<div><p>{self}</p>{self.bins._repr_html_()}</div>"
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """A proper score and what it is made of: ``value == mcb - dsc + unc``.
+
+    It is the mean loss of the forecasts; smaller is better. Subtracting the loss after an ideal
+    monotone recalibration leaves what miscalibration costs.
+
+    Attributes
+    ----------
+    name : {"Brier score", "log loss"}
+        Which one.
+    value : float
+        The score. Log loss is infinite where a score of exactly 0 or 1 was wrong.
+    mcb : float
+        Miscalibration: what the forecasts lose against the recalibrated ones. The recalibration is
+        fitted to these very outcomes, so that noise raises it: it is above 0 for perfect forecasts
+        too. It has no P-value; ECCE-R has.
+    dsc : float
+        Discrimination: what the recalibrated forecasts gain over always forecasting the base rate.
+    unc : float
+        Uncertainty: the loss of always forecasting the base rate, a matter of the outcomes alone.
+    mcb_bounds, dsc_bounds : tuple of float
+        Both lie between these, certainly. The two ends are one number where all scores were at
+        hand. Of files, engines and stored sums, which are not sorted, ``mcb`` and ``dsc`` are
+        those of a recalibration that is constant over each of some ten thousand ranges of
+        scores, and a finer one could only make both larger, up to these.
+
+    References
+    ----------
+    .. [1] T. Dimitriadis, T. Gneiting, A. I. Jordan (2021). "Stable reliability diagrams for
+       probabilistic classifiers." PNAS 118(8). https://doi.org/10.1073/pnas.2016191118
+    """
+
+    __module__ = "secant"
+
+    name: Literal["Brier score", "log loss"]
+    value: float
+    mcb: float
+    dsc: float
+    unc: float
+    mcb_bounds: tuple[float, float]
+    dsc_bounds: tuple[float, float]
+
+    @property
+    def exact(self) -> bool:
+        """Whether ``mcb`` and ``dsc`` are known exactly, not between bounds alone."""
+        return self.mcb_bounds[0] == self.mcb_bounds[1]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the numbers as plain JSON; what is not finite becomes None."""
+        return _fields(self)
+
+    def __str__(self) -> str:
+        return verdict.proper_score(self)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Recalibrated:
+    """The recalibrated forecast: isotonic regression of the outcomes on the scores.
+
+    It is a staircase: scores from ``low[k]`` to ``high[k]`` become ``forecast[k]``, how often the
+    event happened there. It is fitted to these outcomes and fits them better than new ones.
+
+    Attributes
+    ----------
+    low, high : ndarray
+        The smallest and the largest score of each step.
+    n : ndarray
+        Predictions on it.
+    weight : ndarray
+        Their share of all weight.
+    mean_score : ndarray
+        What was predicted on average.
+    forecast : ndarray
+        How often the event happened, which rises from step to step.
+    """
+
+    __module__ = "secant"
+
+    low: FloatArray
+    high: FloatArray
+    n: IntArray
+    weight: FloatArray
+    mean_score: FloatArray
+    forecast: FloatArray
+
+    def __len__(self) -> int:
+        return int(self.low.shape[0])
+
+    @property
+    def line(self) -> tuple[FloatArray, FloatArray]:
+        """Scores and forecasts at both ends of every step: the line to draw."""
+        ends = np.column_stack([self.low, self.high]).ravel()
+        return ends, np.repeat(self.forecast, 2)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the numbers as plain JSON."""
         return _fields(self)
 
 

@@ -1,16 +1,22 @@
-"""The words: is it calibrated, how far off is it, where.
+"""The words: is it calibrated, how far off is it, where, and what now.
 
-Effects come before P-values, in points of probability. Nothing here computes; every number shown
-is one of the result, rounded for reading.
+Effects come before P-values, in events and points of probability. Nothing here computes; every
+number shown is one of the result, rounded for reading.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import math
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from secant._inference.adjust import ADJUSTMENTS
+from secant._metrics.ecce import METRICS
+from secant._results.tables import html_table, text_table
 from secant._results.wording import (
     adjusted_pvalue,
+    events,
+    level,
+    limits,
     metric,
     off_by,
     percent,
@@ -22,13 +28,18 @@ from secant._results.wording import (
     statistic,
     visible,
 )
+from secant.errors import SecantError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from secant._results.assessments import Assessments, Group
     from secant._results.calibration import Calibration
-    from secant._results.parts import Interval
+    from secant._results.parts import Interval, Score
 
 __all__ = [
+    "LITTLE",
+    "Little",
     "averages",
     "brief",
     "details",
@@ -43,39 +54,119 @@ __all__ = [
     "html",
     "impossible",
     "interval",
+    "lines",
+    "notes",
+    "proper_score",
+    "proper_scores",
+    "shape",
+    "size",
     "text",
+    "what_now",
     "where",
+    "within",
+    "wrong_certainties",
 ]
 
 
-def headline(result: Calibration) -> str:
-    """Return the answer in a few words."""
-    if result.found:
-        return "Miscalibrated"
-    if result.n_forbidden:  # the data refute some scores, whatever the P-value
-        return f"No miscalibration found beyond {impossible(result)}"
-    return "No miscalibration found"
+class Little(NamedTuple):
+    """What is called "very little": both limits must hold.
+
+    ``ecce_r`` is the ECCE-R from which on it is more, ``miscalibration`` how far off some range
+    may have been shown to be.
+    """
+
+    ecce_r: float
+    miscalibration: float
+
+
+LITTLE = Little(0.005, 0.02)
+# So many ranges are named in a sentence; beyond, those that matter most.
+_MOST_RANGES = 3
+# One range that holds so much of the predictions is "everywhere".
+_EVERYWHERE = 0.9
+
+
+def headline(result: Calibration, little: Little = LITTLE) -> str:
+    """Return the answer in a few words: the shape of what was found, if anything was."""
+    wrong = wrong_certainties(result)
+    if not result.found:
+        return f"{wrong}; no other miscalibration found" if wrong else "No miscalibration found"
+    how_much = " by very little" if _is_little(result, little) else ""
+    kind = shape(result)
+    found = f"Miscalibrated{how_much}{f': {kind}' if kind else ''}"
+    return f"{found}; {wrong}" if wrong else found
+
+
+def wrong_certainties(result: Calibration) -> str:
+    """Say how many scores claimed to be certain and were wrong; nothing where none were."""
+    many = result.n_forbidden
+    if not many:
+        return ""
+    scores_were = "score of exactly 0 or 1 was" if many == 1 else "scores of exactly 0 or 1 were"
+    return f"{many:,} {scores_were} wrong"
 
 
 def impossible(result: Calibration) -> str:
-    """Say how many outcomes there are that their scores ruled out."""
+    """Say how many scores claimed to be certain and were wrong, as the subject of a sentence."""
     many = result.n_forbidden
-    return "an impossible outcome" if many == 1 else f"{many:,} impossible outcomes"
+    return f"{many:,} wrong score{'' if many == 1 else 's'} of exactly 0 or 1"
+
+
+def shape(result: Calibration) -> str:
+    """Return the shape in words; nothing where it is not known."""
+    pieces = _pieces(result)
+    if not pieces:
+        return ""
+    if result.shape == "alternating":
+        return f"alternating, {len(pieces)} times"
+    return _said(result, result.shape)
+
+
+def within(result: Calibration, tolerance: float) -> str:
+    """Say whether ECCE-R is shown to be within a tolerance: yes, no, or not enough data."""
+    low, high = result.ecce_r.ci
+    sure = f"as far as {level(result.confidence_level)} goes"
+    between = f"ECCE-R is between {metric(low)} and {metric(high)}"
+    if high <= tolerance:
+        return f"Calibrated within {tolerance:g}, {sure}: {between}."
+    if low > tolerance:
+        return f"Not calibrated within {tolerance:g}, {sure}: {between}."
+    return (
+        f"Not shown to be calibrated within {tolerance:g}: {between}, {sure}; more predictions "
+        "would tell."
+    )
+
+
+def lines(result: Calibration, little: Little = LITTLE) -> list[str]:
+    """Return the answer, a sentence or two a line; the first begins with the headline."""
+    said = [
+        f"{headline(result, little)}. {where(result)}",
+        size(result, little),
+        beside(result),
+        what_now(result, little),
+    ]
+    return [line for line in said if line]
 
 
 def text(result: Calibration) -> str:
-    """Return the whole answer, a sentence or two a line."""
-    return "\n".join([f"{headline(result)}. {where(result)}", *details(result)])
+    """Return the whole answer, with what to keep in mind."""
+    return "\n".join([*lines(result), *notes(result)])
+
+
+def notes(result: Calibration) -> list[str]:
+    """Return what to keep in mind, a line each."""
+    return [f"Note: {warning}" for warning in result.warnings]
 
 
 def html(result: Calibration) -> str:
     """Return the whole answer for a notebook."""
     from html import escape  # noqa: PLC0415  (its tables cost more to load than all of this module)
 
-    lines = "<br>".join(escape(line) for line in details(result))
+    first, *others = [*lines(result), *notes(result)]
+    start = f"{headline(result)}."
     return (
-        f"<div><b>{escape(headline(result))}.</b> {escape(where(result))}"
-        f'<div style="opacity:.8;margin-top:.4em">{lines}</div></div>'
+        f"<div><b>{escape(start)}</b>{escape(first.removeprefix(start))}"
+        f'<div style="opacity:.8;margin-top:.4em">{"<br>".join(map(escape, others))}</div></div>'
     )
 
 
@@ -89,32 +180,180 @@ def interval(result: Interval) -> str:
     """Describe a range of scores in one sentence."""
     if not result.n:
         return f"No predictions with scores from {score(result.low)} to {score(result.high)}."
-    low, high = (points(limit) for limit in result.ci)
+    if result.certain:
+        off = f"{result.direction} by {points(abs(result.miscalibration))} points"
+        between = limits(result.ci, result.miscalibration)
+    else:
+        off = f"off by {points(result.miscalibration)} points, which could be noise"
+        between = limits(result.ci)
     return (
         f"{scores(result).capitalize()}, {predictions(result.n)}: "
-        f"mean forecast {percent(result.mean_score)}, happened {percent(result.mean_response)}, "
-        f"miscalibration {points(result.miscalibration)} points ({low} to {high})."
+        f"mean forecast {percent(result.mean_score)}, mean outcome "
+        f"{percent(result.mean_response)}, {off} ({between})."
     )
 
 
-def where(result: Calibration) -> str:
-    """Say where and in which direction, or what would have been seen."""
+def where(result: Calibration, *, farthest: bool = True) -> str:
+    """Say where and in which direction, or what would have been seen.
+
+    Without ``farthest`` the steepest place goes unsaid, for readers who have it before their eyes.
+    """
     if not result.found:
         return _would_have_shown(result)
+    pieces = _pieces(result)
+    if pieces:
+        return _ranges(result, pieces) + (_even_farther(result, pieces) if farthest else "")
     worst = result.worst
     off = off_by(
-        worst,
-        worst.miscalibration,
-        at=result.confidence_level,
-        valid_for="all ranges at once",
-        count=predictions(worst.n),
+        worst, worst.miscalibration, at=result.confidence_level, count=predictions(worst.n)
     )
-    if not result.located:
+    if worst.certain:  # so there are pieces, which cannot be had: the data have changed
+        return f"{scores(worst).capitalize()} are {off}."
+    return (
+        "These data do not show for certain where; the largest deviation is over "
+        f"{scores(worst)}, which were {off}."
+    )
+
+
+def _ranges(result: Calibration, pieces: Sequence[Interval]) -> str:
+    """Name the ranges that are off, in the order of scores."""
+    named = sorted(pieces, key=lambda each: -abs(each.total))[:_MOST_RANGES]
+    named.sort(key=lambda each: each.low)
+    said = []
+    for number, each in enumerate(named):
+        by = f"{points(abs(each.miscalibration))} points"
+        between = limits(each.ci, each.miscalibration)
+        if number == 0:
+            verb = "are "
+            about = f"{level(result.confidence_level)} limits {between}; {predictions(each.n)}"
+        else:
+            verb, about = "", f"{between}; {each.n:,}"
+        said.append(f"{scores(each)} {verb}{_said(result, each.direction)} by {by} ({about})")
+    words = ", ".join(said)
+    if len(pieces) == len(named):
+        return f"{words[0].upper()}{words[1:]}."
+    return (
+        f"{len(pieces)} ranges of scores are in turn too low and too high; the largest "
+        f"deviations: {words}."
+    )
+
+
+def _even_farther(result: Calibration, pieces: Sequence[Interval]) -> str:
+    """Name the place that is farthest off, where it is farther off than any piece seems to be."""
+    farthest = _steepest(result)
+    if farthest is None or farthest.at_least <= max(abs(p.miscalibration) for p in pieces):
+        return ""
+    how = _said(result, farthest.direction)
+    most = f"{how} by at least {points(farthest.at_least)} points"
+    return f" Somewhere predictions are {most} ({scores(farthest)})."
+
+
+def size(result: Calibration, little: Little = LITTLE) -> str:
+    """Say how many events are misplaced, and whether chance explains that."""
+    r = statistic(METRICS[0], result.ecce_r, expected="calibrated predictions give")
+    if not result.found:
+        return r
+    worst = result.worst
+    many = events(result.ecce_r.value)
+    one = many == "1"
+    if worst.miscalibration < 0:
+        what = f"{many} forecast event{'' if one else 's'} did not happen"
+    else:
+        what = f"{many} more event{'' if one else 's'} happened than forecast"
+    place = "in the worst range"
+    if not any((each.low, each.high) == (worst.low, worst.high) for each in _pieces(result)):
+        place += f" ({scores(worst)})"
+    even = ""
+    if _is_little(result, little):
+        what = f"only {what}"
+        even = f"; {predictions(result.n)} show even that"
+    return f"In every 1,000 predictions {what} {place}{even}: {r}"
+
+
+def beside(result: Calibration) -> str:
+    """Return the proper scores, and what was forecast and came true on average."""
+    try:
+        scored = proper_scores(result)
+    except SecantError:  # as for ranges
+        scored = ""
+    return f"{scored} {averages(result)}".strip()
+
+
+def what_now(result: Calibration, little: Little = LITTLE) -> str:
+    """Return one line of what usually helps; nothing where nothing needs help."""
+    if result.sigma == 0:
+        every = "Every score is 0 or 1. " if result.found else ""  # or else it is said above
         return (
-            "These data do not show for certain where; the largest deviation is over "
-            f"{scores(worst)}, where predictions were {off}."
+            f"{every}If these are predicted classes, assess the probabilities behind them "
+            "(predict_proba in place of predict)."
         )
-    return f"Over {scores(worst)} predictions are {off}."
+    if result.found and result.inverted:
+        return (
+            "Events are rarer where scores are higher: these look like probabilities of the other "
+            "class; with scikit-learn take proba[:, 1], not proba[:, 0]."
+        )
+    if result.found and not _is_little(result, little):
+        return _remedy(result)
+    if result.n_forbidden:
+        first = (
+            f" (the first that was wrong is in row {result.forbidden[0]:,})"
+            if result.forbidden
+            else ""
+        )
+        return f"What usually helps: scores between, say, 0.001 and 0.999, never 0 or 1{first}."
+    return ""
+
+
+def _remedy(result: Calibration) -> str:
+    pieces = _pieces(result)
+    if not pieces:
+        return "What usually helps: more predictions, to see where."
+    one = len(pieces) == 1
+    if len(pieces) > 2:
+        how = "isotonic regression, fitted on a thousand or more other predictions"
+    elif not one or result.top_label:
+        how = "temperature or beta scaling, fitted on other predictions"
+    elif pieces[0].weight >= _EVERYWHERE:
+        rarer = "rarer" if pieces[0].miscalibration < 0 else "more frequent"
+        how = (
+            f"a new intercept, if the event has become {rarer} since training; temperature "
+            "scaling, if these are confidences in the most likely class"
+        )
+    else:
+        how = "beta scaling, or isotonic regression with a thousand or more other predictions"
+    return f"What usually helps: {how}."
+
+
+def _is_little(result: Calibration, little: Little) -> bool:
+    """Tell whether what was found is very little, everywhere."""
+    if not result.found or result.n_forbidden or result.ecce_r.value >= little.ecce_r:
+        return False
+    farthest = _steepest(result)
+    return farthest is None or farthest.at_least <= little.miscalibration
+
+
+def _steepest(result: Calibration) -> Interval | None:
+    """Return the range that is shown to be farthest off; None where it cannot be had."""
+    try:
+        return result.steepest
+    except SecantError:  # as for ranges
+        return None
+
+
+def _pieces(result: Calibration) -> Sequence[Interval]:
+    """Return the ranges found to be off, in the order of scores; none where they cannot be had."""
+    try:
+        found = result.intervals
+    except SecantError:  # the data have changed since: what is known is still worth saying
+        return ()
+    return sorted(found, key=lambda each: each.low)
+
+
+def _said(result: Calibration, direction: str) -> str:
+    """Return a direction in the words of the trade: confidences are over- or underconfident."""
+    if not result.top_label:
+        return direction
+    return {"too high": "overconfident", "too low": "underconfident"}.get(direction, direction)
 
 
 def _would_have_shown(result: Calibration) -> str:
@@ -124,30 +363,83 @@ def _would_have_shown(result: Calibration) -> str:
     detectable = result.detectable
     if detectable >= 1:
         return f"{predictions(result.n)} can show next to nothing."
+    many = events(detectable)
     return (
-        f"With {predictions(result.n)} an ECCE-R of {metric(detectable)} or more would almost "
-        "surely have shown."
+        f"With {_everyone(result)} {many} misplaced event{'' if many == '1' else 's'} in 1,000 "
+        "would almost surely have shown."
     )
 
 
 def details(result: Calibration) -> list[str]:
-    """Return the numbers behind the answer and what to keep in mind, a line each."""
-    return [*facts(result), *(f"Note: {warning}" for warning in result.warnings)]
+    """Return every number there is to say, a line each."""
+    said = [f"{headline(result)}.", *facts(result)]
+    worst = result.worst
+    if worst.n:
+        said.append(f"The worst range, which ECCE-R is about: {interval(worst)}")
+    said += [f"Found to be off: {interval(each)}" for each in _pieces(result)]
+    if farthest := _steepest(result):
+        most = f"off by at least {points(farthest.at_least)} points"
+        said.append(f"The steepest range, {most} somewhere: {interval(farthest)}")
+    said += [proper_score(each) for each in result.proper_scores if each is not None]
+    if result.forbidden:
+        said.append(f"{wrong_certainties(result)}, the first in row {result.forbidden[0]:,}.")
+    return said
 
 
 def facts(result: Calibration) -> list[str]:
     """Return the numbers behind the answer, a line each."""
-    known = "perfect calibration gives"
-    return [
-        *(statistic(*pair, expected=known) for pair in result.statistics),
-        averages(result),
-    ]
+    known = "calibrated predictions give"
+    at = level(result.confidence_level)
+    said = []
+    for named, value in result.statistics:
+        low, high = (metric(limit) for limit in value.ci)
+        said.append(f"{statistic(named, value, expected=known)} {at} limits {low} to {high}.")
+    return [f"{said[0]} This decides.", *said[1:], beside(result)]
 
 
 def averages(result: Calibration) -> str:
     """Say how many predictions there are, what they were on average and what happened."""
-    forecast, happened = percent(result.mean_score), percent(result.base_rate)
-    return f"{predictions(result.n)}: mean forecast {forecast}, happened {happened}."
+    forecast, outcome = percent(result.mean_score), percent(result.base_rate)
+    return f"{_everyone(result)}: mean forecast {forecast}, mean outcome {outcome}."
+
+
+def _everyone(result: Calibration) -> str:
+    """Say how many predictions there are, and in how many clusters."""
+    if result.n_clusters is None:
+        return predictions(result.n)
+    return f"{predictions(result.n)} among {result.n_clusters:,} clusters"
+
+
+def proper_scores(result: Calibration) -> str:
+    """Say what the forecasts lose, and how much of it is miscalibration; nothing if not known."""
+    brier, log_loss = result.proper_scores
+    said = []
+    if brier is not None:
+        said.append(f"Brier score {metric(brier.value)}, of which {_mcb(brier)} is miscalibration")
+    if log_loss is not None:
+        said.append(f"log loss {_loss(log_loss)}")
+    return f"{'; '.join(said)}." if said else ""
+
+
+def proper_score(score: Score) -> str:
+    """Say what a score is made of."""
+    if score.value == math.inf:
+        return f"{score.name} infinite: a score of exactly 0 or 1 was wrong."
+    name = score.name[0].upper() + score.name[1:]
+    return (
+        f"{name} {metric(score.value)} = {_mcb(score)} miscalibration - "
+        f"{metric(score.dsc)} discrimination + {metric(score.unc)} uncertainty."
+    )
+
+
+def _loss(score: Score) -> str:
+    return "infinite" if score.value == math.inf else metric(score.value)
+
+
+def _mcb(score: Score) -> str:
+    """Write what miscalibration costs, as one number where it is one to so many digits."""
+    low, high = map(metric, score.mcb_bounds)
+    return low if low == high else f"{low} to {high}"
 
 
 # Groups -------------------------------------------------------------------------------------------
@@ -163,37 +455,52 @@ _MOSTLY = 0.9
 def groups_headline(result: Assessments) -> str:
     """Say how many groups are miscalibrated."""
     failing, groups = len(result.failing), len(result)
-    level = f"at {100 * (1 - result.confidence_level):.3g}%"
+    at = f"at {level(1 - result.confidence_level)}"
     if result.searched is not None:
-        return _segments_headline(result, level)
+        return _segments_headline(result, at)
+    wrong = _wrong_groups(result)
     if groups == 1:
         negation = "" if failing else "not found to be "
-        return f"The only {result.what} is {negation}miscalibrated {level}."
-    level += f" after {ADJUSTMENTS[result.adjust].words}"
+        return f"The only {result.what} is {negation}miscalibrated {at}{wrong}."
+    at += f" after {ADJUSTMENTS[result.adjust].words}"
     if result.draws is not None:
-        level += f" ({result.draws:,} draws)"
+        at += f" ({result.draws:,} draws)"
     if not failing:
-        return f"None of {_count(result, groups)} is found to be miscalibrated {level}."
+        return f"None of {_count(result, groups)} is found to be miscalibrated {at}{wrong}."
     verb = "is" if failing == 1 else "are"
-    return f"{failing:,} of {_count(result, groups)} {verb} miscalibrated {level}."
+    return f"{failing:,} of {_count(result, groups)} {verb} miscalibrated {at}{wrong}."
 
 
-def _segments_headline(result: Assessments, level: str) -> str:
+def _wrong_groups(result: Assessments) -> str:
+    """Say in how many further groups a score that claimed certainty was wrong."""
+    rows = [row for row in result.rows if row.status != "miscalibrated"]
+    refuted = [row.calibration for row in rows if row.calibration.n_forbidden]
+    if not refuted:
+        return ""
+    if len(result) == 1:
+        return f", but {wrong_certainties(refuted[0])}"
+    others = f"{len(refuted):,} others" if len(refuted) > 1 else "1 other"
+    if not result.failing:
+        others = f"{len(refuted):,} of them"
+    return f"; in {others} scores of exactly 0 or 1 were wrong"
+
+
+def _segments_headline(result: Assessments, at: str) -> str:
     """Say how many segments are miscalibrated, of how many that were searched."""
     assert result.searched is not None  # noqa: S101
     if not result.searched:
         return "Nothing was searched: no feature has two levels with enough rows."
     searched = f"{_count(result, result.searched)} searched"
-    level += f" after {ADJUSTMENTS[result.adjust].words}"
+    at += f" after {ADJUSTMENTS[result.adjust].words}"
     if result.draws is not None:
-        level += f" ({result.draws:,} draws)"
+        at += f" ({result.draws:,} draws)"
     if not len(result):
         if result.searched == 1:
-            return f"The only segment searched is not found to be miscalibrated {level}."
-        return f"None of {searched} is found to be miscalibrated {level}."
+            return f"The only segment searched is not found to be miscalibrated {at}."
+        return f"None of {searched} is found to be miscalibrated {at}."
     one = len(result) == 1
     found = f"{_count(result, len(result))} {'is' if one else 'are'} miscalibrated"
-    words = f"{found} {level}, of {searched}."
+    words = f"{found} {at}, of {searched}."
     if result.standing_out > len(result):
         accounts = "it accounts" if one else "these account"
         words += f" {result.standing_out:,} stand out, "
@@ -203,23 +510,13 @@ def _segments_headline(result: Assessments, level: str) -> str:
 
 def groups_text(result: Assessments) -> str:
     """Return the answer for many groups: a sentence or two, then the table, worst first."""
-    header, rows = groups_table(result)
+    header, rows = groups_table(result, most=_MOST_ROWS)
     if not rows:
         return "\n".join(groups_words(result))
-    shown = [header, *rows[:_MOST_ROWS]]
-    widths = [max(len(row[place]) for row in shown) for place in range(len(header))]
-    names = len(result.by)
-
-    def line(row: list[str]) -> str:
-        cells = [
-            text.ljust(width) if place < names or place == len(header) - 1 else text.rjust(width)
-            for place, (text, width) in enumerate(zip(row, widths, strict=True))
-        ]
-        return "  ".join(cells).rstrip()
-
-    lines = [*groups_words(result), "", *(line(row) for row in shown)]
-    if len(rows) > _MOST_ROWS:
-        lines.append(f"... and {_count(result, len(rows) - _MOST_ROWS, ' more')}")
+    table = text_table(header, rows, left={*range(len(result.by)), len(header) - 1})
+    lines = [*groups_words(result), "", table]
+    if len(result) > _MOST_ROWS:
+        lines.append(f"... and {_count(result, len(result) - _MOST_ROWS, ' more')}")
     return "\n".join(lines)
 
 
@@ -227,17 +524,13 @@ def groups_html(result: Assessments) -> str:
     """Return the answer for many groups for a notebook."""
     from html import escape  # noqa: PLC0415  (as in html)
 
-    def row(cells: list[str], tag: str) -> str:
-        return "<tr>" + "".join(f"<{tag}>{escape(cell)}</{tag}>" for cell in cells) + "</tr>"
-
-    header, rows = groups_table(result)
+    header, rows = groups_table(result, most=_MOST_ROWS)
     if not rows:
         return f"<div><p>{'<br>'.join(map(escape, groups_words(result)))}</p></div>"
-    body = "".join(row(cells, "td") for cells in rows[:_MOST_ROWS])
     words = "<br>".join(escape(words) for words in groups_words(result))
-    more = len(rows) - _MOST_ROWS
+    more = len(result) - _MOST_ROWS
     tail = f"<p>... and {_count(result, more, ' more')}</p>" if more > 0 else ""
-    table = f"<table><thead>{row(header, 'th')}</thead><tbody>{body}</tbody></table>"
+    table = html_table(header, rows, left={*range(len(result.by)), len(header) - 1})
     return f"<div><p>{words}</p>{table}{tail}</div>"
 
 
@@ -265,30 +558,28 @@ def _count(result: Assessments, number: int, more: str = "") -> str:
     return f"{number:,}{more} {result.what if number == 1 else plural}"
 
 
-def groups_table(result: Assessments, *, ranges: bool = True) -> tuple[list[str], list[list[str]]]:
-    """Return the header and a row of texts for each group, worst first.
+def groups_table(
+    result: Assessments, *, ranges: bool = True, most: int | None = None
+) -> tuple[list[str], list[list[str]]]:
+    """Return the header and a row of texts for each group, worst first, or for so many of them.
 
     Without ``ranges`` the verdicts do not say over which scores.
     """
-    header = [*map(visible, result.by), "predictions", "forecast", "happened", "ECCE-R", "sigma"]
-    rows = [_group_cells(row, len(result.by), ranges=ranges) for row in result.rows]
+    header = [*map(visible, result.by), "predictions", "forecast", "outcome", "ECCE-R", "sigma"]
+    rows = [_group_cells(row, len(result.by), ranges=ranges) for row in result.rows[:most]]
     return [*header, "adjusted P", "verdict"], rows
 
 
 def _group_cells(row: Group, names: int, *, ranges: bool) -> list[str]:
-    result, worst = row.calibration, row.calibration.worst
-    verdict: str = row.status
+    result = row.calibration
     if isinstance(getattr(row, "ci", None), tuple):
         verdict = _segment_verdict(row, ranges=ranges)
-    elif row.status != "miscalibrated":
-        if result.n_forbidden:
-            verdict += f"; {impossible(result)}"
-    elif not worst.certain:
-        verdict += ", not certain where"
+    elif row.status == "miscalibrated":
+        verdict = _group_verdict(result, ranges=ranges)
     else:
-        verdict = f"{worst.direction} by {points(abs(worst.miscalibration))} points"
-        if ranges:
-            verdict += f" over {score(worst.low)} to {score(worst.high)}"
+        verdict = "too few to say" if row.status == "too few" else "nothing found"
+    if wrong := wrong_certainties(result):
+        verdict = wrong if verdict == "nothing found" else f"{verdict}; {wrong}"
     return [
         *(group_name(part) for part in (row.key if names > 1 else (row.key,))),
         f"{result.n:,}",
@@ -301,13 +592,24 @@ def _group_cells(row: Group, names: int, *, ranges: bool) -> list[str]:
     ]
 
 
+def _group_verdict(result: Calibration, *, ranges: bool) -> str:
+    """Say in which shape a group is off, and how far where that matters most."""
+    pieces = _pieces(result)
+    if not pieces:
+        return "miscalibrated, not certain where"
+    most = max(pieces, key=lambda each: abs(each.total))
+    off = f"{_said(result, most.direction)} by {points(abs(most.miscalibration))} points"
+    if ranges:
+        off += f" over {score(most.low)} to {score(most.high)}"
+    return off if len(pieces) == 1 else f"{shape(result)}: {off}"
+
+
 def _segment_verdict(row: Any, *, ranges: bool) -> str:
     """Say how far off a segment is on average, or where it is off, with limits after the search."""
     worst, whole = row.calibration.worst, _MOSTLY * row.calibration.n
     if row.direction == "mixed":
         if not worst.certain:
-            low, high = (points(limit) for limit in row.ci)
-            mean = f"{points(row.miscalibration)} points, {low} to {high}"
+            mean = f"{points(row.miscalibration)} points, {limits(row.ci)}"
             return f"miscalibrated, not certain how (on average {mean})"
         off = _with_limits(worst.miscalibration, worst.ci)
         return f"{worst.direction} by {off} over {score(worst.low)} to {score(worst.high)}"
@@ -318,9 +620,7 @@ def _segment_verdict(row: Any, *, ranges: bool) -> str:
 
 
 def _with_limits(amount: float, ci: tuple[float, float]) -> str:
-    sign = -1 if amount < 0 else 1
-    low, high = (points(limit) for limit in sorted(sign * limit for limit in ci))
-    return f"{points(abs(amount))} points ({low} to {high})"
+    return f"{points(abs(amount))} points ({limits(ci, amount)})"
 
 
 def group_name(key: Any) -> str:

@@ -14,7 +14,10 @@ if TYPE_CHECKING:
 
 __all__ = [
     "adjusted_pvalue",
+    "events",
     "level",
+    "limits",
+    "method",
     "metric",
     "off_by",
     "percent",
@@ -27,9 +30,6 @@ __all__ = [
     "statistic",
     "visible",
 ]
-
-# Certified limits of a P-value with a smaller ratio than this read as one number.
-_CLOSE = 1.1
 
 
 def metric(value: float) -> str:
@@ -76,36 +76,60 @@ def scores(range_of: Interval | Contrast) -> str:
     return f"scores {score(range_of.low)} to {score(range_of.high)}"
 
 
+def limits(ci: tuple[float, float], amount: float = 1.0) -> str:
+    """Write limits in points, counted in the direction of an amount."""
+    sign = -1 if amount < 0 else 1
+    low, high = (points(limit) for limit in sorted(sign * limit for limit in ci))
+    return f"{low} to {high}"
+
+
 def off_by(
-    range_of: Interval | Contrast, amount: float, *, at: float, valid_for: str, count: str
+    range_of: Interval | Contrast, amount: float, *, at: float, count: str, valid_for: str = ""
 ) -> str:
     """Write how far off a range is, with limits in the same direction and what they hold for."""
-    sign = -1 if amount < 0 else 1
-    low, high = (points(limit) for limit in sorted(sign * limit for limit in range_of.ci))
-    limits = f"{level(at)} limits {low} to {high}, valid for {valid_for}"
-    return f"{range_of.direction} by {points(abs(amount))} points ({limits}; {count})"
+    between = f"{level(at)} limits {limits(range_of.ci, amount)}"
+    holding = f", valid for {valid_for}" if valid_for else ""
+    return f"{range_of.direction} by {points(abs(amount))} points ({between}{holding}; {count})"
+
+
+def events(share: float) -> str:
+    """Write how many events in 1,000 predictions a difference is.
+
+    Examples
+    --------
+    >>> [events(each) for each in (0.0229, 0.00044, 0.00996, 0.2, 0)]
+    ['23', '0.44', '10', '200', '0']
+    """
+    return f"{1000 * share:.0f}" if share >= 0.00995 else f"{1000 * share:.2g}"
+
+
+def method(of: str) -> str:
+    """Return how a P-value was obtained in one word that readers know."""
+    if of.endswith(" draws"):
+        return "drawn"
+    return {"certified": "exact", "asymptotic": "large-sample"}.get(of, of)
 
 
 def statistic(named: Metric, value: Statistic, *, expected: str) -> str:
     """Write a metric, what is expected of it by chance, and its P-value."""
+    obtained = f"P {pvalue(value)}, {method(value.method)}"
+    if value.value == 0:
+        return f"{named.name} 0 ({obtained})."
+    if math.isinf(value.normalized):  # every score is 0 or 1, and nothing is left to chance
+        return f"{named.name} {metric(value.value)}, {expected} 0 ({obtained})."
     return (
-        f"{named.name} {metric(value.value)} = {metric(value.normalized)} sigma, where {expected} "
-        f"about {named.law.mean:.2g} (P {pvalue(value)}, {value.method})."
+        f"{named.name} {metric(value.value)} = {metric(value.normalized)} sigma, {expected} about "
+        f"{named.law.mean:.2g} ({obtained})."
     )
 
 
 def pvalue(statistic: Statistic) -> str:
     """Write a P-value with its sign of equality, also one too small for a double.
 
-    One known only between limits is the upper of them, which is all that a decision needs; where
-    the lower is far from it, both are written.
+    It is one number, the one that decides, also where limits are certified for it.
     """
     if statistic.pvalue > 1e-300:
-        high = plain_pvalue(statistic.pvalue)
-        if statistic.bracket is None or statistic.pvalue <= _CLOSE * statistic.bracket[0]:
-            return f"= {high}"
-        low = plain_pvalue(statistic.bracket[0]) if statistic.bracket[0] > 0 else "0"
-        return f"= {low} to {high}"
+        return f"= {plain_pvalue(statistic.pvalue)}"
     if math.isinf(statistic.log10_pvalue):
         return "= 0"
     if _only_bounded(statistic):

@@ -1,4 +1,4 @@
-"""The verdict on a terminal: three answers in words, then small tables."""
+"""The verdict on a terminal: the words of the library, the curve in a line, small tables."""
 
 from __future__ import annotations
 
@@ -28,9 +28,8 @@ _PLAIN_BARS = "_.,-~=*#"
 _WIDTH = 72
 # Columns of a log or a pipe, which has no width of its own.
 _WIDTH_OF_FILES = 120
-# Rows of a table of groups or ranges that fit a screen.
+# Rows of a table of groups that fit a screen.
 _MOST_GROUPS = 20
-_MOST_RANGES = 5
 
 
 def terminal() -> Console:
@@ -42,28 +41,27 @@ def terminal() -> Console:
     return Console(highlight=False, soft_wrap=False, width=None if wide else _WIDTH_OF_FILES)
 
 
-def show_model(console: Console, name: str | None, result: Calibration) -> None:
-    """Print the verdict on one model."""
+def show_model(
+    console: Console, name: str | None, result: Calibration, *, details: bool = False
+) -> None:
+    """Print the verdict on one model, in the words of the library, and its curve."""
     from rich.text import Text  # noqa: PLC0415  (as above)
 
+    first, *others = verdict.lines(result)
+    headline = f"{verdict.headline(result)}."
     words = Text()
     if name is not None:
         words.append(f"{wording.visible(name)}: ", style="bold")
-    words.append(f"{verdict.headline(result)}. ", style=f"bold {_color(result)}")
-    words.append(verdict.where(result))
+    words.append(headline, style=f"bold {_color(result)}")
+    words.append(first.removeprefix(headline))
     console.print(words)
-    console.print(Text(verdict.averages(result), style="dim"))
-    console.print()
-    console.print(_metrics(console, result))
-    console.print()
-    console.print(Text("happened minus forecast, added up from the lowest score", style="dim"))
-    bars = _BARS if _can_write(console.encoding, _BARS) else _PLAIN_BARS
-    console.print(Text(sparkline(result, min(console.width, _WIDTH), bars)))
-    if len(result.intervals) > 1:
-        console.print()
-        console.print(_ranges(console, result))
+    for line in verdict.details(result)[1:] if details else others:
+        console.print(Text(line))
     for warning in result.warnings:
         console.print(Text(f"Note: {in_options(warning)}", style="yellow"))
+    console.print(Text("outcome minus forecast, added up from the lowest score:", style="dim"))
+    bars = _BARS if _can_write(console.encoding, _BARS) else _PLAIN_BARS
+    console.print(Text(sparkline(result, min(console.width, _WIDTH), bars)))
 
 
 def show_groups(console: Console, name: str | None, groups: Assessments) -> None:
@@ -73,7 +71,8 @@ def show_groups(console: Console, name: str | None, groups: Assessments) -> None
     headline, *others = verdict.groups_words(groups)
     if name is not None:
         headline = f"{wording.visible(name)}: {headline}"
-    console.print(Text(headline, style="bold red" if groups.failing else "bold green"))
+    bad = groups.failing or any(row.calibration.n_forbidden for row in groups.rows)
+    console.print(Text(headline, style=f"bold {'red' if bad else 'green'}"))
     for line in others:
         console.print(Text(line))
     if not groups:
@@ -97,9 +96,7 @@ def sparkline(result: Calibration, width: int = _WIDTH, bars: str = _BARS) -> st
 
 
 def _color(result: Calibration) -> str:
-    if result.found:
-        return "red"
-    return "yellow" if result.n_forbidden else "green"
+    return "red" if result.found or result.n_forbidden else "green"
 
 
 def _can_write(encoding: str, text: str) -> bool:
@@ -113,67 +110,14 @@ def _can_write(encoding: str, text: str) -> bool:
 # Tables -------------------------------------------------------------------------------------------
 
 
-def _metrics(console: Console, result: Calibration) -> Table:
-    """Return the two metrics, one a line; one a column where lines are short."""
-    level = f"{wording.level(result.confidence_level)} limits"
-    header = ["", "value", "sigma", "if calibrated", "P", "method", level]
-    rows = []
-    for metric, statistic in result.statistics:
-        low, high = (wording.metric(limit) for limit in statistic.ci)
-        cells = [
-            metric.name,
-            wording.metric(statistic.value),
-            wording.metric(statistic.normalized),
-            f"{metric.law.mean:.2g}",
-            wording.pvalue(statistic).removeprefix("= "),
-            statistic.method,
-            f"{low} to {high}",
-        ]
-        rows.append(cells)
-    turned = [list(cells) for cells in zip(header, *rows, strict=True)]
-    return _fitting(
-        console,
-        lambda: _table(header, rows, left={0, 5}),
-        lambda: _table(turned[0], turned[1:], left={0}),
-    )
-
-
-def _ranges(console: Console, result: Calibration) -> Table:
-    """Return the ranges that are off; where lines are short, without the averages."""
-    level = f"{wording.level(result.confidence_level)} limits"
-    header = ["scores", "count", "forecast", "happened", "points", level, ""]
-    rows = []
-    for each in result.intervals[:_MOST_RANGES]:
-        low, high = (wording.points(limit) for limit in each.ci)
-        cells = [
-            f"{wording.score(each.low)} to {wording.score(each.high)}",
-            f"{each.n:,}",
-            wording.percent(each.mean_score),
-            wording.percent(each.mean_response),
-            wording.points(each.miscalibration),
-            f"{low} to {high}",
-            each.direction,
-        ]
-        rows.append(cells)
-    table = _fitting(
-        console,
-        lambda: _table(header, rows, left={0, 6}),
-        lambda: _table(*_without({2, 3}, header, rows), left={0, 4}),
-    )
-    more = len(result.intervals) - _MOST_RANGES
-    if more > 0:
-        table.caption = f"... and {more} more ranges"
-    return table
-
-
 def _groups(console: Console, groups: Assessments) -> Table:
     """Return the groups; the shorter the lines the less is said of each."""
     names = len(groups.by)
-    forecast, happened, sigma = names + 1, names + 2, names + 4
+    forecast, outcome, sigma = names + 1, names + 2, names + 4
 
     def table(*left_out: int, ranges: bool = False) -> Table:
-        header, rows = verdict.groups_table(groups, ranges=ranges)
-        header, rows = _without(set(left_out), header, rows[:_MOST_GROUPS])
+        header, rows = verdict.groups_table(groups, ranges=ranges, most=_MOST_GROUPS)
+        header, rows = _without(set(left_out), header, rows)
         return _table(header, rows, left={*range(names), len(header) - 1})
 
     return _fitting(
@@ -181,7 +125,7 @@ def _groups(console: Console, groups: Assessments) -> Table:
         lambda: table(ranges=True),
         table,
         lambda: table(sigma),
-        lambda: table(sigma, forecast, happened),
+        lambda: table(sigma, forecast, outcome),
     )
 
 

@@ -8,6 +8,7 @@ import sys
 import time
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
     from secant._results.assessments import Assessments
     from secant._results.calibration import Calibration
-    from secant._results.gate import Gate
+    from secant._results.gate import Gate, GroupsStand, Stand
 
 __all__ = ["command"]
 
@@ -49,6 +50,7 @@ class _Columns:
     weight: str | None
     by: tuple[str, ...]
     segments: tuple[str, ...] = ()
+    clusters: str | None = None
 
     def to_dict(self) -> dict[str, Any]:
         return {
@@ -57,6 +59,7 @@ class _Columns:
             "weight": self.weight,
             "by": list(self.by),
             **({"segments": list(self.segments)} if self.segments else {}),
+            **({"clusters": self.clusters} if self.clusters is not None else {}),
         }
 
 
@@ -75,14 +78,33 @@ class _Outcome:
     started: datetime
     elapsed: float
 
+    @cached_property
+    def stands(self) -> dict[str, Stand]:
+        """How each model stands with the gate."""
+        return {} if self.gate is None else self.gate.judge_models(self.models)
+
+    @cached_property
+    def group_stands(self) -> dict[str, GroupsStand]:
+        """How the groups of each model stand with it."""
+        return self._judged(self.groups)
+
+    @cached_property
+    def segment_stands(self) -> dict[str, GroupsStand]:
+        """How the segments found for each model stand with it."""
+        return self._judged(self.segments)
+
+    def _judged(self, tables: dict[str, Assessments]) -> dict[str, GroupsStand]:
+        if self.gate is None:
+            return {}
+        models = len(self.models)
+        return {name: self.gate.judge_groups(each, models) for name, each in tables.items()}
+
     @property
     def crossed(self) -> bool:
         """Whether any model, or any group or segment of any model, crosses the gate."""
-        if self.gate is None:
-            return False
-        tables = *self.groups.values(), *self.segments.values()
-        return any(map(self.gate.crossed, self.models.values())) or any(
-            map(self.gate.crossing, tables)
+        tables = *self.group_stands.values(), *self.segment_stands.values()
+        return any(each.crossed for each in self.stands.values()) or any(
+            each.crossing for each in tables
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -106,18 +128,26 @@ class _Outcome:
         if self.gate is not None:
             found["gate"] = {
                 "alpha": self.gate.alpha,
-                "max_ecce_r": self.gate.max_ecce_r,
+                **self.gate.limits,
                 "crossed": self.crossed,
-                "models": [name for name, each in self.models.items() if self.gate.crossed(each)],
+                "models": [name for name, stand in self.stands.items() if stand.crossed],
+                "judgements": {name: stand.to_dict() for name, stand in self.stands.items()},
             }
             if self.groups:
                 found["gate"]["groups"] = {
-                    name: [plain_name(key) for key in self.gate.crossing(groups)]
-                    for name, groups in self.groups.items()
+                    name: [plain_name(key) for key in stands.crossing]
+                    for name, stands in self.group_stands.items()
+                }
+                found["gate"]["group_judgements"] = {
+                    name: [
+                        {"key": plain_name(key), "judgements": stand.to_dict()}
+                        for key, stand in zip(stands.keys, stands.stands, strict=True)
+                    ]
+                    for name, stands in self.group_stands.items()
                 }
             if self.segments:
                 found["gate"]["segments"] = {
-                    name: list(self.gate.crossing(each)) for name, each in self.segments.items()
+                    name: list(stands.crossing) for name, stands in self.segment_stands.items()
                 }
         return found
 
@@ -144,6 +174,12 @@ class _Outcome:
     multiple=True,
     metavar="COL",
     help="Column of groups; again for combinations of several.",
+)
+@click.option(
+    "--clusters",
+    metavar="COL",
+    help="Column that tells which rows belong together: the patient, the customer, the question. "
+    "Rows of one may depend on each other.",
 )
 @click.option(
     "--segments",
@@ -192,13 +228,28 @@ class _Outcome:
     "--alpha",
     type=click.FloatRange(0, 1, min_open=True, max_open=True),
     metavar="P",
-    help="Gate: the P-value up to which chance is ruled out; 0.05 unless given.",
+    help="Gate: the P-value up to which chance is ruled out, 0.05 unless given: how often a "
+    "calibrated model may fail.",
 )
 @click.option(
     "--max-ecce-r",
     type=click.FloatRange(0, 1, max_open=True),
     metavar="X",
-    help="Gate: the largest ECCE-R tolerated; 0 unless given.",
+    help="Gate: the largest ECCE-R tolerated: misplaced events in the worst range, as a share of "
+    "all predictions. 0 if no limit is given.",
+)
+@click.option(
+    "--max-miscalibration",
+    type=click.FloatRange(0, 1, max_open=True),
+    metavar="X",
+    help="Gate: the largest mean miscalibration tolerated over any range of scores, 0.1 for ten "
+    "points; crossed where more is shown.",
+)
+@click.option(
+    "--within",
+    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    metavar="X",
+    help="Gate: what ECCE-R must be shown not to exceed; also crossed for want of data.",
 )
 @click.option("--html", type=click.Path(dir_okay=False, path_type=Path), help="Write a report.")
 @click.option(
@@ -219,6 +270,7 @@ class _Outcome:
     is_flag=True,
     help="Print one line a model, and one for its groups and segments.",
 )
+@click.option("--details", is_flag=True, help="Print every number there is to say of a model.")
 @click.pass_context
 def command(ctx: click.Context, /, **options: Any) -> None:
     """Say whether predictions are calibrated, how far off they are, and where.
@@ -235,12 +287,16 @@ def command(ctx: click.Context, /, **options: Any) -> None:
       secant assess 'day=*/*.parquet' --y-prob old --y-prob new --by segment
       secant assess preds.parquet --segments age,region,device
       secant assess preds.parquet --alpha 0.01 --max-ecce-r 0.02 --quiet    # in a pipeline
+      secant assess preds.parquet --max-miscalibration 0.1    # no range ten points off
+      secant assess preds.parquet --within 0.02               # before it goes live
       secant assess preds.parquet --json - | jq .models
 
-    The gate is on when --alpha or --max-ecce-r is given. It is crossed only by what is beyond
-    chance AND beyond the tolerance; with --by or --segments, also by any group or segment, after
-    adjustment. An outcome that its score ruled out (an event after a score of 0) is beyond chance
-    whatever the P-value.
+    The gate is on when --alpha or one of its limits is given; a limit that is not given is not
+    judged. --max-ecce-r and --max-miscalibration are crossed only by what is beyond chance AND
+    beyond the tolerance; --within is crossed unless the data show it. With --by every group must
+    pass too, with --segments every segment that was found; P-values are adjusted for their number
+    and for that of models. An outcome that its score ruled out (an event after a score of 0) is
+    beyond chance whatever the P-value.
 
     \b
     Exit codes:
@@ -297,7 +353,7 @@ def _run(ctx: click.Context, options: dict[str, Any]) -> None:
     if json_to == STDOUT:
         emit(_json_text(outcome))
     else:
-        emit(_printed(outcome, asides, quiet=options["quiet"]))
+        emit(_printed(outcome, asides, quiet=options["quiet"], details=options["details"]))
     if not options["quiet"]:
         for path in written:
             if path is not None:
@@ -315,12 +371,19 @@ def _assess(options: dict[str, Any]) -> tuple[_Outcome, list[str]]:
 
     started, start = datetime.now(UTC).astimezone(), time.monotonic()
     files = list(options["files"])
+    limits = {name: options[name] for name in ("max_ecce_r", "max_miscalibration", "within")}
     gate = None
-    if options["alpha"] is not None or options["max_ecce_r"] is not None:
-        gate = Gate(options["alpha"] or 0.05, options["max_ecce_r"] or 0.0)
+    if any(given is not None for given in (options["alpha"], *limits.values())):
+        gate = Gate(options["alpha"] or 0.05, **limits)
     weight, by = options["weight"], options["by"]
     features = _features(options["segments"])
-    taken = {*by, *features, weight} - {None}
+    clusters = options["clusters"]
+    if clusters is not None and features:
+        raise click.UsageError(
+            "--clusters does not go together with --segments, which searches rows that are "
+            "independent; --by takes clusters."
+        )
+    taken = {*by, *features, weight, clusters} - {None}
     kinds = column_kinds(files)
     y_true, y_prob, guessed = guess(kinds, options["y_true"], options["y_prob"], taken)
     if y_true in by:
@@ -341,7 +404,7 @@ def _assess(options: dict[str, Any]) -> tuple[_Outcome, list[str]]:
         "method": options["method"],
         "confidence_level": _level(options["confidence_level"], gate),
     }
-    how = {"data": files, "sample_weight": weight, **settings}
+    how = {"data": files, "sample_weight": weight, "clusters": clusters, **settings}
     groups = {}
     if by:  # first, because a column that is not there should not be found out after hours
         settings["adjust"] = adjust = options["adjust"]
@@ -352,13 +415,15 @@ def _assess(options: dict[str, Any]) -> tuple[_Outcome, list[str]]:
     if features:
         searching = {"depth": options["depth"], "min_rows": options["min_rows"]}
         settings |= searching
-        searching |= {name: value for name, value in how.items() if name != "method"}
+        searching |= {
+            name: value for name, value in how.items() if name not in {"method", "clusters"}
+        }
         segments = {
             name: secant.assess_segments(y_true, name, features=list(features), **searching)
             for name in y_prob
         }
     models = {name: secant.assess(y_true, name, **how) for name in y_prob}
-    columns = _Columns(y_true, y_prob, weight, by, features)
+    columns = _Columns(y_true, y_prob, weight, by, features, clusters)
     outcome = _Outcome(
         files=tuple(files),
         columns=columns,
@@ -409,17 +474,19 @@ def _label(text: str | None, kind: str | None) -> Any:
 # Output -------------------------------------------------------------------------------------------
 
 
-def _printed(outcome: _Outcome, asides: list[str], *, quiet: bool) -> str:
+def _printed(outcome: _Outcome, asides: list[str], *, quiet: bool, details: bool) -> str:
     """Return what is to be printed, with the colours and the width of where it goes."""
     from secant.cli._terminal import terminal  # noqa: PLC0415  (not for `secant --help`)
 
     console = terminal()
     with console.capture() as captured:
-        _show(console, outcome, asides, quiet=quiet)
+        _show(console, outcome, asides, quiet=quiet, details=details)
     return captured.get()
 
 
-def _show(console: Console, outcome: _Outcome, asides: list[str], *, quiet: bool) -> None:
+def _show(
+    console: Console, outcome: _Outcome, asides: list[str], *, quiet: bool, details: bool
+) -> None:
     """Print what was found, then how it stands with the gate."""
     from secant._results import verdict  # noqa: PLC0415  (as above)
     from secant._results.wording import visible  # noqa: PLC0415
@@ -434,9 +501,9 @@ def _show(console: Console, outcome: _Outcome, asides: list[str], *, quiet: bool
         console.print("\n".join(asides) + "\n", style="dim", markup=False)
     for name, result in outcome.models.items():
         if quiet:
-            say(name, f"{verdict.headline(result)}: {verdict.brief(result)}")
+            say(name, f"{verdict.headline(result)}. {verdict.brief(result)}")
         else:
-            show_model(console, name if len(outcome.models) > 1 else None, result)
+            show_model(console, name if len(outcome.models) > 1 else None, result, details=details)
             console.print()
     for name, groups in [*outcome.groups.items(), *outcome.segments.items()]:
         if quiet:
@@ -452,18 +519,16 @@ def _gate_words(outcome: _Outcome) -> list[str]:
     """Say how each model stands with the gate, then its groups."""
     from secant._results.wording import visible  # noqa: PLC0415  (as above)
 
-    if outcome.gate is None:
-        return []
-    said = [(name, outcome.gate.words(result)) for name, result in outcome.models.items()]
-    said += [(name, outcome.gate.group_words(groups)) for name, groups in outcome.groups.items()]
-    said += [(name, _segment_words(outcome.gate, each)) for name, each in outcome.segments.items()]
+    said = [(name, stand.words) for name, stand in outcome.stands.items()]
+    said += [(name, stands.words) for name, stands in outcome.group_stands.items()]
+    said += [(name, _segment_words(stands)) for name, stands in outcome.segment_stands.items()]
     several = len(outcome.models) > 1
     return [f"{visible(name)}: {words}" if several else words for name, words in said]
 
 
-def _segment_words(gate: Gate, segments: Assessments) -> str:
+def _segment_words(stands: GroupsStand) -> str:
     """Say how segments stand with the gate."""
-    crossing = gate.crossing(segments)
+    crossing = stands.crossing
     if not crossing:
         return "Gate passed by all segments that were searched."
     many = f"{len(crossing)} segment{'s' if len(crossing) > 1 else ''}"

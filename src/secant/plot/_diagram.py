@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from matplotlib.lines import Line2D
     from matplotlib.patches import StepPatch
 
-    from secant._results.parts import Reliability
+    from secant._results.parts import Recalibrated, Reliability
     from secant.plot._bootstrap import Resamples
 
 __all__ = ["Diagram"]
@@ -28,16 +28,20 @@ __all__ = ["Diagram"]
 _MANY_BINS = 32
 # Scores that leave at least this share of the axis empty are drawn larger.
 _MOST_EMPTY = 0.5
+# Share of the width that a hint in the corner may take.
+_HINT_WIDTH = 0.75
 _WORDS = Words(
     title="Distance from the diagonal is miscalibration",
     short_title="The diagonal is good",
     ordinate="Mean response (how often it happened)",
     short_ordinate="Mean response",
+    short_abscissa="Mean score",
 )
+_COUNT_WORDS = Words("", "", "Predictions", "", short_abscissa="Mean score")
 
 # Our artists carry these names, so that a second display on the same axes finds the first.
-_LINE, _COUNTS, _DIAGONAL, _HINT = (
-    f"secant:{part}" for part in ("reliability", "counts", "diagonal", "hint")
+_LINE, _COUNTS, _DIAGONAL, _HINT, _STAIRS = (
+    f"secant:{part}" for part in ("reliability", "counts", "diagonal", "hint", "recalibrated")
 )
 
 
@@ -69,10 +73,10 @@ class Diagram:
             gid=_DIAGONAL,
         )
         corners = (
-            ("too low", (0, 1), (6, -5), style.TOO_LOW, "left", "top"),
-            ("too high", (1, 0), (-6, 5), style.TOO_HIGH, "right", "bottom"),
+            ("too low", (0, 1), (6, -5), "left", "top"),
+            ("too high", (1, 0), (-6, 5), "right", "bottom"),
         )
-        for words, corner, offset, color, horizontal, vertical in corners:
+        for words, corner, offset, horizontal, vertical in corners:
             self.ax.annotate(
                 words,
                 corner,
@@ -81,7 +85,7 @@ class Diagram:
                 textcoords="offset points",
                 horizontalalignment=horizontal,
                 verticalalignment=vertical,
-                color=color,
+                color=style.MUTED,  # which side is which, not what was found
                 in_layout=False,
             )
         return line
@@ -129,6 +133,13 @@ class Diagram:
         self.ax.add_collection(lines)
         return lines
 
+    def staircase(self, found: Recalibrated, color: str) -> Line2D:
+        """Draw what scores would have to become to be calibrated, without bins."""
+        [line] = self.ax.plot(
+            *found.line, color=color, linewidth=1.1, zorder=3, label="_recalibrated", gid=_STAIRS
+        )
+        return line
+
     @property
     def below(self) -> Axes | None:
         """The axes for counts below the diagram, where there are any."""
@@ -171,7 +182,7 @@ class Diagram:
             bins.count, bins.edges, color=line.get_color(), linestyle=line.get_linestyle()
         )
 
-    def label(self, bins: Sequence[Reliability], uncertainty: str) -> None:
+    def label(self, bins: Sequence[Reliability], *hints: str) -> None:
         """Name the axes, and say what the bars or thin lines are."""
         ax = self.ax
         kinds = {(len(each.count), each.strategy) for each in bins}
@@ -183,10 +194,16 @@ class Diagram:
         (self.below or ax).set_xlabel(what)
         fits = style.text_width(_WORDS.ordinate, self.size) <= style.inches(ax)[1]
         ax.set_ylabel(_WORDS.ordinate if fits else _WORDS.short_ordinate)
-        said = {text.get_text() for text in ax.texts if text.get_gid() == _HINT}
-        if uncertainty and uncertainty not in said:
-            ax.annotate(
-                uncertainty,
+        for hint in hints:
+            self._hint(hint)
+
+    def _hint(self, words: str) -> None:
+        """Write in the lower corner what something is, once, where there is room."""
+        said = {text.get_text() for text in self.ax.texts if text.get_gid() == _HINT}
+        fits = style.text_width(words, self.size) < _HINT_WIDTH * self.width
+        if words and fits and words not in said:
+            self.ax.annotate(
+                words,
                 (1, 0),
                 xycoords="axes fraction",
                 xytext=(-6, 5 + 1.4 * self.size * (1 + len(said))),
@@ -199,12 +216,14 @@ class Diagram:
                 in_layout=False,
             )
 
-    def title(self, name: str | None) -> None:
-        """Say what to look for, unless the axes have a title that is not ours."""
-        write_title(self.ax, name, _WORDS)
+    def title(self, name: str | None, title: str | None) -> None:
+        """Say what to look for, unless the axes have a title that is not ours, or are given one."""
+        write_title(self.ax, name, _WORDS, title)
 
     def make_room(self) -> None:
         """Write less beside axes that have no room and that nobody will move."""
+        if self.below is not None:
+            make_room(self.below, _COUNT_WORDS)
         make_room(self.ax, _WORDS)
 
     def legend(self) -> Legend:

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 import numpy as np
 
 from secant._drawing import style
+from secant._drawing.findings import in_short, without_words
+from secant._drawing.order import SCORES
 from secant._drawing.thin import thin
 from secant._drawing.ticks import divide, each_score, equal_fractions, equal_steps
 from secant._results import wording
@@ -25,7 +27,8 @@ if TYPE_CHECKING:
     from matplotlib.path import Path
     from matplotlib.text import Text
 
-    from secant._base.types import FloatArray
+    from secant._drawing.findings import Finding
+    from secant._drawing.order import Order
     from secant._results.calibration import Calibration
     from secant._results.parts import Curve, Interval
 
@@ -46,17 +49,22 @@ _LINE = 1.3
 # Empty share above and below the curve, and the largest share given to words above it.
 _MARGIN = 0.06
 _MOST_WORDS = 0.45
+# Axes less wide than so many times the size of text are drawn finer.
+_ROOMY_WIDTH = 18
 
 # Our artists carry these names, so that a second display on the same axes finds the first.
-_CURVE, _SECANT, _TRIANGLE, _BAND, _NOTE, _HINT, _TOP, _ROW = (
+_CURVE, _SECANT, _TRIANGLE, _BAND, _NOTE, _SIGN, _HINT, _TOP, _ROW = (
     f"secant:{part}"
-    for part in ("curve", "secant", "triangle", "band", "note", "hint", "top", "row")
+    for part in ("curve", "secant", "triangle", "band", "note", "sign", "hint", "top", "row")
 )
+# A line of words: the text, whether it is set in full size, and its colour.
+_Line = tuple[str, bool, str | None]
 _WORDS = Words(
     title="Slope is miscalibration: flat is good",
     short_title="Flat is good",
     ordinate="Cumulative difference (happened \N{MINUS SIGN} forecast)",
     short_ordinate="Happened \N{MINUS SIGN} forecast",
+    short_abscissa=SCORES.name,
 )
 
 
@@ -82,10 +90,12 @@ _CLOSE = _Rows(size=style.SMALL, height=1.05, tick=2.0, pad=2.0, gap=1.0)
 class Graph:
     """Axes with a graph of cumulative differences, perhaps one that was drawn before."""
 
-    def __init__(self, ax: Axes) -> None:
-        self.ax = ax
+    def __init__(self, ax: Axes, order: Order = SCORES) -> None:
+        self.ax, self.order = ax, order
         self.width, self.height = style.inches(ax)
         self.size = float(ax.xaxis.label.get_fontsize())
+        # Axes a few words wide are drawn finer.
+        self.roomy = self.width * 72 > _ROOMY_WIDTH * self.size
         if self.curves:
             return
         ax.set_xlim(0, 1)
@@ -127,16 +137,16 @@ class Graph:
             [0, 1], -half, half, facecolor=style.BAND, linewidth=0, zorder=0, gid=_BAND
         )
 
-    def secant(self, ends: FloatArray, worst: Interval) -> Line2D:
-        """Draw the secant over the worst range."""
+    def secant(self, finding: Finding) -> Line2D:
+        """Draw the secant over a range."""
         [line] = self.ax.plot(
-            *ends.T,
-            color=style.accent(worst),
+            *finding.ends.T,
+            color=finding.color,
             linewidth=1.6,
             marker="o",
-            markersize=5,
+            markersize=5 if self.roomy else 3,
             markerfacecolor=self.ax.get_facecolor(),
-            markeredgewidth=1.4,
+            markeredgewidth=1.4 if self.roomy else 1,
             clip_on=False,
             zorder=4,
             label="_secant",
@@ -144,23 +154,49 @@ class Graph:
         )
         return line
 
-    def note(self, result: Calibration, ends: FloatArray) -> list[Text]:
-        """Write above the worst range how far off it is, and shade the range."""
-        worst, color = result.worst, style.accent(result.worst)
-        self.ax.axvspan(*ends[:, 0], color=color, alpha=0.07, linewidth=0, zorder=0, gid=_NOTE)
-        limits = sorted(math.copysign(1, worst.miscalibration) * limit for limit in worst.ci)
-        where = style.score_range(worst)
-        level = f"{wording.level(result.confidence_level)} limits "
-        level += " to ".join(style.points(limit) for limit in limits)
-        small = style.SMALL * self.size
-        fits = style.text_width(f"{where}; {level}", small) < self.width
-        details = [f"{where}; {level}"] if fits else [where, level]
-        lines = [(style.deviation(worst).capitalize(), self.size, color)]
-        lines += [(text, small, style.MUTED) for text in details]
-        widest = max(style.text_width(text, size) for text, size, _ in lines)
-        place, align = _inside(float(ends[:, 0].mean()), widest / self.width)
-        texts, down = [], 5.0
-        for text, size, shade in lines:
+    def shade(self, found: Sequence[Finding]) -> list[Polygon]:
+        """Shade ranges in the colour of their direction, with its sign and word where several."""
+        shades = []
+        for each in found:
+            left, right = each.ends[:, 0].tolist()
+            patch = self.ax.axvspan(
+                left, right, color=each.color, alpha=0.08, linewidth=0, zorder=0, gid=_NOTE
+            )
+            shades.append(cast("Polygon", patch))
+            if len(found) > 1:
+                self._sign(each, left, right)
+        return shades
+
+    def _sign(self, each: Finding, left: float, right: float) -> None:
+        """Write at the foot of a range which way it is off, in words where these have room."""
+        size = style.SMALL * self.size
+        room = (right - left) * self.width
+        said = (f"{each.sign} {each.range.direction}", each.sign)
+        text = next((text for text in said if style.text_width(text, size) < room), None)
+        if text is not None:
+            self.ax.annotate(
+                text,
+                ((left + right) / 2, 0),
+                xycoords=("data", "axes fraction"),
+                xytext=(0, 3),
+                textcoords="offset points",
+                horizontalalignment="center",
+                verticalalignment="bottom",
+                fontsize=size,
+                color=each.color,
+                gid=_SIGN,
+                in_layout=False,
+            )
+
+    def note(self, result: Calibration, found: Sequence[Finding]) -> list[Text]:
+        """Write above the curve what was found, in as many words as have room."""
+        lines = self._fitting(_notes(result, found, self.order))
+        widest = max(style.text_width(text, self._text_size(big)) for text, big, _ in lines)
+        center = float(np.mean(found[0].ends[:, 0])) if len(found) == 1 else 0.0
+        place, align = _inside(center, widest / self.width)
+        texts, down = [], 5.0 + 72 * self._legend_height()
+        for text, big, color in lines:
+            size = self._text_size(big)
             texts.append(
                 self.ax.annotate(
                     text,
@@ -171,13 +207,28 @@ class Graph:
                     horizontalalignment=align,
                     verticalalignment="top",
                     fontsize=size,
-                    color=shade,
+                    color=color or style.model_color(self.ax, 0),
                     gid=_NOTE,
                     in_layout=False,
                 )
             )
             down += _LINE * size
         return list(texts)
+
+    def _fitting(self, ways: Sequence[Sequence[_Line]]) -> Sequence[_Line]:
+        """Return the first of several ways to say something that has room; the last has to do."""
+        most = _MOST_WORDS * self.height - self._legend_height()
+        for lines in ways:
+            sizes = [self._text_size(big) for _, big, _ in lines]
+            widths = [
+                style.text_width(line[0], size) for line, size in zip(lines, sizes, strict=True)
+            ]
+            if max(widths) < self.width and (_LINE * sum(sizes) + 8) / 72 <= most:
+                return lines
+        return ways[-1]
+
+    def _text_size(self, big: bool) -> float:  # noqa: FBT001
+        return self.size if big and self.roomy else style.SMALL * self.size
 
     def fractions(self, *, weighted: bool) -> Axes:
         """Label the upper axis with the fraction of weight."""
@@ -194,8 +245,8 @@ class Graph:
 
     def scores(self, curves: Sequence[Curve], first: int) -> None:
         """Label the lower axis with scores, a row a model."""
-        if len(curves) > FEW_MODELS:
-            self.ax.set_xlabel("Fraction of predictions, in the order of scores")
+        if len(curves) > FEW_MODELS or self._too_many(first + len(curves)):
+            self._no_rows()
         elif first + len(curves) == 1:
             self._row_of_one(curves[0])
         else:
@@ -210,20 +261,48 @@ class Graph:
                 self._row_marker(number, rows)
             self.ax.set_xticks([], minor=True)
             fits = rows.needed(first + len(curves), self.size) <= room_below(self.ax)
-            self.ax.set_xlabel("Score (a row for each model)" if fits else "")
+            self.ax.set_xlabel(f"{self.order.name} (a row for each model)" if fits else "")
 
-    def title(self, name: str | None) -> None:
-        """Say what to look for, unless the axes have a title that is not ours."""
-        write_title(self.ax, name, _WORDS)
+    def _too_many(self, count: int) -> bool:
+        """Tell whether so many rows of scores have no room below the axes."""
+        name = (_CLOSE.gap + 1.1 * self.size) / 72  # which the rows can do without
+        return count > 1 and _CLOSE.needed(count, self.size) - name > room_below(self.ax)
+
+    def _no_rows(self) -> None:
+        """Write fractions below the axes, where there are too many models for their scores."""
+        from matplotlib.ticker import AutoLocator, ScalarFormatter  # noqa: PLC0415  (as below)
+
+        for artist in [*self.ax.child_axes, *self.ax.artists]:
+            if artist.get_gid() == _ROW:
+                artist.remove()
+        self.ax.xaxis.set_major_locator(AutoLocator())
+        self.ax.xaxis.set_major_formatter(ScalarFormatter())
+        self.ax.set_xticks([], minor=True)
+        self.ax.set_xlabel(f"Fraction of predictions, in the order of {self.order.plural}")
+
+    def title(self, name: str | None, title: str | None = None) -> None:
+        """Say what to look for, unless the axes have a title that is not ours, or are given one."""
+        write_title(self.ax, name, _WORDS, title)
 
     def make_room(self, upper: Axes) -> None:
         """Write less beside axes that have no room and that nobody will move."""
         make_room(self.ax, _WORDS, upper)
 
+    def legend_of_one(self, line: Line2D) -> Legend:
+        """Name the only curve above what is written about it."""
+        return self.ax.legend(
+            [line],
+            [str(line.get_label())],
+            loc="upper left",
+            frameon=False,
+            fontsize=style.SMALL * self.size,
+            borderaxespad=0.2,
+        )
+
     def legend(self) -> Legend:
         """Name the curves, with a marker each, and take away what was written of one alone."""
         for artist in [*self.ax.texts, *self.ax.patches]:
-            if artist.get_gid() in (_NOTE, _HINT):
+            if artist.get_gid() in (_NOTE, _SIGN, _HINT):
                 artist.remove()
         curves = self.curves
         for number, line in enumerate(curves):
@@ -237,7 +316,7 @@ class Graph:
         columns = max(1, math.ceil(len(curves) / 4))
         room = self.width / columns - 0.6
         fits = max(style.text_width(words, size) for words in full) <= room
-        names = full if fits else [words.rpartition(": ")[0] for words in full]
+        names = full if fits else [without_words(label) for label in full]
         return self.ax.legend(
             curves,
             names,
@@ -262,16 +341,18 @@ class Graph:
         words = min(self._words() / self.height, _MOST_WORDS)
         between = (high - low) or 0.1
         line = _LINE * self.size / 72 / self.height / (1 - words) * between
-        low = min(low - _MARGIN * between, -triangle - line)
+        signs = any(text.get_gid() == _SIGN for text in self.ax.texts)
+        low = min(low - (line if signs else _MARGIN * between), -triangle - line)
         high = max(high + _MARGIN * between, triangle + line)
         self.ax.set_ylim(low, high + (high - low) * words / (1 - words), auto=None)
-        self._explain(low, high, level)
+        self._explain(low + signs * line, high, level)
 
     def _explain(self, low: float, high: float, level: float) -> None:
         """Say in few words what the triangle and the band are, where nothing else is drawn."""
         line = _LINE * style.SMALL * self.size / 72 / self.height * (high - low)
-        if len(self.curves) == 1 and (tip := max(self._triangle_heights)) > 0:
+        if len(self.curves) == 1 and self.roomy and (tip := max(self._triangle_heights)) > 0:
             places = [(tip, tip + line), (-tip - line, -tip)]
+            places = [place for place in places if place[0] >= low] or places[:1]
             self._write("\N{PLUS-MINUS SIGN}2\N{GREEK SMALL LETTER SIGMA}", places, right=False)
         if self._band_heights:
             half = max(self._band_heights)
@@ -314,28 +395,31 @@ class Graph:
     def _words(self) -> float:
         """Return how many inches the words above the curve take."""
         notes = [text for text in self.ax.texts if text.get_gid() == _NOTE]
-        if notes:
-            return (sum(_LINE * float(text.get_fontsize()) for text in notes) + 8) / 72
-        if (legend := self.ax.get_legend()) is not None:
-            rows = math.ceil(len(legend.get_texts()) / max(1, math.ceil(len(self.curves) / 4)))
-            return (1.55 * style.SMALL * self.size * rows + 4) / 72
-        return 0.0
+        lines = (sum(_LINE * float(text.get_fontsize()) for text in notes) + 8) / 72
+        return (lines if notes else 0.0) + self._legend_height()
+
+    def _legend_height(self) -> float:
+        """Return how many inches the names of curves take."""
+        if (legend := self.ax.get_legend()) is None:
+            return 0.0
+        rows = math.ceil(len(legend.get_texts()) / max(1, math.ceil(len(self.curves) / 4)))
+        return (1.55 * style.SMALL * self.size * rows + 4) / 72
 
     def _row_of_one(self, curve: Curve) -> None:
         """Write scores below the axis, with small ticks that show how they are distributed."""
         ax = self.ax
         if curve.score.shape[0] - 1 <= _FEW_SCORES:
-            ax.set_xticks(*each_score(curve, self.width, self.size))
+            ax.set_xticks(*each_score(curve, self.width, self.size, self.order))
             ax.set_xticks(curve.fraction, minor=True)
             ax.tick_params(axis="x", which="major", length=0, pad=7)
-            ax.set_xlabel("Score")
+            ax.set_xlabel(self.order.name)
         else:
             step, places = equal_steps(curve)
-            ax.set_xticks(*equal_fractions(curve, self.width, self.size))
+            ax.set_xticks(*equal_fractions(curve, self.width, self.size, self.order))
             ax.set_xticks(places, minor=True)
-            words = f"Score (small ticks: steps of {step:g})"
+            words = f"{self.order.name} (small ticks: steps of {step:g})"
             fits = style.text_width(words, self.size) < self.width + 0.6
-            ax.set_xlabel(words if step and fits else "Score")
+            ax.set_xlabel(words if step and fits else self.order.name)
         ax.tick_params(axis="x", which="minor", length=5, width=0.5, color=style.MUTED)
 
     def _rows(self, count: int) -> _Rows:
@@ -346,7 +430,7 @@ class Graph:
         """Write the scores of one model among several, in its colour."""
         ax, color, down = self.ax, self._color(number), rows.height * self.size * number
         row = ax if number == 0 else ax.secondary_xaxis("bottom", gid=_ROW)
-        row.set_xticks(*equal_fractions(curve, self.width, self.size))
+        row.set_xticks(*equal_fractions(curve, self.width, self.size, self.order))
         row.tick_params(
             axis="x",
             labelcolor=color,
@@ -420,3 +504,54 @@ def _inside(center: float, width: float) -> tuple[float, str]:
     if center + width / 2 > 1 - margin:
         return 1 - margin, "right"
     return center, "center"
+
+
+def _notes(result: Calibration, found: Sequence[Finding], order: Order) -> list[list[_Line]]:
+    """Return ways to say what was found, the longest first."""
+    largest = max(found, key=lambda each: abs(each.range.total))
+    color, level = largest.color, wording.level(result.confidence_level)
+    where, limits = order.range_words(largest.range), _limits(largest.range)
+    details = [
+        [f"{where}; {level} limits {limits}"],
+        [where, f"{level} limits {limits}"],
+        [where],
+        [],
+    ]
+    short = in_short(result, found=largest.certain or not result.intervals)
+    head = short[0].upper() + short[1:]
+    if len(found) > 1:
+        shown = found if len(found) == 2 else [largest]
+        most = "" if len(found) == 2 else "most: "
+        each = [
+            [f"{most}{_off(one, order, fully=rest)}" for one in shown] for rest in (True, False)
+        ]
+        colors = [one.color for one in shown]
+        ways = [[(head, True, None), *_lines(said, colors)] for said in each]
+        return [*ways, [(head, True, None)]]
+    if largest.certain:
+        ways = [[(head, True, color), *_lines(said, [style.MUTED] * 2)] for said in details]
+        return [*ways, [(largest.range.direction.capitalize(), True, color)]]
+    said = f"largest deviation: {style.points(abs(largest.range.miscalibration))} points"
+    more = [
+        [f"{said} over {where}", f"{level} limits {limits}"],
+        [said, f"{level} limits {limits}"],
+        [said],
+        [],
+    ]
+    return [[(head, True, style.MUTED), *_lines(each, [style.MUTED] * 2)] for each in more]
+
+
+def _lines(texts: Sequence[str], colors: Sequence[str]) -> list[_Line]:
+    return [(text, False, color) for text, color in zip(texts, colors, strict=False)]
+
+
+def _off(each: Finding, order: Order, *, fully: bool) -> str:
+    """Say how far off one of several ranges is."""
+    said = f"{each.sign} {style.deviation(each.range)}"
+    return f"{said} ({_limits(each.range)}) over {order.range_words(each.range)}" if fully else said
+
+
+def _limits(each: Interval) -> str:
+    """Write limits in the direction of the deviation."""
+    limits = sorted(math.copysign(1, each.miscalibration) * limit for limit in each.ci)
+    return " to ".join(style.points(limit) for limit in limits)

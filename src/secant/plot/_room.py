@@ -8,15 +8,16 @@ and the figure are not ours to change; the words are.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from secant._drawing import style
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from matplotlib.axes import Axes
-    from matplotlib.transforms import Bbox
+    from matplotlib.text import Text
+    from matplotlib.transforms import Bbox, BboxBase
 
 __all__ = ["Words", "make_room", "room_below", "write_title"]
 
@@ -24,6 +25,10 @@ __all__ = ["Words", "make_room", "room_below", "write_title"]
 _PAD = 2
 # Steps of the ordinate when its numbers must be short.
 _FEW_STEPS = 3
+# Pixels by which what is written may touch something else.
+_TOUCH = 0.5
+# The name of an ordinate may be longer than the axes are high by this factor.
+_LONGEST = 1.1
 
 
 class Words(NamedTuple):
@@ -33,10 +38,17 @@ class Words(NamedTuple):
     short_title: str
     ordinate: str
     short_ordinate: str
+    short_abscissa: str = ""
 
 
-def write_title(ax: Axes, name: str | None, words: Words) -> None:
-    """Give axes a title, after the name of a model, unless they have one that is not ours."""
+def write_title(ax: Axes, name: str | None, words: Words, title: str | None = None) -> None:
+    """Give axes a title, after the name of a model, unless they have one that is not ours.
+
+    A title that somebody sets later, anywhere above the axes, takes ours away.
+    """
+    if title is not None:
+        ax.set_title(title, loc="left")
+        return
     if any(ax.get_title(side) for side in ("center", "right")):
         return
     if (before := _our_title(ax, words)) is None:
@@ -47,7 +59,14 @@ def write_title(ax: Axes, name: str | None, words: Words) -> None:
     said = words.title if fits else words.short_title
     if before.said == words.short_ordinate:  # an earlier display had no other place for it
         said = before.said
-    ax.set_title(f"{name}\n{said}" if name else said, loc="left")
+    ours = ax.set_title(f"{name}\n{said}" if name else said, loc="left")
+
+    def give_way(theirs: Any) -> None:
+        if theirs.get_text() and _our_title(ax, words) is not None:
+            ours.set_text("")
+
+    for place in (ax.title, ax.set_title("", loc="right")):
+        place.add_callback(give_way)
 
 
 def make_room(ax: Axes, words: Words, upper: Axes | None = None) -> None:
@@ -64,16 +83,33 @@ def make_room(ax: Axes, words: Words, upper: Axes | None = None) -> None:
     """
     if ax.figure.get_layout_engine() is not None:
         return
+    taken = [box for other in _others(ax) for box in (*_boxes(other), _window(other))]
+
+    def clear(*boxes: Bbox | None) -> bool:
+        return all(_clear(box, taken, ax.figure.bbox) for box in boxes if box is not None)
+
     _until(
-        lambda: _needs_left(ax),
+        lambda: clear(ax.yaxis.get_tightbbox()) and _beside(ax),
         lambda: _smaller_ordinate(ax),
         lambda: _fewer_steps(ax),
         lambda: _ordinate_as_title(ax, words),
+        lambda: ax.set_ylabel(""),
+        lambda: _bare_steps(ax),
+        lambda: ax.tick_params(axis="y", labelleft=False),
     )
     _until(
-        lambda: _needs_above(ax),
+        lambda: clear(*_below(ax, upper)),
+        lambda: _smaller_abscissa(ax, words),
+        lambda: _ends_inside(ax, *_rows(ax, upper)),
+        lambda: ax.set_xlabel(""),
+    )
+    _until(
+        lambda: clear(*_above(ax, upper)),
         lambda: _closer_title(ax, words, upper),
         lambda: _one_line(ax, words),
+        lambda: _unnamed(upper),
+        lambda: _hidden(upper),
+        lambda: _smaller_title(ax, words),
         lambda: _no_title(ax, words),
     )
 
@@ -86,14 +122,14 @@ def room_below(ax: Axes) -> float:
     edges = [
         box.y1
         for box in map(_window, _others(ax))
-        if box.y1 <= inside.y0 and _overlap((box.x0, box.x1), (inside.x0, inside.x1))
+        if box.y1 <= inside.y0 and box.x0 < inside.x1 and inside.x0 < box.x1
     ]
     return float(inside.y0 - max(edges, default=ax.figure.bbox.y0)) / ax.figure.dpi
 
 
-def _until(needed: Callable[[], bool], *steps: Callable[[], None]) -> None:
+def _until(fits: Callable[[], bool], *steps: Callable[[], object]) -> None:
     for step in steps:
-        if not needed():
+        if fits():
             return
         step()
 
@@ -101,26 +137,52 @@ def _until(needed: Callable[[], bool], *steps: Callable[[], None]) -> None:
 # --- whether it fits ------------------------------------------------------------------------------
 
 
-def _needs_left(ax: Axes) -> bool:
-    """Tell whether the ordinate is written over the edge of the figure or over other axes."""
-    inside, taken = ax.get_window_extent(), ax.yaxis.get_tightbbox()
-    edges = [
-        box.x1
-        for box in map(_window, _others(ax))
-        if box.x1 <= inside.x0 and _overlap((box.y0, box.y1), (inside.y0, inside.y1))
-    ]
-    return taken is not None and taken.x0 < max(edges, default=ax.figure.bbox.x0)
+def _clear(box: Bbox, taken: Sequence[Bbox], paper: BboxBase) -> bool:
+    """Tell whether something is on the paper and touches nothing of other axes."""
+    if not (box.width > 0 and box.height > 0):
+        return True
+    inside = min(box.x0 - paper.x0, box.y0 - paper.y0, paper.x1 - box.x1, paper.y1 - box.y1)
+    return inside >= -_TOUCH and not any(_touch(box, other) for other in taken)
 
 
-def _needs_above(ax: Axes) -> bool:
-    """Tell whether the title or the upper axis leaves the figure or runs into other axes."""
-    inside, taken = ax.get_window_extent(), ax.get_tightbbox()
-    edges = [
-        (other.get_tightbbox() or box).y0  # with what is written below it
-        for other, box in ((other, _window(other)) for other in _others(ax))
-        if box.y0 >= inside.y1 and _overlap((box.x0, box.x1), (inside.x0, inside.x1))
-    ]
-    return taken is not None and taken.y1 > min(edges, default=ax.figure.bbox.y1)
+def _touch(a: Bbox, b: Bbox) -> bool:
+    return bool(min(a.x1 - b.x0, b.x1 - a.x0, a.y1 - b.y0, b.y1 - a.y0) > _TOUCH)
+
+
+def _boxes(ax: Axes) -> list[Bbox]:
+    """Return the places of what is written beside axes."""
+    parts = [ax.yaxis.get_tightbbox(), *_below(ax, None), *_above(ax, None)]
+    return [part for part in parts if part is not None]
+
+
+def _beside(ax: Axes) -> bool:
+    """Tell whether the name of the ordinate is hardly longer than the axes are high."""
+    label = ax.yaxis.label.get_window_extent() if ax.get_ylabel() else None
+    return label is None or label.height <= _LONGEST * _window(ax).height
+
+
+def _below(ax: Axes, upper: Axes | None) -> list[Bbox | None]:
+    markers = [line.get_window_extent() for line in ax.artists]
+    return [ax.xaxis.get_tightbbox(), *(row.get_tightbbox() for row in _rows(ax, upper)), *markers]
+
+
+def _rows(ax: Axes, upper: Axes | None) -> list[Axes]:
+    children = cast("list[Axes]", ax.child_axes)
+    return [child for child in children if child is not upper and child.get_visible()]
+
+
+def _above(ax: Axes, upper: Axes | None) -> list[Bbox | None]:
+    ax.get_tightbbox()  # which moves titles to where they will be
+    ours = [None if upper is None or not upper.get_visible() else upper.get_tightbbox()]
+    return ours + [text.get_window_extent() for text in _titles(ax) if text.get_text()]
+
+
+def _titles(ax: Axes) -> list[Text]:
+    """Return the titles at the left, in the middle and at the right."""
+    from matplotlib.text import Text  # noqa: PLC0415  (imported only when drawing)
+
+    texts = [child for child in ax.get_children() if isinstance(child, Text)]
+    return [text for text in texts if text not in ax.texts]
 
 
 def _others(ax: Axes) -> list[Axes]:
@@ -131,10 +193,6 @@ def _window(ax: Axes) -> Bbox:
     return ax.get_window_extent()
 
 
-def _overlap(a: tuple[float, float], b: tuple[float, float]) -> bool:
-    return a[0] < b[1] and b[0] < a[1]
-
-
 # --- what can be done -----------------------------------------------------------------------------
 
 
@@ -143,6 +201,31 @@ def _smaller_ordinate(ax: Axes) -> None:
     ax.tick_params(axis="y", labelsize=small, pad=_PAD)
     ax.yaxis.label.set_fontsize(small)
     ax.yaxis.labelpad = 1
+
+
+def _smaller_abscissa(ax: Axes, words: Words) -> None:
+    """Write the abscissa smaller, close to the axes and with a short name."""
+    small = style.SMALL * float(ax.yaxis.label.get_fontsize())
+    ax.tick_params(axis="x", labelsize=small, pad=min(_PAD, ax.xaxis.get_tick_padding()))
+    ax.xaxis.label.set_fontsize(small)
+    ax.xaxis.labelpad = min(ax.xaxis.labelpad, 1)
+    if words.short_abscissa and ax.get_xlabel().startswith(words.short_abscissa):
+        ax.set_xlabel(words.short_abscissa)
+
+
+def _ends_inside(*rows: Axes) -> None:
+    """Let the first and the last number of rows of scores end where the axes do."""
+    for labels in (row.get_xticklabels() for row in rows):
+        if len(labels) < 2:
+            continue
+        labels[0].set_horizontalalignment("left")
+        labels[-1].set_horizontalalignment("right")
+        # What stood beside them makes way.
+        for end, others in ((labels[0], labels[1:-1]), (labels[-1], labels[-2:0:-1])):
+            for other in others:
+                if not _touch(other.get_window_extent(), end.get_window_extent()):
+                    break
+                other.set_visible(False)
 
 
 def _fewer_steps(ax: Axes) -> None:
@@ -166,6 +249,12 @@ def _shortest(value: float) -> str:
     return min(plain, scientific, key=len).replace("-", "\N{MINUS SIGN}", 1 if value < 0 else 0)
 
 
+def _bare_steps(ax: Axes) -> None:
+    """Write the values of the ordinate without the nought before the point, and small."""
+    ax.yaxis.set_major_formatter(lambda value, _: _shortest(value).replace("0.", ".", 1))
+    ax.tick_params(axis="y", labelsize=0.75 * float(ax.xaxis.label.get_fontsize()), pad=1, length=2)
+
+
 def _ordinate_as_title(ax: Axes, words: Words) -> None:
     """Name the ordinate above the axes, in place of our title."""
     if (ours := _our_title(ax, words)) is not None and ours.said:
@@ -180,7 +269,7 @@ def _closer_title(ax: Axes, words: Words, upper: Axes | None) -> None:
         small = style.SMALL * float(ax.xaxis.label.get_fontsize())
         upper.tick_params(axis="x", labelsize=small, pad=_PAD, length=_PAD)
         upper.xaxis.label.set_fontsize(small)
-        upper.xaxis.labelpad = _PAD
+        upper.xaxis.labelpad = _PAD + 1
     if _our_title(ax, words) not in (None, _Title("", "")):
         ax.set_title(ax.get_title("left"), loc="left", pad=_PAD)
 
@@ -193,10 +282,28 @@ def _one_line(ax: Axes, words: Words) -> None:
         ax.set_title(f"{ours.name}: {_uncapitalized(said)}", loc="left", pad=_PAD)
 
 
+def _unnamed(upper: Axes | None) -> None:
+    if upper is not None:
+        upper.set_xlabel("")
+
+
+def _hidden(upper: Axes | None) -> None:
+    if upper is not None:
+        upper.set_visible(False)
+
+
+def _smaller_title(ax: Axes, words: Words) -> None:
+    """Write a title of ours no larger than the rest."""
+    if (ours := _our_title(ax, words)) is not None and any(ours):
+        size = style.SMALL * float(ax.yaxis.label.get_fontsize())
+        ax.set_title(ax.get_title("left"), loc="left", pad=_PAD, fontsize=size)
+
+
 def _no_title(ax: Axes, words: Words) -> None:
-    """Take away a title of ours that names nothing."""
-    if _our_title(ax, words) in (_Title("", words.title), _Title("", words.short_title)):
-        ax.set_title("", loc="left")
+    """Take away a title of ours, but for the name of a model."""
+    if (ours := _our_title(ax, words)) is not None and ours.said:
+        size = float(ax.yaxis.label.get_fontsize())
+        ax.set_title(ours.name, loc="left", pad=_PAD, fontsize=style.SMALL * size)
 
 
 # --- titles ---------------------------------------------------------------------------------------

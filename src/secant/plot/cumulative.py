@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from secant import null
 from secant._drawing import style
-from secant._drawing.models import OfEstimator, assess_models, named
+from secant._drawing.findings import findings, in_short
+from secant._drawing.models import OfEstimator, assess_models, named, names_of
 from secant._results.calibration import Calibration
 from secant.plot._graph import FEW_MODELS, Graph
 
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
     from matplotlib.text import Text
 
     from secant._base.types import FloatArray
+    from secant._drawing.findings import Finding
     from secant._input.options import Method, WeightKind
     from secant._results.parts import Curve
 
@@ -53,6 +56,9 @@ class CumulativeDisplay(OfEstimator):
         Their names.
     curves : tuple of Curve
         What is drawn: score, fraction of weight and cumulative difference.
+    findings : tuple of tuple of Finding
+        For each model the ranges found to be off, in the order of scores, each with the ends of its
+        secant; where none was found the worst range alone, which is not ``certain``.
     secants : ndarray of shape (models, 2, 2)
         Ends of the secant over the worst range of each model, as (fraction, difference).
     sigmas : ndarray
@@ -66,13 +72,15 @@ class CumulativeDisplay(OfEstimator):
     triangles_ : list of Polygon
         The triangles at the origin.
     secants_ : list of Line2D
-        The secants over the worst ranges, where asked for.
+        The secants over ``findings``, where asked for: in the colour of their direction, or grey.
+    shades_ : list of Polygon
+        The shaded ranges of a single model.
     bands_ : list of PolyCollection
         The significance bands, where asked for.
     notes_ : list of Text
-        What is written about the worst range of a single model.
+        What is written about a single model.
     legend_ : Legend or None
-        Names of several models, with how far off each is.
+        Names of several models with what was found, or of one that was given a label.
     fraction_axis_ : Axes
         The upper axis.
 
@@ -134,6 +142,7 @@ class CumulativeDisplay(OfEstimator):
     lines_: list[Line2D]
     triangles_: list[Polygon]
     secants_: list[Line2D]
+    shades_: list[Polygon]
     bands_: list[PolyCollection]
     notes_: list[Text]
     legend_: Legend | None
@@ -156,6 +165,11 @@ class CumulativeDisplay(OfEstimator):
     def secants(self) -> FloatArray:
         """Ends of the secant over the worst range of each model, as (fraction, difference)."""
         return np.asarray([_secant(curve) for curve in self.curves])
+
+    @cached_property
+    def findings(self) -> tuple[tuple[Finding, ...], ...]:
+        """For each model the ranges found to be off, or the worst one where none was."""
+        return tuple(findings(result) for result in self.results)
 
     @property
     def sigmas(self) -> FloatArray:
@@ -222,7 +236,7 @@ class CumulativeDisplay(OfEstimator):
         ...     happened, models, ax=Figure().subplots()
         ... )
         >>> [text.get_text() for text in display.legend_.get_texts()]
-        ['modest: too low by 45 points', 'bold: too high by 20 points']
+        ['modest: could be noise', 'bold: could be noise']
         """
         results = assess_models(
             y_true,
@@ -242,6 +256,8 @@ class CumulativeDisplay(OfEstimator):
         *,
         worst: bool | None = None,
         band: bool = False,
+        label: str | Sequence[str] | None = None,
+        title: str | None = None,
         **kwargs: Any,
     ) -> CumulativeDisplay:
         """Draw.
@@ -255,11 +271,17 @@ class CumulativeDisplay(OfEstimator):
             figure has no layout engine, what finds no room in its margins is written smaller or
             in fewer words. ``plt.subplots(layout="constrained")`` makes room for all of it.
         worst : bool, optional
-            Mark the range of scores that attains ECCE-R with its secant, and write how far off
-            predictions there are. Done for up to four models unless said otherwise.
+            Mark the ranges of scores found to be off with their secants, and write how far off
+            predictions there are; where none was found, mark the largest deviation in grey, since
+            it could be noise. Done for up to four models unless said otherwise.
         band : bool
             Shade what the graph does not leave under perfect calibration, at the result's
             confidence level.
+        label : str or sequence of str, optional
+            What a legend says of the curves, in place of names and what was found; even a single
+            curve then has a legend.
+        title : str, optional
+            In place of ours. ``ax.set_title``, before or after, replaces ours too.
         **kwargs
             Passed on to ``ax.plot`` for the curves.
 
@@ -274,31 +296,36 @@ class CumulativeDisplay(OfEstimator):
             If matplotlib is not installed.
         """
         ax = style.new_axes(width=7.2, height=4.8) if ax is None else ax
+        labels = names_of(label, len(self.results), "label")
         graph = Graph(ax)
         first = len(graph.curves)
         several = first + len(self.results) > 1
         worst = first + len(self.results) <= FEW_MODELS if worst is None else worst
         self.ax_, self.figure_ = ax, ax.figure
         self.lines_, self.triangles_, self.secants_, self.bands_, self.notes_ = [], [], [], [], []
+        self.shades_ = []
         for number, result in enumerate(self.results):
-            words = f"{self._name(number, first)}: {style.deviation(result.worst)}"
+            words = labels[number] or f"{self._name(number, first)}: {in_short(result)}"
             line = graph.curve(result.curve, first + number, label=words, **kwargs)
             color = str(line.get_color())
             self.lines_.append(line)
             self.triangles_.append(graph.triangle(result.sigma, color))
             if band:
                 self.bands_.append(graph.band(self.bands[number]))
-            if worst and result.worst.n:
-                self.secants_.append(graph.secant(self.secants[number], result.worst))
+            if worst:
+                self.secants_ += [graph.secant(each) for each in self.findings[number]]
         self.line_ = self.lines_[0]
         self.fraction_axis_ = graph.fractions(
             weighted=any(result.weighted for result in self.results)
         )
         graph.scores(self.curves, first)
-        graph.title(None if several else self.names[0])
+        graph.title(None if several or label is not None else self.names[0], title)
         self.legend_ = graph.legend() if several else None
+        if label is not None and not several:
+            self.legend_ = graph.legend_of_one(self.line_)
         if self.secants_ and not several:
-            self.notes_ = graph.note(self.results[0], self.secants[0])
+            self.shades_ = graph.shade(self.findings[0])
+            self.notes_ = graph.note(self.results[0], self.findings[0])
         graph.fit(self.results[0].confidence_level)
         graph.make_room(self.fraction_axis_)
         return self

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from secant._drawing import style
-from secant._drawing.models import OfEstimator, assess_models, named
+from secant._drawing.models import OfEstimator, assess_models, named, names_of
 from secant._input.observations import observations
 from secant._input.options import Uncertainty, check_choice
 from secant._results import wording
 from secant._results.calibration import Calibration
-from secant._results.parts import Reliability
+from secant._results.parts import Recalibrated, Reliability
 from secant.errors import InputError
 from secant.plot._bootstrap import resample_result, resample_rows
 from secant.plot._diagram import Diagram
@@ -55,6 +55,8 @@ class ReliabilityDisplay(OfEstimator):
         neither.
     resamples : sequence of Resamples, optional
         For each model the diagrams of its resamples, as the class methods make them.
+    recalibrated : sequence of Recalibrated, optional
+        For each model its recalibrated forecast, :attr:`Calibration.recalibrated`, to be drawn.
 
     Attributes
     ----------
@@ -67,6 +69,8 @@ class ReliabilityDisplay(OfEstimator):
     resamples : tuple of Resamples
         For each model ``mean_score`` and ``mean_response``, arrays with one row a resample and one
         column a bin, NaN in empty bins; without bootstrap, nothing.
+    recalibrated : tuple of Recalibrated
+        The recalibrated forecast of each model, where asked for.
     ax_, figure_
         Where it was drawn.
     line_, lines_ : Line2D and list of Line2D
@@ -77,6 +81,8 @@ class ReliabilityDisplay(OfEstimator):
         The limits of bins, where asked for.
     resamples_ : list of LineCollection
         The lines of resampled data, where asked for.
+    recalibrated_ : list of Line2D
+        The recalibrated forecasts, where asked for.
     counts_ax_ : Axes or None
         The axes below, where counts were asked for.
     counts_ : list of BarContainer or StepPatch
@@ -135,6 +141,7 @@ class ReliabilityDisplay(OfEstimator):
     names: tuple[str | None, ...]
     uncertainty: Uncertainty | None
     resamples: tuple[Resamples, ...]
+    recalibrated: tuple[Recalibrated, ...]
     ax_: Axes
     figure_: Figure | SubFigure
     line_: Line2D
@@ -142,6 +149,7 @@ class ReliabilityDisplay(OfEstimator):
     diagonal_: Line2D
     bars_: list[LineCollection]
     resamples_: list[LineCollection]
+    recalibrated_: list[Line2D]
     counts_ax_: Axes | None
     counts_: list[BarContainer | StepPatch]
     legend_: Legend | None
@@ -153,9 +161,11 @@ class ReliabilityDisplay(OfEstimator):
         name: str | Sequence[str] | None = None,
         uncertainty: Uncertainty | None = "bars",
         resamples: Sequence[Resamples] = (),
+        recalibrated: Sequence[Recalibrated] = (),
     ) -> None:
         self.names, self.bins = named(bins, Reliability, name)
         self.uncertainty, self.resamples = uncertainty, tuple(resamples)
+        self.recalibrated = tuple(recalibrated)
         if uncertainty is not None:
             check_choice("uncertainty", uncertainty, Uncertainty)
         if uncertainty == "bootstrap" and len(self.resamples) != len(self.bins):
@@ -176,6 +186,7 @@ class ReliabilityDisplay(OfEstimator):
         uncertainty: Uncertainty | None = "bars",
         n_resamples: int = 20,
         rng: Any = None,
+        recalibrated: bool = False,
         name: str | Sequence[str] | None = None,
         ax: Axes | None = None,
         counts: bool = False,
@@ -195,6 +206,9 @@ class ReliabilityDisplay(OfEstimator):
             How many resamples to draw with ``uncertainty="bootstrap"``.
         rng : int or numpy.random.Generator, optional
             Randomness for them; give one to get the same picture again.
+        recalibrated : bool
+            Draw the recalibrated forecast too, a staircase that needs no bins: what each score
+            would have to become, by isotonic regression.
         name : str or sequence of str, optional
             Names of results that have none.
         ax, counts, **kwargs
@@ -231,6 +245,7 @@ class ReliabilityDisplay(OfEstimator):
             uncertainty=uncertainty,
             n_resamples=n_resamples,
             rng=rng,
+            recalibrated=recalibrated,
         )
         return display.plot(ax, counts=counts, **kwargs)
 
@@ -250,6 +265,7 @@ class ReliabilityDisplay(OfEstimator):
         uncertainty: Uncertainty | None = "bars",
         n_resamples: int = 20,
         rng: Any = None,
+        recalibrated: bool = False,
         name: str | None = None,
         ax: Axes | None = None,
         counts: bool = False,
@@ -265,7 +281,7 @@ class ReliabilityDisplay(OfEstimator):
             Predicted probabilities of one model, or of several for the same outcomes.
         sample_weight, weight_kind, pos_label, confidence_level
             As in :func:`secant.assess`.
-        n_bins, strategy, limits, uncertainty, n_resamples, rng
+        n_bins, strategy, limits, uncertainty, n_resamples, rng, recalibrated
             As in :meth:`from_calibration`; weighted predictions can be resampled here.
         name : str, optional
             Name of the model.
@@ -315,12 +331,19 @@ class ReliabilityDisplay(OfEstimator):
             uncertainty=uncertainty,
             n_resamples=n_resamples,
             rng=rng,
+            recalibrated=recalibrated,
             rows=[partial(observations, y_true, scores, **rules) for scores in models],
         )
         return display.plot(ax, counts=counts, **kwargs)
 
     def plot(
-        self, ax: Axes | None = None, *, counts: bool = False, **kwargs: Any
+        self,
+        ax: Axes | None = None,
+        *,
+        counts: bool = False,
+        label: str | Sequence[str] | None = None,
+        title: str | None = None,
+        **kwargs: Any,
     ) -> ReliabilityDisplay:
         """Draw.
 
@@ -335,6 +358,10 @@ class ReliabilityDisplay(OfEstimator):
         counts : bool
             Show below how many predictions each bin holds. The axes for that take a fifth of the
             room of ``ax``.
+        label : str or sequence of str, optional
+            What a legend says of the lines, in place of names; even a single one then has a legend.
+        title : str, optional
+            In place of ours. ``ax.set_title``, before or after, replaces ours too.
         **kwargs
             Passed on to ``ax.plot`` for the points.
 
@@ -351,13 +378,15 @@ class ReliabilityDisplay(OfEstimator):
         if ax is None:
             ax = style.new_axes(width=5.4, height=6.4 if counts else 5.4)
         diagram = Diagram(ax)
+        labels = names_of(label, len(self.bins), "label")
         first = len(diagram.lines)
         several = first + len(self.bins) > 1
         self.ax_, self.figure_ = ax, ax.figure
         self.lines_, self.bars_, self.resamples_, self.counts_ = [], [], [], []
+        self.recalibrated_ = []
         self.diagonal_ = diagram.diagonal()
         for number, bins in enumerate(self.bins):
-            name = self.names[number] or f"model {first + number + 1}"
+            name = labels[number] or self.names[number] or f"model {first + number + 1}"
             line = diagram.line(bins, first + number, label=name, **kwargs)
             self.lines_.append(line)
             color = str(line.get_color())
@@ -366,6 +395,9 @@ class ReliabilityDisplay(OfEstimator):
             elif self.uncertainty == "bootstrap":
                 shade = color if several else style.MUTED
                 self.resamples_.append(diagram.resamples(self.resamples[number], shade))
+            if self.recalibrated:
+                shade = color if several else style.MUTED
+                self.recalibrated_.append(diagram.staircase(self.recalibrated[number], shade))
         self.line_ = self.lines_[0]
         self.counts_ax_ = diagram.counts() if counts else None
         if self.counts_ax_ is not None:
@@ -374,9 +406,9 @@ class ReliabilityDisplay(OfEstimator):
                 for bins, line in zip(self.bins, self.lines_, strict=True)
             ]
         diagram.fit()
-        diagram.label(self.bins, self._words())
-        diagram.title(None if several else self.names[0])
-        self.legend_ = diagram.legend() if several else None
+        diagram.label(self.bins, self._words(), "line: recalibrated" if self.recalibrated else "")
+        diagram.title(None if several or label is not None else self.names[0], title)
+        self.legend_ = diagram.legend() if several or label is not None else None
         diagram.make_room()
         return self
 
@@ -391,6 +423,7 @@ class ReliabilityDisplay(OfEstimator):
         uncertainty: Uncertainty | None,
         n_resamples: int,
         rng: Any,
+        recalibrated: bool,
         rows: Sequence[Callable[[], Observations]] = (),
     ) -> ReliabilityDisplay:
         """Bin and, where asked for, resample; ``rows`` gives the rows of each result."""
@@ -413,6 +446,7 @@ class ReliabilityDisplay(OfEstimator):
             name=None if unnamed else [str(name) for name in names],
             uncertainty=uncertainty,
             resamples=resamples,
+            recalibrated=[result.recalibrated for result in results] if recalibrated else (),
         )
 
     def _words(self) -> str:

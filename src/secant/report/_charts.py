@@ -7,10 +7,11 @@ HTML, placed by percentages. Styles, among them those for dark screens and paper
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
+from secant._drawing.order import SCORES
 from secant._drawing.thin import thin
 from secant._drawing.ticks import each_score, equal_fractions, equal_steps
 from secant.report._html import Markup, tag
@@ -20,10 +21,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from secant._base.types import FloatArray
-    from secant._results.calibration import Calibration
-    from secant._results.parts import Curve
+    from secant._results.parts import Curve, Recalibrated
 
 __all__ = [
+    "Drawable",
     "cumulative",
     "distribution",
     "ece_by_bins",
@@ -50,6 +51,17 @@ _TRIANGLE_NAME = "noise, \N{PLUS-MINUS SIGN}2\N{GREEK SMALL LETTER SIGMA}"
 _NAME_WIDTH = 0.2
 # Least distance of neighbouring labels at the side of a chart, as a share of its height.
 _APART = 0.085
+
+
+class Drawable(Protocol):
+    """What a cumulative plot is made of: a result, or some batches of a monitor."""
+
+    @property
+    def curve(self) -> Curve: ...
+    @property
+    def sigma(self) -> float: ...
+    @property
+    def weighted(self) -> bool: ...
 
 
 def picture(*parts: object, **attributes: Any) -> Markup:
@@ -83,9 +95,7 @@ def gridlines(ticks: Iterable[Tick]) -> Markup:
 # --- the cumulative plot --------------------------------------------------------------------------
 
 
-def view(
-    result: Calibration, others: Sequence[Calibration], *, steps: bool = True
-) -> dict[str, Any]:
+def view(result: Drawable, others: Sequence[Drawable], *, steps: bool = True) -> dict[str, Any]:
     """Return how the axes of the cumulative plot stand when this result is being read.
 
     The vertical axis has room for the curves of ``others`` too. ``wide`` and ``narrow`` are the
@@ -105,13 +115,13 @@ def view(
     }
 
 
-def _free_side(result: Calibration) -> str:
+def _free_side(result: Drawable) -> str:
     """Return on which side of the triangle there is no curve."""
     start = result.curve.difference[result.curve.fraction <= _NAME_WIDTH]
     return "below" if start.max() > 2 * result.sigma else "above"
 
 
-def height(results: Iterable[Calibration]) -> Axis:
+def height(results: Iterable[Drawable]) -> Axis:
     """Return a vertical axis with room for curves and for the noise beside them."""
     return axis(
         value
@@ -120,7 +130,7 @@ def height(results: Iterable[Calibration]) -> Axis:
     )
 
 
-def cumulative(results: Sequence[Calibration], first: dict[str, Any], tool: Markup) -> Markup:
+def cumulative(results: Sequence[Drawable], first: dict[str, Any], tool: Markup) -> Markup:
     """Return the cumulative plot of some results, with the tool that reads it."""
     vertical = Axis(first["low"], first["high"])
     found = tag("g", id="found")
@@ -144,7 +154,7 @@ def cumulative(results: Sequence[Calibration], first: dict[str, Any], tool: Mark
     fractions = [(k / 5, f"{20 * k}%") for k in range(6)]
     return tag(
         "div",
-        tag("p", "Cumulative difference: happened \N{MINUS SIGN} forecast", class_="axis-name"),
+        tag("p", "Cumulative difference: outcome \N{MINUS SIGN} forecast", class_="axis-name"),
         tag("p", share_of(results), class_="axis-name end"),
         tag(
             "div",
@@ -155,24 +165,25 @@ def cumulative(results: Sequence[Calibration], first: dict[str, Any], tool: Mark
             labels("bottom", first["wide"], kind="wide"),
             labels("bottom", first["narrow"], kind="narrow"),
             _noise_hint(ends, first["noise"]),
+            tag("div", id="signs", aria_hidden="true"),
             tool,
             class_="area",
             id="area",
         ),
-        tag("p", "score of the prediction", class_="axis-name below end"),
+        tag("p", SCORES.long_name, class_="axis-name below end"),
         class_="chart cumulative",
         id="plot",
     )
 
 
-def share_of(results: Sequence[Calibration]) -> str:
+def share_of(results: Sequence[Drawable]) -> str:
     """Name what fractions are fractions of."""
     return (
         "share of weight" if any(result.weighted for result in results) else "share of predictions"
     )
 
 
-def _thinned(results: Sequence[Calibration]) -> Iterable[tuple[Calibration, Any, dict[str, Any]]]:
+def _thinned(results: Sequence[Drawable]) -> Iterable[tuple[Drawable, Any, dict[str, Any]]]:
     for number, result in enumerate(results):
         kept = thin(result.curve.fraction, result.curve.difference, 1000)
         yield result, kept, {"class_": f"curve model-{number % 5}", "data_series": number}
@@ -225,20 +236,23 @@ def sparkline(curve: Curve, sigma: float) -> Markup:
 # --- bins -----------------------------------------------------------------------------------------
 
 
-def reliability(bins: dict[str, list[dict[str, Any]]]) -> Markup:
-    """Return the reliability diagram, empty but for its diagonal until a number of bins is set."""
+def reliability(bins: dict[str, list[dict[str, Any]]], recalibrated: Recalibrated) -> Markup:
+    """Return the reliability diagram: bins are drawn when their number is set, the rest now."""
     square = _reliability_axis(bins)
+    scores, forecasts = recalibrated.line
+    kept = thin(scores, forecasts, 500)
+    stairs = square.across(scores[kept]), square.up(forecasts[kept])
     ticks = square.ticks()
     return tag(
         "div",
-        tag("p", "happened", class_="axis-name"),
+        tag("p", "mean outcome", class_="axis-name"),
         tag(
             "div",
             picture(
                 gridlines(ticks),
                 tag("path", d=f"M0 {UNIT:g}L{UNIT:g} 0", class_="diagonal"),
                 tag("path", d="M0 0", class_="limits"),
-                tag("path", d="M0 0", class_="joined"),
+                line(*stairs, class_="recalibrated"),
                 tag("path", d="M0 0", class_="dots"),
             ),
             labels("left", ticks),

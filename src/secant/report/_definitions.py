@@ -24,11 +24,29 @@ _ECE = (
     "and outcome over the bins. The noise floor is what perfect calibration would give on average."
 )
 
+_PARTS = (
+    "Miscalibration (what a monotone recalibration would take away) minus discrimination (what "
+    "that gains over the base rate as forecast) plus uncertainty (the score of the base rate)."
+)
+
 DEFINITIONS = {
     "Predictions": "How many predictions were assessed.",
     "Mean forecast": "The average of the predicted probabilities.",
-    "Happened": "How often the event happened, to be compared with the mean forecast.",
-    "In units of noise": "ECCE-R divided by sigma, its scale under perfect calibration.",
+    "Mean outcome": "How often the event happened, to be compared with the mean forecast.",
+    "Steepest place": (
+        "Over all ranges of scores, the one shown to be farthest off: somewhere predictions are "
+        "off by at least this much, as far as the confidence level goes."
+    ),
+    "Brier score": (
+        "The mean squared difference between forecast and outcome. What a monotone recalibration "
+        "would take away is miscalibration, a little overstated since it is fitted to these data."
+    ),
+    "Log loss": (
+        "Minus the mean logarithm of the probability given to what happened; infinite where a "
+        "score of 0 or 1 was wrong."
+    ),
+    "Brier score, parts": _PARTS,
+    "Log loss, parts": _PARTS,
     "ECCE-R": _R,
     "ECCE-R, limits": _LIMITS,
     "ECCE-R, in sigma": _SIGMAS.format("1.6"),
@@ -52,7 +70,7 @@ DEFINITIONS = {
         "by its share of the predictions."
     ),
     "noise floor": "The ECE that perfect calibration would give on average, in these bins.",
-    "Forbidden outcomes": (
+    "Scores of 0 or 1 that were wrong": (
         "Events that came after a forecast of exactly 0, or failed to come after one of exactly 1."
     ),
 }

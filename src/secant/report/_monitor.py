@@ -13,7 +13,8 @@ from secant._results.parts import plain
 from secant.report import _charts
 from secant.report._html import join, tag
 from secant.report._page import document
-from secant.report.sections import cumulative, monitor, verdict
+from secant.report._parts import caption
+from secant.report.sections import cumulative, header, monitor
 
 if TYPE_CHECKING:
     from secant._base.types import NumberArray
@@ -35,7 +36,7 @@ def render(history: MonitorHistory, *, title: str, about: Provenance, version: s
     """Return the page as HTML."""
     # What is read first are the batches since it began.
     episodes = list(reversed(history.episodes))
-    views = [_charts.view(each, episodes) for each in episodes]  # type: ignore[arg-type]
+    views = [_charts.view(each, episodes) for each in episodes]
     numbers = {
         "secant": version,
         "title": title,
@@ -45,7 +46,7 @@ def render(history: MonitorHistory, *, title: str, about: Provenance, version: s
         "monitor": history.to_dict(),
     }
     body = join(
-        verdict.header(title, history.n, about),
+        header.header(title, history.n, about),
         monitor.answer(history),
         monitor.evidence(history),
         _curves(episodes, views[0], history),
@@ -57,7 +58,7 @@ def render(history: MonitorHistory, *, title: str, about: Provenance, version: s
             tag("p", monitor.rests_on(history), class_="lead"),
             tag("p", ASSUMES, class_="lead"),
         ),
-        verdict.provenance(about, history.n, _METHODS, version),
+        header.provenance(about, history.n, _METHODS, version),
         tag("footer", f"Made with secant {version}."),
     )
     return document(title, body, numbers, {"models": views, "groups": []})
@@ -66,9 +67,9 @@ def render(history: MonitorHistory, *, title: str, about: Provenance, version: s
 def _curves(episodes: list[Episode], first: dict[str, Any], history: MonitorHistory) -> Markup:
     """Return the cumulative plot of the batches before and since, with the tool that reads it."""
     names = [each.name for each in episodes]
-    keys = [verdict.caption(number, names, "span") for number in range(len(names))]
+    keys = [caption(number, names, "span") for number in range(len(names))]
     return join(
-        cumulative.section(episodes, first),  # type: ignore[arg-type]
+        cumulative.section(episodes, first),
         tag("p", *keys, class_="legend", aria_label="Lines") if len(names) > 1 else None,
         tag("p", _CHOSEN, class_="lead") if history.alarm else None,
     )

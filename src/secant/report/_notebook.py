@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from secant._drawing.style import TOO_HIGH, TOO_LOW
+from secant._drawing.findings import findings
 from secant._drawing.thin import thin
 from secant._drawing.timeline import places
 from secant.report._charts import height, line, picture
@@ -31,7 +31,9 @@ _EVIDENCE_SAYS = (
 
 
 def small_picture(result: Calibration) -> Markup:
-    """Return the curve with the secant over its worst range, as an SVG that styles itself.
+    """Return the curve with secants over what was found, as an SVG that styles itself.
+
+    Where nothing was found the secant over the worst range is grey: it could be noise.
 
     Parameters
     ----------
@@ -46,8 +48,10 @@ def small_picture(result: Calibration) -> Markup:
     curve, vertical = result.curve, height([result])
     kept = thin(curve.fraction, curve.difference, _COLUMNS)
     across, up = UNIT * curve.fraction, vertical.up(curve.difference)
-    ends = np.sort([curve.difference.argmin(), curve.difference.argmax()])
-    color = TOO_HIGH if result.worst.miscalibration < 0 else TOO_LOW
+    secants = [
+        line(UNIT * each.ends[:, 0], vertical.up(each.ends[:, 1]), **_stroke(each.color, 3))
+        for each in findings(result)
+    ]
     zero = np.asarray([0.0, UNIT]), vertical.up(np.zeros(2))
     noise = vertical.up(np.asarray([-2, 0, 2]) * result.sigma)
 
@@ -55,7 +59,7 @@ def small_picture(result: Calibration) -> Markup:
         line(np.asarray([0.0, 25.0, 0.0]), noise, fill="currentColor", fill_opacity=0.25),
         line(*zero, **_stroke("currentColor", 1, stroke_opacity=0.3)),
         line(across[kept], up[kept], **_stroke("currentColor", 1.5)),
-        line(across[ends], up[ends], **_stroke(color, 3)) if result.worst.n else None,
+        *secants,
         style=_BOX,
         role="img",
         aria_label=_SAYS,

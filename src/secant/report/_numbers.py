@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from secant._blocks.looking import resolve
+from secant._drawing.findings import cut_at, ends_of
 from secant._drawing.thin import thin
 from secant._metrics.ecce import path, running_sum
 from secant._metrics.ece import Binning
@@ -18,8 +18,7 @@ from secant.errors import InputError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from secant._base.types import BoolArray, FloatArray
-    from secant._blocks.table import Blocks
+    from secant._base.types import FloatArray
     from secant._input.options import Strategy
     from secant._results.calibration import Calibration
     from secant._results.parts import ECE, Interval, Reliability
@@ -77,17 +76,25 @@ def model(result: Calibration, *, most: int, diagrams: int = POSITIONS[-1]) -> d
         **result.to_dict(),
         "text": verdict.text(result),
         "detectable": result.detectable,
-        **readable(result, result.intervals, most=most),
+        **readable(result, result.intervals, most=most, steepest=result.steepest),
         **in_bins(result, diagrams=diagrams),
     }
 
 
-def readable(result: Calibration, found: Sequence[Interval], *, most: int) -> dict[str, Any]:
+def readable(
+    result: Calibration,
+    found: Sequence[Interval],
+    *,
+    most: int,
+    steepest: Interval | None = None,
+) -> dict[str, Any]:
     """Return what the secant tool needs to read a result."""
+    places = [*found, result.worst, *filter(None, [steepest])]
     return {
         "half_width": result._half_width(1.0),  # noqa: SLF001  (limits as in Calibration.between)
         "intervals": [each.to_dict() for each in found],
-        "curve": curve(result, [*found, result.worst], most=most),
+        "steepest": None if steepest is None else steepest.to_dict(),
+        "curve": curve(result, places, most=most),
     }
 
 
@@ -113,12 +120,12 @@ def curve(result: Calibration, ranges: Sequence[Interval], *, most: int) -> dict
         counted; their number ``n``; and as shares of all weight the weight (``fraction``), what was
         forecast (``scored``) and what happened minus what was forecast (``difference``).
     """
-    blocks = _cut_at(result, [each for each in ranges if each.n])
+    blocks = cut_at(result, [each for each in ranges if each.n])
     weight = result._totals.weight  # noqa: SLF001  (sums that no attribute has)
     difference = path(blocks, weight)
     fraction = np.concatenate([[0.0], np.cumsum(blocks.weight)])
     fraction /= fraction[-1]
-    ends = [_ends(blocks, each) for each in ranges if each.n]
+    ends = [ends_of(blocks, each) for each in ranges if each.n]
     kept = np.union1d(thin(fraction, difference, max(most // 4, 1)), np.ravel(ends)).astype(int)
     columns = {
         "score": np.concatenate([blocks.low[:1], blocks.high]),
@@ -129,26 +136,6 @@ def curve(result: Calibration, ranges: Sequence[Interval], *, most: int) -> dict
         "difference": difference,
     }
     return {name: plain(column[kept]) for name, column in columns.items()}
-
-
-def _cut_at(result: Calibration, ranges: Sequence[Interval]) -> Blocks:
-    """Return the blocks of a result, none of which lies across the end of a range."""
-    low, high = (np.sort([getattr(each, end) for each in ranges]) for end in ("low", "high"))
-
-    def across_an_end(blocks: Blocks) -> BoolArray:
-        begins = np.searchsorted(low, blocks.high, "right") - np.searchsorted(
-            low, blocks.low, "right"
-        )
-        stops = np.searchsorted(high, blocks.high) - np.searchsorted(high, blocks.low)
-        return (begins > 0) | (stops > 0)
-
-    return resolve(result._blocks, across_an_end, result._refine)  # noqa: SLF001  (as between does)
-
-
-def _ends(blocks: Blocks, each: Interval) -> tuple[int, int]:
-    """Return the points of the curve at which a range begins and ends."""
-    first, last = np.searchsorted(blocks.low, each.low), np.searchsorted(blocks.high, each.high)
-    return int(first), int(last) + 1
 
 
 def in_bins(result: Calibration, *, diagrams: int) -> dict[str, Any]:

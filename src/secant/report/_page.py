@@ -7,11 +7,14 @@ import hashlib
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
+from secant._results.wording import method
 from secant.report import _charts, _numbers
 from secant.report._html import Markup, data_block, join, tag
+from secant.report._parts import model_name
 from secant.report.sections import bins as _bins
 from secant.report.sections import cumulative, metrics, verdict
 from secant.report.sections import groups as _groups
+from secant.report.sections import header as _header
 from secant.report.sections import segments as _segments
 
 if TYPE_CHECKING:
@@ -42,7 +45,7 @@ def render(
     version: str,
 ) -> str:
     """Return the page as HTML; ``tables`` are groups and the models whose they are."""
-    named = [verdict.model_name(each, number) for number, each in enumerate(names)]
+    named = [model_name(each, number) for number, each in enumerate(names)]
     most = min(_POINTS_A_MODEL, _POINTS // max(len(results), 1))
     bins = _numbers.POSITIONS[-1] if len(results) <= _FEW_MODELS else _FEWER_BINS
     models = [_numbers.model(result, most=most, diagrams=bins) for result in results]
@@ -66,14 +69,14 @@ def render(
     everyone = [*results, *(row.calibration for _, each in tables for row in each.rows)]
     rows = _count(results, tables)
     body = join(
-        verdict.header(title, rows, about),
+        _header.header(title, rows, about),
         verdict.verdicts(named, results, groups),
         cumulative.section(drawn, (views["models"] or views["groups"])[0]),
-        _bins.section(named, models) if models else None,
+        _bins.section(named, models, results) if models else None,
         _bins.scores(named, models, results) if models else None,
         *map(_section, groups),
         metrics.section(named, results, models) if models else None,
-        verdict.provenance(about, rows, _methods(everyone), version),
+        _header.provenance(about, rows, _methods(everyone), version),
         tag("footer", f"Made with secant {version}."),
     )
     return document(title, body, numbers, views)
@@ -99,7 +102,7 @@ def _methods(everyone: Sequence[Calibration]) -> list[str]:
     """Return how P-values were obtained, each way once."""
     by_metric = zip(*(each.statistics for each in everyone), strict=True)
     pairs = [pair for pairs in by_metric for pair in pairs]
-    return list(dict.fromkeys(f"{metric.name}: {value.method}" for metric, value in pairs))
+    return list(dict.fromkeys(f"{metric.name}: {method(value.method)}" for metric, value in pairs))
 
 
 def document(title: str, body: Markup, numbers: dict[str, Any], views: dict[str, Any]) -> str:

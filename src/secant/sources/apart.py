@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from secant._blocks.looking import Frugal
+from secant._blocks.looking import Clustered, Frugal
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
+    from secant._blocks.cluster_sums import ClusterSums
     from secant._blocks.looking import Source
     from secant._blocks.table import Blocks, Totals
 
@@ -49,6 +50,14 @@ class Apart:
     def source(self, number: int) -> Source:
         """Return one group by itself."""
         return self._sources[number]
+
+    def cluster_sums(self, tables: Sequence[Blocks], limit: int) -> list[ClusterSums]:
+        """Return the sums by cluster and cell of every group."""
+        found: list[ClusterSums] = []
+        for source, blocks in zip(self._sources, tables, strict=True):
+            assert isinstance(source, Clustered)  # noqa: S101
+            found += source.cluster_sums([blocks], limit)
+        return found
 
     def affords(self, number: int, blocks: Blocks) -> bool:
         """Tell whether all distinct scores in blocks can be had."""

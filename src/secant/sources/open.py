@@ -4,21 +4,23 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, TypeVar
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 from secant._base.extras import require
 from secant._input.arraylike import device_of
+from secant._input.clusters import SAMPLE, cluster_codes, repeated, telling
 from secant._input.columns import SELECTED, check_column, column_name, named_columns
 from secant._input.groups import grouped, key_order, split
-from secant._input.observations import observations
+from secant._input.observations import check_alignment, observations
 from secant._input.options import AS_USUAL
-from secant.errors import Argument, InputError
+from secant.errors import Argument, InputError, SecantError
 from secant.sources.apart import Apart
 from secant.sources.rows import RowSource
 from secant.sources.streams import readable, staying
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Collection, Sequence
 
     from secant._base.types import IntArray
     from secant._blocks.looking import Groups, Source
@@ -26,9 +28,7 @@ if TYPE_CHECKING:
     from secant._input.observations import Observations
     from secant._input.options import Reading
 
-_Read = TypeVar("_Read")
-
-__all__ = ["open_columns", "open_groups", "open_rows", "open_source"]
+__all__ = ["open_columns", "open_groups", "open_rows", "open_source", "repeated_units"]
 
 
 def open_source(
@@ -37,6 +37,7 @@ def open_source(
     *,
     data: Any = None,
     sample_weight: Any = None,
+    clusters: Any = None,
     reading: Reading = AS_USUAL,
 ) -> Source:
     """Return the source of blocks for what the user passed.
@@ -47,9 +48,12 @@ def open_source(
         If the predictions cannot be used, or cannot be found in ``data``.
     """
     if data is None:
-        _refuse_names(y_true=y_true, y_prob=y_prob)
-        return _rows(y_true, y_prob, sample_weight, reading)
-    columns = named_columns(y_true, y_prob, sample_weight, reading=reading)
+        _refuse_names(y_true=y_true, y_prob=y_prob, clusters=clusters)
+        if clusters is None and _on_a_device(y_true, y_prob, sample_weight):
+            return _tensors(y_true, y_prob, sample_weight, reading)
+        seen = observations(y_true, y_prob, sample_weight, reading)
+        return RowSource(_clustered(seen, clusters, y_true=y_true, y_prob=y_prob))
+    columns = named_columns(y_true, y_prob, sample_weight, clusters=clusters, reading=reading)
     data = readable(data, columns.names, lambda names: columns.check(names, Argument("data")))
     if _is_files(data):
         from secant.sources.files.source import open_files  # noqa: PLC0415  (pyarrow is an extra)
@@ -60,7 +64,16 @@ def open_source(
         from secant.sources.engines.source import open_engine  # noqa: PLC0415  (as narwhals is)
 
         return open_engine(table, columns)
-    return _read(table, columns, _rows)
+    if isinstance(table, Mapping) and clusters is None:
+        wanted = (columns.y_true, columns.y_prob, columns.sample_weight)
+        y, p, w = (None if name is None else table.get(name) for name in wanted)
+        if _on_a_device(y, p, w):
+            columns.check(_names(table), Argument("data"))
+            try:
+                return _tensors(y, p, w, columns.reading)
+            except InputError as error:
+                raise columns.explain(error) from error
+    return RowSource(_read(table, columns))
 
 
 def open_groups(
@@ -70,6 +83,7 @@ def open_groups(
     *,
     data: Any = None,
     sample_weight: Any = None,
+    clusters: Any = None,
     reading: Reading = AS_USUAL,
 ) -> Groups:
     """Return the groups of what the user passed, in the order of their keys.
@@ -83,8 +97,9 @@ def open_groups(
         without = " must give the groups of predictions; got None (without groups there is assess)"
         raise InputError(Argument("by"), without)
     if data is None:
-        _refuse_names(y_true=y_true, y_prob=y_prob, by=by)
+        _refuse_names(y_true=y_true, y_prob=y_prob, by=by, clusters=clusters)
         seen = observations(y_true, y_prob, sample_weight, reading)
+        seen = _clustered(seen, clusters, y_true=y_true, y_prob=y_prob)
         if any(column is y_true for column in (by if isinstance(by, list) else [by])):
             raise InputError(
                 Argument("by"), " holds the outcomes, ", Argument("y_true"), f": {SELECTED}"
@@ -93,7 +108,7 @@ def open_groups(
         several = isinstance(keys[0], tuple)
         names = tuple(f"group {i + 1}" for i in range(len(keys[0]))) if several else ("group",)
         return _apart(seen, keys, codes, names)
-    columns = named_columns(y_true, y_prob, sample_weight, by, reading=reading)
+    columns = named_columns(y_true, y_prob, sample_weight, by, clusters, reading=reading)
     data = readable(data, columns.names, lambda names: columns.check(names, Argument("data")))
     if _is_files(data):
         from secant.sources.files.source import open_file_groups  # noqa: PLC0415  (as above)
@@ -104,7 +119,7 @@ def open_groups(
         from secant.sources.engines.source import open_engine_groups  # noqa: PLC0415  (as above)
 
         return open_engine_groups(table, columns)
-    seen = _read(table, columns, observations)
+    seen = _read(table, columns)
     values = [_column(table, name) for name in columns.by]
     try:
         keys, codes = grouped(values if len(values) > 1 else values[0], seen.rows)
@@ -142,6 +157,64 @@ def open_rows(
     source = open_source(y_true, y_prob, data=data, sample_weight=sample_weight, reading=reading)
     assert isinstance(source, RowSource)  # noqa: S101
     return source.in_memory()
+
+
+def repeated_units(data: Any, used: Collection[str | None]) -> str | None:
+    """Say which column looks like the id of units that have several rows each; None if none does.
+
+    Only the first rows are looked at, of tables in memory and of files; an engine is not asked.
+
+    Parameters
+    ----------
+    data
+        As in :func:`open_source`.
+    used
+        The columns that are used, and so are no such thing.
+    """
+
+    def unused(names: Sequence[str]) -> list[str]:
+        return [name for name in telling(names) if name not in used]
+
+    if _is_files(data):
+        columns, every = _of_files(data, unused)
+    elif isinstance(data, Mapping) or _is_frame(data):
+        table = _table(data)
+        names = unused([str(name) for name in _names(table)])
+        whole = [(name, _column(table, name)) for name in names if name in _names(table)]
+        # A mapping may hold anything beside what is used.
+        arrays = {name: values for name, values in whole if _is_column(values)}
+        columns = {name: values[:SAMPLE] for name, values in arrays.items()}
+        every = all(len(values) <= SAMPLE for values in arrays.values())
+    else:
+        return None
+    found = (repeated(name, values, all_rows=every) for name, values in columns.items())
+    return next((each for each in found if each is not None), None)
+
+
+def _of_files(
+    data: Any, choose: Callable[[Sequence[str]], list[str]]
+) -> tuple[dict[str, Any], bool]:
+    """Return the first rows of some columns; none where these cannot be read, and need not be."""
+    from secant.sources.files.formats import arrow  # noqa: PLC0415  (pyarrow is an extra)
+    from secant.sources.files.source import first_rows  # noqa: PLC0415
+
+    try:
+        return first_rows(data, choose, SAMPLE)
+    except (SecantError, arrow().ArrowException):
+        return {}, True
+
+
+def _is_column(values: Any) -> bool:
+    """Tell whether something is a list, or a column of one of the libraries."""
+    typed = hasattr(values, "dtype") or hasattr(values, "type")
+    return isinstance(values, list) or (typed and getattr(values, "ndim", 1) == 1)
+
+
+def _is_frame(data: Any) -> bool:
+    """Tell whether ``data`` is a data frame in memory."""
+    narwhals = require("narwhals", "frames", "data frames and tables of engines need")
+    frame = narwhals.from_native(data, pass_through=True)
+    return frame is not data and not _is_lazy(frame)
 
 
 def open_columns(data: Any, wanted: Mapping[str, Any], *, asked: str) -> dict[str, Any]:
@@ -224,13 +297,14 @@ def _refuse_names(**arguments: Any) -> None:
             )
 
 
-def _rows(y_true: Any, y_prob: Any, sample_weight: Any, reading: Reading) -> Source:
-    """Return the source for arrays; what lies on a device stays there."""
-    if any(device_of(column) for column in (y_true, y_prob, sample_weight)):
-        from secant.sources.tensors.source import open_tensors  # noqa: PLC0415  (as above)
+def _on_a_device(*columns: Any) -> bool:
+    return any(device_of(column) for column in columns)
 
-        return open_tensors(y_true, y_prob, sample_weight, reading)
-    return RowSource(observations(y_true, y_prob, sample_weight, reading))
+
+def _tensors(y_true: Any, y_prob: Any, sample_weight: Any, reading: Reading) -> Source:
+    from secant.sources.tensors.source import open_tensors  # noqa: PLC0415  (as above)
+
+    return open_tensors(y_true, y_prob, sample_weight, reading)
 
 
 def _apart(seen: Observations, keys: list[Any], codes: IntArray, by: tuple[str, ...]) -> Apart:
@@ -287,15 +361,28 @@ def _names(table: Any) -> Sequence[str]:
     return list(table) if isinstance(table, Mapping) else table.columns
 
 
-def _read(table: Any, columns: Columns, read: Callable[..., _Read]) -> _Read:
+def _read(table: Any, columns: Columns) -> Observations:
     """Check the columns of a table in memory, without copying what needs no copy."""
     columns.check(_names(table), Argument("data"))
     weight = None if columns.sample_weight is None else _column(table, columns.sample_weight)
     labels, scores = _column(table, columns.y_true), _column(table, columns.y_prob)
+    clusters = None if columns.clusters is None else _column(table, columns.clusters)
     try:
-        return read(labels, scores, weight, columns.reading)
+        seen = observations(labels, scores, weight, columns.reading)
+        return _clustered(seen, clusters)
     except InputError as error:
         raise columns.explain(error) from error
+
+
+def _clustered(seen: Observations, clusters: Any, **aligned: Any) -> Observations:
+    """Return rows that know which of them belong together."""
+    if clusters is None:
+        return seen
+    if clusters is aligned.get("y_true"):
+        holds = Argument("clusters"), " holds the outcomes, ", Argument("y_true")
+        raise InputError(*holds, "; it must tell which rows belong together")
+    check_alignment(**aligned, clusters=clusters)
+    return replace(seen, clusters=cluster_codes(clusters, seen.rows))
 
 
 def _column(table: Any, name: str) -> Any:

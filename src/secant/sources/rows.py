@@ -5,25 +5,27 @@ from __future__ import annotations
 import math
 from contextlib import closing
 from functools import cached_property
-from typing import TYPE_CHECKING, Protocol, TypeGuard
+from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeGuard, runtime_checkable
 
 import numpy as np
 
 from secant._blocks.cell_sums import CellSums, row_totals
+from secant._blocks.cluster_sums import Adder
 from secant._blocks.grids import DyadicGrid, SampledGrid
 from secant._blocks.refining import Refinement, join, pick
-from secant._blocks.table import Blocks, Totals, collapse
+from secant._blocks.table import Blocks, Totals, collapse, completed
 from secant._input.observations import Chunk, Observations, observations
 from secant._input.options import Reading
 
 if TYPE_CHECKING:
-    from collections.abc import Generator
+    from collections.abc import Generator, Sequence
 
     from secant._base.types import FloatArray, Forbidden, IntArray
+    from secant._blocks.cluster_sums import ClusterSums
     from secant._blocks.grids import BucketGrid
     from secant._input.options import WeightKind
 
-__all__ = ["RowSource", "Rows", "in_memory"]
+__all__ = ["RowSource", "Rows", "ScoreSums", "in_memory"]
 
 # Up to this many rows sorting everything is as quick as cutting into cells, and keeps every point.
 SORT_UP_TO = 1 << 16
@@ -61,6 +63,11 @@ class Rows(Protocol):
         ...
 
     @property
+    def outcome_weights(self) -> tuple[float, float] | None:
+        """What the outcomes 0 and 1 weigh, on top of the weights of rows."""
+        ...
+
+    @property
     def refused(self) -> Forbidden:
         """The rows whose score rules out what happened; known after a first walk."""
         ...
@@ -78,11 +85,37 @@ class Rows(Protocol):
         ...
 
 
-class RowSource:
-    """Observations in rows: sorted when few, cut into cells when many."""
+@runtime_checkable
+class ClusteredRows(Protocol):
+    """Rows that belong together in clusters."""
 
-    def __init__(self, rows: Rows) -> None:
+    def with_clusters(self, size: int) -> Generator[tuple[Chunk, IntArray]]:
+        """Walk over the rows of positive weight, with the number of each one's cluster."""
+        ...
+
+
+class ScoreSums(NamedTuple):
+    """Sums of w|r - s|, of w s(1 - s) and of w times the log loss, which may be infinite."""
+
+    residual: float
+    wv: float
+    log_loss: float
+
+
+class RowSource:
+    """Observations in rows: sorted when few, cut into cells when many.
+
+    Parameters
+    ----------
+    rows
+        The observations.
+    log_loss
+        Whether the first look sums it; as a rule where rows are not in memory, to be asked later.
+    """
+
+    def __init__(self, rows: Rows, *, log_loss: bool | None = None) -> None:
         self._observations = rows
+        self._log_loss = not self.is_in_memory if log_loss is None else log_loss
 
     @property
     def sampling(self) -> bool:
@@ -107,7 +140,13 @@ class RowSource:
 
     def cell_sums(self, *, moments: bool = False) -> CellSums:
         """Return empty sums over cells made for these rows."""
-        return CellSums(self._grid, sampling=self.sampling, moments=moments)
+        return CellSums(
+            self._grid,
+            sampling=self.sampling,
+            moments=moments or self._observations.outcome_weights is not None,
+            outcome_weights=self._observations.outcome_weights,
+            log_loss=self._log_loss,
+        )
 
     def shuffled(self, rng: np.random.Generator) -> tuple[Blocks, Totals]:
         """Return one block a row, equal scores in random order, as the paper has it."""
@@ -141,6 +180,7 @@ class RowSource:
             self._grid,
             sampling=self.sampling,
             counted=self._observations.counted,
+            outcome_weights=self._observations.outcome_weights,
         )
 
     @property
@@ -154,7 +194,12 @@ class RowSource:
             return self._observations
         rows = self._all_rows()
         kind: WeightKind = "frequency" if self._observations.counted else "sampling"
-        return observations(rows.labels, rows.scores, rows.weights, Reading(kind))
+        return observations(
+            rows.labels,
+            rows.scores,
+            rows.weights,
+            Reading(kind, outcome_weights=self._observations.outcome_weights),
+        )
 
     def sorted_rows(self) -> Chunk:
         """Return every score, response and weight in the order of scores, then of weights.
@@ -165,6 +210,30 @@ class RowSource:
         rows = self._all_rows()
         keys = (rows.scores,) if rows.weights is None else (rows.weights, rows.scores)
         return pick(rows, np.lexsort(keys))
+
+    def cluster_sums(self, tables: Sequence[Blocks], limit: int) -> list[ClusterSums]:
+        """Return the sums by cluster and cell of these rows, the only group there is."""
+        (blocks,) = tables
+        adder = Adder(blocks, limit, counted=self._observations.counted)
+        assert isinstance(self._observations, ClusteredRows)  # noqa: S101
+        with closing(self._observations.with_clusters(CHUNK)) as chunks:
+            for chunk, clusters in chunks:
+                adder.add(chunk, clusters)
+        return [adder.sums()]
+
+    def score_sums(self) -> ScoreSums:
+        """Walk over all rows for the sums that proper scores need and blocks do not have."""
+        parts = []
+        with closing(self._observations.chunks(CHUNK)) as chunks, np.errstate(divide="ignore"):
+            for scores, labels, weights in chunks:
+                s = scores.astype(np.float64, copy=False)
+                # The chance given to what happened: s after an event, else 1 - s.
+                chance = np.abs((1 - labels) - s)
+                columns = [1 - chance, s * (1 - s), -np.log(chance)]
+                if weights is not None:
+                    columns = [weights * column for column in columns]
+                parts.append([float(column.sum()) for column in columns])
+        return ScoreSums(*map(math.fsum, zip(*parts, strict=True)))
 
     def recheck(self) -> None:
         """Raise SecantError if the arrays are seen to have changed since they were checked."""
@@ -217,14 +286,26 @@ class RowSource:
     def _collapse(
         self, rows: Chunk, *, moments: bool = False, order: IntArray | None = None
     ) -> Blocks:
-        counted = self._observations.counted
-        return collapse(*rows, counted=counted, moments=moments, order=order)
+        seen = self._observations
+        return collapse(
+            *rows,
+            counted=seen.counted,
+            moments=moments,
+            order=order,
+            outcome_weights=seen.outcome_weights,
+        )
 
     def _totals(self, rows: Chunk, blocks: Blocks) -> Totals:
-        variance = rows.scores * (1 - rows.scores)
-        wwe = float(blocks.up.sum() + blocks.down.sum())
-        sampling = self._observations.sampling
-        return row_totals(rows, variance, sampling=sampling, known_wwe=wwe)
+        seen = self._observations
+        totals = row_totals(
+            rows,
+            rows.scores * (1 - rows.scores),
+            sampling=seen.sampling,
+            outcome_weights=seen.outcome_weights,
+            log_loss=self._log_loss,
+        )
+        weighted = seen.sampling or seen.outcome_weights is not None
+        return totals if weighted else completed(totals, blocks)
 
 
 def in_memory(source: object) -> TypeGuard[RowSource]:

@@ -11,10 +11,10 @@ from secant._results import wording
 def test_the_worst_range_is_read_first(visit, paper, paper_page):
     with visit(paper_page) as page:
         agrees(page, paper)
-        assert page.inner_text("#read-scores") == "0.292 to 1.000"
-        assert page.inner_text("#read-n") == "29,955"
-        assert page.inner_text("#read-miscalibration") == "\N{MINUS SIGN}2.51 points"
-        assert page.inner_text("#read-limits") == "\N{MINUS SIGN}3.15 to \N{MINUS SIGN}1.87"
+        assert page.inner_text("#read-says") == (
+            "Scores 0.292 to 1.000, 29,955 predictions: mean forecast 71.1%, mean outcome 68.6%, "
+            "too high by 2.51 points (1.87 to 3.15)."
+        )
 
 
 @pytest.mark.parametrize(("start", "stop"), [(0.2, 0.5), (0.9, 0.05), (0.33, 0.336), (0.5, 1.2)])
@@ -62,7 +62,7 @@ def test_every_step_of_a_drag_is_read(visit, paper_page):
     with visit(paper_page) as page:
         page.evaluate(
             "window.reads = 0; new MutationObserver(() => window.reads++)"
-            ".observe(document.getElementById('read-n'), {childList: true})"
+            ".observe(document.querySelector('#read-says span'), {childList: true})"
         )
         drag(page, 0.1, 0.8, steps=30)
         assert page.evaluate("window.reads") >= 29  # the first step may tell a click from a drag
@@ -163,17 +163,46 @@ def test_a_finger_drags_too(visit, paper, paper_page):
         agrees(page, paper)
 
 
-def test_ranges_found_are_buttons(visit, paper, paper_page):
+def test_each_piece_the_steepest_place_and_everything_are_buttons(visit, paper, paper_page):
     with visit(paper_page) as page:
         buttons = page.locator("#presets button")
-        assert buttons.count() == len(paper.intervals) + 1
-        assert "too high" in buttons.first.inner_text()
-        buttons.last.click()
-        assert chosen(page)["n"] == paper.n
-        agrees(page, paper)
-        assert buttons.last.get_attribute("aria-pressed") == "true"
-        buttons.first.click()
-        assert (chosen(page)["low"], chosen(page)["high"]) == (paper.worst.low, paper.worst.high)
+        texts = buttons.all_inner_texts()
+        assert [text.partition(": ")[0] for text in texts] == [
+            "0.292 to 1.000",
+            "0.026 to 0.292",
+            "Steepest, 0.004 to 0.210",
+            "All predictions",
+        ]
+        assert [text.rpartition(", ")[2] for text in texts] == [
+            "too high", "too low", "too low", "too high"
+        ]  # fmt: skip
+        found = [*paper.intervals, paper.steepest, paper.between(0, 1)]
+        for number, each in enumerate(found):
+            buttons.nth(number).click()
+            assert buttons.nth(number).get_attribute("aria-pressed") == "true"
+            assert (chosen(page)["low"], chosen(page)["high"]) == (each.low, each.high)
+            agrees(page, paper)
+        assert page.locator("#found rect").count() == 2
+        assert page.locator("#signs span").all_inner_texts() == [
+            "\N{MINUS SIGN} too high",
+            "+ too low",
+        ]
+
+
+def test_noise_has_no_direction(visit, tmp_path):
+    rng = np.random.default_rng(0)
+    p = rng.random(2000)
+    result = secant.assess(rng.random(2000) < p, p)
+    assert not result.found
+    result.report(tmp_path / "noise.html")
+    with visit(tmp_path / "noise.html") as page:
+        for words in (page.inner_text("#secant"), page.inner_text(".verdicts")):
+            assert "too high" not in words
+            assert "too low" not in words
+        assert "could be noise" in page.inner_text("#presets")
+        assert "could be noise" in page.inner_text("#caliper-text")
+        assert page.get_attribute("#readout", "data-mood") == "unsure"
+        agrees(page, result)
 
 
 def test_models_are_chosen_by_name(visit, models, full_page):
@@ -209,4 +238,4 @@ def test_a_level_has_all_its_digits(visit, tmp_path):
         tmp_path / "level.html"
     )
     with visit(tmp_path / "level.html") as page:
-        assert "99.75% limits" in page.inner_text("#readout")
+        assert page.inner_text("#read-level") == "99.75% limits"

@@ -20,14 +20,14 @@ def test_every_number_has_its_definition():
     result = secant.assess([1, *[0, 1] * 20], [0.0, *[0.4, 0.6] * 20])
     column = metrics._column(result, _numbers.model(result, most=100))
     assert set(column) <= set(DEFINITIONS)
-    assert {"ECE, 15 equal widths", "Forbidden outcomes"} <= set(column)
+    assert {"ECE, 15 equal widths", "Scores of 0 or 1 that were wrong"} <= set(column)
 
 
 def test_what_one_model_lacks_is_a_dash():
     results = [secant.assess([0, 1, 0], p) for p in ([0.0, 0.5, 0.6], [0.0, 0.0, 0.6])]
     numbers = [_numbers.model(each, most=100) for each in results]
     table = metrics.section(["a", "b"], results, numbers)
-    row = re.search(r"Forbidden outcomes.*?</tr>", table)[0]
+    row = re.search(r"Scores of 0 or 1 that were wrong.*?</tr>", table)[0]
     assert re.findall(r"<td[^>]*>(.*?)</td>", row) == ["\N{EN DASH}", "1"]
     assert "<bdi>a</bdi>" in table
     assert ">Value</th>" in metrics.section(["a"], results[:1], numbers[:1])

@@ -50,7 +50,7 @@ def test_rows_open_their_curves(visit, page, found):
         shown = opened.locator("#series button[aria-pressed=true]").inner_text()
         assert shown.startswith("Segment ")
         part = max(rows, key=lambda row: len(row.conditions))
-        assert opened.inner_text("#read-n") == f"{part.calibration.worst.n:,}"
+        assert f"{part.calibration.worst.n:,} predictions" in opened.inner_text("#read-says")
         alone = opened.inner_text("#read-alone")
         assert f"all {found[1].searched} segments searched" in alone
         assert "95% limits" in opened.inner_text("#readout")

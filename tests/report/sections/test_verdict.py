@@ -1,50 +1,71 @@
-"""The top of the page and its end: the verdict, and the numbers to take along."""
+"""The answer on the page: a headline, a sentence and figures; or a table of models."""
 
-import json
 import re
-from datetime import UTC, datetime
 
-from secant.report import Provenance
+import numpy as np
+
+import secant
+import secant.report
+from secant._results import verdict as words
+from secant._results.wording import metric, points
 from secant.report.sections import verdict
+
+
+def plain(markup: str) -> str:
+    """Return the text of some HTML, without what is shown on hovering."""
+    markup = re.sub(r'<span role="tooltip">.*?</span>', "", markup)
+    return re.sub("<[^>]*>", " ", markup)
 
 
 def test_the_words_are_those_of_the_printed_verdict(paper, paper_page):
     text = paper_page.read_text(encoding="utf-8")
     headline, _, rest = str(paper).split("\n")[0].partition(". ")
     assert f"<strong>{headline}.</strong> {rest}" in text
-    for line in str(paper).split("\n")[1:]:
-        assert f"<li>{line}</li>" in text
+    assert f"<li>{words.what_now(paper)}</li>" in text
 
 
-def test_the_numbers_are_downloaded(visit, paper, paper_page, tmp_path):
-    with visit(paper_page) as page:
-        with page.expect_download() as waiting:
-            page.click("#download")
-        path = tmp_path / "numbers.json"
-        waiting.value.save_as(path)
-    model = json.loads(path.read_text(encoding="utf-8"))["models"][0]
-    assert model["ecce_r"]["value"] == paper.ecce_r.value
-    assert model["bins"]["uniform"][6]["ece"] == paper.ece(n_bins=15).value
+def test_the_strip_has_four_figures_and_prose_repeats_none(paper):
+    shown = verdict.verdicts(["a"], [paper], [])
+    values = re.findall(r"<dd>(.*?)</dd>", shown)
+    assert values == ["0.0229", "\N{GREATER-THAN OR EQUAL TO} 11.4 points", "0.180", "66.7%"]
+    below = " ".join(re.findall(r'<dd class="small">(.*?)</dd>', shown))
+    assert "23 events in 1,000; P = 1.3e-23" in below
+    assert "too low, scores 0.004 to 0.210" in below
+    assert "0.00268 is miscalibration; log loss 0.539" in below
+    assert "mean outcome 65.4%" in below
+    prose = plain(re.sub("<dl.*?</dl>", "", shown))
+    for number in ("0.0229", "11.4", "0.180", "66.7", "65.4", "1.3e-23", "0.539"):
+        assert number not in prose
 
 
-def test_the_header_names_the_first_files_and_counts_the_rest():
-    started = datetime(2024, 3, 5, 9, 7, tzinfo=UTC)
-    about = Provenance(files=[f"folder/{each}" for each in "abcde"], started=started)
-    dot = " \N{MIDDLE DOT} "
-    words = re.sub("<[^>]*>", "", verdict.header("T", 1200, about))
-    assert words == "T" + dot.join(
-        ["a", "b", "c", "and 2 more", "1,200 predictions", "5 March 2024, 09:07"]
-    )
+def test_the_steepest_place_stands_in_the_strip_alone():
+    rng = np.random.default_rng(2)
+    scores = rng.random(20_000)
+    narrow = (scores > 0.5) & (scores < 0.53)
+    result = secant.assess(rng.random(20_000) < np.where(narrow, 0.02, 0.98 * scores), scores)
+    assert "Somewhere predictions are" in words.where(result)
+    shown = plain(verdict.verdicts(["a"], [result], []))
+    assert shown.count(f"{points(result.steepest.at_least)} points") == 1
 
 
-def test_a_model_that_stands_alone_needs_no_name():
-    assert verdict.caption(0, ["a"]) is None
-    assert "<bdi>b</bdi>" in verdict.caption(1, ["a", "b"])
-    assert verdict.model_name(None, 1) == "Model 2"
-    assert verdict.model_name("b", 1) == "b"
+def test_where_nothing_was_found_no_place_is_the_steepest():
+    shown = plain(verdict.verdicts(["a"], [secant.assess([0, 1], [0.4, 0.5])], []))
+    assert "none shown" in shown
+    wrong = secant.assess([1, *[0, 1] * 20], [0.0, *[0.4, 0.6] * 20])
+    assert "log loss infinite" in plain(verdict.verdicts(["a"], [wrong], []))
 
 
-def test_the_gate_stands_where_the_numbers_come_from():
-    made = verdict.provenance(Provenance(gate=["<b>"]), None, [], "1.2")
-    assert "<dt>Gate</dt><dd>&lt;b&gt;</dd>" in made
-    assert "<dt>Version</dt><dd>secant 1.2</dd>" in made
+def test_several_models_are_a_table_best_first():
+    rng = np.random.default_rng(5)
+    scores = rng.random(3000)
+    happened = rng.random(3000) < scores
+    results = [secant.assess(happened, scores**power) for power in (2, 1, 1.3)]
+    shown = verdict.verdicts(["a", "b", "c"], results, [])
+    rows = [plain(row).split() for row in re.findall("<tr>.*?</tr>", shown)][1:]
+    assert [row[0] for row in rows] == ["b", "c", "a"]
+    for row, result in zip(rows, (results[1], results[2], results[0]), strict=True):
+        assert metric(result.ecce_r.value) in row
+        assert metric(result.brier.value) in row
+        assert metric(result.log_loss.value) in row
+    assert "2 of 3 models are found to be miscalibrated at 5%." in shown
+    assert rows[0][1:4] == ["could", "be", "noise"]

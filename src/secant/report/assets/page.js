@@ -170,7 +170,6 @@ function drawBins(block, row, strategy) {
   const bars = (row.low ?? []).map((l, k) => `M${x(row.mean_score[k])} ${y(l)}V${y(row.high[k])}`);
   // A line of no length with round ends is a dot that does not stretch with the picture.
   square.querySelector(".dots").setAttribute("d", places.map((at) => `M${at}h0`).join(""));
-  square.querySelector(".joined").setAttribute("d", `M${places.join("L")}`);
   square.querySelector(".limits").setAttribute("d", bars.join("") || "M0 0");
   square.dataset.many = row.n_bins > 64;
   const chart = block.querySelector(".chart.by-bins");

@@ -50,6 +50,8 @@ function between(series, i, j) {
   const forecast = Math.min(Math.max((c.scored[j] - c.scored[i]) / share, 0), 1);
   const gap = (c.difference[j] - c.difference[i]) / share;
   const half = series.half_width / share;
+  const steepest = series.steepest; // whose limits were found in a way of their own
+  const known = steepest && c.next[i] === steepest.low && c.score[j] === steepest.high;
   return {
     low: c.next[i],
     high: c.score[j],
@@ -57,14 +59,33 @@ function between(series, i, j) {
     forecast,
     happened: forecast + gap,
     gap,
-    limits: [Math.max(gap - half, -forecast), Math.min(gap + half, 1 - forecast)],
+    limits: known ? steepest.ci
+      : [Math.max(gap - half, -forecast), Math.min(gap + half, 1 - forecast)],
   };
 }
 
 const direction = (gap) => (gap < 0 ? "too high" : gap > 0 ? "too low" : "even");
 /** Whether the limits leave no doubt about the direction. */
 const certain = (range) => range.limits[0] > 0 || range.limits[1] < 0;
+/** Which way a range is off, unless that could be noise. */
+const wayOff = (range) => (range.gap === 0 ? "even" : certain(range) ? direction(range.gap) : "could be noise");
 const mood = (range) => (certain(range) ? (range.gap < 0 ? "high" : "low") : "unsure");
+
+/** What is said of a range, as the library prints it, in three parts: the second matters most. */
+function sentence(range) {
+  const [low, high] = range.limits;
+  const sure = certain(range);
+  const off = sure ? `${direction(range.gap)} by ${points(Math.abs(range.gap))} points`
+    : `off by ${points(range.gap)} points, which could be noise`;
+  const limits = sure && range.gap < 0 ? [-high, -low] : [low, high];
+  return [
+    `Scores ${writeScore(range.low)} to ${writeScore(range.high)}, ` +
+    `${count(range.n)} prediction${range.n === 1 ? "" : "s"}: mean forecast ${percent(range.forecast)}, ` +
+    `mean outcome ${percent(range.happened)}, `,
+    off,
+    ` (${points(limits[0])} to ${points(limits[1])}).`,
+  ];
+}
 
 // The tool ---------------------------------------------------------------------------------------
 
@@ -126,7 +147,7 @@ function secantTool() {
       "aria-valuetext", `scores ${writeScore(range.low)} to ${writeScore(range.high)}`);
     const [number, words] = $("caliper-text").children;
     number.textContent = range.gap === 0 ? "even" : signed(range.gap);
-    words.textContent = range.gap === 0 ? "" : ` points, ${direction(range.gap)}`;
+    words.textContent = range.gap === 0 ? "" : ` points, ${wayOff(range)}`;
     // A range narrower than its text has it on the side with more room.
     $("caliper-text").dataset.side = left + right > 1 ? "left" : "right";
     for (const each of [$("tool"), $("secant-line"), $("readout")]) each.dataset.mood = mood(range);
@@ -137,14 +158,11 @@ function secantTool() {
   }
 
   function read(range) {
-    const level = `${Number((100 * series.confidence_level).toPrecision(10))}%`;
-    const says = range.gap === 0
-      ? "Predictions are right on average."
-      : certain(range)
-        ? `Predictions are ${direction(range.gap)} by ${points(Math.abs(range.gap))} points on average.`
-        : `Predictions are ${direction(range.gap)} by ${points(Math.abs(range.gap))} points, ` +
-          "which noise can do: the limits include 0.";
-    $("read-says").textContent = says;
+    const parts = sentence(range);
+    parts.forEach((text, number) => { $("read-says").children[number].textContent = text; });
+    const says = parts.join("");
+    // As in Python, with all digits of the level.
+    $("read-level").textContent = `${Number((100 * series.confidence_level).toPrecision(10))}% limits`;
     // The limits beside zero, to see whether they hold it.
     const reach = 1.08 * Math.max(Math.abs(range.limits[0]), Math.abs(range.limits[1]), 1e-12);
     const [low, gap, high] = [range.limits[0], range.gap, range.limits[1]].map((x) => 50 + (50 * x) / reach);
@@ -152,13 +170,6 @@ function secantTool() {
     span.style.left = `${low}%`;
     span.style.width = `${high - low}%`;
     dot.style.left = `${gap}%`;
-    $("read-scores").textContent = `${writeScore(range.low)} to ${writeScore(range.high)}`;
-    $("read-n").textContent = count(range.n);
-    $("read-forecast").textContent = percent(range.forecast);
-    $("read-happened").textContent = percent(range.happened);
-    $("read-miscalibration").textContent = `${signed(range.gap)} points`;
-    $("read-limits").textContent = `${points(range.limits[0])} to ${points(range.limits[1])}`;
-    $("read-limits").previousSibling.textContent = `${level} limits`;
     for (const key of ["low", "high", "n", "forecast", "happened", "gap"]) {
       $("readout").dataset[key] = range[key]; // with all digits
     }
@@ -247,21 +258,25 @@ function secantTool() {
     select(a, b);
   });
 
-  /** The ranges worth a button: all predictions, and what was found (or at least the worst). */
+  /** The points at which a range that was found begins and ends. */
+  const placeOf = (each) =>
+    [series.curve.next.indexOf(each.low), series.curve.score.indexOf(each.high, 1)];
+
+  /** The ranges worth a button: what was found (or at least the worst), the steepest, everything. */
   function presets() {
-    const c = series.curve;
-    const found = series.intervals.length ? series.intervals : series.worst.n ? [series.worst] : [];
-    const ranges = found.map((each) => [c.next.indexOf(each.low), c.score.indexOf(each.high, 1)]);
-    ranges.push([0, last()]);
-    const buttons = ranges.map(([i, j], number) => {
+    const { intervals, worst, steepest } = series;
+    const found = intervals.length ? intervals : worst.n ? [worst] : [];
+    const named = found.map((each) => [intervals.length ? "" : "Largest deviation, ", placeOf(each)]);
+    const same = (each) => each.low === steepest.low && each.high === steepest.high;
+    if (steepest && !found.some(same)) named.push(["Steepest, ", placeOf(steepest)]);
+    named.push(["All predictions", [0, last()]]);
+    const buttons = named.map(([what, [i, j]], number) => {
       const button = document.createElement("button");
       const range = between(series, i, j);
-      const scores = `${writeScore(range.low)} to ${writeScore(range.high)}`;
-      const what = number === found.length ? "All predictions"
-        : series.intervals.length ? scores : `Largest deviation, ${scores}`;
+      const scores = number === named.length - 1 ? ""
+        : `${writeScore(range.low)} to ${writeScore(range.high)}`;
       button.type = "button";
-      button.textContent = range.gap === 0 ? `${what}: even`
-        : `${what}: ${signed(range.gap)}, ${direction(range.gap)}`;
+      button.textContent = `${what}${scores}: ${range.gap === 0 ? "" : `${signed(range.gap)}, `}${wayOff(range)}`;
       button.dataset.from = i;
       button.dataset.to = j;
       button.dataset.mood = mood(range);
@@ -269,21 +284,33 @@ function secantTool() {
       return button;
     });
     $("presets").replaceChildren(...buttons);
-    return ranges[0];
+    return named[0][1];
   }
 
-  /** Shade the ranges found, a sign in each. */
+  /** Shade the ranges found, with a sign and a word in each. */
   function shade() {
-    const shades = series.intervals.map((each) => {
-      const [i, j] = [series.curve.next.indexOf(each.low), series.curve.score.indexOf(each.high, 1)];
-      const rect = document.createElementNS("http://www.w3.org/2000/svg", "rect");
-      const [left, right] = [fractionOf(i), fractionOf(j)];
-      const where = { x: UNIT * left, width: UNIT * (right - left), y: -1e5, height: 2e5 };
-      for (const [name, value] of Object.entries(where)) rect.setAttribute(name, value);
-      rect.dataset.mood = each.miscalibration < 0 ? "high" : "low";
-      return rect;
+    const found = series.intervals.map((each) => {
+      const [left, right] = placeOf(each).map(fractionOf);
+      return { each, left, width: right - left, mood: each.miscalibration < 0 ? "high" : "low" };
     });
-    $("found").replaceChildren(...shades);
+    $("found").replaceChildren(...found.map(({ left, width, mood }) => {
+      const rect = document.createElementNS("http://www.w3.org/2000/svg", "rect");
+      const where = { x: UNIT * left, width: UNIT * width, y: -1e5, height: 2e5 };
+      for (const [name, value] of Object.entries(where)) rect.setAttribute(name, value);
+      rect.dataset.mood = mood;
+      return rect;
+    }));
+    $("signs").replaceChildren(...found.map(({ each, left, width, mood }) => {
+      const span = document.createElement("span");
+      const [sign, word] = [document.createElement("b"), document.createElement("i")];
+      sign.textContent = each.miscalibration < 0 ? "\u2212" : "+";
+      word.textContent = ` ${direction(each.miscalibration)}`;
+      span.append(sign, word);
+      span.style.left = `${100 * left}%`;
+      span.style.width = `${100 * width}%`;
+      span.dataset.mood = mood;
+      return span;
+    }));
   }
 
   return {

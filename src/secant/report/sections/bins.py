@@ -8,7 +8,7 @@ from secant._results.wording import metric, percent
 from secant.report import _charts
 from secant.report._definitions import DEFINITIONS
 from secant.report._html import Markup, join, tag
-from secant.report.sections.verdict import caption, term
+from secant.report._parts import caption, term
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,14 +21,20 @@ _GONE = (
     "This result no longer has its predictions, only the points of its curve, and bins need "
     "them. Assess the predictions again to see this part."
 )
+_DIAGRAM = (
+    "Reliability diagram: on the diagonal is good. Dots are bins with their limits; the line is "
+    "the recalibrated (isotonic) forecast, which needs none."
+)
 _FIRST_SHOWN = 15
 # A bin of equal width with a larger share than this shows nothing of the scores in it.
 _CROWDED = 0.8
 
 
-def section(names: Sequence[str], numbers: Sequence[dict[str, Any]]) -> Markup:
+def section(
+    names: Sequence[str], numbers: Sequence[dict[str, Any]], results: Sequence[Calibration]
+) -> Markup:
     """Return the reliability diagram and the ECE against the number of bins, for each model."""
-    blocks = [_bins_of(i, each, caption(i, names)) for i, each in enumerate(numbers)]
+    blocks = [_bins_of(i, each, results[i], caption(i, names)) for i, each in enumerate(numbers)]
     some = any(each["bins"] for each in numbers)
     return tag(
         "section",
@@ -79,10 +85,12 @@ def _crowded(rows: Sequence[dict[str, Any]]) -> bool:
     return any(max(row["weight"]) > _CROWDED for row in rows if row["n_bins"] == _FIRST_SHOWN)
 
 
-def _bins_of(number: int, numbers: dict[str, Any], head: Markup | None) -> Markup:
+def _bins_of(
+    number: int, numbers: dict[str, Any], result: Calibration, head: Markup | None
+) -> Markup:
     if numbers["bins"] is None:
         return tag("div", head, tag("p", _GONE, class_="gone"), class_="bins")
-    diagram = _charts.reliability(numbers["bins"])
+    diagram = _charts.reliability(numbers["bins"], result.recalibrated)
     ecce_r = numbers["ecce_r"]["value"]
 
     def cell(label: object, text: str, class_: str) -> Markup:
@@ -98,7 +106,7 @@ def _bins_of(number: int, numbers: dict[str, Any], head: Markup | None) -> Marku
             cell("ECCE-R, whatever the bins", metric(ecce_r), "ecce"),
             class_="moving",
         ),
-        tag("figure", diagram, tag("figcaption", "Reliability diagram: on the diagonal is good.")),
+        tag("figure", diagram, tag("figcaption", _DIAGRAM)),
         tag(
             "figure",
             _charts.ece_by_bins(numbers["bins"], ecce_r),
@@ -150,5 +158,5 @@ def _outside(numbers: dict[str, Any]) -> Markup:
         for share, where, edge in ends
         if share > 0
     )
-    says = "How often each score was given; the stronger part is how often the event came."
+    says = "How often each score was given; the darker part is how often the event happened."
     return join(says, more)

@@ -10,19 +10,17 @@ from secant.report._html import Markup, tag
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from secant._results.calibration import Calibration
-
 __all__ = ["section"]
 
 
-def section(drawn: Sequence[Calibration], first: dict[str, Any]) -> Markup:
+def section(drawn: Sequence[_charts.Drawable], first: dict[str, Any]) -> Markup:
     """Return the plot of some results, the tool laid over it and what it reads."""
     return tag(
         "section",
         tag("h2", "Where is it off?"),
         tag(
             "p",
-            "Predictions in the order of their scores: slope is miscalibration, flat is good. ",
+            "Slope is miscalibration; flat is good. ",
             tag("span", "Drag over the plot to measure any range of scores.", class_="screen"),
             class_="lead",
         ),
@@ -70,27 +68,18 @@ def _caliper_text() -> Markup:
 
 def _readout() -> Markup:
     """Return where the chosen range is put into words."""
-
-    def cell(identifier: str, label: str) -> Markup:
-        return tag("div", tag("dt", label), tag("dd", id=identifier))
-
     return tag(
         "div",
-        tag("p", id="read-says"),
+        tag("p", tag("span"), tag("b"), tag("span"), id="read-says"),
         tag(
             "div",
-            *(tag("i", class_=each) for each in ("nought", "span", "dot")),
-            id="whisker",
-            aria_hidden="true",
-        ),
-        tag(
-            "dl",
-            cell("read-scores", "Scores"),
-            cell("read-n", "Predictions"),
-            cell("read-forecast", "Mean forecast"),
-            cell("read-happened", "Happened"),
-            cell("read-miscalibration", "Miscalibration"),
-            cell("read-limits", "Limits"),
+            tag(
+                "div",
+                *(tag("i", class_=each) for each in ("nought", "span", "dot")),
+                id="whisker",
+                aria_hidden="true",
+            ),
+            tag("p", id="read-level"),
         ),
         tag("p", id="read-alone"),
         tag("p", id="said", class_="unseen", aria_live="polite"),

@@ -147,8 +147,8 @@ def section(table: Table) -> Markup:
 def columns_of(table: Table) -> list[Column]:
     """Return the columns of the printed table, and the curves."""
     groups, shown = table.groups, table.rows
-    head, rows = verdict.groups_table(groups)
-    texts = list(zip(*rows[: len(shown)], strict=True))
+    head, rows = verdict.groups_table(groups, most=len(shown))
+    texts = list(zip(*rows, strict=True))
     several = len(groups.by) > 1
     keys = [row.key if several else (row.key,) for row in shown]
     behind = [(*key, *_values(row)) for key, row in zip(keys, shown, strict=True)]
@@ -185,7 +185,7 @@ def _row(number: int, table: Table, columns: Sequence[Column]) -> Markup:
     first = tag("td", opens, data_value=_sortable(columns[0], number))
     mood = None
     if row.status == "miscalibrated":
-        mood = "high" if row.calibration.worst.miscalibration < 0 else "low"
+        mood = {"too high": "high", "too low": "low"}.get(row.calibration.shape)
     classes = "not-printed" if number >= _PRINTED else None
     return tag("tr", first, *others, class_=classes, data_mood=mood)
 

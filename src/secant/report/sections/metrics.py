@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
-from secant._results.wording import metric, percent, pvalue
+from secant._results.wording import method, metric, percent, pvalue
 from secant.report._definitions import DEFINITIONS
 from secant.report._html import Markup, name, tag
-from secant.report.sections.verdict import term
+from secant.report._parts import term
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -52,26 +53,44 @@ def _column(result: Calibration, numbers: dict[str, Any]) -> dict[str, str]:
     return {
         "Predictions": f"{result.n:,}",
         "Mean forecast": percent(result.mean_score),
-        "Happened": percent(result.base_rate),
+        "Mean outcome": percent(result.base_rate),
         **_statistics(result),
         "Sigma": metric(result.sigma),
         # No ECCE-R exceeds 1.
         "Detectable ECCE-R": metric(result.detectable) if result.detectable < 1 else "none",
+        **_scores(result),
         **_eces(numbers["bins"] or {}),
-        **({"Forbidden outcomes": f"{result.n_forbidden:,}"} if result.n_forbidden else {}),
+        **(
+            {"Scores of 0 or 1 that were wrong": f"{result.n_forbidden:,}"}
+            if result.n_forbidden
+            else {}
+        ),
     }
 
 
 def _statistics(result: Calibration) -> dict[str, str]:
     written: dict[str, str] = {}
     for named, value in result.statistics:
-        low, high = value.ci
+        (low, high), how = value.ci, method(value.method)
         written |= {
             named.name: metric(value.value),
             f"{named.name}, limits": f"{metric(low)} to {metric(high)}",
             f"{named.name}, in sigma": metric(value.normalized),
-            f"{named.name}, P-value": f"{pvalue(value).removeprefix('= ')} ({value.method})",
+            f"{named.name}, P-value": f"{pvalue(value).removeprefix('= ')} ({how})",
         }
+    return written
+
+
+def _scores(result: Calibration) -> dict[str, str]:
+    """Return the proper scores, each with what it is made of."""
+    written = {}
+    for label, each in zip(("Brier score", "Log loss"), result.proper_scores, strict=True):
+        if each is not None:
+            finite = math.isfinite(each.value)
+            written[label] = metric(each.value) if finite else "infinite"
+            if finite:
+                lost, gained, left = map(metric, (each.mcb, each.dsc, each.unc))
+                written[f"{label}, parts"] = f"{lost} \N{MINUS SIGN} {gained} + {left}"
     return written
 
 

@@ -13,8 +13,8 @@ from secant._results import monitor as results
 from secant._results.wording import percent, plain_pvalue, points, score
 from secant.report import _charts
 from secant.report._html import Markup, name, tag
+from secant.report._parts import strip
 from secant.report._scale import UNIT, Axis
-from secant.report.sections.verdict import term
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -47,7 +47,7 @@ def answer(history: MonitorHistory) -> Markup:
         tag(
             "article",
             tag("p", tag("strong", f"{history.headline}."), f" {history.story}", class_="verdict"),
-            tag("dl", *(_figure(*each) for each in _figures(history)), class_="strip"),
+            strip(_figures(history)),
             tag("ul", tag("li", history.extent), *notes, class_="details"),
             class_="card",
         ),
@@ -63,12 +63,12 @@ def _figures(history: MonitorHistory) -> Iterable[tuple[str, str, str]]:
         happened = sum(each.events for each in history) / history.n
         forecast = sum(each.n * each.mean_score for each in history if each.n) / history.n
         yield "Predictions", f"{history.n:,}", f"in {len(history):,} batches"
-        yield "Happened", percent(happened), f"forecast {percent(forecast)}"
+        yield "Mean outcome", percent(happened), f"forecast {percent(forecast)}"
     else:
         where = history.where
         began, alarm = (results.written_time(t) for t in (history.since, history.alarm_time))
         yield "Since", f"{began[0].upper()}{began[1:]}", f"alarm at {alarm}"
-        yield "Happened", percent(where.mean_response), _there(where)
+        yield "Mean outcome", percent(where.mean_response), _there(where)
 
 
 def _there(where: Where) -> str:
@@ -84,11 +84,6 @@ def rests_on(history: MonitorHistory) -> str:
         f"most {history.alpha:g}, however often one looks and whenever one stops. A batch belongs "
         "in it when all of its outcomes are known."
     )
-
-
-def _figure(label: str, value: str, below: str) -> Markup:
-    title = term(label, _DEFINED[label]) if label in _DEFINED else label
-    return tag("div", tag("dt", title), tag("dd", value), tag("dd", below, class_="small"))
 
 
 # --- evidence over time ---------------------------------------------------------------------------
@@ -213,7 +208,7 @@ def ranges(history: MonitorHistory) -> Markup:
     episodes = history.episodes
     several = len(episodes) > 1
     heads = [("scores", ""), ("predictions", "number minor")]
-    heads += [("forecast", "number minor"), ("happened", "number minor")]
+    heads += [("forecast", "number minor"), ("outcome", "number minor")]
     heads += [
         ("off by, points", "number"),
         ("noise, \N{PLUS-MINUS SIGN}2\N{GREEK SMALL LETTER SIGMA}", "number minor"),
@@ -309,7 +304,7 @@ def _signed(value: float) -> str:
 def batches(history: MonitorHistory) -> Markup:
     """Return a table of all batches, the last first."""
     heads = [("batch", ""), ("predictions", "number"), ("forecast", "number minor")]
-    heads += [("happened", "number minor"), ("evidence", "number"), ("P so far", "number")]
+    heads += [("outcome", "number minor"), ("evidence", "number"), ("P so far", "number")]
     shown = list(enumerate(history))[::-1][:_MOST_BATCHES]
     more = len(history) - len(shown)
     rows = [_batch_row(each, number, history) for number, each in shown]

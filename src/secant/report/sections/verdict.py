@@ -1,61 +1,37 @@
-"""The head of the page and its foot: the title, the verdicts, where the numbers come from."""
+"""The answer: a headline and a sentence, then a strip of figures, or a table of several models."""
 
 from __future__ import annotations
 
-from pathlib import PurePath
-from typing import TYPE_CHECKING, Any
+import math
+from typing import TYPE_CHECKING
 
-from secant import null
+from secant._drawing.findings import in_short
 from secant._results import verdict
-from secant._results.wording import level, metric, percent, predictions
-from secant.report import _charts
-from secant.report._definitions import DEFINITIONS
+from secant._results.wording import events, level, metric, percent, points, pvalue, scores
 from secant.report._html import Markup, join, name, tag
+from secant.report._parts import caption, strip
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from secant._results.calibration import Calibration
-    from secant._results.parts import Statistic
-    from secant.report._provenance import Provenance
+    from secant._results.parts import Interval, Score
     from secant.report.sections.groups import Table
 
-__all__ = ["caption", "header", "model_name", "provenance", "term", "verdicts"]
+__all__ = ["verdicts"]
 
-
-def term(text: str, says: str, **attributes: Any) -> Markup:
-    """Return a word that explains itself under the pointer, the finger or the keyboard's focus."""
-    return tag(
-        "span", text, tag("span", says, role="tooltip"), class_="term", tabindex=0, **attributes
-    )
-
-
-def header(title: str, rows: int | None, about: Provenance) -> Markup:
-    """Return title, files, number of predictions and date."""
-    facts: list[object] = [name(PurePath(file).name) for file in about.files[:3]]
-    if len(about.files) > 3:
-        facts.append(f"and {len(about.files) - 3:,} more")
-    if rows is not None:
-        facts.append(predictions(rows))
-    facts.append(about.date)
-    dots = [join(" \N{MIDDLE DOT} " if number else "", fact) for number, fact in enumerate(facts)]
-    return tag("header", tag("h1", name(title)), tag("p", *dots, class_="meta"))
-
-
-# --- the verdict ----------------------------------------------------------------------------------
+_DASH = "\N{EN DASH}"
 
 
 def verdicts(
-    names: Sequence[str],
-    results: Sequence[Calibration],
-    tables: Sequence[Table],
+    names: Sequence[str], results: Sequence[Calibration], tables: Sequence[Table]
 ) -> Markup:
-    """Return the verdicts of all models side by side, and those of their groups."""
-    cards = [
-        _verdict_card(result, caption(number, names, "h2")) for number, result in enumerate(results)
-    ]
+    """Return the answer about all models, and about their groups."""
+    answers = [_alone(result) for result in results] if len(results) == 1 else []
+    if len(results) > 1:
+        answers = [_table(names, results)]
     words = [_groups_verdict(table) for table in tables]
-    return tag("section", tag("div", *cards, class_="verdicts"), *words, aria_label="Verdict")
+    return tag("section", *answers, *words, aria_label="Verdict", class_="verdicts")
 
 
 def _groups_verdict(table: Table) -> Markup:
@@ -64,82 +40,133 @@ def _groups_verdict(table: Table) -> Markup:
     return tag("p", whose, link, class_="verdict groups-verdict")
 
 
-def _verdict_card(result: Calibration, head: Markup | None) -> Markup:
-    facts = [tag("li", line) for line in verdict.facts(result)]
-    notes = [tag("li", f"Note: {warning}", class_="note") for warning in result.warnings]
+# --- one model ------------------------------------------------------------------------------------
+
+
+def _alone(result: Calibration) -> Markup:
+    notes = [*filter(None, [verdict.what_now(result)]), *verdict.notes(result)]
     return tag(
         "article",
-        head,
         tag(
             "p",
             tag("strong", f"{verdict.headline(result)}."),
-            f" {verdict.where(result)}",
+            f" {verdict.where(result, farthest=False)}",
             class_="verdict",
         ),
-        _strip(result),
-        tag("ul", *facts, *notes, class_="details"),
+        strip(_figures(result)),
+        tag("ul", *(tag("li", each) for each in notes), class_="details") if notes else None,
         class_="card",
     )
 
 
-def model_name(model: str | None, number: int) -> str:
-    """Return the name of a model, also of one nobody named."""
-    return f"Model {number + 1}" if model is None else model
+def _figures(result: Calibration) -> list[tuple[str, str, str]]:
+    """Return what the strip shows: how far off in all, at the steepest, in losses, on average."""
+    r, (brier, log_loss) = result.ecce_r, result.proper_scores
+    many = events(r.value)
+    noise = f"{many} event{'' if many == '1' else 's'} in 1,000; P {pvalue(r)}"
+    figures = [("ECCE-R", metric(r.value), noise), _steepest(result)]
+    if brier is not None:
+        beside = f"{_part(brier)} is miscalibration"
+        beside += "" if log_loss is None else f"; log loss {_loss(log_loss)}"
+        figures.append(("Brier score", metric(brier.value), beside))
+    outcome = f"mean outcome {percent(result.base_rate)}"
+    return [*figures, ("Mean forecast", percent(result.mean_score), outcome)]
 
 
-def caption(number: int, names: Sequence[str], element: str = "h3") -> Markup | None:
-    """Return the name of a model with a piece of its line; nothing where it stands alone."""
-    if len(names) == 1:
-        return None
-    return tag(element, _swatch(number), name(names[number]))
+def _steepest(result: Calibration) -> tuple[str, str, str]:
+    label, steepest = "Steepest place", result.steepest
+    if steepest is None:
+        why = "not certain where" if result.found else "nothing is off beyond noise"
+        return label, "none shown", why
+    return label, _at_least(steepest), f"{steepest.direction}, {scores(steepest)}"
 
 
-def _swatch(number: int) -> Markup:
-    return _charts.picture(
-        tag("path", d="M0 500h1000", class_=f"curve model-{number % 5}"), class_="swatch"
+def _at_least(steepest: Interval) -> str:
+    return f"\N{GREATER-THAN OR EQUAL TO} {points(steepest.at_least)} points"
+
+
+def _loss(score: Score) -> str:
+    return "infinite" if score.value == math.inf else metric(score.value)
+
+
+def _part(score: Score) -> str:
+    """Write what miscalibration costs, as one number where it is one to so many digits."""
+    low, high = map(metric, score.mcb_bounds)
+    return low if low == high else f"{low} to {high}"
+
+
+# --- several models -------------------------------------------------------------------------------
+
+
+def _table(names: Sequence[str], results: Sequence[Calibration]) -> Markup:
+    """Return one row a model, the best first."""
+    order = sorted(range(len(results)), key=lambda number: results[number].ecce_r.value)
+    columns = ["shape", "ECCE-R", "limits", "steepest", "Brier score", "of it miscalibration"]
+    columns += ["log loss"]
+    head = [tag("th", each, scope="col", class_=_kind(each)) for each in columns]
+    body = [
+        tag(
+            "tr",
+            tag("th", caption(number, names, "span"), scope="row"),
+            *(
+                tag("td", cell, class_=_kind(column))
+                for column, cell in zip(columns, _cells(results[number]), strict=True)
+            ),
+        )
+        for number in order
+    ]
+    notes = [
+        tag("li", name(names[number]), f": {each}")
+        for number in order
+        for each in verdict.notes(results[number])
+    ]
+    return join(
+        tag("p", _best(names, results, order), class_="verdict"),
+        tag(
+            "div",
+            tag(
+                "table",
+                tag("thead", tag("tr", tag("th", "model", scope="col"), *head)),
+                tag("tbody", *body),
+            ),
+            class_="table models",
+        ),
+        tag("ul", *notes, class_="details") if notes else None,
     )
 
 
-def _strip(result: Calibration) -> Markup:
-    r, mad = result.ecce_r, result.ecce_mad
-    figures = [
-        ("ECCE-R", metric(r.value), _limits(r, result)),
-        ("ECCE-MAD", metric(mad.value), _limits(mad, result)),
-        ("In units of noise", f"{metric(r.normalized)} sigma", _expected()),
-        ("Happened", percent(result.base_rate), f"forecast {percent(result.mean_score)}"),
+def _kind(column: str) -> str | None:
+    if column == "shape":
+        return None
+    return "number" if column in ("ECCE-R", "Brier score") else "number minor"
+
+
+def _cells(result: Calibration) -> list[str]:
+    brier, log_loss = result.proper_scores
+    low, high = result.ecce_r.ci
+    steepest = result.steepest
+    return [
+        in_short(result),
+        metric(result.ecce_r.value),
+        f"{metric(low)} to {metric(high)}",
+        _DASH if steepest is None else _at_least(steepest),
+        _DASH if brier is None else metric(brier.value),
+        _DASH if brier is None else _part(brier),
+        _DASH if log_loss is None else _loss(log_loss),
     ]
-    return tag("dl", *(_figure(*each) for each in figures), class_="strip")
 
 
-def _figure(label: str, value: str, below: str) -> Markup:
-    title = term(label, DEFINITIONS[label]) if label in DEFINITIONS else label
-    return tag("div", tag("dt", title), tag("dd", value), tag("dd", below, class_="small"))
-
-
-def _limits(statistic: Statistic, result: Calibration) -> str:
-    low, high = statistic.ci
-    return f"{level(result.confidence_level)} limits {metric(low)} to {metric(high)}"
-
-
-def _expected() -> str:
-    return f"perfect calibration gives about {null.range.mean:.2g}"
-
-
-# --- where it comes from --------------------------------------------------------------------------
-
-
-def provenance(about: Provenance, rows: int | None, methods: Sequence[str], version: str) -> Markup:
-    """Return where the numbers come from, and a way to take them along."""
-    facts = [*about.facts(rows, methods), ("Version", f"secant {version}")]
-    pairs = [join(tag("dt", label), tag("dd", value)) for label, value in facts]
-    return tag(
-        "section",
-        tag("h2", "Where this comes from"),
-        tag("dl", *pairs, class_="facts"),
-        tag(
-            "p",
-            tag("button", "Download the numbers (JSON)", id="download", type="button"),
-            class_="screen",
-        ),
-        id="provenance",
+def _best(names: Sequence[str], results: Sequence[Calibration], order: Sequence[int]) -> Markup:
+    """Say which model has the smallest ECCE-R and how many were found to be off."""
+    off = sum(result.found for result in results)
+    every = len(results)
+    found = f"{off} of {every}" if off else f"None of {every}"
+    verb = "is" if off < 2 else "are"
+    levels = {level(1 - result.confidence_level) for result in results}
+    at = f" at {levels.pop()}" if len(levels) == 1 else ""
+    return join(
+        tag("strong", f"{found} models {verb} found to be miscalibrated{at}."),
+        " The smallest ECCE-R has ",
+        name(names[order[0]]),
+        ".",
     )

@@ -11,8 +11,12 @@ from typing import TYPE_CHECKING
 
 import narwhals as nw
 
+from secant._blocks.score_cells import ZONES
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
+
+    from secant._base.types import FloatArray
 
 __all__ = [
     "BITS",
@@ -24,6 +28,7 @@ __all__ = [
     "SCORE",
     "WEIGHT",
     "any_of",
+    "cell",
     "grid",
     "is_nan",
     "leading_bits",
@@ -132,6 +137,28 @@ def rounded(value: nw.Expr, dropped: int) -> nw.Expr:
     """Round doubles to so many fewer significant bits, by arithmetic alone (Veltkamp)."""
     scaled = value * (2.0**dropped + 1)
     return scaled - (scaled - value)
+
+
+def cell(bits: int, known: FloatArray | None = None) -> nw.Expr:
+    """Return the anchor of a row's cell, as :func:`secant._blocks.score_cells.anchors` does.
+
+    Where all anchors are ``known``, nothing is asked about zones that hold none of them.
+    """
+    low, high = (0.0, 1.0) if known is None else (float(known[0]), float(known[-1]))
+    from_one = 1 - SCORE
+    inner = (SCORE * 2.0**bits).floor() * 2.0**-bits
+    least = ZONES[-1][1]
+    found = nw.when(inner < least).then(nw.lit(least)).otherwise(inner)
+    for start, stop, more in reversed(ZONES):
+        unit = 2.0 ** (bits + more)
+        sides = ((SCORE, False), (from_one, True))
+        for distance, upper in sides:
+            if not (high > 1 - stop if upper else low < stop):
+                continue
+            end = (distance * unit).floor() * (1 / unit)
+            end = nw.when(end < start).then(nw.lit(start)).otherwise(end)
+            found = nw.when(distance < stop).then(1 - end if upper else end).otherwise(found)
+    return found
 
 
 def any_of(conditions: Iterable[nw.Expr]) -> nw.Expr:

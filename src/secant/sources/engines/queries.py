@@ -52,6 +52,10 @@ _USABLE = nw.col("fault") == 0
 _ALL = 1 << 62
 # Leading bits of a weight: the sum of up to 2^29 such numbers of about one size is exact.
 _WEIGHT_BITS = 24
+# No score that is not 0 has a larger logarithm.
+_MOST_LOSS = 745.2
+# From here on a product with a weight is not too small for a double.
+_VANISHING = 1e-207
 
 
 def collect(frame: nw.LazyFrame[Any]) -> nw.DataFrame[Any]:
@@ -67,7 +71,8 @@ class Answer(NamedTuple):
 
     ``anchor``, ``low`` and ``high`` are a cell's, ``rows`` and ``n1`` count its rows and those that
     happened. ``w`` and ``w1`` sum their weights; followed by ``d`` or ``dd``, multiplied by the
-    distance from the anchor or its square. ``ww...`` are the same for squares of weights.
+    distance from the anchor or its square. ``ww...`` are the same for squares of weights. None of
+    these knows what outcomes weigh; ``third``, ``largest`` (step) and ``log_loss`` do.
     """
 
     keys: list[tuple[Any, ...]]
@@ -94,6 +99,7 @@ class Table:
         self._engine = engine_of(frame)
         self.budget = Budget()
         self.weight_kind = columns.weights
+        self.outcome_weights = columns.reading.outcome_weights
         self.by = [f"by{i}" for i in range(len(columns.by))]
         self._names: dict[tuple[Any, ...], str] = {}
         with self._engine.asked("reading the types of its columns"):
@@ -106,6 +112,8 @@ class Table:
             wanted["label"] = outcomes(frame, columns, self._collect, typed=self._engine.typed)
         for ours, theirs in zip(self.by, columns.by, strict=True):
             wanted[ours] = _key(schema, theirs)
+        if columns.clusters is not None:
+            wanted["cluster"] = _key(schema, columns.clusters, "clusters")
         # Keys that can be written in a query as they are; others are compared as texts.
         self._literal = all(
             schema[name].is_integer() or schema[name] in (nw.String, nw.Boolean)
@@ -174,8 +182,9 @@ class Table:
                 "low": SCORE.min(),
                 "high": SCORE.max(),
                 **{name: nw.col(name).sum() for name in terms},
-                **({"largest": nw.col("wwv").max()} if self.sampling else {}),
+                **({"largest": nw.col("step").max()} if "step" in terms else {}),
             }
+            asked.pop("step", None)
             keys = [*self.by, *wider, "anchor"]
             answer = self._collect(
                 measured.group_by(*keys).agg(*(sums.alias(name) for name, sums in asked.items()))
@@ -192,6 +201,24 @@ class Table:
             names = ["score", "label", "weight"]
             answer = self._collect(rows.select(*self.by, *names))
             return Answer(self._keys(answer), {name: _doubles(answer[name]) for name in names})
+
+    def by_cluster(self, place: nw.Expr, terms: dict[str, nw.Expr]) -> tuple[Answer, list[Any]]:
+        """Sum up terms by group, cluster and a function of the score; the clusters' ids come along.
+
+        Parameters
+        ----------
+        place
+            What scores are told apart by; ``place`` in the answer, whose ``rows`` counts rows.
+        terms
+            What is summed, by name.
+        """
+        with self._engine.asked("summing clusters"):
+            keys = [*self.by, "cluster", "place"]
+            measured = self._once(self._rows.select(*self.by, "cluster", place=place, **terms))
+            sums = [nw.col(name).sum() for name in terms]
+            answer = self._collect(measured.group_by(*keys).agg(nw.len().alias("rows"), *sums))
+            columns = {name: _doubles(answer[name]) for name in ("place", "rows", *terms)}
+            return Answer(self._keys(answer), columns), plain_keys(answer["cluster"])
 
     def refuse(self, found: dict[int, int]) -> None:
         """Raise an error about faults found, if any: the number of rows by code."""
@@ -260,13 +287,43 @@ class Table:
             "minus": number_if(LABEL == -1),
             "n1": number_if(_HAPPENED),
         }
+        by_outcome = self.outcome_weights is not None
         if self.weight_kind is None:
-            return {**terms, "wd": d, "w1d": number_if(_HAPPENED, d), "wdd": square(d)}
-        terms |= _weighed("w", WEIGHT)
+            terms |= {"wd": d, "w1d": number_if(_HAPPENED, d), "wdd": square(d)}
+            terms |= {"w1dd": number_if(_HAPPENED, square(d))} if by_outcome else {}
+        else:
+            terms |= _weighed("w", WEIGHT, by_outcome=by_outcome)
         if self.sampling:
-            terms |= _weighed("ww", WEIGHT * WEIGHT)
-            terms["wwv"] = times(WEIGHT * WEIGHT, SCORE * (1 - SCORE))
-        return terms
+            terms |= _weighed("ww", WEIGHT * WEIGHT, by_outcome=by_outcome)
+        terms["log_loss"] = self._log_loss(impossible)
+        return terms if not (self.sampling or by_outcome) else {**terms, **self._tail_terms()}
+
+    def _log_loss(self, impossible: nw.Expr) -> nw.Expr:
+        """Minus the logarithm of what was said of the outcome, where that was not impossible."""
+        said = nw.when(_HAPPENED).then(SCORE).otherwise(1 - SCORE)
+        # The logarithm of 1 where there is none: an engine may refuse to compute it anyway.
+        loss = 0 - nw.when(_USABLE & ~impossible).then(said).otherwise(nw.lit(1.0)).log()
+        o0, o1 = self.outcome_weights or (1.0, 1.0)
+        loss = loss * _either(o0, o1) if o0 != o1 else loss
+        return loss if self.weight_kind is None else times(WEIGHT, loss / _MOST_LOSS) * _MOST_LOSS
+
+    def _tail_terms(self) -> dict[str, nw.Expr]:
+        """Return what the tails of weighted sums are judged by."""
+        o0, o1 = self.outcome_weights or (1.0, 1.0)
+        third = SCORE * (1 - SCORE)
+        if o0 != o1:
+            mixed = (1 - SCORE) * o1 + SCORE * o0
+            # In units of the larger weight, so that it stays within [0, 1] as times() asks.
+            third = third * ((o0 + o1 - o0 * o1 / mixed) / max(o0, o1))
+        up, down = (1 - SCORE) * o1, SCORE * o0
+        step = nw.when(up >= down).then(up).otherwise(down)
+        if self.sampling:
+            step = step * WEIGHT
+            twice = times(WEIGHT * WEIGHT, third)
+            third = number_if(twice >= _VANISHING, twice * WEIGHT)
+        elif self.weight_kind is not None:
+            third = times(WEIGHT, third)
+        return {"third": third, "step": step}
 
     def _keys(self, answer: nw.DataFrame[Any]) -> list[tuple[Any, ...]]:
         if not self.by:
@@ -275,10 +332,15 @@ class Table:
         return list(zip(*columns, strict=True))
 
 
-def _weighed(mass: str, weight: nw.Expr) -> dict[str, nw.Expr]:
+def _either(failure: float, event: float) -> nw.Expr:
+    return nw.when(_HAPPENED).then(nw.lit(event)).otherwise(nw.lit(failure))
+
+
+def _weighed(mass: str, weight: nw.Expr, *, by_outcome: bool) -> dict[str, nw.Expr]:
     """Return a weight in two parts, and its products with distances."""
     d = nw.col("d")
     leading = rounded(weight, BITS - _WEIGHT_BITS)
+    more = {f"{mass}1dd": number_if(_HAPPENED, square(d, weight))} if by_outcome else {}
     return {
         mass: leading,
         f"{mass}_rest": weight - leading,
@@ -287,6 +349,7 @@ def _weighed(mass: str, weight: nw.Expr) -> dict[str, nw.Expr]:
         f"{mass}d": times(weight, d),
         f"{mass}1d": number_if(_HAPPENED, times(weight, d)),
         f"{mass}dd": square(d, weight),
+        **more,
     }
 
 
@@ -302,11 +365,12 @@ def _number(schema: nw.Schema, argument: str, name: str) -> nw.Expr:
     return plain(schema, name).cast(nw.Float64)
 
 
-def _key(schema: nw.Schema, name: str) -> nw.Expr:
-    """Return what tells groups apart; not a number is no key, like null."""
+def _key(schema: nw.Schema, name: str, argument: str = "by") -> nw.Expr:
+    """Return what tells groups, or clusters, apart; not a number is no key, like null."""
     if schema[name].is_nested():
-        what = f") holds values of type {schema[name]}, which cannot name groups"
-        raise InputError(f"column {name!r} (", Argument("by"), what, column=name)
+        units = "groups" if argument == "by" else argument
+        what = f") holds values of type {schema[name]}, which cannot name {units}"
+        raise InputError(f"column {name!r} (", Argument(argument), what, column=name)
     column = plain(schema, name)
     return nw.when(~is_nan(column)).then(column) if schema[name].is_float() else column
 

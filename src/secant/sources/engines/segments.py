@@ -15,13 +15,13 @@ import narwhals as nw
 import numpy as np
 
 from secant._base.progress import reporting
-from secant._blocks.score_cells import BITS, MOST_CELLS, ZONES, CellFinder
+from secant._blocks.score_cells import BITS, MOST_CELLS, CellFinder
 from secant._blocks.segment_sums import Sums
 from secant._input.features import Levels, Spans, levels_of_counts, levels_of_spans
 from secant._input.groups import plain_key
 from secant.errors import Argument, InputError
 from secant.sources.engines.engine import engine_of
-from secant.sources.engines.expressions import SCORE
+from secant.sources.engines.expressions import SCORE, cell
 from secant.sources.engines.queries import Table, _doubles, collect
 from secant.sources.engines.source import open_engine
 
@@ -324,28 +324,6 @@ def code(levels: Levels, value: nw.Expr, number: nw.Expr | None) -> nw.Expr:
         if key is not None:
             found = nw.when(value == key).then(nw.lit(place)).otherwise(found)
     return nw.when(value.is_null()).then(last).otherwise(found) if levels.missing else found
-
-
-def cell(bits: int, known: FloatArray | None = None) -> nw.Expr:
-    """Return the anchor of a row's cell, as :func:`secant._blocks.score_cells.anchors` does.
-
-    Where all anchors are ``known``, nothing is asked about zones that hold none of them.
-    """
-    low, high = (0.0, 1.0) if known is None else (float(known[0]), float(known[-1]))
-    from_one = 1 - SCORE
-    inner = (SCORE * 2.0**bits).floor() * 2.0**-bits
-    least = ZONES[-1][1]
-    found = nw.when(inner < least).then(nw.lit(least)).otherwise(inner)
-    for start, stop, more in reversed(ZONES):
-        unit = 2.0 ** (bits + more)
-        sides = ((SCORE, False), (from_one, True))
-        for distance, upper in sides:
-            if not (high > 1 - stop if upper else low < stop):
-                continue
-            end = (distance * unit).floor() * (1 / unit)
-            end = nw.when(end < start).then(nw.lit(start)).otherwise(end)
-            found = nw.when(distance < stop).then(1 - end if upper else end).otherwise(found)
-    return found
 
 
 def _numeric(dtype: Any, value: nw.Expr) -> nw.Expr | None:

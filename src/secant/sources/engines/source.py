@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
     from secant._base.types import FloatArray, IntArray
+    from secant._blocks.cluster_sums import ClusterSums
     from secant._input.columns import Columns
 
     Key = tuple[Any, ...]
@@ -73,7 +74,7 @@ class EngineGroups:
 
     def __init__(self, table: Table, columns: Columns) -> None:
         self._table = table
-        self.by = columns.by
+        self.by, self._clusters = columns.by, columns.clusters
         sizes = table.sizes() if table.by else {(): 0}
         table.budget.groups = max(1, len(sizes))
         self._grids = [self._first_grid(sizes)]
@@ -88,8 +89,9 @@ class EngineGroups:
         self._numbers = {key: number for number, key in enumerate(self._keys)}
         self._first: list[tuple[Blocks, Totals]] = []
         for key in self._keys:
-            blocks = blocks_of(found[key], table.weight_kind)
-            self._first.append((blocks, totals_of(found[key], blocks, table.weight_kind)))
+            weights = table.weight_kind, table.outcome_weights
+            blocks = blocks_of(found[key], *weights)
+            self._first.append((blocks, totals_of(found[key], blocks, *weights)))
         self._forbidden = [int(found[key]["forbidden"].sum()) for key in self._keys]
         # Every group as finely as it has been seen so far, and what more it may bring.
         self._known = [blocks for blocks, _ in self._first]
@@ -137,9 +139,22 @@ class EngineGroups:
                 rows_of = self._rows_of[number] = found[self._keys[number]]
                 # Nothing of these groups has to be looked into any more.
                 known = self._known[number]
-                finer = collapse(*_chunk(rows_of), moments=True)
+                finer = collapse(
+                    *_chunk(rows_of),
+                    counted=self._table.weight_kind == "frequency",
+                    moments=True,
+                    outcome_weights=self._table.outcome_weights,
+                )
                 self._known[number] = known.replace(known.low >= 0, finer)
         return fitting
+
+    def cluster_sums(self, tables: Sequence[Blocks], limit: int) -> list[ClusterSums]:
+        """Return the sums by cluster and cell of every group, from one more query."""
+        from secant.sources.engines.clusters import cluster_sums  # noqa: PLC0415  (rarely asked for)
+
+        assert self._clusters is not None  # noqa: S101
+        groups = dict(zip(self._keys, tables, strict=True))
+        return cluster_sums(self._table, self._clusters, groups, limit)
 
     def observations(self, number: int) -> Sums:
         """Return all rows of a group, which must have been fetched; they are kept no longer."""
@@ -202,7 +217,7 @@ class EngineGroups:
             for key, sums in _apart(answer).items():
                 number = self._numbers.get(key, -1)
                 if number in asked:
-                    blocks = blocks_of(sums, self._table.weight_kind)
+                    blocks = blocks_of(sums, self._table.weight_kind, self._table.outcome_weights)
                     parts[number].append(blocks.select(lie_within(blocks, unseen[number])))
         for number, blocks in unseen.items():
             if not parts[number]:
@@ -247,6 +262,10 @@ class EngineSource:
     def fetch(self, numbers: Sequence[int]) -> Collection[int]:
         """Fetch all rows, if they may leave the engine."""
         return numbers if self._groups.fetch([self._number]) else ()
+
+    def cluster_sums(self, tables: Sequence[Blocks], limit: int) -> list[ClusterSums]:
+        """Return the sums by cluster and cell of all rows, of which this must be all."""
+        return self._groups.cluster_sums(tables, limit)
 
     def sorted_rows(self) -> tuple[FloatArray, IntArray, FloatArray | None]:
         """Return every score, response and weight, in the order of scores, then of weights."""

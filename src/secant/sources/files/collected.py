@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from secant._base.types import FloatArray, IntArray
     from secant._blocks.table import Blocks, Totals
     from secant._input.observations import Chunk
+    from secant._input.options import Reading
 
 __all__ = ["Collected"]
 
@@ -29,11 +30,11 @@ class Collected:
         The groups to collect, ascending.
     counts
         The number of rows of every group, these and others.
-    counted
-        Whether weights count copies of rows.
+    reading
+        What weights mean.
     """
 
-    def __init__(self, groups: Sequence[int], counts: IntArray, *, counted: bool) -> None:
+    def __init__(self, groups: Sequence[int], counts: IntArray, reading: Reading) -> None:
         self._groups = np.array(groups, np.int64)
         self._is_ours = np.zeros(counts.shape[0], bool)
         self._is_ours[self._groups] = True
@@ -47,7 +48,7 @@ class Collected:
         self._scores = np.empty(total)
         self._labels = np.empty(total, np.int8)
         self._weights: FloatArray | None = None
-        self._counted = counted
+        self._reading = reading
 
     def add(self, chunk: Chunk, owner: IntArray) -> None:
         """Take in rows sorted by group, less those of groups that are not collected."""
@@ -75,23 +76,24 @@ class Collected:
         for group in self._groups.tolist():
             rows = slice(self._start[group], self._next[group])
             if rows.start < rows.stop:
-                found[group] = RowSource(self._observations(rows)).blocks()
+                found[group] = RowSource(self._observations(rows), log_loss=True).blocks()
         return found
 
     def _observations(self, rows: slice) -> Observations:
         scores = self._scores[rows]
         weights = None if self._weights is None else self._weights[rows]
         n = scores.shape[0]
-        if weights is not None and self._counted:
+        if weights is not None and self._reading.counts:
             n = int(weights.sum())
         return Observations(
             labels=self._labels[rows],
             scores=scores,
             weights=weights,
-            counted=self._counted,
+            counted=self._reading.counts,
             n=n,
             lowest=float(scores.min()),
             highest=float(scores.max()),
             forbidden=(),
             has_zero_weights=False,
+            outcome_weights=self._reading.outcome_weights,
         )

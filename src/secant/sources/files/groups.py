@@ -10,10 +10,12 @@ import numpy as np
 
 from secant._base.progress import reporting
 from secant._base.types import Forbidden
+from secant._blocks.cluster_sums import Adder
 from secant._blocks.refining import pick
 from secant._input.rules import NO_ROWS, NO_WEIGHT
 from secant.errors import InputError, SecantError
 from secant.sources import rows as row_source
+from secant.sources.files.clusters import clustered_rows
 from secant.sources.files.collected import Collected
 from secant.sources.files.keys import KeyBook
 from secant.sources.files.prefetch import prefetched
@@ -21,9 +23,10 @@ from secant.sources.files.walking import Walk, gathered, usable
 from secant.sources.rows import RowSource
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterable, Iterator, Mapping
+    from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 
     from secant._base.types import FloatArray, IntArray
+    from secant._blocks.cluster_sums import ClusterSums
     from secant._blocks.table import Blocks, Totals
     from secant._input.observations import Chunk
     from secant.sources.files.predictions import Predictions
@@ -103,6 +106,23 @@ class FileGroups:
         """Return one group by itself, for questions asked later."""
         return RowSource(GroupRows(self, int(self._with_weight[number])))
 
+    def cluster_sums(self, tables: Sequence[Blocks], limit: int) -> list[ClusterSums]:
+        """Return the sums by cluster and cell of every group, from one walk."""
+        counted = self._table.columns.reading.counts
+        adders = {
+            int(group): Adder(blocks, limit, counted=counted)
+            for group, blocks in zip(self._with_weight, tables, strict=True)
+        }
+        found = clustered_rows(self._table, int(self._counts.sum()), self._book.numbers)
+        with closing(found) as chunks:
+            for chunk, owner, clusters in chunks:
+                order = _sorting(owner, len(self._every))
+                edges = np.flatnonzero(np.diff(owner[order], prepend=-1, append=len(self._every)))
+                for start, stop in zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True):
+                    rows = order[start:stop]
+                    adders[int(owner[rows[0]])].add(pick(chunk, rows), clusters[rows])
+        return [adder.sums() for adder in adders.values()]
+
     # For one group by itself ------------------------------------------------------------------
 
     @property
@@ -150,7 +170,7 @@ class FileGroups:
         """Return blocks and sums of some groups, less those without weight."""
         small = [group for group in groups if self._counts[group] <= row_source.SORT_UP_TO]
         columns = self._table.columns
-        collected = Collected(small, self._counts, counted=columns.reading.counts)
+        collected = Collected(small, self._counts, columns.reading)
         sums = {
             group: RowSource(GroupRows(self, group)).cell_sums()
             for group in groups
@@ -214,6 +234,11 @@ class GroupRows:
     def sampling(self) -> bool:
         """Whether rows carry sampling weights."""
         return self._groups.table.columns.sampling
+
+    @property
+    def outcome_weights(self) -> tuple[float, float] | None:
+        """What the outcomes 0 and 1 weigh, on top of the weights of rows."""
+        return self._groups.table.columns.reading.outcome_weights
 
     @property
     def refused(self) -> Forbidden:

@@ -232,6 +232,7 @@ class _SegmentRows:
 
     lowest = 0.0
     highest = 1.0
+    outcome_weights: tuple[float, float] | None = None
 
     def __init__(self, files: FileSegments, conditions: Conditions, n: int) -> None:
         self._files, self._conditions = files, conditions

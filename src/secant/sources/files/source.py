@@ -11,27 +11,33 @@ import numpy as np
 from secant._base.types import Forbidden
 from secant._base.writing import write_whole
 from secant._blocks.refining import pick
-from secant.errors import SecantError
+from secant.errors import Argument, SecantError
 from secant.sources import rows as row_source
+from secant.sources.files.clusters import clustered_rows
 from secant.sources.files.formats import BLOCK, arrow, look
 from secant.sources.files.groups import FileGroups
 from secant.sources.files.paths import find
 from secant.sources.files.predictions import Predictions
+from secant.sources.files.values import group_codes, usual
 from secant.sources.files.walking import Walk, gathered, usable
 from secant.sources.files.whole import read_columns
 from secant.sources.rows import RowSource
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Generator, Mapping
+    from collections.abc import Callable, Generator, Mapping
 
-    from secant._base.types import FloatArray
+    from secant._base.types import FloatArray, IntArray
     from secant._input.columns import Columns
     from secant._input.observations import Chunk
+
+    # Columns by name, and whether there are no more rows.
+    FirstRows = tuple[dict[str, IntArray], bool]
 
 __all__ = [
     "FileRows",
     "column_kinds",
+    "first_rows",
     "open_file_groups",
     "open_files",
     "read_columns",
@@ -104,6 +110,34 @@ def column_kinds(data: Any) -> dict[str, str]:
     return {name: of(column) for name, column in look(path, kind).types.items()}
 
 
+def first_rows(data: Any, choose: Callable[[list[str]], list[str]], most: int) -> FirstRows:
+    """Return the first rows of some columns of the first of some files.
+
+    Parameters
+    ----------
+    data
+        A path, a glob, a folder, or a list of them.
+    choose
+        Names the columns, given all there are.
+    most
+        How many rows, at most.
+    """
+    found = find(data)
+    path, kind, _ = found[0]
+    seen = look(path, kind)
+    names = [name for name in choose(seen.names) if seen.names.count(name) == 1]
+    if not names:
+        return {}, True
+    roles = {Argument("clusters", index=i): name for i, name in enumerate(names)}
+    types = kind.choose({name: seen.types[name] for name in names}, roles, None)
+    with closing(kind.batches(path, names, most, types)) as batches:
+        batch, more = next(batches, None), next(batches, None)
+    if batch is None:
+        return {}, True
+    columns = {name: group_codes([usual(batch.column(name))])[1] for name in names}
+    return columns, more is None and len(found) == 1
+
+
 def write_parquet(
     path: str | os.PathLike[str], columns: Mapping[str, np.ndarray[Any, Any]]
 ) -> None:
@@ -162,6 +196,11 @@ class FileRows:
         return self._table.columns.sampling
 
     @property
+    def outcome_weights(self) -> tuple[float, float] | None:
+        """What the outcomes 0 and 1 weigh, on top of the weights of rows."""
+        return self._table.columns.reading.outcome_weights
+
+    @property
     def refused(self) -> Forbidden:
         """The rows whose score rules out what happened, numbered through all files."""
         return Forbidden(0, ()) if self._seen is None else self._seen.refused.found
@@ -179,6 +218,12 @@ class FileRows:
         elif walk.checks.rows != self._seen.checks.rows:
             msg = "the files were changed while they were assessed: assess them again"
             raise SecantError(msg)
+
+    def with_clusters(self, size: int) -> Generator[tuple[Chunk, IntArray]]:  # noqa: ARG002  (its own)
+        """Walk over the rows of positive weight, with the number of each one's cluster."""
+        with closing(clustered_rows(self._table, self.rows)) as found:
+            for chunk, _, clusters in found:
+                yield chunk, clusters
 
     def sample(self, size: int) -> FloatArray:
         """Return about so many of the scores, from everywhere, in ascending order."""

@@ -26,7 +26,12 @@ if TYPE_CHECKING:
 __all__ = ["Batch", "File", "FileTable"]
 
 _SAMPLED = 16  # sections of files
-_MISSING = {"y_true": "outcome", "y_prob": "score", "sample_weight": "weight"}
+_MISSING = {
+    "y_true": "outcome",
+    "y_prob": "score",
+    "sample_weight": "weight",
+    "clusters": "id of a cluster",
+}
 
 
 class File(NamedTuple):

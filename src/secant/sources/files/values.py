@@ -69,7 +69,8 @@ def refusal(argument: Argument, name: str, kind: Any) -> InputError | None:
         return None
     what = held if held == str(kind) else f"{held} ({kind})"
     if argument.name not in _WANTED:
-        cannot = f" names, holds {what}, which cannot name groups"
+        units = "clusters" if argument.name == "clusters" else "groups"
+        cannot = f" names, holds {what}, which cannot name {units}"
         return InputError(f"column {name!r}, which ", argument, cannot, column=name)
     needs = "0 and 1" if argument.name == "y_true" else "real numbers"
     return InputError(argument, f" must hold {needs}; column {name!r} holds {what}", column=name)

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Sequence
 
     from secant._base.types import FloatArray, IntArray
+    from secant._input.columns import Columns
     from secant.sources.files.predictions import Predictions
     from secant.sources.files.table import Batch, File
 
@@ -104,12 +105,21 @@ class Walk:
 
     def _read(self, size: int) -> Generator[tuple[int, tuple[Chunk, IntArray | None]]]:
         """Read and check what a walk needs; this may run in a thread of its own."""
-        columns = self._table.columns
-        if self._number_groups is None:
-            columns = columns._replace(by=())
-        with closing(self._table.walk(columns.names, size, self._files)) as batches:
+        with closing(self._table.walk(self._columns.names, size, self._files)) as batches:
             for batch in batches:
                 yield batch.first + batch.rows, self._checked(batch)
+
+    @property
+    def _columns(self) -> Columns:
+        """The columns to read."""
+        columns = self._table.columns._replace(clusters=None)
+        return columns._replace(by=()) if self._number_groups is None else columns
+
+    def _owners(self, batch: Batch) -> IntArray | None:
+        """Return the groups that rows are in, if asked for."""
+        if self._number_groups is None:
+            return None
+        return self._number_groups(*self._table.keys(batch))
 
     def _checked(self, batch: Batch) -> tuple[Chunk, IntArray | None]:
         labels, scores, weights, words = self._table.values(batch)
@@ -121,9 +131,7 @@ class Walk:
                 labels, refused = self.checks.batch(labels, scores, weights, words)
         except InputError as error:
             raise self._table.refused(batch, error) from error
-        groups = None
-        if self._number_groups is not None:
-            groups = self._number_groups(*self._table.keys(batch))
+        groups = self._owners(batch)
         if refused.size:
             self._note(refused, batch.first, groups)
         return _of_positive_weight(Chunk(scores, labels, weights), groups)

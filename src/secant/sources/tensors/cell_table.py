@@ -71,7 +71,8 @@ class Kind:
         """Return integers that grow with scores as they are numbered in bins."""
         bits = scores.view(self.bits).astype(np.int64)
         mirrored = 2 * self.half - (self.floats(1) - scores).view(self.bits).astype(np.int64)
-        return np.where(bits < self.half, bits, mirrored)
+        number: IntArray = np.where(bits < self.half, bits, mirrored)
+        return number
 
     def scores(self, number: IntArray) -> tuple[FloatArray, FloatArray]:
         """Return the scores of numbers, and their distances from 1; the latter are exact."""
@@ -108,7 +109,7 @@ class CellTable:
             finer = np.maximum(finer, kind.lower - within.width)
         finer[[0, -1]] = 0
         sizes = 1 << finer
-        self.width = kind.lower - finer
+        self.width: IntArray = kind.lower - finer
         self.width[[0, -1]] = 0  # nothing is added up there
         self.begin = np.cumsum(sizes) - sizes
         self.cells = int(sizes.sum())
@@ -117,7 +118,8 @@ class CellTable:
     def cell(self, scores: Any) -> IntArray:
         """Return the cell of each score."""
         found, low = self._place(scores)
-        return self.begin[found] + (low >> self.width[found])
+        cell: IntArray = self.begin[found] + (low >> self.width[found])
+        return cell
 
     def rest(self, score: Any) -> int:
         """Return the place of one score inside its cell."""
@@ -144,7 +146,8 @@ class CellTable:
         first = (of - 1 + kind.first) << kind.lower
         number = first + ((np.arange(self.cells) - self.begin[of]) << self.width[of])
         number[0], number[-1] = 0, 2 * kind.half
-        return number
+        start: IntArray = number
+        return start
 
     @cached_property
     def limits(self) -> tuple[FloatArray, FloatArray]:
@@ -162,18 +165,19 @@ class CellTable:
 
     @cached_property
     def unit(self) -> FloatArray:
-        """What the lowest bit of a score's number is worth in each cell; 0 in the first and last."""
+        """What the lowest bit of a score's number is worth in each cell; 0 at both ends."""
         kind, of = self.kind, self.bin
         octave = (of - 1) >> kind.leading  # from 2^-40 upward, and on beyond one half
         exponent = np.where(of < kind.middle, octave - 40, 37 - octave)
-        unit = np.ldexp(1.0, exponent - kind.mantissa)
+        unit: FloatArray = np.ldexp(1.0, exponent - kind.mantissa)
         unit[[0, -1]] = 0.0
         return unit
 
 
 def bin_of(kind: Kind, number: IntArray) -> IntArray:
     """Return the bins of scores' numbers."""
-    return np.clip((number >> kind.lower) - kind.first + 1, 0, kind.bins - 1)
+    found: IntArray = np.clip((number >> kind.lower) - kind.first + 1, 0, kind.bins - 1)
+    return found
 
 
 def shares(kind: Kind, sample: Any) -> FloatArray:
@@ -184,5 +188,5 @@ def shares(kind: Kind, sample: Any) -> FloatArray:
     share = (1 - _BY_VARIANCE) / len(scores) + variance * (
         _BY_VARIANCE / max(float(variance.sum()), 1e-300)
     )
-    held: FloatArray = np.bincount(found, share, kind.bins)
+    held: FloatArray = np.bincount(found, share, kind.bins).astype(np.float64)
     return held

@@ -88,7 +88,7 @@ template <typename T> __device__ __forceinline__ void block_sum(T value, T* shar
 }
 
 // What a block of threads keeps of totals: doubles, added up in a fixed order.
-#define REALS 8      // sum v | tiny0, tiny1 | weights: w, ww, wwv, wwe, largest
+#define REALS 10  // w^2 v | tiny0, tiny1 | with weights: w, w^2, w^2 e^2, w^2 r, w^3 v, w e^2, largest step
 
 extern "C" __global__ void __launch_bounds__(1024, RESIDENT) cells(
     const Score* __restrict__ scores, const unsigned char* __restrict__ labels,
@@ -122,7 +122,7 @@ extern "C" __global__ void __launch_bounds__(1024, RESIDENT) cells(
   double v[4] = {0, 0, 0, 0}, tiny[2] = {0, 0};
   u32 hot0 = 0, hot1 = 0, zeros = 0, faults = 0, seen = 0;
 #ifdef WEIGHT
-  double sw = 0, sww = 0, swwe = 0, largest = 0;
+  double sw = 0, sww = 0, squares = 0, happened = 0, third = 0, error = 0, largest = 0;
 #endif
   auto row = [&](Score s, u32 q, int k
 #ifdef WEIGHT
@@ -133,26 +133,32 @@ extern "C" __global__ void __launch_bounds__(1024, RESIDENT) cells(
     if (u > ONE || q > 1u) {
       if (u == NEGATIVE_ZERO && q <= 1u) u = 0; else { faults |= BAD_VALUE; return; }
     }
-    double x = (double)SCORE(u);
-#ifdef WEIGHT
-    double weight = (double)w;
-    if (!(weight >= 0 && weight <= 1e100) || (weight > 0 && weight < 1e-100)) { faults |= BAD_VALUE; return; }
-    if (weight == 0) return;
-    seen++;
-    double ww = weight * weight, wwv = ww * __fma_rn(-x, x, x);
-    sw += weight; sww += ww; v[k] += wwv; swwe += ww * (q ? 1 - x : x); largest = fmax(largest, wwv);
-#else
+#ifndef WEIGHT
     if (u == hot) { hot1 += q; hot0 += 1u - q; return; }
-    v[k] += __fma_rn(-x, x, x);
-    const double weight = 1;
 #endif
+    double x = (double)SCORE(u);
     Bits key = order(u);
     int bin = bin_of(key);
     if (bin <= 0) {
-      tiny[q] += weight * x;
+#if !DOUBLE
+      if (u < ((Bits)1 << MANTISSA)) x = (double)u * 0x1p-149;  // compilers take such floats for 0
+#endif
       if (u == 0 && q) zeros++;
-      bin = 0; key = 0;
     }
+#ifdef WEIGHT
+    double weight = (double)w;
+    if (!(weight >= 0 && weight <= 1e100) || (weight > 0 && weight < 1e-100)) { faults |= BAD_VALUE; return; }
+    if (weight == 0) { if (u == 0 && q) zeros--; return; }
+    seen++;
+    double ww = weight * weight, wwv = ww * __fma_rn(-x, x, x);
+    double e = q ? 1 - x : x, see = weight * (e * e);
+    sw += weight; sww += ww; v[k] += wwv; squares += weight * see; error += see;
+    third += weight * wwv; happened += q ? ww : 0; largest = fmax(largest, weight * fmax(x, 1 - x));
+#else
+    v[k] += __fma_rn(-x, x, x);
+    const double weight = 1;
+#endif
+    if (bin <= 0) { tiny[q] += weight * x; bin = 0; key = 0; }
     u32 t = tab[bin];
     // The place in the bin: sums of it are turned into sums of places in cells at the end.
     Bits low = key & (((Bits)1 << LOW) - 1);
@@ -241,7 +247,10 @@ extern "C" __global__ void __launch_bounds__(1024, RESIDENT) cells(
 #ifdef WEIGHT
   block_sum(sw, shared, out + 3);
   block_sum(sww, shared, out + 4);
-  block_sum(swwe, shared, out + 5);
+  block_sum(squares, shared, out + 5);
+  block_sum(happened, shared, out + 6);
+  block_sum(third, shared, out + 7);
+  block_sum(error, shared, out + 8);
   __syncthreads();
   shared[threadIdx.x] = largest;
   __syncthreads();
@@ -249,7 +258,7 @@ extern "C" __global__ void __launch_bounds__(1024, RESIDENT) cells(
     if (threadIdx.x < half) shared[threadIdx.x] = fmax(shared[threadIdx.x], shared[threadIdx.x + half]);
     __syncthreads();
   }
-  if (threadIdx.x == 0) out[6] = shared[0];
+  if (threadIdx.x == 0) out[9] = shared[0];
 #endif
 }
 
@@ -441,8 +450,9 @@ extern "C" __global__ void __launch_bounds__(256) ranges(
   }
   if (threadIdx.x == 0) {
     Stretch a = shared[0];
-    double row[COLUMNS] = {(double)SCORE(keys[start] >> 1), (double)SCORE(keys[stop - 1] >> 1),
-      (double)a.happened, a.down, a.up, a.w0, a.w1, a.rise, a.fall};
+    // Bits, not floats: the tiniest would be taken for 0.
+    double row[COLUMNS] = {__longlong_as_double((long long)(keys[start] >> 1)),
+      __longlong_as_double((long long)(keys[stop - 1] >> 1)), (double)a.happened, a.down, a.up, a.w0, a.w1, a.rise, a.fall};
     for (int i = 0; i < COLUMNS; i++) out[COLUMNS * (u64)blockIdx.x + i] = row[i];
   }
 }

@@ -2,53 +2,52 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from secant._blocks.cell_sums import CellSums
-from secant._blocks.grids import dyadic_grid
 from secant.sources.tensors.reading import columns
-from secant.sources.tensors.sorted import sort_rows
 
 if TYPE_CHECKING:
+    from secant._blocks.cell_sums import CellSums
     from secant._input.options import Reading
     from secant.sources.tensors.reading import TensorRows
 
-__all__ = ["cell_sums"]
+__all__ = ["add_to", "rows_of"]
 
 
-def cell_sums(
-    y_true: Any, y_prob: Any, sample_weight: Any, reading: Reading, n_cells: int
-) -> tuple[CellSums, int]:
-    """Return the sums over cells of tensors on a device, and how many rows their scores forbid.
+def rows_of(y_true: Any, y_prob: Any, sample_weight: Any, reading: Reading) -> TensorRows:
+    """Return tensors on a device as checked rows.
 
     Raises
     ------
     InputError
         If anything in the tensors is unusable.
     """
-    return sums_of(columns(y_true, y_prob, sample_weight, reading).checked(), n_cells)
+    return columns(y_true, y_prob, sample_weight, reading).checked()
 
 
-def sums_of(rows: TensorRows, n_cells: int) -> tuple[CellSums, int]:
-    """Return the sums over cells of checked rows, and how many of them their scores forbid."""
-    ordered = sort_rows(rows.scores, rows.labels, rows.weights, counted=rows.counted)
-    cells, edges = ordered.cells(n_cells)
-    blocks = ordered.between(edges, moments=True)
-    grid = dyadic_grid(n_cells)
-    sums = CellSums(grid, sampling=rows.sampling, moments=True)
+def add_to(batch: CellSums, rows: TensorRows) -> None:
+    """Put the sums of rows into empty cells of equal width."""
+    ordered = replace(rows.in_order(), outcome_weights=batch.outcome_weights)
+    grid = batch.grid
+    cells, edges = ordered.cells(len(grid.low) - 1)
+    sums = ordered.sums(edges, moments=True)
+    if not rows.sampling:
+        sums |= {"w0": sums["n0"], "w1": sums["n1"]}
     low = grid.anchor[cells]
-    sums.count[2 * cells], sums.count[2 * cells + 1] = blocks.n0, blocks.n1
-    sums.offset[2 * cells] = np.maximum(blocks.down - blocks.w0 * low, 0) / grid.unit
-    sums.offset[2 * cells + 1] = np.maximum(blocks.w1 * (1 - low) - blocks.up, 0) / grid.unit
+    even, odd = 2 * cells, 2 * cells + 1
+    batch.offset[even] = np.maximum(sums["down"] - sums["w0"] * low, 0) / grid.unit
+    batch.offset[odd] = np.maximum(sums["w1"] * (1 - low) - sums["up"], 0) / grid.unit
+    columns = {"count": "n", "wv": "wv"}
     if rows.sampling:
-        sums.weight[2 * cells], sums.weight[2 * cells + 1] = blocks.w0, blocks.w1
-    moments = blocks.moments
-    assert moments is not None  # noqa: S101
-    sums.wv[cells], sums.wwv[cells], sums.ww[cells] = moments.wv, moments.wwv, moments.ww
-    sums.parts = [ordered.totals()]
-    forbidden = rows.refused
-    if rows.weights is None or rows.sampling:
-        return sums, forbidden.count
-    return sums, int(rows.columns.weights[list(forbidden.rows)].sum())
+        columns |= {"weight": "w", "ww": "ww"}
+        batch.wwv[cells] = sums["wwv"]
+    for name, short in columns.items():
+        column = getattr(batch, name)
+        column[even], column[odd] = sums[f"{short}0"], sums[f"{short}1"]
+    totals = ordered.totals(batch.blocks(), log_loss=True)
+    if not rows.sampling and batch.outcome_weights is None:  # the cells know the rest
+        totals = replace(totals, squares=0.0, ww1=0.0, third=0.0, squared_error=0.0, steps=())
+    batch.parts = [totals]

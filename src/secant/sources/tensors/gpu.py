@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from secant._blocks.table import Blocks, Totals, concatenate
 from secant._base.types import Forbidden
+from secant._blocks.table import Blocks, Totals, completed, concatenate
 from secant.sources.tensors.cell_table import CellTable, Kind, shares
 from secant.sources.tensors.kernels import BAD_VALUE, FINE_UNIT, TOO_MANY
 from secant.sources.tensors.reading import Unchanged
@@ -24,6 +24,7 @@ from secant.sources.tensors.source import FETCH_UP_TO, FINER_BLOCKS, TensorSourc
 if TYPE_CHECKING:
     from secant._base.types import BoolArray, IntArray
     from secant._input.observations import Chunk
+    from secant.sources.rows import ScoreSums
     from secant.sources.tensors.kernels import CellCounts, Passes
     from secant.sources.tensors.reading import Columns
     from secant.sources.tensors.sorted import SortedRows
@@ -110,6 +111,10 @@ class GpuSource:
     def sorted_rows(self) -> Chunk:
         """Return every score, response and weight in the order of scores, then of weights."""
         return self._plain.sorted_rows()
+
+    def score_sums(self) -> ScoreSums:
+        """Return the sums that proper scores need and blocks do not have."""
+        return self._plain.score_sums()
 
     def recheck(self) -> None:
         """Raise SecantError if a tensor was written to since it was checked."""
@@ -215,7 +220,7 @@ class GpuSource:
         has_common = np.zeros(len(blocks), bool) if common is None else common >= 0
         parts = []
         if rows.rows:
-            parts.append(self._of_rows(rows, start, stop, blocks, common, has_common))
+            parts.append(self._of_rows(rows, (start, stop), blocks, common, has_common))
         if has_common.any():
             parts.append(_rest(blocks, has_common, common, parts[0] if parts else None))
         filled = [part for part in parts if len(part)]
@@ -225,12 +230,12 @@ class GpuSource:
     def _of_rows(
         self,
         rows: SortedRows,
-        start: IntArray,
-        stop: IntArray,
+        ends: tuple[IntArray, IntArray],
         blocks: Blocks,
         common: Any,
         has_common: BoolArray,
     ) -> Blocks:
+        start, stop = ends
         if has_common.any():  # what lies before a common score and what lies after it stay apart
             here = common[has_common].astype(np.float64)
             between = rows.place(here, here)[0]
@@ -300,10 +305,19 @@ def _blocks(table: CellTable, found: CellCounts, filled: IntArray) -> Blocks:
 
 def _totals(found: CellCounts, blocks: Blocks) -> Totals:
     if found.loads is None:
-        wwe = float(blocks.up.sum() + blocks.down.sum())
-        return Totals(found.rows, found.rows, found.rows, found.totals[0], wwe, 0.25)
-    wwv, weight, ww, wwe, largest = found.totals
-    return Totals(found.rows, weight, ww, wwv, wwe, largest)
+        return completed(Totals(found.rows, found.rows, found.rows, found.totals[0], 0.0), blocks)
+    variance, weight, ww, squares, ww1, third, squared_error = found.totals
+    return Totals(
+        n=found.rows,
+        weight=weight,
+        ww=ww,
+        variance=variance,
+        squares=squares,
+        ww1=ww1,
+        third=third,
+        squared_error=squared_error,
+        steps=found.steps,
+    )
 
 
 def _rest(blocks: Blocks, chosen: BoolArray, common: Any, taken: Blocks | None) -> Blocks:

@@ -9,13 +9,14 @@ from __future__ import annotations
 import importlib.util
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 
 from secant._base.extras import require
-from secant._blocks.table import Blocks
+from secant._blocks.table import STEPS, Blocks, largest_steps
 from secant.sources.tensors.sorted import SortedRows
 
 if TYPE_CHECKING:
@@ -25,11 +26,12 @@ if TYPE_CHECKING:
 __all__ = ["BAD_VALUE", "FINE_UNIT", "TOO_MANY", "CellCounts", "CudaPasses", "Passes", "usable"]
 
 BAD_VALUE, TOO_MANY = 1, 2
-_REALS = 8
+_REALS = 10
 _COLUMNS = 9
 _STASH = 256
 _THREADS = 1024
-RESIDENT = 1
+# Blocks of threads that share a multiprocessor in the first pass: two hide each other's waiting.
+RESIDENT = 2
 # Shared memory for the table of bins, the largest there is.
 _SPARE = 13 << 10
 # Weights are added as integers, in units of this part of a power of two above all of them.
@@ -42,8 +44,9 @@ class CellCounts:
     """What a pass into cells found, responses 0 and 1 alternating.
 
     ``rests`` are sums of places inside cells, weighted ones in shares of a cell; ``loads`` the
-    weights. ``tiny`` are the sums of w s of the first cell. ``totals`` has the sum of w^2 v, and
-    where rows carry weights those of w, w^2, w^2 |r - s|, and the largest w^2 v.
+    weights. ``tiny`` are the sums of w s of the first cell. ``totals`` has the sum of w^2 s(1 - s),
+    and where rows carry weights those of w, w^2, w^2 (r - s)^2, w^2 r, w^3 s(1 - s), w (r - s)^2;
+    ``steps`` are then the largest steps that were possible.
     """
 
     counts: IntArray
@@ -54,6 +57,7 @@ class CellCounts:
     zeros: int
     faults: int
     rows: int
+    steps: tuple[float, ...] = ()
 
 
 class Passes(Protocol):
@@ -182,20 +186,17 @@ class CudaPasses:
         )
         table.limits  # noqa: B018  (made while the device works)
         host = out.cpu().numpy()
-        count, rest, load, more, real = (host[a:b] for a, b in zip(at[:-1], at[1:], strict=True))
+        count, rest, load, more, real = (host[a:b] for a, b in pairwise(at))
         sums = real.view(np.float64).reshape(blocks, _REALS)
         totals = [float(np.sum(column)) for column in sums.T]
-        if weighted:
-            chosen = (totals[0], totals[3], totals[4], totals[5], float(sums[:, 6].max()))
-        else:
-            chosen = (totals[0],)
+        chosen = [totals[0], *totals[3:9]] if weighted else totals[:1]
         rests_found = _joined(rest)
         if not weighted and hot is not None:
             cell = int(table.cell(hot.reshape(1))[0])
             score = float(hot)
             count[2 * cell : 2 * cell + 2] += more[:2]
             rests_found[2 * cell : 2 * cell + 2] += more[:2] * float(table.rest(hot))
-            chosen = (chosen[0] + float(more[:2].sum()) * (score * (1 - score)),)
+            chosen[0] += float(more[:2].sum()) * (score * (1 - score))
             if cell == 0:
                 totals[1] += int(more[0]) * score
                 totals[2] += int(more[1]) * score
@@ -204,11 +205,21 @@ class CudaPasses:
             rests=rests_found * WEIGHT_UNIT * self.scale if weighted else rests_found,
             loads=_joined(load) * WEIGHT_UNIT * self.scale if weighted else None,
             tiny=np.array(totals[1:3]),
-            totals=chosen,
+            totals=tuple(chosen),
             zeros=int(more[2]) + (int(more[1]) if hot is not None and hot == 0 else 0),
             faults=int(more[3]),
             rows=int(more[4]) if weighted else self._rows,
+            steps=self._steps(sums[:, 9]) if weighted and not more[3] else (),
         )
+
+    def _steps(self, largest: FloatArray) -> tuple[float, ...]:
+        """Return the largest possible steps, of which the largest of every block are known."""
+        # Twelve rows have steps that large or larger; no step is larger than its weight.
+        least = float(np.sort(largest)[-STEPS]) if len(largest) >= STEPS else 0.0
+        rows = (self.weights >= least).nonzero().ravel() if least > 0 else slice(None)
+        weights, scores = self.weights[rows].double(), self.scores[rows].double()
+        steps = weights * self._torch.maximum(1 - scores, scores)
+        return largest_steps(steps.topk(min(STEPS, len(steps))).values.tolist())
 
     def fine(self, table: CellTable, hot: Any) -> Any:
         """Return on the device the weight in each of very many cells."""
@@ -281,7 +292,9 @@ class CudaPasses:
         kernel = self._module(wide, 5, wide=wide or rows.weights is not None).get_function("ranges")
         with self._cupy.cuda.Device(self._device), self._stream():
             kernel((len(edges) - 1,), (256,), tuple(map(_argument, (*columns, ends, out))))
-        low, high, n1, down, up, w0, w1, rise, fall = out.cpu().numpy().T[:, wanted]
+        found = np.ascontiguousarray(out.cpu().numpy().T[:, wanted])
+        low, high = (_scores(bits.view(np.int64), wide=wide) for bits in found[:2])
+        n1, down, up, w0, w1, rise, fall = found[2:]
         n1 = n1.astype(np.int64)
         n0 = np.diff(edges)[wanted] - n1
         if rows.weights is None:
@@ -316,7 +329,10 @@ class CudaPasses:
 
     def _stream(self) -> Any:
         stream = self._torch.cuda.current_stream(self.scores.device).cuda_stream
-        return self._cupy.cuda.ExternalStream(stream, self._device)
+        streams = self._cupy.cuda
+        if hasattr(streams.Stream, "from_external"):
+            return streams.Stream.from_external(_Stream(stream))
+        return streams.ExternalStream(stream, self._device)
 
     def _launch(
         self,
@@ -335,6 +351,15 @@ class CudaPasses:
             kernel((blocks,), (_THREADS,), passed, shared_mem=memory)
 
 
+class _Stream(NamedTuple):
+    """A stream of torch, as CuPy wants to be told of it."""
+
+    pointer: int
+
+    def __cuda_stream__(self) -> tuple[int, int]:
+        return 0, self.pointer
+
+
 def _argument(value: Any) -> Any:
     return np.uint64(value.data_ptr()) if hasattr(value, "data_ptr") else value
 
@@ -344,6 +369,12 @@ def _aligned(tensor: Any) -> Any:
     if tensor is None or tensor.data_ptr() % 16 == 0:
         return tensor
     return tensor.clone()
+
+
+def _scores(bits: IntArray, *, wide: bool) -> FloatArray:
+    """Return the scores of bits as doubles."""
+    scores = bits.view(np.float64) if wide else bits.astype(np.int32).view(np.float32)
+    return scores.astype(np.float64)
 
 
 def _table_bytes(table: CellTable) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -14,10 +15,13 @@ from secant._input.arraylike import device_of, one_value_a_row, wrong_shape
 from secant._input.observations import check_lengths, observations
 from secant._input.rules import LARGEST_COUNT, LARGEST_WEIGHT, NO_WEIGHT, SMALLEST_WEIGHT
 from secant.errors import Argument, InputError, SecantError
+from secant.sources.rows import ScoreSums
+from secant.sources.tensors.sorted import PIECE, sort_rows
 
 if TYPE_CHECKING:
     from secant._input.observations import Observations
     from secant._input.options import Reading
+    from secant.sources.tensors.sorted import SortedRows
 
 __all__ = ["Columns", "TensorRows", "columns", "on_host"]
 
@@ -38,7 +42,8 @@ class Columns:
 
     def refuse(self) -> Observations:
         """Raise what arrays of the same values raise; return them as arrays if nothing does."""
-        return observations(*map(on_host, (self.labels, self.scores, self.weights)), self.reading)
+        labels, scores, weights = map(on_host, (self.labels, self.scores, self.weights))
+        return observations(labels, scores, weights, self.reading)
 
     def bytes_of_labels(self) -> Any:
         """Return labels as bytes, 0 and 1 unless they were bytes already.
@@ -97,6 +102,41 @@ class TensorRows:
     def sampling(self) -> bool:
         """Whether rows carry sampling weights."""
         return self.weights is not None and not self.counted
+
+    @property
+    def outcome_weights(self) -> tuple[float, float] | None:
+        """What the outcomes 0 and 1 weigh, on top of the weights of rows."""
+        return self.columns.reading.outcome_weights
+
+    @property
+    def forbidden_copies(self) -> int:
+        """Number of observations in the forbidden rows."""
+        if self.weights is None or self.sampling:
+            return self.refused.count
+        return int(self.columns.weights[list(self.refused.rows)].sum())
+
+    def in_order(self) -> SortedRows:
+        """Return the rows in the order of their scores."""
+        return sort_rows(
+            self.scores,
+            self.labels,
+            self.weights,
+            counted=self.counted,
+            outcome_weights=self.outcome_weights,
+        )
+
+    def score_sums(self) -> ScoreSums:
+        """Return the sums of w|r - s|, of w s(1 - s) and of w times the log loss."""
+        parts = []
+        for start in range(0, self.scores.shape[0], PIECE):
+            piece = slice(start, start + PIECE)
+            scores, labels = self.scores[piece].double(), self.labels[piece]
+            chance = ((1 - labels.double()) - scores).abs()
+            columns = [1 - chance, scores * (1 - scores), -chance.log()]
+            if self.weights is not None:
+                columns = [self.weights[piece] * column for column in columns]
+            parts.append([float(column.sum()) for column in columns])
+        return ScoreSums(*map(math.fsum, zip(*parts, strict=True)))
 
     @cached_property
     def refused(self) -> Forbidden:

@@ -13,7 +13,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from secant._base.extras import require
-from secant._blocks.table import Blocks, Moments, Totals, add_totals, collapse
+from secant._blocks.table import (
+    STEPS,
+    Blocks,
+    Moments,
+    Totals,
+    add_totals,
+    by_outcome,
+    collapse,
+    completed,
+    largest_steps,
+)
 from secant._input.observations import Chunk
 
 if TYPE_CHECKING:
@@ -21,14 +31,21 @@ if TYPE_CHECKING:
 
     from secant._base.types import BoolArray, FloatArray, IntArray
 
-__all__ = ["SortedRows", "sort_rows"]
+__all__ = ["PIECE", "SortedRows", "sort_rows"]
 
 # Rows added up together: their running sums take memory.
-_PIECE = 1 << 24
+PIECE = 1 << 24
 _LIMB = 2.0**29
 
 
-def sort_rows(scores: Any, labels: Any, weights: Any, *, counted: bool) -> SortedRows:
+def sort_rows(
+    scores: Any,
+    labels: Any,
+    weights: Any,
+    *,
+    counted: bool,
+    outcome_weights: tuple[float, float] | None = None,
+) -> SortedRows:
     """Put rows in the order of their scores; a score and its label make one integer."""
     torch = require("torch", "torch", "tensors need")
     whole = torch.int32 if scores.dtype == torch.float32 else torch.int64
@@ -36,10 +53,10 @@ def sort_rows(scores: Any, labels: Any, weights: Any, *, counted: bool) -> Sorte
     keys = (scores + 0.0).view(whole)  # no -0.0
     keys = (keys << 1).add_(labels)
     if weights is None:
-        return SortedRows(torch, keys.sort().values, None, counted=False)
+        return SortedRows(torch, keys.sort().values, None, False, outcome_weights)  # noqa: FBT003
     # Stable: what is equal stays as it came, so that sums are the same in every run.
     keys, order = keys.sort(stable=True)
-    return SortedRows(torch, keys, weights[order].double(), counted=counted)
+    return SortedRows(torch, keys, weights[order].double(), counted, outcome_weights)
 
 
 @dataclass(frozen=True)
@@ -50,6 +67,12 @@ class SortedRows:
     keys: Any
     weights: Any
     counted: bool
+    outcome_weights: tuple[float, float] | None = None
+
+    @property
+    def sampling(self) -> bool:
+        """Whether rows carry sampling weights."""
+        return self.weights is not None and not self.counted
 
     @property
     def rows(self) -> int:
@@ -58,8 +81,8 @@ class SortedRows:
 
     def place(self, low: FloatArray, high: FloatArray) -> tuple[IntArray, IntArray]:
         """Return where ranges of scores begin and end among the rows."""
-        kind = np.float32 if self.keys.dtype == self.torch.int32 else np.float64
-        whole = np.int32 if kind is np.float32 else np.int64
+        kind: Any = np.float32 if self.keys.dtype == self.torch.int32 else np.float64
+        whole: Any = np.int32 if kind is np.float32 else np.int64
         first, last = ((end.astype(kind) + 0).view(whole) << 1 for end in (low, high))
         both = self.torch.from_numpy(np.concatenate([first, last + 2])).to(self.keys.device)
         start, stop = np.split(self.torch.searchsorted(self.keys, both).cpu().numpy(), 2)
@@ -95,17 +118,18 @@ class SortedRows:
         cell, rows = self.torch.cat(found).unique_consecutive(return_counts=True)
         return cell.cpu().numpy(), np.concatenate([[0], np.cumsum(rows.cpu().numpy())])
 
-    def between(self, edges: IntArray, *, moments: bool) -> Blocks:
-        """Return the rows between edges, which begin with the first row, as blocks."""
-        return self._blocks(edges, np.ones(len(edges) - 1, bool), moments=moments)
-
     def ties(self, start: IntArray, stop: IntArray, *, moments: bool) -> Blocks:
         """Return ranges of rows as one block a score."""
         rows = stop - start
         ends = np.cumsum(rows)
         place = np.arange(int(ends[-1])) + np.repeat(start - ends + rows, rows)
         index = self.torch.from_numpy(place).to(self.keys.device)
-        return collapse(*self.on_host(index), counted=self.counted, moments=moments)
+        return collapse(
+            *self.on_host(index),
+            counted=self.counted,
+            moments=moments,
+            outcome_weights=self.outcome_weights,
+        )
 
     def on_host(self, index: Any) -> Chunk:
         """Return some rows in the host's memory."""
@@ -113,26 +137,47 @@ class SortedRows:
         weights = None if self.weights is None else self.weights[index].cpu().numpy()
         return Chunk(scores.cpu().numpy(), labels.cpu().numpy().astype(np.int64), weights)
 
-    def totals(self) -> Totals:
-        """Return the sums over all rows."""
-        return add_totals(self._totals(piece) for piece in self._pieces())
+    def totals(self, blocks: Blocks, *, log_loss: bool = False) -> Totals:
+        """Return the sums over all rows, of which ``blocks`` are."""
+        parts = [self._totals(piece, log_loss=log_loss) for piece in self._pieces()]
+        totals = add_totals(parts)
+        plain = not self.sampling and self.outcome_weights is None
+        return completed(totals, blocks) if plain else totals
 
-    def _totals(self, piece: slice) -> Totals:
+    def _totals(self, piece: slice, *, log_loss: bool) -> Totals:
         scores, labels = self._scores(piece)
-        rows = scores.shape[0]
-        variance = scores * (1 - scores)
-        residual = (labels - scores).abs()
-        if self.weights is None:
-            return Totals(rows, rows, rows, _sum(variance), _sum(residual), 0.25)
-        weights = self.weights[piece]
-        if self.counted:
-            copies = _sum(weights)
-            wwv, wwe = _sum(weights * variance), _sum(weights * residual)
-            return Totals(int(copies), copies, copies, wwv, wwe, 0.25)
-        ww = weights * weights
-        wwv = ww * variance
-        largest = float(wwv.max())
-        return Totals(rows, _sum(weights), _sum(ww), _sum(wwv), _sum(ww * residual), largest)
+        weights = None if self.weights is None else self.weights[piece]
+        o0, o1 = self.outcome_weights or (1.0, 1.0)
+        ones = self.torch.ones_like(scores)
+        copies = weights if weights is not None and self.counted else ones
+        a = weights if weights is not None and not self.counted else ones
+        w = a * self.torch.where(labels == 1, o1, o0)
+        error = (labels - scores) ** 2
+        spread = a * a * (o0 * o1) * scores * (1 - scores)
+        third = spread * a * (o0 + o1 - o0 * o1 / (o1 * (1 - scores) + o0 * scores))
+        columns = {
+            "weight": w,
+            "ww": w * w,
+            "variance": spread,
+            "squares": w * w * error,
+            "ww1": w * w * labels,
+            "third": third,
+            "squared_error": w * error,
+        }
+        if log_loss:
+            chance = self.torch.where(labels == 1, scores, 1 - scores)
+            columns["log_loss"] = -w * chance.log()
+        sums: Any = {name: float((copies * column).sum()) for name, column in columns.items()}
+        steps = a * self.torch.maximum(o1 * (1 - scores), o0 * scores)
+        highest, where = steps.topk(min(STEPS, len(steps)))
+        times = copies[where].clamp(max=STEPS).long().tolist()
+        largest = [step for step, n in zip(highest.tolist(), times, strict=True) for _ in range(n)]
+        return Totals(
+            n=int(copies.sum()),
+            **sums,
+            steps=largest_steps(largest),
+            outcome_weights=self.outcome_weights,
+        )
 
     def _scores(self, index: Any) -> tuple[Any, Any]:
         keys = self.keys[index]
@@ -140,46 +185,50 @@ class SortedRows:
         return (keys >> 1).view(bits).double(), keys & 1
 
     def _pieces(self) -> Iterator[slice]:
-        return (slice(at, min(at + _PIECE, self.rows)) for at in range(0, self.rows, _PIECE))
+        return (slice(at, min(at + PIECE, self.rows)) for at in range(0, self.rows, PIECE))
 
     def _blocks(self, edges: IntArray, wanted: BoolArray, *, moments: bool) -> Blocks:
         torch = self.torch
         ends = torch.from_numpy(edges).to(self.keys.device)
         low = self._scores(ends[:-1])[0].cpu().numpy()[wanted]
         high = self._scores(ends[1:] - 1)[0].cpu().numpy()[wanted]
+        sums = {name: column[wanted] for name, column in self.sums(edges, moments=moments).items()}
+        n0, n1 = (sums[name] for name in ("n0", "n1"))
+        w0, w1 = (sums[name] for name in ("w0", "w1")) if self.sampling else (n0, n1)
+        found = None
+        if moments:
+            o0, o1 = self.outcome_weights or (1, 1)
+            wwv = sums["wwv"] if self.sampling else sums["wv0"] + sums["wv1"]
+            ww0, ww1 = (sums["ww0"], sums["ww1"]) if self.sampling else (n0, n1)
+            wv = o0 * sums["wv0"] + o1 * sums["wv1"]
+            found = Moments(wv, o0 * o1 * wwv, o0 * o0 * ww0, o1 * o1 * ww1)
+        blocks = Blocks(low, high, n0, n1, w0, w1, sums["down"], sums["up"], found)
+        return by_outcome(blocks, self.outcome_weights)
+
+    def sums(self, edges: IntArray, *, moments: bool) -> dict[str, Any]:
+        """Return the sums between edges by name, without the weights of outcomes."""
         scale = 1.0
         if self.weights is not None:  # a power of two, which changes no digit
             scale = 2.0 ** math.frexp(float(self.weights.max()))[1]
-        whole, parts = self._running(edges, scale, moments=moments)
-
-        def reals(number: int) -> FloatArray:
-            upper, lower = (np.diff(whole[2 + 2 * number + i])[wanted] for i in (0, 1))
-            sums: FloatArray = (upper + lower / _LIMB) / _LIMB
-            return sums
-
-        n, n1 = (np.diff(column)[wanted] for column in whole[:2])
-        n0 = n - n1
-        down, up = reals(0) * scale, reals(1) * scale
-        sampling = self.weights is not None and not self.counted
-        w0, w1 = (reals(2) * scale, reals(3) * scale) if sampling else (n0, n1)
-        sums = None
-        if moments:
-            wv = reals(parts - 1) * scale
-            sums = Moments(wv, wv, n)
-            if sampling:
-                sums = Moments(wv, reals(4) * scale**2, reals(5) * scale**2)
-        return Blocks(low, high, n0, n1, w0, w1, down, up, sums)
+        whole, names = self._running(edges, scale, moments=moments)
+        n, n1 = (np.diff(column) for column in whole[:2])
+        found: dict[str, Any] = {"n0": n - n1, "n1": n1}
+        for number, name in enumerate(names):
+            upper, lower = (np.diff(whole[2 + 2 * number + i]) for i in (0, 1))
+            power = 2 if name.startswith("ww") else 1
+            found[name] = (upper + lower / _LIMB) / _LIMB * scale**power
+        return found
 
     def _running(
         self, edges: IntArray, scale: float, *, moments: bool
-    ) -> tuple[list[IntArray], int]:
-        """Return running sums of integers at edges: counts, then two for each real column."""
+    ) -> tuple[list[IntArray], list[str]]:
+        """Return running sums of integers at edges, two for each real column after two counts."""
         found: list[list[IntArray]] = []
         before: list[int] = []
         for piece in self._pieces():
             counts, reals = self._columns(piece, scale, moments=moments)
             limbs = []
-            for real in reals:
+            for real in reals.values():
                 upper = (real * _LIMB).floor()
                 limbs += [upper, ((real * _LIMB - upper) * _LIMB).round()]
             columns = [column.long().cumsum(0) for column in (*counts, *limbs)]
@@ -190,27 +239,29 @@ class SortedRows:
             before = [int(c[-1]) + b for c, b in zip(columns, before, strict=True)]
         first = [np.zeros(int(edges[0] == 0), np.int64)]
         joined = [np.concatenate(first + list(column)) for column in zip(*found, strict=True)]
-        return joined, (len(joined) - 2) // 2
+        return joined, list(reals)
 
-    def _columns(self, piece: slice, scale: float, *, moments: bool) -> tuple[list[Any], list[Any]]:
+    def _columns(
+        self, piece: slice, scale: float, *, moments: bool
+    ) -> tuple[list[Any], dict[str, Any]]:
         """Return what is counted, and what is added up: numbers in [0, 1]."""
         scores, labels = self._scores(piece)
         happened = labels.double()
-        weights = 1.0 if self.weights is None else self.weights[piece] / scale
-        down, up = weights * (scores * (1 - happened)), weights * ((1 - scores) * happened)
-        counts, reals = [self.torch.ones_like(labels), labels], [down, up]
-        if self.weights is not None and self.counted:
+        failed = 1 - happened
+        weights = self.torch.ones_like(scores)
+        counts = [self.torch.ones_like(labels), labels]
+        if self.weights is not None:
+            weights = self.weights[piece] / scale
+        if self.counted:
             copies = self.weights[piece]
             counts = [copies, copies * happened]
-        elif self.weights is not None:
-            reals += [weights * (1 - happened), weights * happened]
+        reals = {"down": weights * scores * failed, "up": weights * (1 - scores) * happened}
+        if self.sampling:
+            reals |= {"w0": weights * failed, "w1": weights * happened}
         if moments:
-            variance = scores * (1 - scores)
-            if self.weights is not None and not self.counted:
-                reals += [weights**2 * variance, weights**2]
-            reals.append(weights * variance)
+            wv = weights * scores * (1 - scores)
+            reals |= {"wv0": wv * failed, "wv1": wv * happened}
+        if moments and self.sampling:
+            square = weights * weights
+            reals |= {"wwv": weights * wv, "ww0": square * failed, "ww1": square * happened}
         return counts, reals
-
-
-def _sum(column: Any) -> float:
-    return float(column.sum())

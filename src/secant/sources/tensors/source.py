@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from secant._blocks.refining import pick
-from secant._input.observations import Chunk
 from secant.sources.rows import SORT_UP_TO, RowSource
 from secant.sources.tensors.reading import Unchanged, columns
-from secant.sources.tensors.sorted import sort_rows
 
 if TYPE_CHECKING:
     from secant._base.types import Forbidden
     from secant._blocks.looking import Source
     from secant._blocks.table import Blocks, Totals
+    from secant._input.observations import Chunk
     from secant._input.options import Reading
+    from secant.sources.rows import ScoreSums
     from secant.sources.tensors.reading import Columns, TensorRows
     from secant.sources.tensors.sorted import SortedRows
 
@@ -44,7 +44,8 @@ def open_tensors(y_true: Any, y_prob: Any, sample_weight: Any, reading: Reading)
         return RowSource(given.refuse())
     from secant.sources.tensors.kernels import CudaPasses, usable  # noqa: PLC0415  (for GPUs alone)
 
-    if usable(given.scores) and not (reading.counts and given.weights is not None):
+    counts = reading.counts and given.weights is not None
+    if usable(given.scores) and not counts and reading.outcome_weights is None:
         from secant.sources.tensors.gpu import GpuSource  # noqa: PLC0415  (as above)
 
         return GpuSource(given, CudaPasses(given.scores, given.bytes_of_labels(), given.weights))
@@ -71,8 +72,9 @@ class TensorSource:
     def blocks(self, *, moments: bool = False) -> tuple[Blocks, Totals]:
         """Return blocks that hold every observation, and the sums over all of them."""
         everything = np.array([0]), np.array([self._sorted.rows])
+        moments = moments or self._rows.outcome_weights is not None
         blocks = self._sorted.blocks(*everything, BLOCKS, moments=moments)
-        return blocks, self._sorted.totals()
+        return blocks, self._sorted.totals(blocks)
 
     def refine(self, blocks: Blocks) -> Blocks:
         """Cut blocks finer: into ties where they hold few rows, else into narrower blocks."""
@@ -88,6 +90,10 @@ class TensorSource:
         keys = (rows.scores,) if rows.weights is None else (rows.weights, rows.scores)
         return pick(rows, np.lexsort(keys))
 
+    def score_sums(self) -> ScoreSums:
+        """Return the sums that proper scores need and blocks do not have."""
+        return self._rows.score_sums()
+
     def recheck(self) -> None:
         """Raise SecantError if a tensor was written to since it was checked."""
         self._unchanged.recheck()
@@ -95,4 +101,4 @@ class TensorSource:
     @cached_property
     def _sorted(self) -> SortedRows:
         rows = self._rows
-        return sort_rows(rows.scores, rows.labels, rows.weights, counted=rows.counted)
+        return rows.in_order()

@@ -1,0 +1,378 @@
+r"""P-values and limits for rows that belong together: the signs of whole clusters are flipped.
+
+Rows of one patient, customer or question share what the score does not know. Their steps add up,
+and the path of cumulative differences wanders further than that of independent rows. The path of
+all rows is the sum of those of clusters, C = sum_c D_c; if clusters are independent of each other
+and predictions are calibrated, each D_c is as likely to have gone the other way, about. So the
+range of
+
+.. math:: \sum_c \xi_c D_c, \qquad \xi_c = \pm 1 \text{ at random},
+
+drawn again and again, tells how far the path goes by chance, whatever happens inside clusters.
+Where events are rare flips alone are not to be trusted (with none seen, there is nothing to flip):
+there the P-value is at least that of independent rows.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from secant import null
+from secant._base.progress import reporting
+from secant._blocks.cluster_sums import ENDS
+from secant._inference import limits
+from secant._inference.choose import PValue, limit_is_trusted
+from secant._inference.draws import ENOUGH, FEWEST_DRAWS, same_every_time
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from secant._base.types import BoolArray, FloatArray, IntArray
+    from secant._blocks.cluster_sums import ClusterSums
+    from secant._blocks.table import Blocks, Totals
+    from secant._inference.montecarlo import Estimate
+
+    PValues = tuple[PValue, PValue]
+
+__all__ = [
+    "FEW",
+    "FEWEST",
+    "Flips",
+    "Plan",
+    "by_flips",
+    "flip",
+    "half_width",
+    "interval",
+    "needed",
+    "plan",
+    "pvalues",
+    "suffice",
+    "tail",
+    "warnings",
+]
+
+# Below so many clusters signs tell nothing, and below so many they tell it roughly.
+FEWEST = 20
+FEW = 50
+# Draws times pairs of a cluster and a cell up to which cells are as many as can be.
+BUDGET = 1_000_000_000
+# How many budgets the further draws for adjusted P-values may cost.
+_PATIENCE = 8
+# Draws as extreme as the smallest P-value that matters, on average.
+_BEYOND = 20
+# Draws beyond a quantile; of a rarer one the law of Brownian motion tells how far it is from there.
+_LAST = 10
+# Levels below which nothing is told.
+_RAREST = 1e-12
+# Terms held at a time, where they are more than one draw has, and draws made together.
+_TERMS = 1 << 17
+_TOGETHER = 64
+# By how much, in terms of all gains, sums added in another order may differ.
+_ROUNDING = 1e-12
+
+
+class Plan(NamedTuple):
+    """How many draws: for limits, for P-values; and how many pairs they can be made of."""
+
+    kept: int
+    draws: int
+    limit: int
+
+
+def plan(tests: int, confidence_level: float) -> Plan:
+    """Return how many draws so many adjusted tests take."""
+
+    def at_least(several: int) -> int:
+        wanted = _BEYOND * several / (1 - confidence_level)
+        return max(FEWEST_DRAWS, math.ceil(wanted * (1 - 1e-12)))
+
+    draws = at_least(tests)
+    return Plan(at_least(1), draws, BUDGET // draws)
+
+
+def needed(blocks: Blocks) -> BoolArray:
+    """Mark the blocks to resolve into ties, so that paths are read at all distinct scores."""
+    return blocks.open if len(blocks) <= ENDS else np.zeros(len(blocks), bool)
+
+
+@dataclass(frozen=True)
+class Flips:
+    """What flipping the signs of clusters has shown.
+
+    Attributes
+    ----------
+    n_clusters
+        How many clusters there are.
+    r, mad
+        The P-values of ECCE-R and ECCE-MAD, with the draws they rest on.
+    ranges, deviations
+        The range and the largest absolute value of flipped paths, in ascending order; empty where
+        clusters are too few.
+    cut_short
+        Whether the draws were too many to make as many of them as adjusted tests need.
+    """
+
+    n_clusters: int
+    r: Estimate
+    mad: Estimate
+    ranges: FloatArray
+    deviations: FloatArray
+    cut_short: bool = False
+
+    @property
+    def too_few(self) -> bool:
+        """Whether clusters are too few to tell anything."""
+        return self.n_clusters < FEWEST
+
+    def quantile(self, law: null.BrownianLaw, alpha: float) -> float:
+        """Return what a flipped path exceeds with probability alpha, by ECCE-R's law or MAD's."""
+        drawn = self.ranges if law is null.range else self.deviations
+        if not drawn.size:
+            return math.inf
+        rarest = _LAST / (drawn.size + 1)
+        place = math.ceil((1 - max(alpha, rarest)) * (drawn.size + 1) * (1 - 1e-12))
+        reached = float(drawn[max(place, 1) - 1])
+        if alpha >= rarest:
+            return reached
+        return reached * limits.critical(law, alpha) / limits.critical(law, rarest)
+
+    def mean(self, law: null.BrownianLaw) -> float:
+        """Return the mean of ECCE-R, or of ECCE-MAD, over flipped paths."""
+        drawn = self.ranges if law is null.range else self.deviations
+        return float(drawn.mean()) if drawn.size else math.nan
+
+
+def suffice(totals: Totals) -> bool:
+    """Tell whether events are so many that flips alone give the P-value."""
+    return totals.sigma > 0 and limit_is_trusted(totals)
+
+
+def pvalues(flips: Flips | None, totals: Totals, independent: Callable[[], PValues]) -> PValues:
+    """Return the P-values of ECCE-R and ECCE-MAD.
+
+    Parameters
+    ----------
+    flips
+        What signs have shown; None where there are no clusters.
+    totals
+        Sums over all rows.
+    independent
+        Computes the P-values for independent rows.
+    """
+    if flips is None or totals.sigma == 0:  # where nothing varies, nothing varies together
+        return independent()
+    r, mad = (
+        PValue(math.log10(each.pvalue), by_flips(each.draws), None) for each in (flips.r, flips.mad)
+    )
+    if suffice(totals):
+        return r, mad
+    other_r, other_mad = independent()
+    return (
+        r if r.log10 >= other_r.log10 else other_r,
+        mad if mad.log10 >= other_mad.log10 else other_mad,
+    )
+
+
+def warnings(flips: Flips | None) -> Iterator[str]:
+    """Say what to keep in mind about clusters, a line each."""
+    if flips is None:
+        return
+    many = f"{flips.n_clusters:,} cluster{'' if flips.n_clusters == 1 else 's'}"
+    if flips.too_few:
+        yield f"{many}: fewer than {FEWEST} cannot tell chance from miscalibration."
+    elif flips.n_clusters < FEW:
+        yield f"Only {many}: P-values and confidence limits are approximate below {FEW}."
+    if flips.cut_short:
+        yield (
+            f"No P-value below {1 / (1 + flips.r.draws):.1g} can come from {flips.r.draws:,} draws "
+            "of signs, and so many tests need smaller ones: test fewer groups, or larger units."
+        )
+
+
+def by_flips(draws: int) -> str:
+    """Say how a P-value was obtained from so many draws of signs."""
+    return f"sign flips, {draws:,} draws" if draws else "too few clusters"
+
+
+def half_width(
+    law: null.BrownianLaw, totals: Totals, confidence_level: float, flips: Flips | None
+) -> float:
+    """Return the half-width of the confidence interval of a metric, clustered or not.
+
+    A cluster's share of real miscalibration counts as noise: signs are flipped as they are, not
+    around what was found. Taking anything off first made limits too narrow.
+    """
+    alone = limits.half_width(law, totals, confidence_level)
+    if flips is None:
+        return alone
+    alpha = 1 - confidence_level
+    # What may not have shown at all has no sign to be flipped.
+    unseen = max(limits.spread(totals) ** 2 - totals.sigma_hat**2, 0.0)
+    allowance = limits.critical(law, alpha) * math.sqrt(unseen)
+    return max(math.hypot(flips.quantile(law, alpha), allowance), alone)
+
+
+def tail(law: null.BrownianLaw, value: float, totals: Totals, flips: Flips | None) -> float:
+    """Return the level at which the half-width is a value: how rarely noise goes as far."""
+    if flips is None:
+        return float(law.sf(limits.normalize(value, limits.spread(totals))))
+    low, high = _RAREST, 1.0
+    if half_width(law, totals, 1 - low, flips) <= value:
+        return low
+    while high > low * (1 + 1e-9):
+        middle = math.sqrt(low * high)
+        if half_width(law, totals, 1 - middle, flips) <= value:
+            high = middle
+        else:
+            low = middle
+    return high
+
+
+def interval(
+    value: float,
+    law: null.BrownianLaw,
+    totals: Totals,
+    confidence_level: float,
+    flips: Flips | None,
+) -> tuple[float, float]:
+    """Return the confidence interval of a metric's true value, clustered or not."""
+    half = half_width(law, totals, confidence_level, flips)
+    return max(0.0, value - half), min(value + half, 1.0)
+
+
+def flip(
+    sums: ClusterSums, weight: float, planned: Plan, rng: np.random.Generator | None = None
+) -> Flips:
+    """Flip the signs of clusters at random, and see how far paths go.
+
+    Parameters
+    ----------
+    sums
+        By cluster and cell, an entry for every pair.
+    weight
+        The weight of all rows.
+    planned
+        How many draws to make.
+    rng
+        Where signs come from; the same ones in every run without it.
+
+    Notes
+    -----
+    Neither the order of rows nor the names of clusters change the answer: clusters are put in
+    an order that their sums determine before anything is drawn.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from secant._blocks.cluster_sums import ClusterSums
+    >>> each = np.arange(20)
+    >>> sums = ClusterSums(each, 0 * each, each, np.full(20, 0.5))  # twenty of one direction
+    >>> round(flip(sums, 20.0, plan(1, 0.95)).r.pvalue, 3)
+    0.001
+    """
+    from secant._inference.montecarlo import Estimate, _Tally  # noqa: PLC0415  (not for `import secant`)
+
+    paths = _Paths(sums)
+    if paths.clusters < FEWEST:
+        unknown = Estimate(1.0, 0, 0)
+        return Flips(paths.clusters, unknown, unknown, np.empty(0), np.empty(0))
+    rng = same_every_time(rng)
+    affordable = _PATIENCE * BUDGET // max(1, sums.cell.size)
+    draws = min(planned.draws, max(planned.kept, affordable))
+    r, mad = (_Tally(limit, ENOUGH) for limit in paths.observed)
+    ranges, deviations = np.empty(planned.kept), np.empty(planned.kept)
+    made = 0
+    with reporting("Flipping signs") as report:
+        while made < planned.kept or (made < draws and not (r.done and mad.done)):
+            goal = planned.kept if made < planned.kept else draws
+            batch = min(paths.together, goal - made)
+            highest, lowest = paths.draw(rng, batch)
+            span, deviation = highest - lowest, np.maximum(highest, -lowest)
+            r.add(span)
+            mad.add(deviation)
+            if made < planned.kept:
+                ranges[made : made + batch], deviations[made : made + batch] = span, deviation
+            made += batch
+            report(made, goal)
+    ranges.sort()
+    deviations.sort()
+    return Flips(
+        paths.clusters,
+        r.estimate(),
+        mad.estimate(),
+        ranges / weight,
+        deviations / weight,
+        cut_short=made < planned.draws and not r.done,
+    )
+
+
+class _Paths:
+    """The paths of clusters, added up with any signs.
+
+    Attributes
+    ----------
+    clusters
+        How many there are.
+    observed
+        What the range and the largest absolute value must reach to be as extreme as they are.
+    together
+        How many draws to make at once.
+    """
+
+    def __init__(self, sums: ClusterSums) -> None:
+        self.clusters, number = _in_order(sums)
+        order = np.lexsort((number, sums.cell))
+        self._cluster, self._gain = number[order], sums.gain[order]
+        self._starts = np.flatnonzero(np.diff(sums.cell[order], prepend=-1))
+        self._steps = np.add.reduceat(self._gain, self._starts)
+        self.together = min(_TOGETHER, max(1, _TERMS // order.size))
+        highest, lowest = _extremes(self._steps[None, :])
+        guard = _ROUNDING * float(np.abs(self._gain).sum())
+        high, low = float(highest[0]), float(lowest[0])
+        self.observed = high - low - guard, max(high, -low) - guard
+
+    def draw(self, rng: np.random.Generator, draws: int) -> tuple[FloatArray, FloatArray]:
+        """Draw signs; return the largest and the smallest value of each path."""
+        # Whole words of 64 signs: what is drawn does not depend on how many are drawn at once.
+        words = rng.integers(
+            0, (1 << 64) - 1, (draws, -(-self.clusters // 64)), np.uint64, endpoint=True
+        )
+        flipped = np.unpackbits(words.astype("<u8").view(np.uint8), axis=1, count=self.clusters)
+        terms = flipped.take(self._cluster, axis=1) * self._gain
+        return _extremes(self._steps - 2.0 * np.add.reduceat(terms, self._starts, axis=1))
+
+
+def _extremes(steps: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return the largest and the smallest value of paths, a row each, the start at 0 included."""
+    path = np.cumsum(steps, axis=1)
+    return path.max(axis=1, initial=0.0), path.min(axis=1, initial=0.0)
+
+
+def _in_order(sums: ClusterSums) -> tuple[int, IntArray]:
+    """Return how many clusters there are, and each entry's number in an order of their contents.
+
+    The cells decide that a cluster has rows in, then its gains, each times a number of its cell's
+    own. Clusters that share both are alike, and their order makes no difference; nor does it
+    change when all rows are copied, or all weights multiplied.
+    """
+    known, number = np.unique(sums.cluster, return_inverse=True)
+    mixed = _mixed(sums.cell)
+    contents = np.zeros(known.size, np.uint64)
+    np.add.at(contents, number, mixed)
+    share = 1.0 + (mixed >> np.uint64(11)) * 2.0**-53
+    gains = np.bincount(number, sums.gain * share, minlength=known.size)
+    place = np.empty(known.size, np.int64)
+    place[np.lexsort((gains, contents))] = np.arange(known.size)
+    return known.size, place[number]
+
+
+def _mixed(numbers: Any) -> Any:
+    """Mix the bits of whole numbers (splitmix64)."""
+    bits = numbers.astype(np.uint64) + np.uint64(0x9E3779B97F4A7C15)
+    bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return bits ^ (bits >> np.uint64(31))

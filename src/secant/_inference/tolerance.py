@@ -1,0 +1,185 @@
+"""How far off predictions are somewhere, at least; and whether that is beyond a tolerance.
+
+Two ways to know, each better at what the other misses. The path of cumulative differences stays
+within a band of its truth everywhere: good for wide ranges, and for any range. The ranges of the
+multiscale scan have limits of their own, from their counts: good for narrow ones.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, fields, replace
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from secant import null
+from secant._inference.binomial import log_upper_tail, lower_limit
+from secant._inference.clusters import half_width, tail
+from secant._inference.multiscale import ranges, ties_of
+from secant._metrics import steepest as on_the_path
+
+if TYPE_CHECKING:
+    from secant._base.types import BoolArray, FloatArray, IntArray
+    from secant._blocks.looking import Refine
+    from secant._blocks.table import Blocks, Totals
+    from secant._inference.clusters import Flips
+    from secant._inference.multiscale import Ties
+
+__all__ = ["Steepest", "shown_beyond", "steepest"]
+
+# Limits that differ by less are the same but for rounding.
+_GUARD = 1e-12
+
+
+class Steepest(NamedTuple):
+    """A range of scores, its limits, and the one nearer to 0: how far off it is at least."""
+
+    blocks: Blocks
+    limits: tuple[float, float]
+    at_least: float
+
+
+def steepest(
+    blocks: Blocks,
+    totals: Totals,
+    confidence_level: float,
+    refine: Refine | None,
+    flips: Flips | None = None,
+) -> Steepest | None:
+    """Return the range whose simultaneous limits lie farthest from 0; None if all include it.
+
+    Parameters
+    ----------
+    blocks, totals
+        The observations and their sums.
+    confidence_level
+        The probability, at least, that the limits of all ranges hold the truth.
+    refine
+        How to look into a block; without it ranges end where blocks do.
+    flips
+        What the signs of clusters have shown, where rows belong together.
+    """
+    if not _exact_counts(totals, flips):
+        return _by_path(blocks, totals, 1 - confidence_level, refine, flips)
+    half = (1 - confidence_level) / 2
+    by_path = _by_path(blocks, totals, half, refine, None)
+    by_counts = _by_counts(blocks, half, 0.0 if by_path is None else by_path.at_least)
+    return by_path if by_counts is None else by_counts
+
+
+def _exact_counts(totals: Totals, flips: Flips | None) -> bool:
+    """Tell whether counts have exact limits: not if they are weighted, nor if rows go together."""
+    return totals.equal_weights and flips is None
+
+
+def shown_beyond(
+    blocks: Blocks,
+    totals: Totals,
+    tolerance: float,
+    refine: Refine | None,
+    flips: Flips | None = None,
+) -> float:
+    """Return a P-value for ranges that are truly off by no more than a tolerance.
+
+    It is at most alpha exactly where the path exceeds the tolerance by more than its band at alpha,
+    or where the limits of :func:`steepest` at 1 - alpha do. It supposes that chance was ruled out:
+    with the P-value of perfect calibration, take the larger.
+    """
+    most = on_the_path.excess(blocks, totals.weight, tolerance, refine)
+    pvalue = tail(null.range, most, totals, flips)
+    if _exact_counts(totals, flips):
+        pvalue = min(pvalue, _pvalue_of_counts(blocks, tolerance))
+    return pvalue
+
+
+def _by_path(
+    blocks: Blocks, totals: Totals, error: float, refine: Refine | None, flips: Flips | None
+) -> Steepest | None:
+    half = half_width(null.range, totals, 1 - error, flips)
+    inside = on_the_path.steepest(blocks, totals.weight, half, refine)
+    if inside is None:
+        return None
+    weight = float(inside.weight.sum())
+    gap, half = float(inside.gain.sum()) / weight, half * totals.weight / weight
+    score = min(max(float(inside.scored.sum()) / weight, 0.0), 1.0)
+    # The truth lies between nothing and everything happening, whatever the noise.
+    return _farther(inside, (max(gap - half, -score), min(gap + half, 1 - score)), 0.0)
+
+
+def _by_counts(blocks: Blocks, error: float, more_than: float) -> Steepest | None:
+    """Return the steepest of the scan's ranges, if it is off by more than some other."""
+    ties, blocks = ties_of(blocks)
+    if not len(blocks):
+        return None
+    counts = _counts(ties)
+    counts = counts.select(np.abs(counts.gap) > more_than)
+    if not len(counts.n):
+        return None
+    # Half the error on either side; the upper limit is the lower one of failures.
+    tail = error * counts.share / 2
+    low = lower_limit(counts.n1, counts.n, tail) - counts.score
+    high = 1 - lower_limit(counts.n - counts.n1, counts.n, tail) - counts.score
+    best = int(np.maximum(low, -high).argmax())
+    inside = blocks.select(slice(int(counts.start[best]), int(counts.stop[best])))
+    return _farther(inside, (float(low[best]), float(high[best])), more_than)
+
+
+def _pvalue_of_counts(blocks: Blocks, tolerance: float) -> float:
+    """Return the smallest error at which the limits of any range lie beyond a tolerance."""
+    ties, blocks = ties_of(blocks)
+    if not len(blocks):
+        return 1.0
+    counts, smallest = _counts(ties), math.inf
+    for each in (counts, counts.mirrored()):
+        # What cannot be more than tolerated is not.
+        high = each.select((each.gap > tolerance) & (each.score + tolerance < 1))
+        if len(high.n):
+            limit = high.score + tolerance
+            tails = log_upper_tail(high.n1, high.n, limit, 1 - limit) - np.log(high.share)
+            smallest = min(smallest, float(tails.min()))
+    # Half the error is that of the counts, and half of that is on either side.
+    return min(1.0, 4 * math.exp(min(smallest, 0.0)))
+
+
+@dataclass(frozen=True)
+class _Counts:
+    """The ranges of a scan: observations, events, mean score, and share of the error."""
+
+    start: IntArray
+    stop: IntArray
+    n: FloatArray
+    n1: FloatArray
+    score: FloatArray
+    share: FloatArray
+
+    @property
+    def gap(self) -> FloatArray:
+        return self.n1 / self.n - self.score
+
+    def select(self, chosen: BoolArray) -> _Counts:
+        columns = (getattr(self, field.name) for field in fields(self))
+        return _Counts(*(column[chosen] for column in columns))
+
+    def mirrored(self) -> _Counts:
+        """Return the same with failures for events."""
+        return replace(self, n1=self.n - self.n1, score=1 - self.score)
+
+
+def _counts(ties: Ties) -> _Counts:
+    family = ranges(ties)
+
+    def total(values: FloatArray | IntArray) -> FloatArray:
+        sums = np.concatenate([[0.0], np.cumsum(values, dtype=np.float64)])
+        added: FloatArray = sums[family.stop] - sums[family.start]
+        return added
+
+    n = total(ties.n)
+    score = np.clip(total(ties.n * ties.score) / n, 0, 1)
+    return _Counts(family.start, family.stop, n, total(ties.n1), score, family.share())
+
+
+def _farther(blocks: Blocks, limits: tuple[float, float], more_than: float) -> Steepest | None:
+    """Return a range if its limits lie farther from 0 than some other's."""
+    at_least = max(limits[0], -limits[1])
+    return Steepest(blocks, limits, at_least) if at_least > more_than + _GUARD else None

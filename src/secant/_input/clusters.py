@@ -1,0 +1,163 @@
+"""Which rows belong together: ids of clusters as numbers, and columns that look like such ids."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from secant._base.visible import visible
+from secant._input.arraylike import one_dimensional, one_value_a_row, shown
+from secant._input.groups import factorized
+from secant.errors import Argument, InputError, Message
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from secant._base.types import IntArray
+    from secant._input.options import Method, Ties
+
+__all__ = [
+    "SAMPLE",
+    "check_clusters",
+    "cluster_codes",
+    "is_missing",
+    "missing_id",
+    "repeated",
+    "telling",
+]
+
+# Rows looked at for repeated values.
+SAMPLE = 1 << 16
+# Names of columns that tell one unit from another, as people give them.
+_UNITS = (
+    "account|client|customer|device|game|household|individual|item|match|member|participant|"
+    "patient|person|player|player_name|question|respondent|session|student|subject|user|username"
+)
+_TELLING = re.compile(rf"(.*_)?(id|ids|uid|uuid|guid|key)|.*[a-z]I[dD]|(.*_)?({_UNITS})s?")
+# Fewer values are categories; and from so many rows a value on, values repeat.
+_UNITS_AT_LEAST = 20
+_ROWS_EACH = 1.5
+
+
+def cluster_codes(values: Any, rows: int) -> IntArray:
+    """Return the number of each row's cluster.
+
+    Parameters
+    ----------
+    values : array-like
+        The id of each row's cluster: numbers, texts, dates, whatever can be told apart.
+    rows : int
+        How many rows there are.
+
+    Raises
+    ------
+    InputError
+        If there is not one id a row, or one is missing (None, NaN, NaT, an empty text).
+
+    Examples
+    --------
+    >>> cluster_codes(["ann", "bob", "ann"], 3).tolist()
+    [0, 1, 0]
+    """
+    ids = one_dimensional("clusters", values)
+    if ids.shape[0] != rows:
+        raise one_value_a_row("clusters", ids.shape[0], rows)
+    if ids.dtype.kind in "US" and isinstance(values, (list, tuple)):
+        ids = np.array(values, dtype=object)  # to numpy NaN among texts is the text "nan"
+    if ids.dtype.kind in "biufmM":
+        missing = np.isnat(ids) if ids.dtype.kind in "mM" else ids != ids  # noqa: PLR0124
+        if missing.any():
+            raise missing_id(str(ids[np.argmax(missing)]), int(np.argmax(missing)))
+        codes: IntArray = np.unique(ids, return_inverse=True)[1]
+        return codes
+    try:
+        keys, codes = factorized(ids)
+    except InputError as error:
+        raise error.renamed({"by": "clusters"}) from error
+    for number, key in enumerate(keys):
+        if is_missing(key):
+            row = int(np.argmax(codes == number))
+            raise missing_id(shown(ids[row]), row)
+    return codes
+
+
+def check_clusters(clusters: Any, method: Method, ties: Ties = "collapse") -> None:
+    """Refuse options that know nothing of rows that belong together."""
+    if clusters is None:
+        return
+    for argument, value, usual in (("method", method, "auto"), ("ties", ties, "collapse")):
+        if value != usual:
+            raise InputError(
+                Argument(argument, value),
+                " does not go together with ",
+                Argument("clusters"),
+                ", whose P-values come from flipping the signs of whole clusters; leave it out",
+            )
+
+
+def is_missing(key: Any) -> bool:
+    """Tell whether an id is none: what is missing has the key None, and a text may be empty."""
+    return key is None or (isinstance(key, str) and not key)
+
+
+def missing_id(value: str, row: int) -> InputError:
+    """Return the error about a row that belongs to no cluster."""
+    return InputError(
+        ", and every row needs the id of its cluster; secant drops no rows",
+        argument="clusters",
+        value=value,
+        row=row,
+        hint=" (a row that stands alone gets an id of its own)",
+    )
+
+
+def telling(names: Sequence[str]) -> list[str]:
+    """Return the columns whose names say that they tell units apart.
+
+    Examples
+    --------
+    >>> telling(["user_id", "paid", "patient", "score", "questionId", "grid"])
+    ['user_id', 'patient', 'questionId']
+    """
+    return [
+        name for name in names if _TELLING.fullmatch(name) or _TELLING.fullmatch(name.casefold())
+    ]
+
+
+def repeated(column: str, values: Any, *, all_rows: bool) -> Message | None:
+    """Say that the values of a column repeat, as ids of units do that have several rows.
+
+    Parameters
+    ----------
+    column
+        Its name.
+    values
+        Its first rows.
+    all_rows
+        Whether there are no more.
+
+    Returns
+    -------
+    Message or None
+        None where values do not repeat, or are too few to be units.
+    """
+    try:
+        codes = factorized(one_dimensional(column, values))[1]
+    except InputError:  # no column of ids
+        return None
+    units = int(codes.max(initial=-1)) + 1
+    each = codes.size / max(units, 1)
+    if units < _UNITS_AT_LEAST or each < _ROWS_EACH:
+        return None
+    often = f"has {each:.2g} rows each" if each < 10 else f"has {each:,.0f} rows each"
+    if not all_rows:
+        often = f"repeats itself ({codes.size:,} rows hold {units:,})"
+    name = visible(column)
+    return Message(
+        f"{name} {often}: if rows of one {name} belong together they are not independent, and "
+        "P-values are too small; use ",
+        Argument("clusters", name),
+        ".",
+    )

@@ -1,0 +1,49 @@
+"""Small parts that several sections of the page are made of."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from secant.report import _charts
+from secant.report._definitions import DEFINITIONS
+from secant.report._html import Markup, name, tag
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+__all__ = ["caption", "model_name", "strip", "term"]
+
+
+def term(text: str, says: str, **attributes: Any) -> Markup:
+    """Return a word that explains itself under the pointer, the finger or the keyboard's focus."""
+    return tag(
+        "span", text, tag("span", says, role="tooltip"), class_="term", tabindex=0, **attributes
+    )
+
+
+def model_name(model: str | None, number: int) -> str:
+    """Return the name of a model, also of one nobody named."""
+    return f"Model {number + 1}" if model is None else model
+
+
+def caption(number: int, names: Sequence[str], element: str = "h3") -> Markup | None:
+    """Return the name of a model with a piece of its line; nothing where it stands alone."""
+    if len(names) == 1:
+        return None
+    return tag(element, _swatch(number), name(names[number]))
+
+
+def _swatch(number: int) -> Markup:
+    return _charts.picture(
+        tag("path", d="M0 500h1000", class_=f"curve model-{number % 5}"), class_="swatch"
+    )
+
+
+def strip(figures: Iterable[tuple[str, str, str]]) -> Markup:
+    """Return figures side by side: what each is called, the number, and what to say below it."""
+    return tag("dl", *(_figure(*each) for each in figures), class_="strip")
+
+
+def _figure(label: str, value: str, below: str) -> Markup:
+    title = term(label, DEFINITIONS[label]) if label in DEFINITIONS else label
+    return tag("div", tag("dt", title), tag("dd", value), tag("dd", below, class_="small"))

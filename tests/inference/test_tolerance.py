@@ -1,0 +1,179 @@
+"""Limits of the steepest range, and the P-value of a tolerance."""
+
+import math
+import pickle
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import secant
+from helpers import optional
+from samples import as_many, predictions
+from secant import null
+from secant._inference.limits import half_width, spread
+from secant._inference.tolerance import shown_beyond, steepest
+from ties import family
+
+LEVELS = st.sampled_from([0.5, 0.9, 0.95])
+
+
+def answers(result, level):
+    return steepest(result._blocks, result._totals, level, result._refine_at_hand)
+
+
+def brute_force(y, p, level):
+    """Return the largest lower limit over all ranges of the path and all ranges of the scan."""
+    stats = optional("scipy.stats")
+    error = (1 - level) / 2
+    scores = np.unique(p)
+    half = half_width(null.range, secant.assess(y, p)._totals, 1 - error)
+    best = 0.0
+    for a in range(len(scores)):
+        for b in range(a, len(scores)):
+            inside = (p >= scores[a]) & (p <= scores[b])
+            total = abs((y - p)[inside].sum()) / len(p)
+            best = max(best, (total - half) / inside.mean())
+    ties, ranges = family(y, p)
+    if ranges is None:
+        return best
+    for start, stop, share in zip(ranges.start, ranges.stop, ranges.share(), strict=True):
+        n, k = ties.n[start:stop].sum(), ties.n1[start:stop].sum()
+        mean = (ties.n * ties.score)[start:stop].sum() / n
+        low = stats.beta.ppf(error * share / 2, k, n - k + 1) if k else 0.0
+        high = stats.beta.isf(error * share / 2, k + 1, n - k) if k < n else 1.0
+        best = max(best, low - mean, mean - high)
+    return best
+
+
+@given(predictions(most=12), LEVELS)
+def test_it_is_the_larger_of_the_path_and_of_the_counts(data, level):
+    y, p, _, _ = data
+    found = answers(secant.assess(y, p), level)
+    best = brute_force(y, p, level)
+    assert (0.0 if found is None else found.at_least) == pytest.approx(best, rel=1e-7, abs=1e-9)
+
+
+def off(n, seed=0, width=0.03, by=0.4):
+    rng = np.random.default_rng(seed)
+    p = rng.random(n)
+    return rng.random(n) < np.where((p > 0.6) & (p < 0.6 + width), p - by, p), p
+
+
+@pytest.mark.parametrize("many", [False, True])
+def test_a_narrow_defect_is_named_with_limits_that_exclude_nothing_true(many):
+    y, p = off(20_000)
+    with as_many(many):
+        result = secant.assess(y, p, method="asymptotic")
+        found = result.steepest
+    assert 0.25 < found.at_least < 0.4
+    assert found.at_least == -found.ci[1]
+    assert 0.58 < found.low < found.high < 0.65
+    assert found.direction == "too high"
+    assert found.at_least > max(each.at_least for each in result.intervals)
+    assert result.to_dict()["steepest"]["at_least"] == found.at_least
+
+
+@given(predictions(most=40), LEVELS)
+def test_it_never_contradicts_the_verdict(data, level):
+    y, p, w, kind = data
+    result = secant.assess(y, p, sample_weight=w, weight_kind=kind, confidence_level=level)
+    if not result.found:
+        assert result.steepest is None
+    if result.steepest is not None:
+        assert result.steepest.certain
+        assert 0 < result.steepest.at_least <= abs(result.steepest.miscalibration) + 1e-12
+
+
+@given(predictions(most=40), LEVELS, st.randoms(use_true_random=False))
+def test_neither_row_order_nor_naming_the_other_outcome_matters(data, level, random):
+    y, p, w, kind = data
+    p = np.round(p * 64) / 64  # so that 1 - p is exact
+    how = {"weight_kind": kind, "confidence_level": level, "method": "asymptotic"}
+    first = secant.assess(y, p, sample_weight=w, **how).steepest
+    order = random.sample(range(len(y)), len(y))
+    shuffled = secant.assess(
+        y[order], p[order], sample_weight=None if w is None else w[order], **how
+    ).steepest
+    mirrored = secant.assess(1 - y, 1 - p, sample_weight=w, **how).steepest
+    if first is None:
+        assert shuffled is None
+        assert mirrored is None
+        return
+    assert (shuffled.low, shuffled.high) == (first.low, first.high)
+    assert shuffled.ci == pytest.approx(first.ci, rel=1e-9, abs=1e-12)
+    assert mirrored.at_least == pytest.approx(first.at_least, rel=1e-9, abs=1e-12)
+
+
+def test_copies_of_rows_are_rows_and_weights_leave_the_path_alone():
+    y, p = off(4000)
+    copies = np.random.default_rng(1).integers(1, 4, 4000)
+    counted = secant.assess(y, p, sample_weight=copies, weight_kind="frequency").steepest
+    repeated = secant.assess(np.repeat(y, copies), np.repeat(p, copies)).steepest
+    assert counted.ci == pytest.approx(repeated.ci, abs=1e-12)
+    even = secant.assess(y, p, sample_weight=np.full(4000, 3.0)).steepest
+    assert even == secant.assess(y, p, sample_weight=np.ones(4000)).steepest
+    y, p = off(20_000)
+    w = np.random.default_rng(2).lognormal(0, 0.5, 20_000)
+    result = secant.assess(y, p, sample_weight=w, method="asymptotic")
+    # The path alone, so at the whole level: the limits are those of any range.
+    assert result.steepest == result.between(result.steepest.low, result.steepest.high)
+
+
+def test_it_is_found_before_the_rows_are_gone():
+    y, p = off(5000)
+    with as_many(True):
+        result = secant.assess(y, p, method="asymptotic")
+        kept = pickle.loads(pickle.dumps(result))  # noqa: S301
+        assert kept.steepest == result.steepest is not None
+
+
+def test_groups_have_one_each():
+    y, p = off(20_000)
+    results = secant.assess_by(y, p, np.where(p < 0.5, "low", "high"))
+    assert results["low"].steepest is None
+    assert results["high"].steepest.at_least > 0.25
+
+
+def test_scores_of_0_and_1_alone():
+    assert secant.assess([0, 1], [0.0, 1.0]).steepest is None
+    wrong = secant.assess([1] * 50 + [0] * 50, [0.0] * 50 + [1.0] * 50)
+    assert wrong.steepest.at_least > 0.4
+
+
+@given(predictions(most=40), st.sampled_from([0.01, 0.1, 0.4]), st.sampled_from([0.01, 0.05, 0.3]))
+def test_the_pvalue_of_a_tolerance_is_the_level_at_which_the_limits_exclude_it(
+    data, tolerance, alpha
+):
+    y, p, w, kind = data
+    result = secant.assess(y, p, sample_weight=w, weight_kind=kind)
+    blocks, totals, refine = result._blocks, result._totals, result._refine_at_hand
+    pvalue = shown_beyond(blocks, totals, tolerance, refine)
+    limits = steepest(blocks, totals, 1 - alpha, refine)
+    at_least = 0.0 if limits is None else limits.at_least
+    # The path is judged at all of alpha here, and at half of it for the limits.
+    scores, n = np.unique(p), totals.weight
+    weight = np.ones(len(p)) if w is None else w
+    most = max(
+        abs((weight * (y - p))[inside].sum()) / n - tolerance * weight[inside].sum() / n
+        for a in scores
+        for b in scores[scores >= a]
+        for inside in [(p >= a) & (p <= b)]
+    )
+    sigma = spread(totals)
+    by_path = null.range.sf(max(most, 0) / sigma) if sigma else 1.0
+    if abs(by_path - alpha) < 1e-9 or abs(at_least - tolerance) < 1e-9:
+        return
+    assert (pvalue <= alpha) == (by_path <= alpha or at_least > tolerance)
+
+
+def test_a_tolerance_is_harder_to_exceed_the_larger_it_is():
+    y, p = off(20_000)
+    result = secant.assess(y, p)
+    tolerances = [0.0, 0.05, 0.2, 0.3, 0.35, 0.4, 0.5, 0.999]
+    pvalues = [shown_beyond(result._blocks, result._totals, t, None) for t in tolerances]
+    assert pvalues == sorted(pvalues)
+    assert pvalues[3] < 0.05 < pvalues[5]
+    assert pvalues[-1] == 1.0
+    assert not any(map(math.isnan, pvalues))
