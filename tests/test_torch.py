@@ -173,7 +173,7 @@ dist.destroy_process_group()
 
 
 def test_two_processes_are_one(tmp_path):
-    address = f"file://{tmp_path / 'meeting'}"
+    address = (tmp_path / "meeting").as_uri()
     path = os.pathsep.join([str(PACKAGE.parent), str(ROOT / "tests")])
     processes = [
         subprocess.Popen(

@@ -12,7 +12,7 @@ from secant import null
 from secant._base.writing import write_whole
 from secant._blocks.cell_sums import CellSums
 from secant._blocks.grids import DyadicGrid, FilledGrid, dyadic_grid
-from secant._input.arraylike import device_of
+from secant._input.arraylike import on_a_device
 from secant._input.observations import observations
 from secant._input.options import Reading, in_units_of_the_smaller
 from secant._metrics.ecce import limits
@@ -160,7 +160,7 @@ class Cells:
             If anything in the batch is unusable.
         """
         reading = Reading(weight_kind, pos_label)
-        if any(device_of(column) for column in (y_true, y_prob, sample_weight)):
+        if on_a_device(y_true, y_prob, sample_weight):
             from secant.sources.tensors.dyadic import add_to, rows_of  # noqa: PLC0415  (for devices)
 
             rows = rows_of(y_true, y_prob, sample_weight, reading)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 __all__ = [
     "device_of",
     "from_objects",
+    "on_a_device",
     "one_dimensional",
     "one_value_a_row",
     "plain_value",
@@ -74,6 +76,11 @@ def device_of(value: Any) -> str | None:
     if kind in _HOST:
         return None
     return f"cuda:{number}" if kind in {_CUDA, _MANAGED, _ROCM} else f"device {int(kind)}:{number}"
+
+
+def on_a_device(*columns: Any) -> bool:
+    """Tell whether arrays lie on a device, and torch can read them there."""
+    return any(map(device_of, columns)) and find_spec("torch") is not None
 
 
 def _array(argument: str, value: Any) -> np.ndarray[Any, Any]:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from secant._base.extras import require
-from secant._input.arraylike import device_of
+from secant._input.arraylike import on_a_device
 from secant._input.clusters import SAMPLE, cluster_codes, repeated, telling
 from secant._input.columns import SELECTED, check_column, column_name, named_columns
 from secant._input.groups import grouped, key_order, split
@@ -49,7 +49,7 @@ def open_source(
     """
     if data is None:
         _refuse_names(y_true=y_true, y_prob=y_prob, clusters=clusters)
-        if clusters is None and _on_a_device(y_true, y_prob, sample_weight):
+        if clusters is None and on_a_device(y_true, y_prob, sample_weight):
             return _tensors(y_true, y_prob, sample_weight, reading)
         seen = observations(y_true, y_prob, sample_weight, reading)
         return RowSource(_clustered(seen, clusters, y_true=y_true, y_prob=y_prob))
@@ -67,7 +67,7 @@ def open_source(
     if isinstance(table, Mapping) and clusters is None:
         wanted = (columns.y_true, columns.y_prob, columns.sample_weight)
         y, p, w = (None if name is None else table.get(name) for name in wanted)
-        if _on_a_device(y, p, w):
+        if on_a_device(y, p, w):
             columns.check(_names(table), Argument("data"))
             try:
                 return _tensors(y, p, w, columns.reading)
@@ -297,12 +297,8 @@ def _refuse_names(**arguments: Any) -> None:
             )
 
 
-def _on_a_device(*columns: Any) -> bool:
-    return any(device_of(column) for column in columns)
-
-
 def _tensors(y_true: Any, y_prob: Any, sample_weight: Any, reading: Reading) -> Source:
-    from secant.sources.tensors.source import open_tensors  # noqa: PLC0415  (as above)
+    from secant.sources.tensors.opening import open_tensors  # noqa: PLC0415  (as above)
 
     return open_tensors(y_true, y_prob, sample_weight, reading)
 

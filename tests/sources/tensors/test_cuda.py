@@ -6,7 +6,8 @@ import pytest
 import secant
 from helpers import optional
 from secant.sources.tensors import gpu
-from secant.sources.tensors.source import TensorSource, open_tensors
+from secant.sources.tensors.opening import open_tensors
+from secant.sources.tensors.source import TensorSource
 
 torch = optional("torch")
 pytestmark = [

@@ -50,11 +50,11 @@ def drawn(scores, seed=0, n=N, power=1.05, kind=torch.float64):
 def elsewhere(monkeypatch):
     """Have tensors in the host's memory taken for ones on a device."""
 
-    def somewhere(value):
-        return "cpu" if isinstance(value, torch.Tensor) else None
+    def somewhere(*columns):
+        return any(isinstance(column, torch.Tensor) for column in columns)
 
-    monkeypatch.setattr("secant.sources.open.device_of", somewhere)
-    monkeypatch.setattr("secant._api.cells.device_of", somewhere)
+    monkeypatch.setattr("secant.sources.open.on_a_device", somewhere)
+    monkeypatch.setattr("secant._api.cells.on_a_device", somewhere)
 
 
 def opened(y, p, weights=None, kind="sampling"):

@@ -197,6 +197,7 @@ def _check_one_device(given: dict[str, Any]) -> None:
                 f" is on {place} and ",
                 Argument(other),
                 f" on {elsewhere}; put them on one device",
+                hint=" (to have one in memory, pass it as .cpu())",
             )
 
 

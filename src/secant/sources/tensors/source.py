@@ -3,25 +3,22 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from secant._blocks.refining import pick
-from secant.sources.rows import SORT_UP_TO, RowSource
-from secant.sources.tensors.reading import Unchanged, columns
+from secant.sources.tensors.reading import Unchanged
 
 if TYPE_CHECKING:
     from secant._base.types import Forbidden
-    from secant._blocks.looking import Source
     from secant._blocks.table import Blocks, Totals
     from secant._input.observations import Chunk
-    from secant._input.options import Reading
     from secant.sources.rows import ScoreSums
     from secant.sources.tensors.reading import Columns, TensorRows
     from secant.sources.tensors.sorted import SortedRows
 
-__all__ = ["TensorSource", "open_tensors"]
+__all__ = ["BLOCKS", "FETCH_UP_TO", "FINER_BLOCKS", "TensorSource"]
 
 # Blocks of a first look, more than the distinct scores beyond which P-values ask for all of them;
 # and blocks of a second one.
@@ -29,27 +26,6 @@ BLOCKS = 1 << 13
 FINER_BLOCKS = 1 << 11
 # Rows of unresolved blocks that come to the host.
 FETCH_UP_TO = 1 << 15
-
-
-def open_tensors(y_true: Any, y_prob: Any, sample_weight: Any, reading: Reading) -> Source:
-    """Return the source of blocks for tensors on a device.
-
-    Raises
-    ------
-    InputError
-        As arrays of the same values would; and if the tensors are not on one device.
-    """
-    given = columns(y_true, y_prob, sample_weight, reading)
-    if given.rows <= SORT_UP_TO or given.scores.device.type == "mps":  # that has no float64
-        return RowSource(given.refuse())
-    from secant.sources.tensors.kernels import CudaPasses, usable  # noqa: PLC0415  (for GPUs alone)
-
-    counts = reading.counts and given.weights is not None
-    if usable(given.scores) and not counts and reading.outcome_weights is None:
-        from secant.sources.tensors.gpu import GpuSource  # noqa: PLC0415  (as above)
-
-        return GpuSource(given, CudaPasses(given.scores, given.bytes_of_labels(), given.weights))
-    return TensorSource(given)
 
 
 class TensorSource:
