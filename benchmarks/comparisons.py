@@ -337,6 +337,78 @@ def models(replicates):
     quantiles(20 * replicates)
 
 
+def views(slope_a, slope_b):
+    """Two models that know different halves of what decides, each too extreme by a factor."""
+
+    def make(rng, n):
+        x = rng.standard_normal((2, n))
+        a, b = (
+            normal_cdf(slope * each / math.sqrt(2))
+            for slope, each in zip((slope_a, slope_b), x, strict=True)
+        )
+        return normal_cdf(x.sum(axis=0)), a, b
+
+    return make
+
+
+def normal_cdf(x):
+    return np.array([0.5 * math.erfc(-each / math.sqrt(2)) for each in x])
+
+
+def of_one(scores, model_a, model_b):
+    def make(rng, n):
+        p = scores(rng, n)
+        return p, model_a(p), model_b(p)
+
+    return make
+
+
+# Pairs of models, and the true difference of what miscalibration costs: none, or which loses more.
+PAIRS = {
+    "both calibrated, one rounded": ("none", of_one(*MODELS["both calibrated, one rounded"])),
+    "both calibrated, one constant": ("none", of_one(*MODELS["both calibrated, one constant"])),
+    "both calibrated, different views": ("none", views(1, 1)),
+    "equally too extreme, different views": ("none", views(1.5, 1.5)),
+    "off by 5 points, low and high": ("none", of_one(*MODELS["off by 5 points, low and high"])),
+    "2 points too high, 2 too low": ("none", of_one(*MODELS["2 points too high, 2 too low"])),
+    "waves of 3 points": ("none", of_one(*MODELS["waves of 3 points"])),
+    "rare, half and half as much again": (
+        "none",
+        of_one(*MODELS["rare, half and half as much again"]),
+    ),
+    "p and p^1.1": ("B", of_one(*MODELS["one mildly off (p^1.1)"])),
+    "p and p^1.5": ("B", of_one(*MODELS["one clearly off (p^1.5)"])),
+    "p^1.2 and p^1.1": ("A", of_one(UNIFORM, lambda p: p**1.2, lambda p: p**1.1)),
+    "too extreme by 1 and 1.5, different views": ("B", views(1, 1.5)),
+    "too extreme by 1 and 2, different views": ("B", views(1, 2)),
+    "waves, one rounded": ("A", of_one(*MODELS["waves, one rounded"])),
+    "rare, calibrated and half": ("B", of_one(*MODELS["rare, half and calibrated"])),
+}
+
+
+def pairs(replicates):
+    rows = []
+    for name, (loses, make) in PAIRS.items():
+        for n in (300, 1000, 10_000):
+            rng = np.random.default_rng(7)
+            found = {"A": 0, "B": 0}
+            limits = 0
+            each = max(40, replicates // (5 if n < 10_000 else 20))
+            for _ in range(each):
+                p, a, b = make(rng, n)
+                result = secant.compare_models(coins(rng, p), a, b)
+                if result.pvalue <= 0.05:
+                    found["B" if result.mcb_difference < 0 else "A"] += 1
+                limits += result.ci[0] > 0 or result.ci[1] < 0
+            shares = (f"{count / each:.3f}" for count in (found["A"], found["B"], limits))
+            rows.append((name, loses, f"{n:,}", f"{each:,}", *shares))
+    table(
+        "Two models, paired test at 5%: which is said to lose more",
+        ["models A and B", "loses more", "n", "replicates", "test: A", "test: B", "limits tell"],
+        rows,
+    )
+
+
 def quantiles(replicates):
     """The quantile of range plus normal variable against the sum of their quantiles."""
     rng = np.random.default_rng(6)
@@ -376,9 +448,11 @@ def quantiles(replicates):
 
 
 def main():
-    studies = {"groups": groups, "scan": scan, "models": models}
+    studies = {"groups": groups, "scan": scan, "models": models, "pairs": pairs}
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("studies", nargs="*", default=list(studies), metavar="groups|scan|models")
+    parser.add_argument(
+        "studies", nargs="*", default=list(studies), metavar="groups|scan|models|pairs"
+    )
     parser.add_argument("--quick", action="store_true", help="a tenth of the replicates")
     options = parser.parse_args()
     for name in options.studies:

@@ -36,7 +36,7 @@ def predictions(draw, most=40):
 
 def as_many(on):
     """Send a few rows through the code for many: cut into cells, collected a few at a time."""
-    limits = {"SORT_UP_TO": 0, "CHUNK": 16, "COLLECT_UP_TO": 8, "CELLS_TO_REFINE": 64}
+    limits = {"SORT_UP_TO": 0, "CHUNK": 16, "COLLECT_UP_TO": 8, "PIECES": 64}
     return mock.patch.multiple(row_source, **limits) if on else contextlib.nullcontext()
 
 

@@ -15,6 +15,7 @@ if _TYPE_CHECKING:
     from secant._api.assess import assess, ecce_mad, ecce_r, ece
     from secant._api.assess_by import assess_by
     from secant._api.assess_classes import TopLabel, assess_classes, top_label
+    from secant._api.assess_models import assess_models
     from secant._api.assess_segments import assess_segments
     from secant._api.cells import Bounds, Cells
     from secant._api.compare_groups import compare_groups
@@ -26,14 +27,17 @@ if _TYPE_CHECKING:
     from secant._results.calibration import Calibration
     from secant._results.group_comparison import Contrast, GroupComparison
     from secant._results.model_comparison import ModelComparison
+    from secant._results.models import Models
     from secant._results.monitor import MonitorHistory, Period, Where
     from secant._results.parts import (
         ECE,
+        Cox,
         Curve,
         Interval,
         Recalibrated,
         Reliability,
         Score,
+        Spiegelhalter,
         Statistic,
     )
     from secant._results.scan import Scan
@@ -51,6 +55,7 @@ __all__ = [
     "Calibration",
     "Cells",
     "Contrast",
+    "Cox",
     "CumulativeDisplay",
     "Curve",
     "Group",
@@ -59,6 +64,7 @@ __all__ = [
     "Interval",
     "MissingExtraError",
     "ModelComparison",
+    "Models",
     "Monitor",
     "MonitorDisplay",
     "MonitorHistory",
@@ -70,6 +76,7 @@ __all__ = [
     "Score",
     "SecantError",
     "Segment",
+    "Spiegelhalter",
     "Statistic",
     "TopLabel",
     "Where",
@@ -77,6 +84,7 @@ __all__ = [
     "assess",
     "assess_by",
     "assess_classes",
+    "assess_models",
     "assess_segments",
     "compare_groups",
     "compare_models",
@@ -95,6 +103,7 @@ _HOMES = {
     "_api.assess": ("assess", "ecce_mad", "ecce_r", "ece"),
     "_api.assess_by": ("assess_by",),
     "_api.assess_classes": ("TopLabel", "assess_classes", "top_label"),
+    "_api.assess_models": ("assess_models",),
     "_api.assess_segments": ("assess_segments",),
     "_api.cells": ("Bounds", "Cells"),
     "_api.compare_groups": ("compare_groups",),
@@ -106,14 +115,17 @@ _HOMES = {
     "_results.calibration": ("Calibration",),
     "_results.group_comparison": ("Contrast", "GroupComparison"),
     "_results.model_comparison": ("ModelComparison",),
+    "_results.models": ("Models",),
     "_results.monitor": ("MonitorHistory", "Period", "Where"),
     "_results.parts": (
         "ECE",
+        "Cox",
         "Curve",
         "Interval",
         "Recalibrated",
         "Reliability",
         "Score",
+        "Spiegelhalter",
         "Statistic",
     ),
     "_results.scan": ("Scan",),

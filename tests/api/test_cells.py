@@ -302,3 +302,58 @@ def test_a_copy_is_equal_and_independent(twin):
     other.merge(other)
     assert cells.bounds() == before
     assert (cells.n, other.n) == (5, 20)
+
+
+def test_confidence_limits_are_those_of_the_rows_around_the_bounds():
+    rng = np.random.default_rng(3)
+    p = rng.beta(1, 5, 4000)
+    y, w = rng.random(4000) < p**1.2, rng.lognormal(0, 1, 4000)
+    for weights, pair in ((None, None), (w, None), (w, (20, 1)), (None, (1, 3))):
+        cells = Cells(65536, outcome_weights=pair)
+        cells.update(y, p, weights)
+        result = secant.assess(
+            y, p, sample_weight=weights, outcome_weights=pair, method="asymptotic",
+            confidence_level=0.9,
+        )  # fmt: skip
+        bounds = cells.bounds(confidence_level=0.9)
+        assert bounds.confidence_level == 0.9
+        # Where cells end may move the pools of responses, by hardly anything.
+        tight = 1e-9 if pair is None else 1e-3
+        assert bounds.sigma_hat == pytest.approx(result._totals.sigma_hat, rel=tight)
+        for (low, high), (least, most), statistic in (
+            (bounds.ecce_r_ci, bounds.ecce_r, result.ecce_r),
+            (bounds.ecce_mad_ci, bounds.ecce_mad, result.ecce_mad),
+        ):
+            half = statistic.ci[1] - statistic.value
+            assert high == pytest.approx(min(most + half, 1), rel=tight)
+            assert low == pytest.approx(max(least - half, 0), rel=tight, abs=1e-6)
+    with pytest.raises(InputError, match="confidence_level"):
+        cells.bounds(confidence_level=95)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_proper_scores_are_exact_but_for_what_they_are_made_of(weighted, tmp_path):
+    rng = np.random.default_rng(0)
+    p = rng.beta(0.5, 0.5, 5000)
+    y = (rng.random(5000) < p).astype(int)
+    w = rng.lognormal(0, 1, 5000) if weighted else None
+    exact = secant.assess(y, p, sample_weight=w, method="asymptotic")
+    cells = secant.Cells(256)
+    for part in (slice(0, 2000), slice(2000, None)):
+        cells.update(y[part], p[part], None if w is None else w[part])
+    cells.save(tmp_path / "state")
+    for stored in (cells, secant.Cells.load(tmp_path / "state")):
+        bounds = stored.bounds()
+        for found, wanted in ((bounds.brier, exact.brier), (bounds.log_loss, exact.log_loss)):
+            assert found.value == pytest.approx(wanted.value, rel=1e-12)
+            assert not found.exact
+            assert found.mcb_bounds[0] <= wanted.mcb <= found.mcb_bounds[1]
+            assert found.dsc_bounds[0] <= wanted.dsc <= found.dsc_bounds[1]
+
+
+def test_a_score_of_0_or_1_that_was_wrong_makes_the_log_loss_infinite():
+    cells = secant.Cells()
+    cells.update([1, 0, 1], [0.0, 0.3, 0.4])
+    bounds = cells.bounds()
+    assert bounds.log_loss.value == np.inf
+    assert bounds.brier.value == pytest.approx((1 + 0.09 + 0.36) / 3)

@@ -11,9 +11,13 @@ from hypothesis import strategies as st
 import secant
 from helpers import optional
 from secant import null
+from secant._api.calibrate import calibrations
 from secant._blocks import cluster_sums
 from secant._inference import clusters as flipping
 from secant._inference import limits
+from secant._input.options import Reading
+from secant.sources.apart import Apart
+from secant.sources.open import open_source
 from secant.testing import assert_calibrated
 
 
@@ -221,6 +225,13 @@ def test_methods_for_independent_rows_are_refused_by_name(method):
             ask()
 
 
+def test_weights_by_outcome_are_refused_by_name():
+    y, p, who = shocked(30, 5, 0.5, 3)
+    source = open_source(y, p, clusters=who, reading=Reading(outcome_weights=(20, 1)))
+    with pytest.raises(secant.InputError, match="outcome_weights does not go together with clust"):
+        calibrations(Apart([None], [source]), method="auto", confidence_level=0.95, clustered=True)
+
+
 def test_random_ties_and_ranges_fixed_in_advance_are_refused_by_name():
     y, p, who = shocked(30, 5, 0.5, 3)
     with pytest.raises(secant.InputError, match="ties='random' does not go"):
@@ -426,3 +437,14 @@ def test_many_rows_are_looked_at_in_part(tmp_path):
     lines = [b"y,p,user_id", *(b"%d,0.5,\xff\xfe%d" % (i % 2, i % 30) for i in range(90))]
     bad.write_bytes(b"\n".join(lines) + b"\n")
     assert not hints(bad)
+
+
+def test_what_chance_gives_is_that_of_such_clusters():
+    y, p, who = shocked(100, 20, 0.9, 21)
+    result, alone = secant.assess(y, p, clusters=who), secant.assess(y, p)
+    r, mad = (metric for metric, _ in result.statistics)
+    assert alone.by_chance(r) == alone.expected.ecce_r
+    assert result.by_chance(r) > 1.5 * null.range.mean
+    assert result.by_chance(mad) < result.by_chance(r) < 2 * result.by_chance(mad)
+    assert f"calibrated clusters like these give about {result.by_chance(r):.2g}" in str(result)
+    assert "calibrated predictions give about 1.6" in str(alone)

@@ -19,7 +19,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forgeries import Forgery, judge
+import secant
+from forgeries import Forgery, as_version_1, judge
 from forgeries import forge as forge_any
 from secant import Cells, InputError
 from states import CELLS, P, W, Y, assert_same, batches, state
@@ -68,6 +69,42 @@ def test_an_empty_state_can_be_saved(tmp_path):
     assert (loaded.n, loaded.n_cells) == (0, 16)
     loaded.update(Y, P)
     assert loaded.bounds() == state(16, {"y_true": Y, "y_prob": P}).bounds()
+
+
+@pytest.mark.parametrize("weights", [None, W])
+def test_version_1_loads_and_says_what_it_cannot_answer(tmp_path, weights):
+    """Gaps survive merging, saving and loading; unweighted states have none that limits need."""
+    cells = state(64, {"y_true": Y, "y_prob": P, "sample_weight": weights})
+    (tmp_path / "old").write_bytes(as_version_1(cells))
+    old = Cells.load(tmp_path / "old")
+    assert_same(old, cells)
+    both = old + cells
+    both.save(tmp_path / "both")
+    for each in (old, both, Cells.load(tmp_path / "both")):
+        assert each._sums.totals().log_loss is None
+        if weights is None:
+            assert each.bounds().ecce_r_ci[1] <= 1
+        else:
+            assert each.bounds().sigma_hat >= each.bounds().sigma
+            with pytest.raises(InputError, match="from a file of version 1"):
+                each.bounds().ecce_r_ci  # noqa: B018
+            with pytest.raises(secant.SecantError, match="third moments of weights were not"):
+                each._sums.totals().rho3  # noqa: B018
+    assert_same(both, cells + cells)
+
+
+def test_what_is_in_a_file_of_version_2(tmp_path):
+    """Everything that METHOD 11 to 17 asks for, and infinite losses, which JSON does not have."""
+    cells = Cells(64, outcome_weights=(20, 1))
+    cells.update([1, 0, 1], [0.0, 0.5, 0.7], [1, 2, 3])
+    cells.save(tmp_path / "state")
+    loaded = Cells.load(tmp_path / "state")
+    assert loaded._sums.totals() == cells._sums.totals()
+    assert loaded._sums.totals().log_loss == math.inf
+    assert loaded.outcome_weights == (20, 1)
+    header = Forgery((tmp_path / "state").read_bytes()).header
+    assert header["version"] == 2
+    assert header["totals"]["log_loss"] == 0  # as the forbidden response tells
 
 
 def refuses(path):

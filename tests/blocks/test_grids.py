@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from secant import InputError
 from secant._blocks import grids
-from secant._blocks.grids import DyadicGrid, NestedGrid, PointGrid, SampledGrid, Scratch
+from secant._blocks.grids import DyadicGrid, PointGrid, SampledGrid, Scratch
 
 # Edges of cells, neighbouring doubles, and the smallest there are.
 scores = st.one_of(
@@ -20,7 +20,6 @@ GRIDS = {
     "dyadic": lambda p: DyadicGrid(4),
     "sampled": lambda p: SampledGrid(p, p[0], p[-1], 8),
     "sampled from a few": lambda p: SampledGrid(p[::5], p[0], p[-1], 8),
-    "nested": lambda p: NestedGrid(p[:1], p[-1:], 8),
     "points": lambda p: PointGrid(np.unique(p)),
 }
 
@@ -42,19 +41,6 @@ def test_cells_follow_the_order_of_scores_and_hold_them(make, values):
 def test_a_score_of_one_has_a_cell_of_its_own():
     cell, _ = DyadicGrid(3).locate(np.array([1 - 2**-53, 1.0]), Scratch())
     assert cell.tolist() == [7, 8]
-
-
-@given(st.lists(scores, min_size=2, max_size=10, unique=True))
-def test_a_few_rounds_of_cutting_separate_any_two_scores(values):
-    p = np.unique(np.array(values) + 0.0)
-    low, high = p[:1], p[-1:]
-    for _ in range(30):  # a double has 62 bits, of which a round of eight cells decides three
-        grid = NestedGrid(low, high, 8)
-        cell = np.unique(grid.locate(p, Scratch())[0])
-        low, high = grid.low[cell], grid.high[cell]
-        if len(cell) == len(p):
-            return
-    pytest.fail("scores were not told apart")
 
 
 @pytest.mark.parametrize("count", [1, grids._FEW_EDGES, grids._FEW_EDGES + 1])

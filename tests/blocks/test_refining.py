@@ -17,14 +17,15 @@ rows = st.lists(
 )
 
 
-def refined(chunk, blocks, *, light, common=-1.0, size=7):
+def refined(chunk, blocks, *, light, common=-1.0, size=7, run=1000, pieces=64):
     """Feed all rows, a few at a time, to a refinement of some blocks."""
     finer = Refinement(
         blocks,
         np.full(len(blocks), light),
         np.broadcast_to(common, len(blocks)),
-        64,
+        pieces,
         DyadicGrid(3),
+        run=run,
         sampling=chunk.weights is not None,
         counted=False,
     )
@@ -57,16 +58,31 @@ def test_light_blocks_become_ties(weighted, data, every, common):
     assert_equal(found, ties.select(inside))
 
 
-@given(data=rows)
-def test_heavy_blocks_are_cut_into_cells_of_the_same_rows(data):
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("run", [5, 1000])
+@given(data=rows, every=st.integers(3, 20), common=st.sampled_from([-1.0, 0.25]))
+def test_heavy_blocks_are_cut_where_the_path_turns(weighted, run, data, every, common):
     p, y = np.array([s for s, _ in data]) + 0.0, np.array([r for _, r in data])
-    chunk = Chunk(p, y, None)
-    whole = merge(collapse(*chunk), np.array([0]))
-    finer = refined(chunk, whole, light=False)
+    chunk = Chunk(p, y, np.arange(1.0, len(p) + 1) if weighted else None)
+    ties = collapse(*chunk)
+    coarse = merge(ties, np.arange(0, len(ties), every))
+    common = np.where((coarse.low <= common) & (common <= coarse.high), common, -1.0)
+    finer = refined(chunk, coarse, light=False, common=common, run=run, pieces=2)
     # Blocks refuse to be replaced by others than their own observations.
-    assert whole.replace(np.array([True]), finer).n.sum() == len(p)
+    assert coarse.replace(np.ones(len(coarse), bool), finer).n.sum() == len(p)
     assert (finer.low[1:] > finer.high[:-1]).all()
-    assert len(finer) > 1 or len(np.unique(p)) == 1
+    heights = np.concatenate([[0.0], np.cumsum(ties.gain)])
+    ends = np.concatenate([[0.0], np.cumsum(finer.gain)])
+    # What is highest and lowest over every block is at the end of a piece, if not at its start.
+    assert ends.max() == pytest.approx(heights.max(), abs=1e-12)
+    assert ends.min() == pytest.approx(heights.min(), abs=1e-12)
+    for number in range(len(finer)):
+        first = np.searchsorted(ties.low, finer.low[number])
+        stop = np.searchsorted(ties.low, finer.high[number], side="right")
+        part = heights[first : stop + 1] - heights[first]
+        if finer.open[number]:
+            assert finer.rise[number] == pytest.approx(part.max(), abs=1e-12)
+            assert finer.fall[number] == pytest.approx(-part.min(), abs=1e-12)
 
 
 def test_chunks_are_picked_and_joined():

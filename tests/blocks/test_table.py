@@ -1,5 +1,6 @@
 """Blocks of distinct scores: counted one by one as the oracle, put together in any order."""
 
+import math
 from dataclasses import fields, replace
 
 import numpy as np
@@ -8,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from secant import SecantError
-from secant._blocks.table import Totals, collapse, concatenate, merge
+from secant._blocks.table import Totals, add_totals, collapse, concatenate, merge
 
 # Where doubles, or their bits, could be taken for one another.
 SCORES = [0.0, -0.0, 5e-324, 1e-310, 0.25, 0.5, 0.5 + 2**-53, 1 - 2**-53, 1.0]
@@ -81,6 +82,7 @@ def as_dict(table):
     """Return every column as a list, those of the moments among them."""
     columns = {field.name: getattr(table, field.name) for field in fields(table)}
     moments = columns.pop("moments", None)
+    assert columns.pop("inside", None) is None  # nobody looked inside
     plain = {name: column.tolist() for name, column in columns.items()}
     return plain | ({} if moments is None else as_dict(moments))
 
@@ -146,3 +148,24 @@ def test_ten_events_are_no_longer_few(variance, few, weight):
     square = weight**2
     totals = Totals(400, 400 * weight, 400 * square, variance * square, 100 * square)
     assert totals.few_events == few
+
+
+def test_totals_add_up_and_what_one_lacks_both_lack():
+    rng = np.random.default_rng(1)
+    steps = [tuple(sorted(rng.random(n).tolist(), reverse=True)) for n in (3, 12, 7)]
+    parts = [Totals(n, n, n, 1.0, 2.0, 1.0, 3.0, 4.0, 5.0, each) for n, each in enumerate(steps, 1)]
+    whole = add_totals(parts)
+    assert (whole.n, whole.weight, whole.variance, whole.third) == (6, 6, 3, 9)
+    assert whole.steps == tuple(sorted((s for each in steps for s in each), reverse=True)[:12])
+    assert whole == add_totals([add_totals(parts[:1]), add_totals(parts[1:])])
+    old = Totals(1, 1.0, 1.0, 1.0, 2.0)
+    for name in ("ww1", "third", "squared_error", "log_loss", "steps"):
+        assert getattr(add_totals([*parts, old]), name) is None
+    assert add_totals([*parts, old]).squares == 8
+
+
+@pytest.mark.parametrize("variance", [400.0, 1e-300, 1e300])
+def test_rho3_is_one_by_the_root_of_the_variance_where_nothing_is_weighted(variance):
+    totals = Totals(9, 9.0, 9.0, variance, variance, third=variance)
+    assert totals.rho3 == pytest.approx(variance**-0.5, rel=1e-12)
+    assert replace(totals, variance=0.0, third=0.0).rho3 == math.inf

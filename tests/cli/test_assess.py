@@ -44,6 +44,22 @@ def test_several_files_weights_and_labels(tmp_path, columns):
         assert found["ecce_r"]["value"] == pytest.approx(expected.ecce_r.value, abs=1e-12)
 
 
+def test_weights_of_outcomes(file, columns):
+    shown = assess(file, *NAMED, "--outcome-weights", "20,1", "--json", "-")
+    found = json.loads(shown.stdout)
+    expected = secant.assess(columns["happened"], columns["forecast"], outcome_weights=(20, 1))
+    assert found["settings"]["outcome_weights"] == [20, 1]
+    assert found["models"]["forecast"]["outcome_weights"] == [20, 1]
+    assert found["models"]["forecast"]["ecce_r"]["pvalue"] == expected.ecce_r.pvalue
+    for bad, says in (("20", "two numbers"), ("a,b", "20,1"), ("0,1", "must be positive")):
+        refused = assess(file, *NAMED, "--outcome-weights", bad)
+        assert refused.exit_code == 2
+        assert "--outcome-weights" in refused.output
+        assert says in " ".join(refused.output.split())
+    refused = assess(file, *NAMED, "--outcome-weights", "2,1", "--segments", "segment")
+    assert refused.exit_code == 2
+
+
 @pytest.mark.parametrize(
     ("outcomes", "label"),
     [
@@ -77,8 +93,8 @@ def test_json_holds_every_number(file, columns, tmp_path):
         columns["segment"]
     )
     assert found["settings"] == {
-        "pos_label": None, "weight_kind": "sampling", "method": "auto", "confidence_level": 0.99,
-        "adjust": "holm",
+        "pos_label": None, "weight_kind": "sampling", "outcome_weights": None, "method": "auto",
+        "confidence_level": 0.99, "adjust": "holm",
     }  # fmt: skip
     whole, parts = (found["gate"].pop(name) for name in ("judgements", "group_judgements"))
     assert found["gate"] == {

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from helpers import optional
 from secant import InputError
-from secant._inference.adjust import ADJUSTMENTS, adjusted, benjamini_hochberg, holm
+from secant._inference.adjust import ADJUSTMENTS, adjusted, adjusted_logs, benjamini_hochberg, holm
 from secant._input.options import Adjust, ClassAdjust, words
 
 # Coarse values make ties; tiny ones, 0 and 1 are among them.
@@ -123,3 +123,16 @@ def test_every_word_an_argument_takes_has_an_adjustment():
 
 def test_adjusting_by_name():
     np.testing.assert_array_equal(adjusted("holm", [0.01, 0.04]), holm([0.01, 0.04]))
+
+
+@pytest.mark.parametrize("adjust", ["holm", "benjamini-hochberg", "westfall-young"])
+def test_logarithms_are_those_of_the_adjusted_and_go_on_where_doubles_end(adjust):
+    p = np.array([1e-9, 0.2, 1e-12, 0.04, 1e-9, 1.0])
+    same = holm(p) if adjust == "westfall-young" else adjusted(adjust, p)
+    np.testing.assert_allclose(10.0 ** np.array(adjusted_logs(adjust, same, np.log10(p))), same)
+    # The same tests with all P-values 10^-900 times as large, which adjustments are blind to.
+    logs = np.log10(p[:5]) - 900
+    smaller = adjusted_logs(adjust, np.zeros(5), logs)
+    alone = adjusted_logs(adjust, np.zeros(5), logs + 890)
+    np.testing.assert_allclose(smaller, np.array(alone) - 890)
+    assert adjusted_logs(adjust, np.zeros(2), [-np.inf, -400.0])[0] == -np.inf

@@ -206,17 +206,17 @@ def test_limits_are_never_narrower_than_those_of_independent_rows():
     narrow = made(ranges=np.full(999, alone / 2))
     assert half_width(null.range, totals, 0.95, narrow) == alone
     wide = made(ranges=np.full(999, 3 * alone))
-    unseen = limits.spread(totals) ** 2 - totals.sigma_hat**2
-    wanted = math.hypot(3 * alone, limits.critical(null.range, 0.05) * math.sqrt(max(unseen, 0)))
+    unseen = limits.unseen(totals, limits.critical(null.range, 1 - 0.95), 1 - 0.95)
+    wanted = math.hypot(3 * alone, unseen)
     assert half_width(null.range, totals, 0.95, wide) == pytest.approx(wanted, rel=1e-12)
 
 
 def test_unseen_events_widen_limits_too():
     totals = totals_of(100, 0.001)
-    unseen = math.sqrt(limits.spread(totals) ** 2 - totals.sigma_hat**2)
-    assert unseen > 0
+    unseen = limits.unseen(totals, limits.critical(null.range, 1 - 0.95), 1 - 0.95)
+    assert unseen > 0.03  # three events in a hundred
     far = made(ranges=np.full(999, 0.5))
-    wanted = math.hypot(0.5, limits.critical(null.range, 0.05) * unseen)
+    wanted = math.hypot(0.5, unseen)
     assert half_width(null.range, totals, 0.95, far) == pytest.approx(wanted, rel=1e-12)
     low, high = clusters.interval(0.1, null.range, totals, 0.95, far)
     assert (low, high) == (0.0, pytest.approx(0.1 + wanted))

@@ -26,11 +26,12 @@ def test_intervals_of_the_metrics_and_of_every_range(data, level):
     spread = (
         max(np.sqrt((w**2 * (y - p) ** 2).sum()), np.sqrt((w**2 * p * (1 - p)).sum())) / w.sum()
     )
-    variance, square = (w**2 * p * (1 - p)).sum(), (w**2).sum() / (w > 0).sum()
-    if 0 < variance < 10 * square:  # few events expected: two more may have been missed
-        spread = math.hypot(spread, math.sqrt(2 * square) / w.sum())
+    alpha = 1 - level
     if spread > 0:
-        halves = [law.isf(1 - level) * spread for law in (null.range, null.mad)]
+        halves = [
+            math.hypot(law.isf(alpha) * spread, missed(p, w, law.isf(alpha), alpha))
+            for law in (null.range, null.mad)
+        ]
     else:  # every score certain and right: Hoeffding's inequality
         halves = [math.sqrt(2 * math.log(2 / (1 - level)) * (w**2).sum()) / w.sum()] * 2
     # Limits end where no truth can lie: a metric is in [0, 1], a mean response as well.
@@ -43,6 +44,19 @@ def test_intervals_of_the_metrics_and_of_every_range(data, level):
         low = max(part.miscalibration - half, -part.mean_score)
         high = min(part.miscalibration + half, 1 - part.mean_score)
         assert part.ci == pytest.approx((low, high), rel=1e-7, abs=1e-9)
+
+
+def missed(p, w, quantile, alpha):
+    """Return how far a path may be off for what did not show, by the twelve largest steps."""
+    w, p = w[w > 0], p[w > 0]
+    if np.ptp(w) <= 1e-12 * w[0]:
+        k = np.array([len(w)])
+        steps, shown = w[:1], np.minimum(k, 3)
+    else:
+        steps = np.sort(w * np.maximum(p, 1 - p))[::-1][:12]
+        k = shown = np.arange(1, len(steps) + 1)
+    unseen = k * (1 - (alpha / 2) ** (1 / k))  # the chance that k such events stay away is alpha/2
+    return (np.maximum(unseen, quantile * np.sqrt(shown) / 2) * steps).max() / w.sum()
 
 
 def test_hoeffding_where_nothing_varied():

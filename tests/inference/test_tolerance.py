@@ -12,7 +12,9 @@ import secant
 from helpers import optional
 from samples import as_many, predictions
 from secant import null
-from secant._inference.limits import half_width, spread
+from secant._inference import tolerance
+from secant._inference.binomial import lower_limit
+from secant._inference.limits import half_width
 from secant._inference.tolerance import shown_beyond, steepest
 from ties import family
 
@@ -53,6 +55,27 @@ def test_it_is_the_larger_of_the_path_and_of_the_counts(data, level):
     found = answers(secant.assess(y, p), level)
     best = brute_force(y, p, level)
     assert (0.0 if found is None else found.at_least) == pytest.approx(best, rel=1e-7, abs=1e-9)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_no_range_that_could_be_the_farthest_is_passed_over(seed):
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(300, 6000))
+    p = [rng.random(n), rng.beta(1, 49, n), rng.integers(0, 11, n) / 10][seed % 3]
+    y = rng.random(n) < np.clip(p + (0.0, 0.1)[seed % 2] * np.sin(20 * p), 0, 1)
+    ties, ranges = family(y, p)
+    sums = [
+        np.concatenate([[0], np.cumsum(each)]) for each in (ties.n, ties.n1, ties.n * ties.score)
+    ]
+    total, events, scored = (each[ranges.stop] - each[ranges.start] for each in sums)
+    for level in (0.5, 0.95, 0.999):
+        tail = (1 - level) / 4 * ranges.share()
+        low = lower_limit(events, total, tail) - scored / total
+        high = scored / total - (1 - lower_limit(total - events, total, tail))
+        blocks = secant.assess(y, p, method="asymptotic")._blocks
+        found = tolerance._by_counts(blocks, (1 - level) / 2, 0.0)
+        best = max(low.max(), high.max(), 0.0)
+        assert (0.0 if found is None else found.at_least) == pytest.approx(best, abs=1e-12)
 
 
 def off(n, seed=0, width=0.03, by=0.4):
@@ -144,28 +167,27 @@ def test_scores_of_0_and_1_alone():
 
 @given(predictions(most=40), st.sampled_from([0.01, 0.1, 0.4]), st.sampled_from([0.01, 0.05, 0.3]))
 def test_the_pvalue_of_a_tolerance_is_the_level_at_which_the_limits_exclude_it(
-    data, tolerance, alpha
+    data, allowed, alpha
 ):
     y, p, w, kind = data
     result = secant.assess(y, p, sample_weight=w, weight_kind=kind)
     blocks, totals, refine = result._blocks, result._totals, result._refine_at_hand
-    pvalue = shown_beyond(blocks, totals, tolerance, refine)
+    pvalue = shown_beyond(blocks, totals, allowed, refine)
     limits = steepest(blocks, totals, 1 - alpha, refine)
     at_least = 0.0 if limits is None else limits.at_least
     # The path is judged at all of alpha here, and at half of it for the limits.
     scores, n = np.unique(p), totals.weight
     weight = np.ones(len(p)) if w is None else w
     most = max(
-        abs((weight * (y - p))[inside].sum()) / n - tolerance * weight[inside].sum() / n
+        abs((weight * (y - p))[inside].sum()) / n - allowed * weight[inside].sum() / n
         for a in scores
         for b in scores[scores >= a]
         for inside in [(p >= a) & (p <= b)]
     )
-    sigma = spread(totals)
-    by_path = null.range.sf(max(most, 0) / sigma) if sigma else 1.0
-    if abs(by_path - alpha) < 1e-9 or abs(at_least - tolerance) < 1e-9:
+    half = half_width(null.range, totals, 1 - alpha)
+    if abs(most - half) < 1e-9 or abs(at_least - allowed) < 1e-9:
         return
-    assert (pvalue <= alpha) == (by_path <= alpha or at_least > tolerance)
+    assert (pvalue <= alpha) == (most > half or at_least > allowed)
 
 
 def test_a_tolerance_is_harder_to_exceed_the_larger_it_is():

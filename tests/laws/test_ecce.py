@@ -20,7 +20,7 @@ def route(request, monkeypatch):
         monkeypatch.setattr(row_source, "SORT_UP_TO", 0)
         monkeypatch.setattr(row_source, "CHUNK", 64)
         monkeypatch.setattr(row_source, "COLLECT_UP_TO", 50 if request.param == "cells" else 0)
-        monkeypatch.setattr(row_source, "CELLS_TO_REFINE", 64)
+        monkeypatch.setattr(row_source, "PIECES", 64)
     return request.param
 
 

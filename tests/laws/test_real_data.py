@@ -175,3 +175,21 @@ def test_survey_weights(read):
     assert numbers(counted) == pytest.approx(numbers(repeated), **EXACT)
     assert counted.n == copies.sum()
     assert result.n == len(y)
+
+
+def test_brier_scores_are_taken_apart_as_scikit_learn_would(shared_data):
+    """Rain forecasts of four methods, many of them tied."""
+    isotonic = optional("sklearn.isotonic").isotonic_regression
+    table = optional("pyarrow.parquet").read_table(shared_data / "precip_niamey_2016.parquet")
+    y, p, who = (np.array(table[name]) for name in ("response", "score", "group"))
+    for name in np.unique(who):
+        happened, scores = y[who == name], p[who == name]
+        _, tie = np.unique(scores, return_inverse=True)
+        count = np.bincount(tie).astype(float)
+        fitted = isotonic(np.bincount(tie, happened) / count, sample_weight=count)[tie]
+        value, best, whole = (
+            float(np.mean((happened - each) ** 2)) for each in (scores, fitted, happened.mean())
+        )
+        brier = secant.assess(happened, scores).brier
+        found = brier.value, brier.mcb, brier.dsc, brier.unc
+        assert found == pytest.approx((value, value - best, whole - best, whole), **EXACT)

@@ -1,8 +1,11 @@
 """The table of groups: what it says of each, as text, page and frame."""
 
 import json
+import math
+import re
 
 import numpy as np
+import pytest
 
 import secant
 from helpers import optional
@@ -68,7 +71,12 @@ def test_what_is_only_known_to_be_below_is_written_so():
     assert [row.adjusted_pvalue for row in result.rows] == [2e-300] * 2
     assert str(result).count("  < 1e-299  too low") == 2
     asymptotic = secant.assess_by(y, p, group, method="asymptotic")
-    assert str(asymptotic).count("  < 1e-300  too low") == 2
+    exponents = re.findall(r"  [1-9]\.\de-(\d+)  too low", str(asymptotic))
+    assert len(exponents) == 2  # digits like those of the whole, however small
+    for row in asymptotic.rows:
+        assert row.adjusted_pvalue == 0
+        twice = row.calibration.ecce_r.log10_pvalue + math.log10(2)
+        assert row.log10_pvalue == pytest.approx(twice, rel=1e-12)
 
 
 def test_a_long_table_says_how_many_more():
@@ -106,3 +114,15 @@ def test_one_group_and_none_found():
     assert str(result).startswith("The only group is not found to be miscalibrated at 5%.")
     found = secant.assess_by([0] * 20, [0.6] * 20, ["a"] * 20)
     assert str(found).startswith("The only group is miscalibrated at 5%.")
+
+
+def test_hundreds_of_numbers_as_groups_get_a_word_of_advice():
+    rng = np.random.default_rng(0)
+    p = rng.random(1200)
+    y = rng.random(1200) < p
+    ages = np.repeat(np.arange(120), 10)
+    told = secant.assess_by(y, p, ages, method="asymptotic")
+    assert len(told) == 120  # nothing is binned unasked
+    assert str(told).count("Every number in group is a group of its own.") == 1
+    for few in (ages // 2, np.array([f"p{age}" for age in ages])):
+        assert "of its own" not in str(secant.assess_by(y, p, few, method="asymptotic"))

@@ -328,15 +328,36 @@ def test_fixed_in_advance_is_not_narrower_where_scores_are_sure_and_differ():
     assert one.ci[0] < all_at_once.ci[0] < all_at_once.ci[1] < one.ci[1]
 
 
-def test_fixed_in_advance_counts_copies_and_refuses_sampling_weights():
+def test_fixed_in_advance_counts_copies():
     y, p, w = [0, 1, 1, 0], [0.2, 0.3, 0.6, 0.7], [3, 1, 2, 4]
     copies = secant.assess(y, p, sample_weight=w, weight_kind="frequency")
     written_out = secant.assess(np.repeat(y, w), np.repeat(p, w))
     asked = {"fixed_in_advance": True}
     assert copies.between(0, 1, **asked).ci == written_out.between(0, 1, **asked).ci
-    with pytest.raises(secant.InputError, match="sampling weights"):
-        secant.assess(y, p, sample_weight=w).between(0, 1, fixed_in_advance=True)
     assert secant.assess(y, p).between(0.31, 0.32, fixed_in_advance=True).n == 0
+
+
+def test_fixed_in_advance_with_weights():
+    """Narrower than for all ranges at once, from cells as from rows, and never beyond 0 and 1."""
+    rng = np.random.default_rng(5)
+    p = rng.random(3000)
+    y, w = rng.random(3000) < p, rng.lognormal(0, 0.5, 3000)
+    result = secant.assess(y, p, sample_weight=w, method="asymptotic")
+    part = result.between(0.2, 0.4, fixed_in_advance=True)
+    assert part.limits == "normal"
+    inside = (p >= 0.2) & (p <= 0.4)
+    mean = np.average(y[inside], weights=w[inside])
+    sigma = math.sqrt((w[inside] ** 2 * (y[inside] - mean) ** 2).sum())
+    half = (part.ci[1] - part.ci[0]) / 2 * w[inside].sum()
+    assert 1.96 * sigma < half < 1.3 * 1.96 * sigma
+    low, high = result.between(0.2, 0.4).ci
+    assert low < part.ci[0] < part.miscalibration < part.ci[1] < high
+    with as_many(on=True):
+        cells = secant.assess(y, p, sample_weight=w, method="asymptotic")
+        again = cells.between(0.2, 0.4, fixed_in_advance=True)
+    assert again.ci == pytest.approx(part.ci, rel=1e-9)
+    alone = result.between(float(p[7]), float(p[7]), fixed_in_advance=True)
+    assert -alone.mean_score <= alone.ci[0] <= alone.ci[1] <= 1 - alone.mean_score
 
 
 def test_weights_are_weights_only_if_they_differ():

@@ -47,3 +47,39 @@ def test_a_pvalue_at_the_level_is_found_and_one_above_is_not(level):
 
     assert headline(level).startswith("At equal scores the event happens more often")
     assert headline(level * (1 + 1e-9)).startswith("No difference found")
+
+
+def test_scores_that_do_not_overlap_cannot_be_compared():
+    rng = np.random.default_rng(0)
+    member = rng.random(1000) < 0.3
+    p = np.where(member, 0.6 + 0.4 * rng.random(1000), 0.4 * rng.random(1000))
+    y = rng.random(1000) < p
+    for who in (member, ~member):
+        result = compare_groups(y, p, who)
+        assert not result.overlap
+        assert not result.comparable
+        assert not result.found
+        assert "points" not in str(result)
+        assert str(result).startswith("Members and everybody cannot be compared at equal scores.")
+        assert "do not overlap" in str(result)
+        assert result.to_dict()["comparable"] is False
+    p[member.argmax()] = 0.2
+    assert compare_groups(y, p, member).overlap
+
+
+def test_a_difference_that_the_scores_themselves_make_is_none():
+    """One of the others lies above all members and the rest far below: what differs is scores."""
+    member = np.arange(2000) % 2 == 0
+    p = np.where(member, 0.9, np.where(np.arange(2000) == 1, 0.95, 0.1))
+    y = np.where(member, np.arange(2000) % 10 != 0, np.arange(2000) % 10 == 1).astype(int)
+    result = compare_groups(y, p, member)
+    assert result.overlap
+    assert not result.comparable
+    assert result.ecce_r.pvalue < 1e-6
+    assert not result.found
+    assert "cannot be compared" in str(result)
+
+
+def test_members_alone_and_single_rows_stay_as_they_are():
+    assert compare_groups([1, 0], [0.2, 0.4], [True, True]).comparable
+    assert compare_groups([1, 0], [0.3, 0.3], [True, False]).comparable

@@ -3,6 +3,7 @@
 import numpy as np
 
 from samples import compare_models
+from secant._results.model_comparison import ModelComparison
 
 
 def test_words():
@@ -11,7 +12,8 @@ def test_words():
     y = rng.random(5000) < p
     apart = compare_models(y, p**1.5, p)
     assert apart.better == "B"
-    assert str(apart).startswith("Model B is closer to calibration than model A.\nECCE-R 0.")
+    assert str(apart).startswith("Model B is closer to calibration than model A.\nMiscalibration")
+    assert "\nECCE-R 0." in str(apart)
     assert "calibration alone" in str(apart)
     together = compare_models(y, p, p**1.02)
     assert together.better is None
@@ -20,3 +22,28 @@ def test_words():
     assert numbers["better"] is None
     assert numbers["ci"] == list(together.ci)
     assert numbers["verdict"] in str(together)
+
+
+def test_the_paired_test_decides_where_there_is_one():
+    numbers = {"n": 9, "ecce_r_a": 0.1, "ecce_r_b": 0.2, "difference": -0.1, "ci": (-0.2, -0.01)}
+    limits = ModelComparison(**numbers, confidence_level=0.95)
+    assert limits.better == "A"
+    assert "Brier" not in str(limits)
+    for pvalue, difference, better in ((0.2, -0.1, None), (0.01, 0.1, "B"), (0.01, -0.1, "A")):
+        tested = ModelComparison(
+            **numbers,
+            confidence_level=0.95,
+            mcb_a=0.1,
+            mcb_b=0.2,
+            mcb_difference=difference,
+            mcb_ci=(difference - 0.01, difference + 0.01),
+            pvalue=pvalue,
+        )
+        assert tested.better == better
+        assert f"P = {pvalue}, paired" in str(tested)
+
+
+def test_a_pvalue_too_small_for_a_double_is_below_something():
+    p = np.full(20_000, 0.5)
+    told = compare_models(np.arange(20_000) % 2, p, p * 1.9)
+    assert "; P < 1e-300, paired" in str(told)

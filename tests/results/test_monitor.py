@@ -47,7 +47,7 @@ def test_an_alarm_in_words(off):
     headline, evidence_line, extent = text.split("\n")
     assert headline.startswith(f"Alarm at {off.alarm_time}: not calibrated. All scores have been ")
     assert f"too high since about {off.since}: " in headline
-    assert "forecast, " in headline
+    assert "mean forecast " in headline
     assert "an alarm is raised at 20 to 1" in evidence_line
     assert "valid however often one looks" in evidence_line
     assert extent == "24,000 predictions in 30 batches, 2026-01-01 to 2026-01-30."
@@ -75,7 +75,7 @@ def test_impossible_outcomes_in_words():
     monitor.add([1], [0.0])
     assert "1 event came after a score of exactly 0, the first at batch 1" in str(monitor)
     assert "has the P-value 0" in str(monitor)
-    assert "refutes these scores" in str(monitor)
+    assert "that alone refutes them" in str(monitor)
     monitor = Monitor()
     monitor.add([0, 0], [1.0, 1.0])
     assert "2 failures came after a score of exactly 1" in str(monitor)

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 import secant
-from samples import ORDINARY, assert_plain, every_case, public
+from helpers import ROOT
+from samples import ORDINARY, assert_plain, every_case, miscalibrated, public
 
 
 @every_case
@@ -90,3 +91,65 @@ def test_what_is_not_finite_becomes_none():
     bins = secant.assess([0, 1], [0.1, 0.9]).reliability(n_bins=3).to_dict()
     assert bins["mean_score"][1] is bins["low"][1] is None
     assert bins["count"] == [1, 0, 1]
+
+
+# --- the keys that programs read ------------------------------------------------------------------
+
+INTERVAL = ["at_least", "ci", "direction", "high", "limits", "low", "mean_response", "mean_score"]
+INTERVAL += ["miscalibration", "n", "weight"]
+STATISTIC = ["bracket", "ci", "log10_pvalue", "method", "normalized", "pvalue", "value"]
+SCORE = ["dsc", "dsc_bounds", "mcb", "mcb_bounds", "name", "unc", "value"]
+COX = ["exact", "intercept", "intercept_error", "left_out", "pvalue", "slope", "slope_error"]
+# Keys are added here and in docs/json.md. One that goes or changes its meaning raises SCHEMA.
+KEYS = {
+    "base_rate": None,
+    "brier": SCORE,
+    "confidence_level": None,
+    "cox": COX,
+    "ecce_mad": STATISTIC,
+    "ecce_r": STATISTIC,
+    "forbidden": None,
+    "intervals": INTERVAL,
+    "log_loss": SCORE,
+    "mean_score": None,
+    "n": None,
+    "n_clusters": None,
+    "n_forbidden": None,
+    "outcome_weights": None,
+    "schema": None,
+    "shape": None,
+    "sigma": None,
+    "spiegelhalter": ["exact", "pvalue", "z"],
+    "steepest": INTERVAL,
+    "top_label": None,
+    "verdict": None,
+    "warnings": None,
+    "where": None,
+    "worst": INTERVAL,
+}
+ALL_GROUPS = ["adjust", "by", "confidence_level", "draws", "empty", "groups", "schema", "verdict"]
+COMPARISON = ["better", "ci", "confidence_level", "difference", "ecce_r_a", "ecce_r_b", "mcb_a"]
+COMPARISON += ["mcb_b", "mcb_ci", "mcb_difference", "n", "names", "pvalue", "verdict"]
+
+
+def test_the_keys_of_json_are_those_of_schema_1():
+    y, p = miscalibrated(2000, power=2)
+    found = secant.assess(y, p).to_dict()
+    assert found["schema"] == 1
+    assert sorted(found) == list(KEYS)
+    for name, inner in KEYS.items():
+        if inner is not None:
+            value = found[name][0] if name == "intervals" else found[name]
+            assert sorted(value) == inner, name
+    groups = secant.assess_by(y, p, np.arange(2000) % 2).to_dict()
+    assert sorted(groups) == ALL_GROUPS
+    assert groups["schema"] == 1
+    models = secant.assess_models(y, {"one": p, "two": p**2}).to_dict()
+    assert sorted(models) == ["comparisons", "confidence_level", "models", "schema", "verdict"]
+    assert sorted(models["comparisons"]["one"]) == COMPARISON
+
+
+def test_every_key_is_documented():
+    documented = (ROOT / "docs" / "json.md").read_text()
+    for key in {*KEYS, *INTERVAL, *STATISTIC, *SCORE, *ALL_GROUPS, *COMPARISON}:
+        assert f"`{key}`" in documented, key

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 
 import secant
+from helpers import ROOT
 from samples import ORDINARY, RELATIVE, every_case, miscalibrated, predictions
 from secant import null
 from secant._results import verdict
@@ -27,11 +28,12 @@ FIRST = re.compile(
     rf"^Miscalibrated(?: by very little)?: (?P<shape>[a-z ]+(?:, \d+ times)?)"
     rf"(?:; [\d,]+ scores? of exactly 0 or 1 w(?:as|ere) wrong)?\. "
     rf"(?:[\d,]+ ranges of scores are in turn too low and too high; the largest deviations: )?"
-    rf"[Ss]cores ({NUMBER}) to ({NUMBER}) are {POINTS} \(([\d.]+%) limits ({NUMBER}) to "
-    rf"({NUMBER}); ({NUMBER}) predictions?\)"
+    rf"[Ss]cores (?:of )?({NUMBER})(?: to ({NUMBER}))? are {POINTS} \(([\d.]+%) limits "
+    rf"({NUMBER}) to ({NUMBER}); ({NUMBER}) predictions?\)"
 )
 FURTHER = re.compile(
-    rf", scores ({NUMBER}) to ({NUMBER}) {POINTS} \(({NUMBER}) to ({NUMBER}); ({NUMBER})\)"
+    rf", scores (?:of )?({NUMBER})(?: to ({NUMBER}))? {POINTS} "
+    rf"\(({NUMBER}) to ({NUMBER}); ({NUMBER})\)"
 )
 SOMEWHERE = re.compile(
     r"^Miscalibrated(?:; [\d,]+ scores? of exactly 0 or 1 w(?:as|ere) wrong)?\. These data do not "
@@ -78,6 +80,24 @@ def test_the_words_of_the_example_in_the_specification():
     assert "mean forecast 66.7%, mean outcome 65.4%." in text
     assert text.splitlines()[-1].startswith("What usually helps: temperature or beta scaling")
     assert len(text.splitlines()) <= 5
+
+
+def test_the_readme_shows_what_is_printed():
+    shown = (ROOT / "README.md").read_text(encoding="utf-8").split("```")[3]
+    assert shown.split() == str(paper()).split()
+
+
+@pytest.mark.parametrize("call", ["compare_groups", "scan"])
+def test_the_page_about_comparing_shows_what_is_printed(call):
+    page = (ROOT / "docs" / "comparing.md").read_text(encoding="utf-8")
+    blocks = [each.removeprefix("python\n") for each in page.split("```")[1::2]]
+    (block,) = (each for each in blocks if f"print(secant.{call}(" in each)
+    lines = block.splitlines()
+    code = "\n".join(line[4:] for line in lines if line.startswith(">>> "))
+    code = code.replace(f"print(secant.{call}(", f"shown = str(secant.{call}(")
+    names = {"np": np, "secant": secant}
+    exec(code, names)  # noqa: S102  (our own page)
+    assert [line for line in lines if not line.startswith(">>> ")] == names["shown"].splitlines()
 
 
 def test_details_have_the_other_metric_the_limits_and_every_range():
@@ -174,6 +194,13 @@ def test_very_little_is_called_so_and_is_a_setting():
     assert "What usually helps" not in text
     assert verdict.headline(result, verdict.Little(0.0035, 0.02)) == "Miscalibrated: too high"
     assert verdict.headline(result, verdict.Little(0.006, 0.0)) == "Miscalibrated: too high"
+    assert verdict.tolerated(None, None) is verdict.LITTLE
+    for limits in ((0.02, None), (None, 0.2)):
+        said = verdict.headline(result, verdict.tolerated(*limits))
+        assert said == "Miscalibrated within your tolerance: too high"
+    for limits in ((0.001, 0.2), (0.02, 0.001), (0.0, None)):
+        said = verdict.headline(result, verdict.tolerated(*limits))
+        assert said == "Miscalibrated: too high"
 
 
 def test_far_off_on_few_predictions_is_not_little():
@@ -200,6 +227,19 @@ def test_the_steepest_place_is_named_where_it_says_more_than_the_pieces():
     assert number(said[1]) == rounded(100 * steepest.at_least)
     assert number(said[2]) == round(steepest.low, 3)
     assert "Somewhere" not in str(paper())
+
+
+def test_a_factor_of_two_is_not_little_however_rare_the_event():
+    rng = np.random.default_rng(4)
+    p = rng.uniform(0, 0.004, 1_000_000)
+    result = secant.assess(rng.random(p.size) < p / 2, p)
+    assert result.ecce_r.value < 0.002
+    assert str(result).startswith("Miscalibrated: too high. ")
+
+
+def test_one_score_is_not_a_range():
+    y, p = np.arange(1000) < 700, np.full(1000, 0.5)
+    assert " Scores of 0.500 are too low by 20.0 points (95% limits" in str(secant.assess(y, p))
 
 
 def test_within_a_tolerance_has_three_answers():
@@ -281,7 +321,7 @@ NOTES = {
     "few non-events expected": (case(1 - rare[0], 1 - rare[1]), r"^Note: Few events were expected"),
     "one heavy row": (
         case([0, 1] * 200, np.linspace(0.1, 0.9, 400), sample_weight=[100] + [1] * 399),
-        r"^Note: A few heavy observations carry much of the variance",
+        r"^Note: Few rows carry most of the weighted variance",
     ),
     "few distinct scores": (
         case([0, 1] * 200, np.arange(400) % 7 / 8 + 0.05), r"^Note: Only 7 distinct scores"

@@ -129,7 +129,7 @@ def few_rows_are_many(monkeypatch):
     monkeypatch.setattr(rows, "SORT_UP_TO", 64)
     monkeypatch.setattr(rows, "CHUNK", 500)
     monkeypatch.setattr(rows, "COLLECT_UP_TO", 100)
-    monkeypatch.setattr(rows, "CELLS_TO_REFINE", 64)
+    monkeypatch.setattr(rows, "PIECES", 64)
 
 
 def assess_same(source, made, **options):
@@ -159,10 +159,62 @@ def test_the_way_of_many_rows(source, scores, weights, few_rows_are_many, monkey
     assert_same(found, answers(secant.assess(**arguments(made, None), **options)))
 
 
+@pytest.mark.parametrize("weights", WEIGHTS)
+def test_weights_of_outcomes(source, weights, few_rows_are_many, monkeypatch):
+    p = SCORES["certain"](np.random.default_rng(7), 600)
+    made = columns(p, 8, weights=WEIGHTS[weights])
+    kind = "sampling" if weights == "none" else weights
+    options = {"weight_kind": kind, "outcome_weights": (20, 1)}
+    given = source(made)
+    found = answers(secant.assess(**given, **options))
+    asymptotic = secant.assess(**given, **options, method="asymptotic")
+    monkeypatch.undo()
+    assert_same(found, answers(secant.assess(**arguments(made, None), **options)))
+    wanted = secant.assess(**arguments(made, None), **options, method="asymptotic")._totals
+    sums = asymptotic._totals
+    for name in ("weight", "ww", "ww1", "variance", "squares", "third", "squared_error"):
+        assert getattr(sums, name) == pytest.approx(getattr(wanted, name), rel=1e-12), name
+    # An engine bounds what it cannot return: limits are never narrower.
+    for one, other in zip(sums.steps, wanted.steps, strict=True):
+        assert one >= other * (1 - 1e-12)
+
+
+def test_weights_of_outcomes_in_groups(source, monkeypatch, few_rows_are_many):
+    p = SCORES["plain"](np.random.default_rng(7), 600)
+    made = columns(p, 8, weights=WEIGHTS["sampling"], segment=segments)
+    options = {"outcome_weights": (1, 5)}
+    found = secant.assess_by(**source(made), **options)
+    told = {key: answers(result, later=False) for key, result in found.items()}
+    losses = {key: result.log_loss.value for key, result in found.items()}
+    monkeypatch.undo()
+    for key, result in secant.assess_by(**arguments(made, None), **options).items():
+        assert_same(told[key], answers(result, later=False))
+        assert losses[key] == pytest.approx(result.log_loss.value, rel=1e-12)
+
+
 @pytest.mark.parametrize("scores", ["plain", "skewed", "ties"])
 def test_many_rows(source, scores):
     p = SCORES[scores](np.random.default_rng(5), rows.SORT_UP_TO + 1000)
     assess_same(source, columns(p, 6))
+
+
+@pytest.mark.parametrize(("scores", "weights"), [("skewed", "sampling"), ("certain", "none")])
+def test_proper_scores(source, scores, weights, few_rows_are_many, monkeypatch):
+    """The scores are the same everywhere; what they are made of lies between its bounds."""
+    p = SCORES[scores](np.random.default_rng(19), 3000)
+    made = columns(p, 20, weights=WEIGHTS[weights])
+    options = {"weight_kind": "sampling" if weights == "none" else weights}
+    result = secant.assess(**source(made), **options)
+    found = result.brier, result.log_loss
+    monkeypatch.undo()
+    wanted = secant.assess(**arguments(made, None), **options)
+    for one, other in zip(found, (wanted.brier, wanted.log_loss), strict=True):
+        assert_same([one.value, one.unc], [other.value, other.unc])
+        for name in ("mcb", "dsc"):
+            low, high = getattr(one, f"{name}_bounds")
+            exact = getattr(other, name)
+            assert low - 1e-12 <= exact <= high + 1e-12 or low == exact
+            assert low <= getattr(one, name) <= high
 
 
 @pytest.mark.parametrize("score", [0.0, 0.3, 1.0])

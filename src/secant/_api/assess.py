@@ -32,6 +32,7 @@ def ecce_r(
     *,
     data: Any = None,
     sample_weight: Any = None,
+    outcome_weights: tuple[float, float] | None = None,
     pos_label: Any = None,
 ) -> float:
     r"""Return the range of the cumulative differences (ECCE-R).
@@ -50,6 +51,8 @@ def ecce_r(
         Where the predictions are, if not in arrays; as in :func:`assess`.
     sample_weight : array-like of shape (n,), optional
         Sampling weights.
+    outcome_weights : tuple of float, optional
+        What rows of outcome 0 and 1 weigh, as in :func:`assess`.
     pos_label : optional
         The value of ``y_true`` that counts as 1, as in scikit-learn.
 
@@ -83,7 +86,13 @@ def ecce_r(
     >>> round(secant.ecce_r([0, 1, 0, 1], [0.2, 0.3, 0.6, 0.8]), 3)
     0.175
     """
-    return _extremes(y_true, y_prob, data, sample_weight, pos_label).ecce_r
+    return _extremes(
+        y_true,
+        y_prob,
+        data,
+        sample_weight,
+        Reading(pos_label=pos_label, outcome_weights=outcome_weights),
+    ).ecce_r
 
 
 def ecce_mad(
@@ -92,6 +101,7 @@ def ecce_mad(
     *,
     data: Any = None,
     sample_weight: Any = None,
+    outcome_weights: tuple[float, float] | None = None,
     pos_label: Any = None,
 ) -> float:
     r"""Return the largest absolute cumulative difference (ECCE-MAD).
@@ -101,7 +111,7 @@ def ecce_mad(
 
     Parameters
     ----------
-    y_true, y_prob, data, sample_weight, pos_label
+    y_true, y_prob, data, sample_weight, outcome_weights, pos_label
         As in :func:`ecce_r`.
 
     Returns
@@ -130,7 +140,13 @@ def ecce_mad(
     >>> round(secant.ecce_mad([0, 1, 0, 1], [0.2, 0.3, 0.6, 0.8]), 3)
     0.125
     """
-    return _extremes(y_true, y_prob, data, sample_weight, pos_label).ecce_mad
+    return _extremes(
+        y_true,
+        y_prob,
+        data,
+        sample_weight,
+        Reading(pos_label=pos_label, outcome_weights=outcome_weights),
+    ).ecce_mad
 
 
 def ece(
@@ -144,6 +160,7 @@ def ece(
     weighting: Weighting = "count",
     data: Any = None,
     sample_weight: Any = None,
+    outcome_weights: tuple[float, float] | None = None,
     pos_label: Any = None,
 ) -> float:
     """Return a binned calibration error (ECE).
@@ -153,7 +170,7 @@ def ece(
 
     Parameters
     ----------
-    y_true, y_prob, data, sample_weight, pos_label
+    y_true, y_prob, data, sample_weight, outcome_weights, pos_label
         As in :func:`ecce_r`.
     n_bins : int
         Number of bins m.
@@ -191,7 +208,7 @@ def ece(
     0.225
     """
     binning = Binning(n_bins, strategy, norm, squared, weighting)
-    reading = Reading(pos_label=pos_label)
+    reading = Reading(pos_label=pos_label, outcome_weights=outcome_weights)
     source = open_source(y_true, y_prob, data=data, sample_weight=sample_weight, reading=reading)
     blocks, totals = source.blocks()
     return error(binned(blocks, totals, binning, source.refine), binning)
@@ -204,6 +221,7 @@ def assess(
     data: Any = None,
     sample_weight: Any = None,
     weight_kind: WeightKind = "sampling",
+    outcome_weights: tuple[float, float] | None = None,
     clusters: Any = None,
     pos_label: Any = None,
     method: Method = "auto",
@@ -229,9 +247,14 @@ def assess(
         also gzipped).
         Then ``y_true``, ``y_prob``, ``sample_weight`` and ``clusters`` are names of columns.
     sample_weight : array-like of shape (n,), optional
-        Weights, zero or positive; a row of weight zero is left out.
+        Weights, zero or positive; a row of weight zero is left out. They may depend on scores,
+        features and strata, never on the outcome: one number for each outcome is refused.
     weight_kind : {"sampling", "frequency"}
         Whether weights correct for how rows were sampled, or count copies of rows.
+    outcome_weights : tuple of float, optional
+        What a row of outcome 0 and a row of outcome 1 weigh, where rows were kept by their outcome:
+        ``(20, 1)`` if of the failures one in twenty was kept, and every event. They multiply
+        ``sample_weight``. P-values and limits then know how the rows came about.
     clusters : array-like of shape (n,), optional
         Which rows belong together: the id of the patient, customer, question or game that each
         row is about, of any type. Rows of one cluster may depend on each other in any way,
@@ -242,12 +265,14 @@ def assess(
         The value of ``y_true`` that counts as 1, as in scikit-learn.
     method : {"auto", "exact", "asymptotic", "monte-carlo"}
         How to compute P-values; the result names what was done. ``"exact"``: for the sample size
-        at hand, exact for ECCE-MAD and between certified limits for ECCE-R. ``"asymptotic"``:
+        at hand, exact for ECCE-MAD and between certain limits for ECCE-R. ``"asymptotic"``:
         the limit of many observations. ``"monte-carlo"``: from responses drawn again and again.
         ``"auto"``: exact while the work is small, else asymptotic where there is enough variance
         for it, else Monte Carlo. Where weights differ: Monte Carlo, or asymptotic for very many
-        observations if that is good. Very many observations with little variance take a sort of
-        all of them.
+        observations if that is good. Its asymptotic P-value is tilted, to hold far in the tail
+        too. Where the certified limits of a large P-value leave its second digit open, it is
+        estimated between them. Very many observations with little variance take a sort of all of
+        them.
     confidence_level : float
         Level of all intervals, and one minus the level of the verdict's test.
     ties : {"collapse", "random"}
@@ -268,6 +293,13 @@ def assess(
     InputError
         If anything in the input is unusable; the message names the argument, the value and
         its index.
+
+    Notes
+    -----
+    P-values and limits suppose that predictions are held out (neither the model nor a calibrator
+    was fitted on these rows), that outcomes are independent given the scores (or else
+    ``clusters`` says which rows belong together), and that weights do not depend on outcomes: on
+    scores, features and strata they may.
 
     References
     ----------
@@ -291,12 +323,12 @@ def assess(
     check_choice("method", method, Method)
     check_choice("ties", ties, Ties)
     check_level(confidence_level)
-    check_clusters(clusters, method, ties)
+    check_clusters(clusters, method, ties, outcome_weights=outcome_weights)
     draws = generator(rng)
     if ties == "random" and draws is None:
         needs = ", a whole number or a numpy.random.Generator; got None"
         raise InputError(Argument("ties", "random"), " needs ", Argument("rng"), needs)
-    reading = Reading(weight_kind, pos_label)
+    reading = Reading(weight_kind, pos_label, outcome_weights)
     source = open_source(
         y_true,
         y_prob,
@@ -342,8 +374,9 @@ def _with_random_ties(
     )
 
 
-def _extremes(y_true: Any, y_prob: Any, data: Any, sample_weight: Any, pos_label: Any) -> Extremes:
-    reading = Reading(pos_label=pos_label)
+def _extremes(
+    y_true: Any, y_prob: Any, data: Any, sample_weight: Any, reading: Reading
+) -> Extremes:
     source = open_source(y_true, y_prob, data=data, sample_weight=sample_weight, reading=reading)
     blocks, totals = source.blocks()
     return extremes(blocks, totals.weight, source.refine)[1]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from secant._api.calibrate import calibrations
-from secant._inference.adjust import adjusted
+from secant._inference.adjust import adjusted, adjusted_logs
 from secant._inference.clusters import FEWEST
 from secant._inference.limits import at_level, least_log_pvalue
 from secant._input.clusters import check_clusters
@@ -34,6 +34,7 @@ def assess_by(
     adjust: Adjust = "holm",
     sample_weight: Any = None,
     weight_kind: WeightKind = "sampling",
+    outcome_weights: tuple[float, float] | None = None,
     clusters: Any = None,
     pos_label: Any = None,
     method: Method = "auto",
@@ -47,7 +48,7 @@ def assess_by(
 
     Parameters
     ----------
-    y_true, y_prob, sample_weight, weight_kind, pos_label, method, confidence_level
+    y_true, y_prob, sample_weight, weight_kind, outcome_weights, pos_label, method
         As in :func:`assess`.
     by : array-like of shape (n,), or a list of them
         The group of each prediction; with ``data``, the name of a column or a list of names. A
@@ -62,6 +63,8 @@ def assess_by(
     clusters : array-like of shape (n,), optional
         Which rows belong together, as in :func:`assess`; a cluster may have rows in several
         groups. A group with fewer than 20 clusters is ``"too few"`` to say anything.
+    confidence_level : float
+        As in :func:`assess`.
     rng : int or numpy.random.Generator, optional
         Randomness for Monte Carlo P-values, which are the same in every run without it.
 
@@ -101,9 +104,9 @@ def assess_by(
     check_choice("method", method, Method)
     check_choice("adjust", adjust, Adjust)
     check_level(confidence_level)
-    check_clusters(clusters, method)
+    check_clusters(clusters, method, outcome_weights=outcome_weights)
     draws = generator(rng)
-    reading = Reading(weight_kind, pos_label)
+    reading = Reading(weight_kind, pos_label, outcome_weights)
     groups = open_groups(
         y_true,
         y_prob,
@@ -145,13 +148,14 @@ def ranked(
         return *(float(f"{value:.9g}") for value in numbers), number
 
     order = sorted(range(len(results)), key=rank)
-    rows = (_group(keys[i], results[i], float(pvalues[i]), 1 - level) for i in order)
+    logs = adjusted_logs(adjust, pvalues, [result.ecce_r.log10_pvalue for result in results])
+    rows = (_group(keys[i], results[i], float(pvalues[i]), logs[i], 1 - level) for i in order)
     return Assessments(tuple(rows), by, adjust, level, empty, what, draws)
 
 
-def _group(key: Any, result: Calibration, pvalue: float, alpha: float) -> Group:
+def _group(key: Any, result: Calibration, pvalue: float, log10: float, alpha: float) -> Group:
     if at_level(pvalue, alpha):
-        return Group(key, result, pvalue, "miscalibrated")
+        return Group(key, result, pvalue, "miscalibrated", log10)
     too_few = not at_level(np.exp(least_log_pvalue(result._blocks)), alpha)  # noqa: SLF001
     too_few |= (result.n_clusters or FEWEST) < FEWEST
-    return Group(key, result, pvalue, "too few" if too_few else "none found")
+    return Group(key, result, pvalue, "too few" if too_few else "none found", log10)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from contextlib import nullcontext
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
@@ -403,6 +404,7 @@ class _Search:
                     calibration=result,
                     adjusted_pvalue=float(verdicts.pvalues[number]),
                     status="miscalibrated",
+                    log10_pvalue=_log10(float(verdicts.pvalues[number])),
                     conditions=tuple(self._parts(conditions)),
                     miscalibration=off.miscalibration,
                     ci=off.ci,
@@ -420,3 +422,7 @@ class _Search:
 
     def _words(self, conditions: Conditions) -> str:
         return " and ".join(" ".join(part) for part in self._parts(conditions))
+
+
+def _log10(pvalue: float) -> float:
+    return math.log10(pvalue) if pvalue else -math.inf

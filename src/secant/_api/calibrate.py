@@ -12,7 +12,8 @@ from secant._base.progress import reporting
 from secant._blocks.looking import Clustered, Frugal, resolve_all
 from secant._blocks.table import merge
 from secant._inference import choose, clusters
-from secant._inference.limits import half_width, normalize
+from secant._inference.design import by_outcome
+from secant._inference.limits import across_pools, half_width, normalize, pooled
 from secant._metrics.ecce import METRICS, could_hold_an_extreme, extremes
 from secant._metrics.shape import could_turn
 from secant._results.calibration import Calibration
@@ -27,10 +28,12 @@ if TYPE_CHECKING:
     from secant._blocks.table import Blocks, Totals
     from secant._inference.clusters import Flips
     from secant._input.options import Method
-    from secant._metrics.ecce import Metric
+    from secant._metrics.ecce import Extremes, Metric
 
 __all__ = ["calibrate", "calibrations", "thinned"]
 
+# Chance of so small an ECCE-R below which predictions are taken for fitted to their outcomes.
+_NEXT_TO_IMPOSSIBLE = 1e-4
 # Distinct scores below which the path is too coarse for the Brownian limit.
 _FEW_SCORES = 50
 
@@ -56,10 +59,8 @@ def calibrations(
     alone = [not (clustered and clusters.suffice(sums)) for sums in totals]
     frugal = groups if isinstance(groups, Frugal) else None
     # Groups short of rows, or of distinct scores, for any other P-value than the limit's.
-    short: set[int] = set()
-    if frugal is not None:
-        drawn = [i for i in np.flatnonzero(alone).tolist() if choose.needs_rows(totals[i], method)]
-        short |= set(drawn) - set(frugal.fetch(drawn))
+    drawn = [i for i in np.flatnonzero(alone).tolist() if choose.needs_rows(totals[i], method)]
+    short = set() if frugal is None else _fetched(frugal, drawn, totals)
 
     def matters(number: int, blocks: Blocks) -> BoolArray:
         sums = totals[number]
@@ -69,6 +70,8 @@ def calibrations(
         for_extremes |= could_turn(blocks, sums.weight, width)
         for_pvalues = choose.needed(blocks, sums, method) & alone[number]
         for_pvalues |= clusters.needed(blocks) & clustered
+        if totals[number].outcome_weights is not None:
+            for_extremes |= across_pools(blocks)
         if frugal is not None and for_pvalues.any():
             if not frugal.affords(number, blocks.select(for_pvalues)):
                 short.add(number)
@@ -101,6 +104,15 @@ def calibrations(
     return [one(0)] if len(tables) == 1 else list(_in_turn(one, len(tables)))
 
 
+def _fetched(frugal: Frugal, drawn: Sequence[int], totals: list[Totals]) -> set[int]:
+    """Fetch the rows of groups to draw for; return those whose rows cannot be had."""
+    short = set(drawn) - set(frugal.fetch(drawn))
+    for number in set(drawn) - short:
+        if (steps := frugal.steps(number)) is not None:
+            totals[number] = replace(totals[number], steps=steps)
+    return short
+
+
 def _flipped(
     groups: Groups,
     tables: Sequence[Blocks],
@@ -110,6 +122,9 @@ def _flipped(
 ) -> dict[int, Flips]:
     """Flip the signs of clusters, group by group."""
     assert isinstance(groups, Clustered)  # noqa: S101
+    if any(each.outcome_weights is not None for each in totals):
+        both = Argument("outcome_weights"), " does not go together with ", Argument("clusters")
+        raise InputError(*both, ": what flips of signs would tell of such weights is not known")
     planned = clusters.plan(len(tables), confidence_level)
     found = groups.cluster_sums(tables, planned.limit)
     if sum(int(each.n.sum()) for each in found) != sum(each.n for each in totals):
@@ -161,6 +176,9 @@ def calibrate(
     ``flips`` what the signs of clusters have shown.
     """
     blocks, found = extremes(blocks, totals.weight)
+    doubt = by_outcome(blocks, totals)
+    if totals.outcome_weights is not None:
+        totals = replace(totals, pooled=pooled(blocks))
     asked: dict[str, Any] = {
         "source": source,
         "method": method,
@@ -198,7 +216,8 @@ def calibrate(
         forbidden=source.forbidden.rows,
         n_forbidden=source.forbidden.count,
         warnings=(
-            *_warnings(blocks, totals, pvalues[0].method, short=short),
+            *doubt,
+            *_warnings(blocks, totals, found, pvalues[0].method, short=short),
             *clusters.warnings(flips),
         ),
         n_clusters=None if flips is None else flips.n_clusters,
@@ -208,6 +227,17 @@ def calibrate(
         _source=source,
         _flips=flips,
     )
+
+
+def _fits_too_well(blocks: Blocks, totals: Totals, found: Extremes) -> bool:
+    """Tell whether ECCE-R is so small as to be next to impossible for calibrated predictions."""
+    if totals.sigma == 0 or found.ecce_r > totals.sigma or totals.third is None:
+        return False
+    if not choose.limit_is_trusted(totals):
+        return False
+    from secant._inference.expected import chance_of_less  # noqa: PLC0415  (seldom asked)
+
+    return chance_of_less(blocks, found.ecce_r / totals.sigma) < _NEXT_TO_IMPOSSIBLE
 
 
 def _share(weight: float, totals: Totals) -> float:
@@ -255,13 +285,23 @@ def _too_many_rows(method: Method) -> InputError:
     )
 
 
-def _warnings(blocks: Blocks, totals: Totals, method: str, *, short: bool) -> Iterator[str]:
+def _warnings(
+    blocks: Blocks, totals: Totals, found: Extremes, method: str, *, short: bool
+) -> Iterator[str]:
     """Say what to keep in mind when reading the numbers, a line each."""
     events = int(blocks.n1.sum())
     if events in (0, totals.n):
         yield f"The event {'never' if not events else 'always'} happened; check the outcomes."
+    heavy = not totals.equal_weights and not choose.limit_is_trusted(totals)
     if totals.few_events:
         yield "Few events were expected, or few failures: confidence limits are approximate."
+    elif heavy and totals.sigma > 0:
+        yield "Few rows carry most of the weighted variance: confidence limits are approximate."
+    if _fits_too_well(blocks, totals, found):
+        yield (
+            "The outcomes are closer to these scores than chance leaves those of held-out "
+            "predictions: were the scores fitted to them? Then the P-value says nothing."
+        )
     if method != "asymptotic":
         return
     if short:
@@ -269,10 +309,9 @@ def _warnings(blocks: Blocks, totals: Totals, method: str, *, short: bool) -> It
             "The P-value is the large-sample one: another takes more rows than may leave an "
             "engine, 100,000. Fetch the rows first to get it."
         )
-    if not totals.equal_weights and not choose.limit_is_trusted(totals):
+    if heavy:
         yield Message(
-            "A few heavy observations carry much of the variance: with such weights the "
-            "large-sample P-value is not to be trusted; use ",
+            "With such weights the large-sample P-value is not to be trusted; use ",
             Argument("method", "monte-carlo"),
             ".",
         )

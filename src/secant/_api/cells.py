@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -12,18 +12,26 @@ from secant import null
 from secant._base.writing import write_whole
 from secant._blocks.cell_sums import CellSums
 from secant._blocks.grids import DyadicGrid, FilledGrid, dyadic_grid
+from secant._inference.limits import half_width, pooled
 from secant._input.arraylike import on_a_device
 from secant._input.observations import observations
-from secant._input.options import Reading, in_units_of_the_smaller
+from secant._input.options import Reading, check_level, in_units_of_the_smaller
 from secant._metrics.ecce import limits
+from secant._metrics.scores import BRIER, LOG_LOSS, taken_apart
+from secant._results.parts import score_of
+from secant._results.shown import Shown
+from secant._results.wording import metric, plain_pvalue, predictions
 from secant.errors import Argument, InputError
 
 if TYPE_CHECKING:
     import os
+    from collections.abc import Callable
 
     from secant._base.types import IntArray
     from secant._blocks.table import Blocks, Totals
     from secant._input.options import WeightKind
+    from secant._metrics.scores import Rule
+    from secant._results.parts import Score
 
 __all__ = ["Bounds", "Cells", "of_sums"]
 
@@ -34,8 +42,8 @@ _FEW_CELLS = 1 << 14
 _MOST = 2**62 - 1
 
 
-@dataclass(frozen=True, slots=True)
-class Bounds:
+@dataclass(frozen=True, slots=True, repr=False)
+class Bounds(Shown):
     """What a summary is certain of.
 
     Attributes
@@ -46,8 +54,15 @@ class Bounds:
         The metric lies between these two numbers, certainly.
     sigma : float
         Standard deviation that turns a metric into its normalised form; exact.
+    sigma_hat : float
+        The same with the spread that was seen, if that is more: what confidence limits rest on.
     ecce_r_pvalue, ecce_mad_pvalue : tuple of float
         The asymptotic P-value lies between these two numbers.
+    confidence_level : float
+        Level of the limits ``ecce_r_ci`` and ``ecce_mad_ci``.
+    brier, log_loss : Score or None
+        The proper scores, exact but for what they are made of, which has bounds; None of a
+        state that an earlier version of secant stored, which did not sum them.
     """
 
     __module__ = "secant"
@@ -58,6 +73,53 @@ class Bounds:
     sigma: float
     ecce_r_pvalue: tuple[float, float]
     ecce_mad_pvalue: tuple[float, float]
+    sigma_hat: float
+    confidence_level: float
+    # Half-widths of both intervals; None where the state does not know them.
+    _half_widths: tuple[float, float] | None = field(repr=False)
+    brier: Score | None = None
+    log_loss: Score | None = None
+
+    @property
+    def ecce_r_ci(self) -> tuple[float, float]:
+        """Confidence limits for the true ECCE-R, whatever it is within its bounds.
+
+        Raises
+        ------
+        InputError
+            If weighted predictions come from a file of an earlier version, which has too few sums.
+        """
+        return self._ci(self.ecce_r, 0)
+
+    @property
+    def ecce_mad_ci(self) -> tuple[float, float]:
+        """Confidence limits for the true ECCE-MAD; see ``ecce_r_ci``."""
+        return self._ci(self.ecce_mad, 1)
+
+    def _ci(self, metric: tuple[float, float], which: int) -> tuple[float, float]:
+        if self._half_widths is None:
+            msg = (
+                "these Cells have weighted predictions from a file of version 1, which does not "
+                "know the heaviest of them: there are no confidence limits"
+            )
+            raise InputError(msg)
+        half = self._half_widths[which]
+        return max(metric[0] - half, 0.0), min(metric[1] + half, 1.0)
+
+    def __str__(self) -> str:
+        def between(ends: tuple[float, float], write: Callable[[float], str]) -> str:
+            low, high = map(write, ends)
+            return low if low == high else f"between {low} and {high}"
+
+        pairs = (
+            ("ECCE-R", self.ecce_r, self.ecce_r_pvalue),
+            ("ECCE-MAD", self.ecce_mad, self.ecce_mad_pvalue),
+        )
+        said = (
+            f"{name} {between(value, metric)} (P {between(pvalue, plain_pvalue)})"
+            for name, value, pvalue in pairs
+        )
+        return f"{predictions(self.n)}: {', '.join(said)}, large-sample."
 
 
 class Cells:
@@ -65,8 +127,8 @@ class Cells:
 
     A state is fed batch by batch and merged with states made elsewhere: by another process, on
     another day, on another machine. In whatever order and pieces predictions arrive, the sums are
-    the same. Without the predictions themselves the metrics are known within certified bounds,
-    which are narrow: about 0.02 sigma for a million predictions in 65,536 cells.
+    the same. Without the predictions themselves the metrics are known between bounds that
+    are certain and narrow: about 0.02 sigma for a million predictions in 65,536 cells.
 
     Parameters
     ----------
@@ -219,15 +281,23 @@ class Cells:
         # sum() starts from 0
         return copy(self) if other == 0 else NotImplemented
 
-    def bounds(self) -> Bounds:
+    def bounds(self, confidence_level: float = 0.95) -> Bounds:
         """Return what is certain about the metrics without another look at the predictions.
+
+        Parameters
+        ----------
+        confidence_level : float
+            Level of the confidence limits.
 
         Raises
         ------
         InputError
-            If nothing has been seen yet.
+            If nothing has been seen yet, or the level does not lie between 0 and 1.
         """
+        check_level(confidence_level)
         blocks, totals = self._blocks()
+        if totals.outcome_weights is not None:
+            totals = replace(totals, pooled=pooled(blocks))
         ecce_r, ecce_mad = limits(blocks, totals.weight)
         sigma = totals.sigma
 
@@ -245,6 +315,11 @@ class Cells:
             sigma=sigma,
             ecce_r_pvalue=pvalues(null.range, ecce_r),
             ecce_mad_pvalue=pvalues(null.mad, ecce_mad),
+            sigma_hat=totals.sigma_hat,
+            confidence_level=float(confidence_level),
+            _half_widths=_half_widths(totals, confidence_level),
+            brier=_score(BRIER, totals.squared_error, blocks),
+            log_loss=_score(LOG_LOSS, totals.log_loss, blocks),
         )
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -293,10 +368,21 @@ def of_sums(sums: CellSums, forbidden: int) -> Cells:
     return state
 
 
+def _score(rule: Rule, total: float | None, blocks: Blocks) -> Score | None:
+    return None if total is None else score_of(rule.name, taken_apart(rule, total, blocks))
+
+
 def _check_number(n: int) -> None:
     if n > _MOST:
         msg = f"Cells count up to 2**62 - 1 predictions; these would be {n:,}"
         raise InputError(msg)
+
+
+def _half_widths(totals: Totals, confidence_level: float) -> tuple[float, float] | None:
+    if totals.steps is None and not totals.equal_weights:
+        return None
+    r, mad = (half_width(law, totals, confidence_level) for law in (null.range, null.mad))
+    return r, mad
 
 
 def _said(outcome_weights: tuple[float, float] | None) -> str:

@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from secant import null
-from secant._blocks.table import Totals
+from secant._blocks.table import Totals, running_sum
 from secant._inference.draws import DRAWS, ENOUGH, by_draws, same_every_time
 from secant._inference.limits import half_width, interval, normalize
 from secant._input.arraylike import one_dimensional, one_value_a_row, plain_value
 from secant._input.observations import observations
 from secant._input.options import GroupMethod, Reading, check_choice, check_level, generator
-from secant._metrics.ecce import running_sum
 from secant._metrics.subgroup import compared_rows, stretches
 from secant._results.group_comparison import Contrast, GroupComparison
 from secant._results.parts import Curve, Statistic
@@ -123,6 +122,10 @@ def compare_groups(
     Within a stretch scores are only nearly equal. ``mismatch`` says what that amounts to: the
     largest difference that the scores themselves would make, were they the true probabilities.
 
+    Where the scores of members and of the others share no range, or where the scores compared
+    differ so much that they alone would make the difference seen, there are no equal scores to
+    compare at: ``comparable`` is False, nothing counts as found, and the printed answer says so.
+
     A difference says that the scores mean something else for members than for everybody. It does
     not say why, nor that either is miscalibrated. A member is part of everybody: in a stretch of
     which members make up half the weight, they differ twice as much from the other half.
@@ -167,7 +170,15 @@ def compare_groups(
     if weights is not None and (weights == weights[0]).all():  # equal weights are no weights
         weights = None
     rows = compared_rows(scores, happened, is_member, weights)
-    return _result(rows, len(scores), float(confidence_level), method, chosen)
+    overlap = _overlap(scores[is_member], scores[~is_member])
+    return _result(rows, len(scores), float(confidence_level), method, chosen, overlap=overlap)
+
+
+def _overlap(members: FloatArray, others: FloatArray) -> bool:
+    """Tell whether the scores of members and of the others share any range."""
+    if not others.size:
+        return True
+    return bool(max(members.min(), others.min()) <= min(members.max(), others.max()))
 
 
 def _membership(member: Any, rows: int) -> BoolArray:
@@ -198,6 +209,8 @@ def _result(
     confidence_level: float,
     method: GroupMethod,
     rng: np.random.Generator | None,
+    *,
+    overlap: bool,
 ) -> GroupComparison:
     sums = stretches(rows)
     totals = _totals(sums)
@@ -246,6 +259,7 @@ def _result(
         mismatch=mismatch,
         confidence_level=confidence_level,
         warnings=tuple(_warnings(sums, totals, mismatch, r.method)),
+        overlap=overlap,
         _totals=totals,
     )
 

@@ -268,6 +268,9 @@ def _of_cells(cells: Cells, others: dict[str, Any]) -> CellBatch:
         if value is not None:
             raise InputError(Argument(name), " cannot be given beside Cells, which hold a batch")
     sums = cells._sums  # noqa: SLF001  (of the same house)
+    if sums.outcome_weights is not None:
+        weights = "these Cells weigh outcomes, which a monitor cannot use"
+        raise InputError(weights)
     if sums.sampling:
         weights = "these Cells hold predictions with sampling weights, which a monitor cannot use"
         raise InputError(weights)

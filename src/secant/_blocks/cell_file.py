@@ -120,7 +120,7 @@ def pack(sums: CellSums, forbidden: int) -> bytes:
         "filled": filled.shape[0],
         "sampling": sums.sampling,
         "forbidden": forbidden,
-        "totals": asdict(totals),
+        "totals": {name: value for name, value in asdict(totals).items() if name != "pooled"},
     }
     content = _MAGIC + json.dumps(header).encode() + b"\n" + payload
     return content + hashlib.sha256(content).digest()
@@ -228,7 +228,7 @@ def _totals_1(totals: dict[str, Any], _: int, *, sampling: bool) -> Totals:
 
 
 def _totals_2(totals: dict[str, Any], forbidden: int, *, sampling: bool) -> Totals:
-    names = [field.name for field in fields(Totals)]
+    names = [field.name for field in fields(Totals) if field.name != "pooled"]
     _require(sorted(totals) == sorted(names))
     known = {name: _number(totals[name]) for name in names[1:5]}
     gaps = {name for name in _NEWER if totals[name] is None}

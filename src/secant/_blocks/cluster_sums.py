@@ -45,7 +45,8 @@ def equal_cells(weight: NumberArray, most: int) -> IntArray:
         return np.arange(weight.size)
     reached = np.cumsum(weight, dtype=np.float64)
     # The middle of a block decides; a little more, lest rounding decide between two cells.
-    place = np.floor((reached - weight / 2) * (most / reached[-1]) + 1e-9)
+    place = np.floor((reached - weight / 2) / reached[-1] * most + 1e-9)
+    place = np.minimum(place, most - 1)  # a last block of next to no weight
     return np.concatenate([[0], np.cumsum(np.diff(place) > 0)])
 
 

@@ -22,7 +22,6 @@ __all__ = [
     "DyadicGrid",
     "FilledGrid",
     "Grid",
-    "NestedGrid",
     "PointGrid",
     "SampledGrid",
     "Scratch",
@@ -247,49 +246,6 @@ class SampledGrid:
         self.anchor.take(cell, out=offset, mode="clip")
         np.subtract(scores, offset, out=offset)
         return cell, offset
-
-
-class NestedGrid:
-    """Cells inside a few given ranges of scores, as fine as each range needs.
-
-    A range is cut into equal numbers of doubles, so that however narrow it is, or close to zero,
-    a few rounds of cutting separate any two scores.
-
-    Parameters
-    ----------
-    low, high
-        Limits of disjoint ranges in ascending order; every score located must lie in one.
-    n_cells
-        How many cells to spend on each range, at most; a power of two.
-    """
-
-    def __init__(self, low: FloatArray, high: FloatArray, n_cells: int) -> None:
-        self._range_low = low
-        self._origin = _as_integers(low)
-        span = _as_integers(high) - self._origin
-        # frexp of an integer gives its bit length, or one more where rounding carries.
-        self._shift = np.maximum(np.frexp(span)[1] - (n_cells.bit_length() - 1), 0).astype(np.int64)
-        sizes = (span >> self._shift) + 1
-        self._base = np.cumsum(sizes) - sizes
-
-        owner = np.repeat(np.arange(low.shape[0]), sizes)
-        number = np.arange(owner.shape[0]) - self._base[owner]
-        first = self._origin[owner] + (number << self._shift[owner])
-        self.low = self.anchor = first.view(np.float64)
-        self.high = np.minimum(_below_next(self.low, last=1.0), high[owner])
-        self.unit = 1.0
-        self.ties = False
-
-    def locate(
-        self,
-        scores: FloatArray,
-        scratch: Scratch,  # noqa: ARG002  (rarely used, for few rows)
-    ) -> tuple[IntArray, FloatArray]:
-        """Find the cells of scores."""
-        owner = rank(self._range_low, scores) - 1
-        inner = (_as_integers(scores) - self._origin[owner]) >> self._shift[owner]
-        cell = self._base[owner] + inner
-        return cell, scores - self.low[cell]
 
 
 class PointGrid:

@@ -88,6 +88,10 @@ class Frugal(Protocol):
         """Make ready the rows of groups, to be asked for once, and return whose can be had."""
         ...
 
+    def steps(self, number: int) -> tuple[float, ...] | None:
+        """Return the largest possible steps where fetched rows tell, better than their bounds."""
+        ...
+
 
 @runtime_checkable
 class Clustered(Protocol):

@@ -2,41 +2,53 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from secant._blocks.cell_sums import CellSums
-from secant._blocks.grids import NestedGrid, PointGrid, Scratch, rank
-from secant._blocks.table import collapse, concatenate
+from secant._blocks.grids import PointGrid, Scratch, rank
+from secant._blocks.sorting import Sorting
+from secant._blocks.table import Inside, collapse, concatenate, merge, running_sum
 from secant._input.observations import Chunk
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from secant._base.types import BoolArray, FloatArray, IntArray
-    from secant._blocks.grids import BucketGrid, Grid
+    from secant._blocks.grids import BucketGrid
     from secant._blocks.table import Blocks
 
 __all__ = ["Refinement", "join", "pick"]
 
 _NOBODY = -1
 _SEVERAL = -2
+# Rows in order that are made into pieces together.
+_TOGETHER = 1 << 18
 
 
 class Refinement:
     """Finer blocks in the making: feed it every row, then ask for the blocks.
+
+    Rows are put in the order of their scores, and cut into ties where a block has few. The others
+    become pieces of several ties, cut where the path is highest and lowest in each, so that
+    the ends of pieces are all that a number needs to know as a rule.
 
     Parameters
     ----------
     blocks
         What to cut finer, in the order of scores.
     light
-        The blocks to resolve into ties, whose rows are collected; the others are cut into cells.
+        The blocks to resolve into ties.
     common
-        The score of each block that is counted, not collected; -1 for none.
-    n_cells
-        How many cells to spend on all the blocks that are not light.
+        The score of each block that is counted, not sorted; -1 for none.
+    n_pieces
+        How many pieces to make of all the blocks that are not light, about.
     grid
         Finds quickly which rows are near a block.
+    run
+        Rows to keep in memory at a time.
     sampling, counted
         Whether rows carry sampling weights, and whether weights count copies of rows.
     outcome_weights
@@ -48,36 +60,30 @@ class Refinement:
         blocks: Blocks,
         light: BoolArray,
         common: FloatArray,
-        n_cells: int,
+        n_pieces: int,
         grid: BucketGrid,
         *,
+        run: int,
         sampling: bool,
         counted: bool,
         outcome_weights: tuple[float, float] | None = None,
     ) -> None:
-        self._blocks, self._light, self._common, self._grid = blocks, light, common, grid
+        self._blocks, self._common, self._grid = blocks, common, grid
         self._counted = counted
-        self._moments = blocks.moments is not None
         self._outcome_weights = outcome_weights
+        self._moments = blocks.moments is not None
+        # Distinct scores in a piece of each block.
+        self._grain = np.where(light, 1, max(4, int(blocks.n[~light].sum()) // n_pieces))
         self._owner_of_bucket = _owners(grid, blocks)
         self._is_near = self._owner_of_bucket != _NOBODY  # a small table, quicker to look up in
         self._scratch = Scratch()
-        self._collected: list[Chunk] = []
-        points = PointGrid(common[light & (common >= 0)])
-        self._frequent = self._sums(points, sampling=sampling)
-        self._cells: CellSums | None = None
-        if not light.all():
-            heavy = blocks.select(~light)
-            each = max(4, n_cells // len(heavy))
-            nested = NestedGrid(heavy.low, heavy.high, 1 << (each.bit_length() - 1))
-            self._cells = self._sums(nested, sampling=sampling)
-
-    def _sums(self, grid: Grid, *, sampling: bool) -> CellSums:
-        return CellSums(
-            grid,
+        weighted = sampling or counted
+        self._rows = Sorting(int(blocks.n.sum()), weighted=weighted, run=run)
+        self._frequent = CellSums(
+            PointGrid(np.unique(common[common >= 0])),
             sampling=sampling,
             moments=self._moments,
-            outcome_weights=self._outcome_weights,
+            outcome_weights=outcome_weights,
         )
 
     def add(self, chunk: Chunk) -> None:
@@ -85,31 +91,59 @@ class Refinement:
         rows, owner = self._inside(chunk)
         if not owner.size:
             return
-        if self._cells is not None:
-            light = self._light[owner]
-            self._cells.add(pick(rows, ~light))
-            rows, owner = pick(rows, light), owner[light]
         is_common = rows.scores == self._common[owner]
-        self._frequent.add(pick(rows, is_common))
-        self._collected.append(pick(rows, ~is_common))
+        if is_common.any():
+            self._frequent.add(pick(rows, is_common))
+            rows = pick(rows, ~is_common)
+        self._rows.add(rows)
 
     def blocks(self) -> Blocks:
         """Return the finer blocks."""
-        parts = [self._frequent.blocks()]
-        if self._cells is not None:
-            parts.append(self._cells.blocks())
-        if self._collected:
-            rows = join(self._collected)
-            parts.append(
-                collapse(
-                    *rows,
-                    counted=self._counted,
-                    moments=self._moments,
-                    outcome_weights=self._outcome_weights,
-                )
+        frequent = self._frequent.blocks()
+        parts = [self._cut(ties) for ties in self._ties(frequent)]
+        return concatenate(parts) if len(parts) != 1 else parts[0]
+
+    def _ties(self, frequent: Blocks) -> Iterator[Blocks]:
+        """Return all ties in their order, some at a time, the frequent among the others."""
+        reached = 0
+        for rows in self._rows.chunks(_TOGETHER):
+            ties = collapse(
+                *rows,
+                counted=self._counted,
+                moments=self._moments,
+                ordered=True,
+                outcome_weights=self._outcome_weights,
             )
-        filled = [part for part in parts if len(part)]
-        return concatenate(filled) if len(filled) > 1 else (filled or parts)[0]
+            before = int(np.searchsorted(frequent.low, ties.high[-1]))
+            if before > reached:
+                ties = concatenate([ties, frequent.select(slice(reached, before))])
+                reached = before
+            yield ties
+        if reached < len(frequent) or not reached:
+            yield frequent.select(slice(reached, None))
+
+    def _cut(self, ties: Blocks) -> Blocks:
+        """Cut ties in their order into pieces, each inside one block."""
+        owner = np.maximum(np.searchsorted(self._blocks.low, ties.low, side="right") - 1, 0)
+        grain = self._grain[owner]
+        if (grain == 1).all():
+            return ties
+        place = np.arange(len(ties))
+        new = np.append(True, owner[1:] != owner[:-1])
+        first = np.maximum.accumulate(np.where(new, place, 0))
+        new |= (place - first) % grain == 0
+        starts = np.flatnonzero(new)
+        heights = running_sum(ties.gain)
+        at_end = np.zeros(len(ties) + 1, bool)
+        for sign in (1, -1):
+            at_end[_highest(sign * heights, starts) + 1] = True
+        starts = np.flatnonzero(new | at_end[:-1])
+        before = np.concatenate([[0.0], heights])[starts]
+        inside = Inside(
+            np.maximum(np.maximum.reduceat(heights, starts) - before, 0),
+            np.maximum(before - np.minimum.reduceat(heights, starts), 0),
+        )
+        return replace(merge(ties, starts), inside=inside)
 
     def _inside(self, chunk: Chunk) -> tuple[Chunk, IntArray]:
         """Return the rows inside the blocks, with the number of the block that holds each."""
@@ -122,6 +156,13 @@ class Refinement:
         owner[several] = np.maximum(rank(blocks.low, rows.scores[several]) - 1, 0)
         inside = (rows.scores >= blocks.low[owner]) & (rows.scores <= blocks.high[owner])
         return (rows, owner) if inside.all() else (pick(rows, inside), owner[inside])
+
+
+def _highest(heights: FloatArray, starts: IntArray) -> IntArray:
+    """Return where a path is highest in each piece, at the first of equal places."""
+    top = np.repeat(np.maximum.reduceat(heights, starts), np.diff(starts, append=len(heights)))
+    at_top = np.flatnonzero(heights == top)
+    return at_top[np.searchsorted(at_top, starts)]
 
 
 def _owners(grid: BucketGrid, blocks: Blocks) -> IntArray:

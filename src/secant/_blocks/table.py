@@ -24,8 +24,10 @@ if TYPE_CHECKING:
     from secant._base.types import BoolArray, FloatArray, IntArray, NumberArray
 
 __all__ = [
+    "ADDED_TOGETHER",
     "STEPS",
     "Blocks",
+    "Inside",
     "Moments",
     "Totals",
     "add_totals",
@@ -35,6 +37,7 @@ __all__ = [
     "concatenate",
     "largest_steps",
     "merge",
+    "running_sum",
 ]
 
 
@@ -42,6 +45,8 @@ __all__ = [
 _FEW_EVENTS = 10
 # How many of the largest possible steps are kept.
 STEPS = 12
+# How many values are added one after the other before a sum is put aside.
+ADDED_TOGETHER = 256
 
 
 @dataclass(frozen=True)
@@ -64,6 +69,18 @@ class Moments:
 
 
 @dataclass(frozen=True)
+class Inside:
+    """How far the cumulative difference goes inside each block, where that is known.
+
+    ``rise`` and ``fall`` are the farthest that it lies above and below its start, at most ``up``
+    and ``down``.
+    """
+
+    rise: FloatArray
+    fall: FloatArray
+
+
+@dataclass(frozen=True)
 class Blocks:
     """Sums per block, in the order of scores; no block is empty.
 
@@ -80,9 +97,8 @@ class Blocks:
         take from the cumulative difference, ``up`` what responses 1 add.
     moments
         Sums for the noise of binned metrics, where they were asked for.
-    rise, fall
-        How far inside a block the path can rise above its start, and fall below it, where a source
-        knows better than that it is by ``up`` and ``down``.
+    inside
+        How far the path goes inside blocks, where rows were seen in their order.
     """
 
     low: FloatArray
@@ -94,8 +110,7 @@ class Blocks:
     down: FloatArray
     up: FloatArray
     moments: Moments | None = None
-    rise: FloatArray | None = None
-    fall: FloatArray | None = None
+    inside: Inside | None = None
 
     def __len__(self) -> int:
         return int(self.low.shape[0])
@@ -119,6 +134,16 @@ class Blocks:
     def open(self) -> BoolArray:
         """Whether a block may hold several distinct scores."""
         return self.low < self.high
+
+    @property
+    def rise(self) -> FloatArray:
+        """How far, at most, the sum of w(r - s) lies above its start inside each block."""
+        return self.up if self.inside is None else self.inside.rise
+
+    @property
+    def fall(self) -> FloatArray:
+        """How far, at most, the sum of w(r - s) lies below its start inside each block."""
+        return self.down if self.inside is None else self.inside.fall
 
     @property
     def scored(self) -> FloatArray:
@@ -171,6 +196,9 @@ class Totals:
         descending order; where nothing is weighted their limit, 1. An engine gives bounds of them.
     outcome_weights
         (o0, o1), or None where outcomes have no weights.
+    pooled
+        Sum of w^2 (r - p)^2 around mean responses p, where outcomes have weights; set when blocks
+        are resolved as far as that takes, 0 before.
     """
 
     n: int
@@ -184,6 +212,7 @@ class Totals:
     log_loss: float | None = None
     steps: tuple[float, ...] | None = None
     outcome_weights: tuple[float, float] | None = None
+    pooled: float = 0.0
 
     @property
     def sigma(self) -> float:
@@ -200,7 +229,7 @@ class Totals:
     @property
     def few_events(self) -> bool:
         """Whether so few events, or failures, are expected that the Brownian limit is far off."""
-        return 0 < self.variance * self.n < _FEW_EVENTS * self.ww
+        return self.outcome_weights is None and 0 < self.variance * self.n < _FEW_EVENTS * self.ww
 
     @property
     def rho3(self) -> float:
@@ -217,7 +246,7 @@ class Totals:
     @property
     def sigma_hat(self) -> float:
         """Standard deviation estimated from the residuals themselves, at least ``sigma``."""
-        return math.sqrt(max(self.squares, self.variance)) / self.weight
+        return math.sqrt(max(self.squares, self.variance, self.pooled)) / self.weight
 
     def agrees(self, other: Totals) -> bool:
         """Tell whether these can be sums of the same observations, added up in another order."""
@@ -301,18 +330,32 @@ def _same_sums(old: Blocks, new: Blocks) -> bool:
 
 def concatenate(parts: list[Blocks]) -> Blocks:
     """Join disjoint blocks into one table in the order of scores."""
+    if any(part.inside is not None for part in parts):
+        parts = [replace(part, inside=Inside(part.rise, part.fall)) for part in parts]
     order = np.argsort(np.concatenate([part.low for part in parts]), kind="stable")
     # Column by column: tables may be large, and this holds no second copy of them.
     merged: Blocks = _map(lambda *columns: np.concatenate(columns)[order], *parts)
     return merged
 
 
+def running_sum(values: FloatArray) -> FloatArray:
+    """Return prefix sums, in two levels where they are many, so that rounding stays small."""
+    n = values.shape[0]
+    if n <= ADDED_TOGETHER**2 // 8:
+        return np.cumsum(values)
+    padded = np.zeros(-(-n // ADDED_TOGETHER) * ADDED_TOGETHER)
+    padded[:n] = values
+    rows = padded.reshape(-1, ADDED_TOGETHER).cumsum(axis=1)
+    rows[1:] += np.cumsum(rows[:-1, -1])[:, None]
+    return rows.ravel()[:n]
+
+
 def merge(blocks: Blocks, starts: IntArray) -> Blocks:
     """Join neighbouring blocks: a new one begins at each of ``starts``, the first of which is 0."""
     ends = np.append(starts[1:], len(blocks)) - 1
-    joined: Blocks = _map(lambda column: np.add.reduceat(column, starts), blocks)
-    low, high = blocks.low[starts], blocks.high[ends]
-    return replace(joined, low=low, high=high, rise=None, fall=None)
+    sums = replace(blocks, inside=None)  # how far the path goes does not add up
+    joined: Blocks = _map(lambda column: np.add.reduceat(column, starts), sums)
+    return replace(joined, low=blocks.low[starts], high=blocks.high[ends])
 
 
 def collapse(
@@ -323,6 +366,7 @@ def collapse(
     counted: bool = False,
     moments: bool = False,
     order: IntArray | None = None,
+    ordered: bool = False,
     outcome_weights: tuple[float, float] | None = None,
 ) -> Blocks:
     """Sort observations and make one block of each distinct score.
@@ -337,20 +381,23 @@ def collapse(
         Whether to keep the sums that binned metrics need.
     order
         The order to put the rows in, each a block of its own, instead of collapsing ties.
+    ordered
+        Whether the rows are in the order of their scores already.
     outcome_weights
         What the outcomes 0 and 1 weigh, on top of ``weights``.
     """
-    ordered, happened, weight = _in_order(scores, labels, weights, order)
+    rows = scores, labels, weights
+    score, happened, weight = rows if ordered else _in_order(*rows, order)
     starts: IntArray | None = None
     if order is None:
-        new = ordered[1:] != ordered[:-1]
+        new = score[1:] != score[:-1]
         if not new.all():
             starts = np.concatenate([[0], np.flatnonzero(new) + 1])
 
     def total(column: Any) -> Any:
         return column if starts is None else np.add.reduceat(column, starts)
 
-    score = ordered if starts is None else ordered[starts]
+    score = score if starts is None else score[starts]
     if weight is None or counted:
         copies = np.ones_like(happened) if weight is None else weight.astype(np.int64)
         n, n1 = total(copies), total(happened if weight is None else copies * happened)
@@ -410,9 +457,9 @@ def _map(function: Callable[..., Any], *tables: Any) -> Any:
     columns: dict[str, Any] = {}
     for field in fields(first):
         parts = [getattr(table, field.name) for table in tables]
-        if any(part is None for part in parts):
+        if parts[0] is None:
             columns[field.name] = None
-        elif isinstance(parts[0], Moments):
+        elif isinstance(parts[0], (Moments, Inside)):
             columns[field.name] = _map(function, *parts)
         else:
             columns[field.name] = function(*parts)

@@ -14,9 +14,19 @@ if TYPE_CHECKING:
     from secant._base.types import FloatArray
     from secant._input.options import ClassAdjust
 
-__all__ = ["ADJUSTMENTS", "JOINT", "Adjustment", "adjusted", "benjamini_hochberg", "holm"]
+__all__ = [
+    "ADJUSTMENTS",
+    "JOINT",
+    "Adjustment",
+    "adjusted",
+    "adjusted_logs",
+    "benjamini_hochberg",
+    "holm",
+]
 
 JOINT: ClassAdjust = "westfall-young"
+# Below this a double loses digits.
+_TINY = 1e-300
 
 
 class Adjustment(NamedTuple):
@@ -158,3 +168,29 @@ def adjusted(adjust: ClassAdjust, pvalues: Any) -> FloatArray:
     function = ADJUSTMENTS[adjust].function
     assert function is not None  # noqa: S101
     return function(pvalues)
+
+
+def adjusted_logs(adjust: ClassAdjust, pvalues: FloatArray, logs: Any) -> list[float]:
+    """Return decimal logarithms of adjusted P-values, also of those too small for a double.
+
+    Parameters
+    ----------
+    adjust
+        How they were adjusted.
+    pvalues
+        Adjusted P-values, of which some may be 0 for want of digits.
+    logs
+        Decimal logarithms of the P-values themselves.
+    """
+    with np.errstate(divide="ignore"):
+        known = np.log10(pvalues)
+    before = np.asarray(logs, dtype=np.float64)
+    order = np.argsort(before)
+    count = len(before)
+    if adjust == "benjamini-hochberg":
+        stepped = before[order] + np.log10(count / np.arange(1, count + 1))
+        stepped = np.minimum.accumulate(stepped[::-1])[::-1]
+    else:  # where draws have adjusted, what is below their reach is Holm's
+        stepped = np.maximum.accumulate(before[order] + np.log10(np.arange(count, 0, -1)))
+    found: list[float] = np.where(pvalues > _TINY, known, _unsorted(stepped, order)).tolist()
+    return found

@@ -19,7 +19,7 @@ from secant.errors import Argument, InputError
 
 if TYPE_CHECKING:
     from secant import null
-    from secant._base.types import BoolArray, FloatArray, IntArray
+    from secant._base.types import BoolArray
     from secant._blocks.looking import Source
     from secant._blocks.table import Blocks, Totals
     from secant._inference.finite import Bracket
@@ -40,10 +40,12 @@ _MANY_SCORES = 4096
 _COINS = 100_000_000
 # How many budgets a finite-sample P-value may cost where only Monte Carlo could replace it.
 _PATIENCE = 8
-# Certified limits of ECCE-R's P-value that leave its second digit open are drawn between if the
-# upper one is at least so large: no decision hangs on what is drawn. Coins tossed for it.
+# Where certified limits of ECCE-R's P-value leave its second digit open a number between them is
+# estimated, if the upper one is at least so large: no decision hangs on it. Coins tossed for it,
+# about and at most; where the fewest draws take more, the upper limit stays.
 _UNDECIDED = 0.3
-_FEW_COINS = 10_000_000
+_FEW_COINS = 3_000_000
+_MOST_COINS = 20_000_000
 
 
 class PValue(NamedTuple):
@@ -114,7 +116,7 @@ def pvalues(
     if method == "exact" and not equal:
         raise InputError(
             Argument("method", "exact"),
-            " knows no sampling weights that differ from row to row; use ",
+            " knows no weights that differ from row to row; use ",
             Argument("method", "monte-carlo"),
         )
     rng = same_every_time(rng)
@@ -124,7 +126,7 @@ def pvalues(
         draws = DRAWS
         if method == "auto":
             draws = int(min(DRAWS, max(FEWEST_DRAWS, _COINS // totals.n)))
-        return _monte_carlo(blocks, source, rng, draws, equal=equal)
+        return _monte_carlo(blocks, totals, source, rng, draws)
     if _beyond_any_budget(totals, method) and len(blocks) > _MANY_SCORES:
         return _large_sample(blocks, totals, found)
     return _finite_sample(blocks, totals, found, method, rng, trusted=trusted, fast=fast)
@@ -175,36 +177,41 @@ def _finite_sample(
             drawing = montecarlo.draw_ties(*table, rng=rng, draws=FEWEST_DRAWS, enough=ENOUGH)
             instead = tuple(map(_drawn, drawing))
     compute = finite.exact_mad if method == "exact" else finite.certified_mad
-    r = _one_number(table, rng, method, fast=fast) if can_r else instead[0]
+    r = _certified(finite.certified_r(*table, fast=fast)) if can_r else instead[0]
+    if can_r and method == "auto":
+        r = _one_number(ties, r, found.ecce_r / totals.sigma, trusted=trusted)
     mad = _certified(compute(*table, fast=fast)) if can_mad else instead[1]
     return r, mad
 
 
-def _one_number(
-    table: tuple[FloatArray, IntArray, IntArray],
-    rng: np.random.Generator,
-    method: Method,
-    *,
-    fast: bool | None,
-) -> PValue:
-    """Return ECCE-R's P-value between certified limits: the upper one if they are close."""
-    from secant._inference import finite, montecarlo  # noqa: PLC0415  (as above)
+def _one_number(ties: Blocks, certified: PValue, normalized: float, *, trusted: bool) -> PValue:
+    """Return ECCE-R's P-value between certified limits: the upper one if they are close.
 
-    certified = _certified(finite.certified_r(*table, fast=fast))
-    if method == "exact" or certified.bracket is None:
+    Draws are the same whatever generator was given, so that what is certified but for its second
+    digit depends on no other group's draws.
+    """
+    from secant._inference import expected, finite, montecarlo  # noqa: PLC0415  (as above)
+
+    if certified.bracket is None or not finite.too_wide(*certified.bracket):
         return certified
     low, high = certified.bracket
-    if high < _UNDECIDED or not finite.too_wide(low, high):
+    coins = min(int(ties.n.sum()), montecarlo.FEW * len(ties))
+    if high < _UNDECIDED:
         return certified
-    coins = min(int(table[1].sum()), montecarlo.FEW * len(table[0]))
-    draws = min(DRAWS, max(FEWEST_DRAWS, _FEW_COINS // coins))
-    drawn, _ = montecarlo.draw_ties(*table, rng=rng, draws=draws)
-    pvalue = min(max(drawn.pvalue, low), high)
-    return PValue(math.log10(pvalue), by_draws(drawn.draws), certified.bracket)
+    if trusted and expected.steps_are_small(ties):
+        pvalue, method = 1.0 - expected.chance_of_less(ties, normalized), "asymptotic"
+    elif coins * FEWEST_DRAWS <= _MOST_COINS:
+        draws = min(DRAWS, max(FEWEST_DRAWS, _FEW_COINS // coins))
+        table, rng = (ties.low, ties.n, ties.n1), same_every_time(None)
+        estimate, _ = montecarlo.draw_ties(*table, rng=rng, draws=draws)
+        pvalue, method = estimate.pvalue, by_draws(estimate.draws)
+    else:
+        return certified
+    return PValue(math.log10(min(max(pvalue, low), high)), method, certified.bracket)
 
 
 def _monte_carlo(
-    blocks: Blocks, source: Source, rng: np.random.Generator, draws: int, *, equal: bool
+    blocks: Blocks, totals: Totals, source: Source, rng: np.random.Generator, draws: int
 ) -> tuple[PValue, PValue]:
     from secant._base.progress import reporting  # noqa: PLC0415
     from secant._inference.montecarlo import draw_rows, draw_ties  # noqa: PLC0415  (as above)
@@ -216,11 +223,11 @@ def _monte_carlo(
             "enough": ENOUGH,
             "progress": progress,
         }
-        if equal:
+        if totals.equal_weights:
             estimates = draw_ties(blocks.low, blocks.n, blocks.n1, **drawing)
         else:
             scores, labels, weights = source.sorted_rows()
-            assert weights is not None  # noqa: S101
+            drawing["outcome_weights"] = totals.outcome_weights
             estimates = draw_rows(scores, weights, labels, **drawing)
     r, mad = estimates
     return _drawn(r), _drawn(mad)

@@ -16,6 +16,7 @@ there the P-value is at least that of independent rows.
 from __future__ import annotations
 
 import math
+import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -69,7 +70,7 @@ _LAST = 10
 # Levels below which nothing is told.
 _RAREST = 1e-12
 # Terms held at a time, where they are more than one draw has, and draws made together.
-_TERMS = 1 << 17
+_TERMS = 1 << 14
 _TOGETHER = 64
 # By how much, in terms of all gains, sums added in another order may differ.
 _ROUNDING = 1e-12
@@ -206,26 +207,31 @@ def half_width(
     A cluster's share of real miscalibration counts as noise: signs are flipped as they are, not
     around what was found. Taking anything off first made limits too narrow.
     """
-    alone = limits.half_width(law, totals, confidence_level)
+    return _half_width_at(law, totals, 1 - confidence_level, flips)
+
+
+def _half_width_at(
+    law: null.BrownianLaw, totals: Totals, alpha: float, flips: Flips | None
+) -> float:
+    quantile = limits.critical(law, alpha)
+    alone = limits.noise(totals, quantile, alpha)
     if flips is None:
         return alone
-    alpha = 1 - confidence_level
     # What may not have shown at all has no sign to be flipped.
-    unseen = max(limits.spread(totals) ** 2 - totals.sigma_hat**2, 0.0)
-    allowance = limits.critical(law, alpha) * math.sqrt(unseen)
+    allowance = limits.unseen(totals, quantile, alpha)
     return max(math.hypot(flips.quantile(law, alpha), allowance), alone)
 
 
 def tail(law: null.BrownianLaw, value: float, totals: Totals, flips: Flips | None) -> float:
     """Return the level at which the half-width is a value: how rarely noise goes as far."""
-    if flips is None:
-        return float(law.sf(limits.normalize(value, limits.spread(totals))))
-    low, high = _RAREST, 1.0
-    if half_width(law, totals, 1 - low, flips) <= value:
+    low, high = sys.float_info.min if flips is None else _RAREST, 1.0
+    if _half_width_at(law, totals, high, flips) >= value:
+        return high
+    if _half_width_at(law, totals, low, flips) <= value:
         return low
     while high > low * (1 + 1e-9):
-        middle = math.sqrt(low * high)
-        if half_width(law, totals, 1 - middle, flips) <= value:
+        middle = math.sqrt(low) * math.sqrt(high)
+        if _half_width_at(law, totals, middle, flips) <= value:
             high = middle
         else:
             low = middle
@@ -343,7 +349,9 @@ class _Paths:
         )
         flipped = np.unpackbits(words.astype("<u8").view(np.uint8), axis=1, count=self.clusters)
         terms = flipped.take(self._cluster, axis=1) * self._gain
-        return _extremes(self._steps - 2.0 * np.add.reduceat(terms, self._starts, axis=1))
+        if self._starts.size < self._gain.size:  # else every pair has a cell of its own
+            terms = np.add.reduceat(terms, self._starts, axis=1)
+        return _extremes(self._steps - 2.0 * terms)
 
 
 def _extremes(steps: FloatArray) -> tuple[FloatArray, FloatArray]:

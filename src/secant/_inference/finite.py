@@ -67,6 +67,8 @@ _MISSING = 1e-14
 _MARKS = 64
 # Beyond this P-value limits stay wide whatever is known of both.
 _MOSTLY = 0.75
+# How many budgets both, and the path backwards, may take together.
+_TOGETHER = 1.5
 
 
 class Bracket(NamedTuple):
@@ -249,7 +251,8 @@ def certified_r(
     low, high = 1.0, float(upper[:, -1].sum()) / SCALE
     if rise * fall < 1.0:
         low = (rise * (1.0 - fall) + fall * (1.0 - rise)) / (1.0 - rise * fall)
-    if too_wide(low, high) and high <= _MOSTLY and not plan.path.drift:
+    sharpen = not plan.path.drift and 2 * plan.work <= _TOGETHER * budget
+    if sharpen and high <= _MOSTLY and too_wide(low, high):
         back_lower, back_upper = _backwards(plan, c, kernel, marks)
         ahead = _both(lower, upper, back_lower, back_upper)
         back = _both(back_lower, back_upper, lower, upper)

@@ -11,22 +11,28 @@ import numpy as np
 from secant import null
 
 if TYPE_CHECKING:
+    from secant._base.types import BoolArray
     from secant._blocks.table import Blocks, Totals
 
 __all__ = [
+    "across_pools",
     "at_level",
     "critical",
     "detectable",
     "half_width",
     "interval",
     "least_log_pvalue",
+    "noise",
     "normalize",
-    "spread",
+    "pooled",
+    "range_limits",
+    "unseen",
 ]
 
-# Events that may have been missed where few are expected. With none added, limits of 95% held the
-# truth in as little as 37% of samples there; with one in 94%, with two in 97%.
-_UNSEEN = 2
+# Events of equal weight that are counted as unseen whatever the level.
+_UNSEEN = 3
+# Ranges of equal weight, in each of which responses vary around one mean.
+_POOLS = 16
 # Relative error within which two sums are the same.
 _GUARD = 1e-12
 # The value below which a standard normal variable stays 99 times in 100.
@@ -45,27 +51,95 @@ def normalize(value: float, sigma: float) -> float:
     return value / sigma if sigma > 0 else math.inf
 
 
-def spread(totals: Totals) -> float:
-    """Return the standard deviation of the last cumulative difference, whatever the truth is.
+def unseen(totals: Totals, quantile: float, alpha: float) -> float:
+    r"""Return how far the last cumulative difference may be off for events that did not show.
 
-    Where few events are expected, those that are in truth more frequent may not have shown at all:
-    the variance of two more is added. It is 0 where every score is 0 or 1 and right.
+    Of k observations, none of which was an event, each may have had a chance of
+    1 - (alpha / 2)^(1 / k) all the same: so much stays unseen with probability alpha / 2. If the
+    smallest of their possible steps is m_k, what is missing is up to k m_k times that; and at least
+    sqrt(k) m_k / 2 times the quantile of the noise. The largest of these over the twelve largest
+    steps counts. Equal weights have as many largest steps as there are observations. Where steps
+    were not summed, as for the differences of two groups, those of average size stand in for them,
+    if few events are expected.
     """
-    sigma = totals.sigma_hat
-    if totals.few_events:
-        sigma = math.hypot(sigma, math.sqrt(_UNSEEN * totals.ww / totals.n) / totals.weight)
-    return sigma
+    if totals.steps is None and not totals.few_events:
+        return 0.0
+    if totals.steps is None or totals.equal_weights:
+        k = np.array([float(totals.n)])
+        steps = np.sqrt([totals.ww / totals.n])
+        shown = np.minimum(k, _UNSEEN)
+    else:
+        steps = np.array(totals.steps, np.float64)
+        k = shown = np.arange(1.0, len(steps) + 1)
+    missed = np.maximum(quantile * np.sqrt(shown) / 2, -k * np.expm1(math.log(alpha / 2) / k))
+    return float((missed * steps).max(initial=0.0)) / totals.weight
+
+
+def noise(totals: Totals, quantile: float, alpha: float) -> float:
+    """Return what noise exceeds with probability alpha, whatever the truth is.
+
+    The quantile is that of its law. Where every score is 0 or 1 and right, nothing was seen to
+    vary; Hoeffding's inequality bounds what may have been missed.
+    """
+    if totals.sigma_hat > 0:
+        return math.hypot(quantile * totals.sigma_hat, unseen(totals, quantile, alpha))
+    return math.sqrt(2 * math.log(2 / alpha) * totals.ww) / totals.weight
 
 
 def half_width(law: null.BrownianLaw, totals: Totals, confidence_level: float) -> float:
-    """Return the half-width of the confidence interval of a metric.
+    """Return the half-width of the confidence interval of a metric."""
+    alpha = 1 - confidence_level
+    return noise(totals, critical(law, alpha), alpha)
 
-    Where every score is 0 or 1 and right, nothing was seen to vary; Hoeffding's inequality bounds
-    what may have been missed.
+
+def pooled(blocks: Blocks) -> float:
+    """Return the sum of w^2 (r - p)^2, p being the mean response in ranges of equal weight.
+
+    Where outcomes have weights, how much weight a range holds is a matter of chance too: responses
+    vary around how often they happen there, not around the scores.
     """
-    if (sigma := spread(totals)) > 0:
-        return critical(law, 1 - confidence_level) * sigma
-    return math.sqrt(2 * math.log(2 / (1 - confidence_level)) * totals.ww) / totals.weight
+    moments = blocks.moments
+    assert moments is not None  # noqa: S101
+    before = np.cumsum(blocks.weight) - blocks.weight / 2
+    pool = np.minimum(before * (_POOLS / blocks.weight.sum()), _POOLS - 1).astype(np.int64)
+    w, w1, ww0, ww1 = (
+        np.bincount(pool, column, minlength=_POOLS)
+        for column in (blocks.weight, blocks.w1, moments.ww0, moments.ww1)
+    )
+    p = np.divide(w1, w, out=np.zeros(_POOLS), where=w > 0)
+    return float((ww1 * (1 - p) ** 2 + ww0 * p**2).sum())
+
+
+def across_pools(blocks: Blocks) -> BoolArray:
+    """Mark the blocks to resolve so that :func:`pooled` does not depend on where cells end."""
+    after = np.cumsum(blocks.weight)
+    cuts = np.arange(1, _POOLS) * (after[-1] / _POOLS)
+    found = np.zeros(len(blocks), bool)
+    found[np.minimum(np.searchsorted(after, cuts), len(blocks) - 1)] = True
+    return found & blocks.open
+
+
+def range_limits(blocks: Blocks, totals: Totals, confidence_level: float) -> tuple[float, float]:
+    """Return limits for the miscalibration of blocks that were chosen in advance, weighted.
+
+    The sum of w(r - s) over them is about normal, with the variance of responses around their mean
+    or that under perfect calibration, whichever is larger; what may not have shown is added, as if
+    the heaviest rows of all were among these.
+    """
+    from statistics import NormalDist  # noqa: PLC0415  (loads more than all of this)
+
+    moments = blocks.moments
+    assert moments is not None  # noqa: S101
+    weight, alpha = float(blocks.weight.sum()), 1 - confidence_level
+    p = float(blocks.w1.sum()) / weight
+    seen = float((moments.ww1 * (1 - p) ** 2 + moments.ww0 * p**2).sum())
+    sigma = math.sqrt(max(seen, float(moments.variance.sum())))
+    quantile = NormalDist().inv_cdf(1 - alpha / 2)
+    missed = unseen(totals, quantile, alpha) * totals.weight
+    gap, half = float(blocks.gain.sum()) / weight, math.hypot(quantile * sigma, missed) / weight
+    score = min(max(float(blocks.scored.sum()) / weight, 0.0), 1.0)
+    # The truth lies between nothing and everything happening, whatever the noise.
+    return max(gap - half, -score), min(gap + half, 1 - score)
 
 
 def interval(

@@ -105,11 +105,12 @@ def draw_ties(
 
 def draw_rows(
     score: FloatArray,
-    weight: FloatArray,
+    weight: FloatArray | None,
     response: IntArray | BoolArray,
     *,
     rng: np.random.Generator,
     draws: int,
+    outcome_weights: tuple[float, float] | None = None,
     enough: int | None = None,
     progress: Callable[[int, int], object] | None = None,
 ) -> tuple[Estimate, Estimate]:
@@ -119,7 +120,11 @@ def draw_rows(
     ----------
     score, weight, response : ndarray
         The observations in ascending order of scores; responses are 0 or 1. Equal scores need not
-        be collapsed: the path counts at their ends only.
+        be collapsed: the path counts at their ends only. Without a weight each weighs 1.
+    outcome_weights : tuple of float, optional
+        What responses 0 and 1 weigh on top of it: rows were kept with chances in proportion to
+        1 / o0 and 1 / o1. A row that was kept is an event with the chance q = o0 s / D, where
+        D = o1 (1 - s) + o0 s, and being one rather than not moves the path by w D.
     rng, draws, enough, progress
         As in :func:`draw_ties`.
 
@@ -144,6 +149,12 @@ def draw_rows(
     (0.2, 0.2)
     """
     ends = np.append(np.flatnonzero(score[1:] != score[:-1]), len(score) - 1)
+    if weight is None:
+        weight = np.ones_like(score)
+    if outcome_weights is not None:
+        o0, o1 = outcome_weights
+        step = o1 * (1 - score) + o0 * score
+        score, weight = o0 * score / step, weight * step
     if (weight == weight[0]).all():
         n, n1 = np.diff(ends, prepend=-1), np.diff(np.cumsum(response)[ends], prepend=0)
         return draw_ties(score[ends], n, n1, rng=rng, draws=draws, enough=enough, progress=progress)

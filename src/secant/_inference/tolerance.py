@@ -8,7 +8,6 @@ multiscale scan have limits of their own, from their counts: good for narrow one
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -113,16 +112,56 @@ def _by_counts(blocks: Blocks, error: float, more_than: float) -> Steepest | Non
     if not len(blocks):
         return None
     counts = _counts(ties)
-    counts = counts.select(np.abs(counts.gap) > more_than)
-    if not len(counts.n):
+    tail = error * counts.share / 2  # half of it on either side
+    best = _farthest(counts, tail, more_than)
+    if best is None:
         return None
-    # Half the error on either side; the upper limit is the lower one of failures.
-    tail = error * counts.share / 2
-    low = lower_limit(counts.n1, counts.n, tail) - counts.score
-    high = 1 - lower_limit(counts.n - counts.n1, counts.n, tail) - counts.score
-    best = int(np.maximum(low, -high).argmax())
+    n1, n, score = (float(each[best]) for each in (counts.n1, counts.n, counts.score))
+    # The upper limit is the lower one of failures.
+    low, miss = lower_limit([n1, n - n1], n, tail[best]).tolist()
+    limits = low - score, 1 - miss - score
+    if counts.turned[best]:
+        limits = -limits[1], -limits[0]
     inside = blocks.select(slice(int(counts.start[best]), int(counts.stop[best])))
-    return _farther(inside, (float(low[best]), float(high[best])), more_than)
+    return _farther(inside, limits, more_than)
+
+
+def _farthest(counts: _Counts, tail: FloatArray, more_than: float) -> int | None:
+    """Return the range with the largest lower limit, if it is larger than some other."""
+
+    def limits(chosen: IntArray) -> FloatArray:
+        low = lower_limit(counts.n1[chosen], counts.n[chosen], tail[chosen])
+        return low - counts.score[chosen]
+
+    # A good one first. It leaves few that could be better, and these limits take their time.
+    rough = counts.gap - np.sqrt(-np.log(tail) / (2 * counts.n))
+    good = float(limits(np.array([rough.argmax()]))[0])
+    chosen = np.flatnonzero(_could_exceed(counts, tail, max(good * (1 - _GUARD), more_than)))
+    if not len(chosen):
+        return None
+    low = limits(chosen)
+    best = int(low.argmax())
+    return int(chosen[best]) if low[best] > more_than else None
+
+
+def _could_exceed(counts: _Counts, tail: FloatArray, value: float) -> BoolArray:
+    """Mark the ranges whose lower limit could exceed a value.
+
+    It does where so many events have less than the tail's probability, if their chance is the mean
+    score plus the value. The probability of just so many is no more than that, and by Stirling's
+    formula at least exp(-n KL) / sqrt(8 k (1 - k/n)).
+    """
+    limit = np.minimum(counts.score + value, 1)
+    rate = counts.n1 / counts.n
+    possible = (limit < rate) & (counts.n1 > 0)
+    rate, limit, n = rate[possible], limit[possible], counts.n[possible]
+    missing = 1 - rate
+    entropy = rate * np.log(rate / limit)
+    some = missing > 0
+    entropy[some] += missing[some] * np.log(missing[some] / (1 - limit[some]))
+    spread_out = np.maximum(8 * n * rate * missing, 1)
+    possible[possible] = -n * entropy - np.log(spread_out) / 2 <= np.log(tail[possible])
+    return possible
 
 
 def _pvalue_of_counts(blocks: Blocks, tolerance: float) -> float:
@@ -130,21 +169,22 @@ def _pvalue_of_counts(blocks: Blocks, tolerance: float) -> float:
     ties, blocks = ties_of(blocks)
     if not len(blocks):
         return 1.0
-    counts, smallest = _counts(ties), math.inf
-    for each in (counts, counts.mirrored()):
-        # What cannot be more than tolerated is not.
-        high = each.select((each.gap > tolerance) & (each.score + tolerance < 1))
-        if len(high.n):
-            limit = high.score + tolerance
-            tails = log_upper_tail(high.n1, high.n, limit, 1 - limit) - np.log(high.share)
-            smallest = min(smallest, float(tails.min()))
+    counts = _counts(ties)
+    limit = counts.score + tolerance
+    beyond = (counts.gap > tolerance) & (limit < 1)  # what cannot be more than tolerated is not
+    if not beyond.any():
+        return 1.0
+    n1, n, limit = counts.n1[beyond], counts.n[beyond], limit[beyond]
+    tails = log_upper_tail(n1, n, limit, 1 - limit) - np.log(counts.share[beyond])
     # Half the error is that of the counts, and half of that is on either side.
-    return min(1.0, 4 * math.exp(min(smallest, 0.0)))
+    return min(1.0, 4 * math.exp(min(float(tails.min()), 0.0)))
 
 
-@dataclass(frozen=True)
-class _Counts:
-    """The ranges of a scan: observations, events, mean score, and share of the error."""
+class _Counts(NamedTuple):
+    """The ranges of a scan: observations, events, mean score, and share of the error.
+
+    Where fewer events happened than forecast, failures are counted in their place (``turned``).
+    """
 
     start: IntArray
     stop: IntArray
@@ -152,18 +192,11 @@ class _Counts:
     n1: FloatArray
     score: FloatArray
     share: FloatArray
+    turned: BoolArray
 
     @property
     def gap(self) -> FloatArray:
         return self.n1 / self.n - self.score
-
-    def select(self, chosen: BoolArray) -> _Counts:
-        columns = (getattr(self, field.name) for field in fields(self))
-        return _Counts(*(column[chosen] for column in columns))
-
-    def mirrored(self) -> _Counts:
-        """Return the same with failures for events."""
-        return replace(self, n1=self.n - self.n1, score=1 - self.score)
 
 
 def _counts(ties: Ties) -> _Counts:
@@ -174,9 +207,11 @@ def _counts(ties: Ties) -> _Counts:
         added: FloatArray = sums[family.stop] - sums[family.start]
         return added
 
-    n = total(ties.n)
+    n, n1 = total(ties.n), total(ties.n1)
     score = np.clip(total(ties.n * ties.score) / n, 0, 1)
-    return _Counts(family.start, family.stop, n, total(ties.n1), score, family.share())
+    turned = n1 < n * score
+    n1, score = np.where(turned, n - n1, n1), np.where(turned, 1 - score, score)
+    return _Counts(family.start, family.stop, n, n1, score, family.share(), turned)
 
 
 def _farther(blocks: Blocks, limits: tuple[float, float], more_than: float) -> Steepest | None:

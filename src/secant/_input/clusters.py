@@ -83,10 +83,19 @@ def cluster_codes(values: Any, rows: int) -> IntArray:
     return codes
 
 
-def check_clusters(clusters: Any, method: Method, ties: Ties = "collapse") -> None:
+def check_clusters(
+    clusters: Any, method: Method, ties: Ties = "collapse", *, outcome_weights: Any = None
+) -> None:
     """Refuse options that know nothing of rows that belong together."""
     if clusters is None:
         return
+    if outcome_weights is not None:
+        raise InputError(
+            Argument("outcome_weights"),
+            " does not go together with ",
+            Argument("clusters"),
+            ": how rows of one cluster were kept by their outcomes would have to be known",
+        )
     for argument, value, usual in (("method", method, "auto"), ("ties", ties, "collapse")):
         if value != usual:
             raise InputError(

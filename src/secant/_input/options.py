@@ -162,10 +162,12 @@ def _outcome_weights(value: Any) -> tuple[float, float] | None:
         )
     if o0 == o1:
         return None
-    # Their scale says nothing. The larger is brought to between a half and one, exactly, so that
-    # products with the largest weights of rows stay within the range of doubles.
-    down = -math.frexp(max(o0, o1))[1]
-    return math.ldexp(o0, down), math.ldexp(o1, down)
+    # Their scale says nothing. The smaller becomes a power of two, so that the ratio is kept to the
+    # last bit, and the larger at most one, so that products with the largest weights of rows stay
+    # within the range of doubles.
+    larger, exponent = math.frexp(max(o0, o1) / min(o0, o1))
+    smaller = math.ldexp(1.0, -exponent)
+    return (larger, smaller) if o0 > o1 else (smaller, larger)
 
 
 def in_units_of_the_smaller(weights: tuple[float, float] | None) -> tuple[float, float] | None:

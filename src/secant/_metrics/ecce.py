@@ -10,6 +10,7 @@ import numpy as np
 
 from secant import null
 from secant._blocks.looking import resolve
+from secant._blocks.table import ADDED_TOGETHER, running_sum
 
 if TYPE_CHECKING:
     from secant._base.types import BoolArray, FloatArray
@@ -25,14 +26,11 @@ __all__ = [
     "extremes",
     "limits",
     "path",
-    "running_sum",
 ]
 
 # Rounding moves a cumulative difference by far less than this; a block whose limits come this
 # close to an extreme is looked into.
 GUARD = 1e-13
-# How many values are added one after the other before a sum is put aside.
-_ROW = 256
 
 
 class Metric(NamedTuple):
@@ -79,33 +77,18 @@ def path(blocks: Blocks, weight: float) -> FloatArray:
     return differences
 
 
-def running_sum(values: FloatArray) -> FloatArray:
-    """Return prefix sums, in two levels where they are many, so that rounding stays small."""
-    n = values.shape[0]
-    if n <= _ROW**2 // 8:
-        return np.cumsum(values)
-    padded = np.zeros(-(-n // _ROW) * _ROW)
-    padded[:n] = values
-    rows = padded.reshape(-1, _ROW).cumsum(axis=1)
-    rows[1:] += np.cumsum(rows[:-1, -1])[:, None]
-    return rows.ravel()[:n]
-
-
 def could_hold_an_extreme(blocks: Blocks, weight: float) -> BoolArray:
     """Mark the blocks that could hold the largest or the smallest cumulative difference.
 
-    Inside a block that starts at C the path stays between C - down and C + up, or within what its
-    source knows to be narrower. Only a block whose
+    Inside a block that starts at C the path stays between C - fall and C + rise. Only a block whose
     limits reach the best value known from the blocks' ends can hold an extreme. A block that begins
     at an extreme, the origin included, always does: the range between the extremes may begin with
     it, at a score that must be exact.
     """
     ends = path(blocks, weight)
     starts = ends[:-1]
-    rise = blocks.up if blocks.rise is None else blocks.rise
-    fall = blocks.down if blocks.fall is None else blocks.fall
-    above: BoolArray = starts + rise / weight >= ends.max() - GUARD
-    below: BoolArray = starts - fall / weight <= ends.min() + GUARD
+    above: BoolArray = starts + blocks.rise / weight >= ends.max() - GUARD
+    below: BoolArray = starts - blocks.fall / weight <= ends.min() + GUARD
     return above | below
 
 
@@ -142,7 +125,7 @@ def limits(blocks: Blocks, weight: float) -> tuple[tuple[float, float], tuple[fl
     # Moved outward by more than rounding can have moved them: a running sum of k values is off by
     # at most k roundings of the sum of their sizes, the sums in a block by a few of its own size,
     # or of the distances from its anchor.
-    roundings = 16 + min(len(blocks), 2 * _ROW + len(blocks) / _ROW)
+    roundings = 16 + min(len(blocks), 2 * ADDED_TOGETHER + len(blocks) / ADDED_TOGETHER)
     size = float(np.abs(blocks.gain).sum() + (blocks.up + blocks.down).max()) / weight
     distances = float((blocks.weight * (blocks.high - blocks.low)).sum()) / weight
     slack = 4 * sys.float_info.epsilon * (roundings * size + 4 * distances)

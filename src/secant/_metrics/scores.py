@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 import numpy as np
 
 from secant._blocks.looking import resolve
-from secant._metrics.ecce import running_sum
+from secant._blocks.table import running_sum
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -30,6 +30,7 @@ __all__ = [
     "Taken",
     "brier_sum",
     "log_loss_sum",
+    "pool_starts",
     "pools",
     "resolved",
     "taken_apart",
@@ -78,16 +79,9 @@ BRIER = Rule("Brier score", _least_squares)
 LOG_LOSS = Rule("log loss", _least_entropy)
 
 
-def brier_sum(blocks: Blocks, wv: float | None) -> float:
-    """Return the sum of w(r - s)^2.
-
-    A residual is s or 1 - s, so (r - s)^2 = |r - s| - s(1 - s): where a block may hold several
-    scores, the sum ``wv`` of w s(1 - s) over everything stands in for them.
-    """
-    if not blocks.open.any():
-        return float((blocks.down * blocks.low + blocks.up * (1 - blocks.low)).sum())
-    assert wv is not None  # noqa: S101
-    return max(float((blocks.up + blocks.down).sum()) - wv, 0.0)
+def brier_sum(ties: Blocks) -> float:
+    """Return the sum of w(r - s)^2 over ties."""
+    return float((ties.down * ties.low + ties.up * (1 - ties.low)).sum())
 
 
 def log_loss_sum(scores: FloatArray, w0: NumberArray, w1: NumberArray) -> float:
@@ -127,16 +121,17 @@ def resolved(blocks: Blocks, refine: Refine | None) -> Blocks:
 
 def pools(blocks: Blocks) -> IntArray:
     """Return the first block of each range of scores that is recalibrated to one forecast."""
-    return _pool_starts(blocks.w0.astype(np.float64), blocks.w1.astype(np.float64))
+    return pool_starts(blocks.w0.astype(np.float64), blocks.w1.astype(np.float64))
 
 
 def _recalibrated(rule: Rule, w0: FloatArray, w1: FloatArray) -> float:
     """Return the sum of losses of the recalibrated forecast."""
-    starts = _pool_starts(w0, w1)
+    starts = pool_starts(w0, w1)
     return math.fsum(rule.least(np.add.reduceat(w0, starts), np.add.reduceat(w1, starts)))
 
 
-def _pool_starts(w0: FloatArray, w1: FloatArray) -> IntArray:
+def pool_starts(w0: FloatArray, w1: FloatArray) -> IntArray:
+    """Return where pools begin, given the weight of outcomes 0 and 1 in the order of scores."""
     return _minorant(*_graph(w0, w1))[:-1]
 
 

@@ -116,10 +116,11 @@ def could_turn(blocks: Blocks, weight: float, threshold: float) -> BoolArray:
     marked = np.zeros(len(blocks), bool)
     ends = path(blocks, weight)
     up, down = blocks.up / weight, blocks.down / weight
-    if (ends[:-1] + up).max() - (ends[:-1] - down).min() <= threshold:  # no move is so large
+    highest, lowest = ends[:-1] + blocks.rise / weight, ends[:-1] - blocks.fall / weight
+    if highest.max() - lowest.min() <= threshold:  # no move is so large
         return marked
-    highest = np.minimum(ends[:-1] + up, ends[1:] + down)
-    lowest = np.maximum(ends[:-1] - down, ends[1:] - up)
+    highest = np.minimum(highest, ends[1:] + down)
+    lowest = np.maximum(lowest, ends[1:] - up)
     found = turns(ends, threshold)
     edges = [0, *(turn.first for turn in found), len(blocks)]
     for number, turn in enumerate(found):

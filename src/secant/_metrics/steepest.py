@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from secant._blocks.looking import resolve
-from secant._metrics.ecce import GUARD, path, running_sum
+from secant._blocks.table import running_sum
+from secant._metrics.ecce import GUARD, path
 
 if TYPE_CHECKING:
     from secant._base.types import BoolArray, FloatArray
@@ -151,6 +152,10 @@ def _could_climb(blocks: Blocks, weight: float, tolerance: float, least: float) 
         starts = _tilted(blocks, weight, tolerance, sign)[:-1]
         rises = _rises(blocks, tolerance, sign)
         falls = rises - (sign * blocks.gain - tolerance * blocks.weight)
+        if blocks.inside is not None:  # the tolerance only takes off what the path rises
+            rise, fall = (blocks.rise, blocks.fall)[::sign]
+            rises = np.minimum(rises, rise)
+            falls = np.minimum(falls, fall + tolerance * blocks.weight)
         highest, lowest = starts + rises / weight, starts - falls / weight
         before = np.minimum.accumulate(lowest)
         after = np.maximum.accumulate(highest[::-1])[::-1]

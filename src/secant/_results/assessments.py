@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from secant._base.extras import require
 from secant._results import verdict
+from secant._results.parts import SCHEMA
+from secant._results.shown import Shown
 
 if TYPE_CHECKING:
     import os
@@ -24,8 +26,8 @@ __all__ = ["Assessments", "Group"]
 Status = Literal["miscalibrated", "none found", "too few"]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Group:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Group(Shown):
     """One group among others.
 
     Attributes
@@ -39,6 +41,8 @@ class Group:
     status : {"miscalibrated", "none found", "too few"}
         Whether miscalibration was found after adjustment; ``"too few"`` if nothing that could
         have happened to these predictions would have had a P-value at the level.
+    log10_pvalue : float
+        Decimal logarithm of the adjusted P-value, which never underflows.
     """
 
     __module__ = "secant"
@@ -47,6 +51,7 @@ class Group:
     calibration: Calibration
     adjusted_pvalue: float
     status: Status
+    log10_pvalue: float = -math.inf
 
     def to_dict(self) -> dict[str, Any]:
         """Return the numbers as plain JSON; what is not finite becomes None.
@@ -61,6 +66,9 @@ class Group:
             "status": self.status,
             **self.calibration.summary(),
         }
+
+    def __str__(self) -> str:
+        return verdict.group(self)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -152,6 +160,7 @@ class Assessments(Mapping[Any, "Calibration"]):
             "not_searched": list(self.not_searched),
         }
         return {
+            "schema": SCHEMA,
             "verdict": verdict.groups_headline(self),
             "by": list(self.by),
             "adjust": self.adjust,

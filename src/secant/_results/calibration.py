@@ -7,15 +7,16 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 from numbers import Real
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from secant import null
 from secant._blocks.looking import resolve
 from secant._inference.clusters import half_width, interval
-from secant._inference.limits import at_level, critical, detectable
-from secant._input.options import BinLimits, check_choice
+from secant._inference.expected import Expected, expected
+from secant._inference.limits import at_level, critical, detectable, range_limits
+from secant._input.options import BinLimits, check_choice, in_units_of_the_smaller
 from secant._metrics.ecce import METRICS, path
 from secant._metrics.ece import (
     Binning,
@@ -41,16 +42,20 @@ from secant._metrics.shape import pieces
 from secant._results import verdict
 from secant._results.parts import (
     ECE,
+    SCHEMA,
     SHAPES,
+    Cox,
     Curve,
     Interval,
     Intervals,
     Recalibrated,
     Reliability,
     Score,
+    Spiegelhalter,
     Statistic,
     Words,
     plain,
+    score_of,
 )
 from secant.errors import Argument, InputError, SecantError
 from secant.sources.rows import in_memory
@@ -138,6 +143,15 @@ class Calibration:
         """The cumulative metrics, each with its name and its law under perfect calibration."""
         return tuple((metric, getattr(self, metric.attribute)) for metric in METRICS)
 
+    @cached_property
+    def expected(self) -> Expected:
+        """What calibrated predictions with these scores give on average, in units of sigma.
+
+        ``expected.ecce_r`` is about 1.6 and ``expected.ecce_mad`` 1.25 for many distinct scores,
+        less for few of them or few events: both are 0.8 for one score. Within about 2%.
+        """
+        return expected(self._blocks, self._totals)
+
     @property
     def found(self) -> bool:
         """Whether miscalibration was found: ECCE-R has a P-value of at most one minus the level."""
@@ -152,6 +166,11 @@ class Calibration:
     def weighted(self) -> bool:
         """Whether predictions have different sampling weights."""
         return not self._totals.equal_weights
+
+    @property
+    def outcome_weights(self) -> tuple[float, float] | None:
+        """What rows of outcome 0 and of outcome 1 weigh, the smaller being 1; None if the same."""
+        return in_units_of_the_smaller(self._totals.outcome_weights)
 
     @cached_property
     def worst(self) -> Interval:
@@ -281,6 +300,12 @@ class Calibration:
         sigma = self.sigma * math.sqrt(inflation)
         return detectable(sigma, effective / inflation, self.confidence_level)
 
+    def by_chance(self, metric: Metric) -> float:
+        """Return a metric's mean under perfect calibration, in units of sigma."""
+        if self._flips is None or self._flips.too_few or self.sigma == 0:
+            return float(getattr(self.expected, metric.attribute))
+        return self._flips.mean(metric.law) / self.sigma
+
     @property
     def _inflation(self) -> float:
         """By how much clusters make variances larger: the design effect, for the path's range."""
@@ -343,6 +368,27 @@ class Calibration:
         """
         return self._score(LOG_LOSS, self._monotone, exact=self._sorts)
 
+    @cached_property
+    def cox(self) -> Cox:
+        """Cox's intercept and slope, computed when first asked for."""
+        from secant._inference.reviewers import cox_fit  # noqa: PLC0415  (for whoever asks)
+
+        fit = cox_fit(self._blocks)
+        known = self._totals.equal_weights and self.n_clusters is None
+        errors = fit.errors if known else (math.nan, math.nan)
+        pvalue = math.exp(-fit.chi2 / 2) if known else math.nan
+        exact = not self._blocks.open.any()
+        return Cox(fit.intercept, fit.slope, *errors, pvalue, fit.left_out, exact)
+
+    @cached_property
+    def spiegelhalter(self) -> Spiegelhalter:
+        """Spiegelhalter's Z, computed when first asked for."""
+        from secant._inference.reviewers import spiegelhalter_z  # noqa: PLC0415  (as cox)
+
+        summed = self._totals.equal_weights or self._blocks.moments is not None
+        z = spiegelhalter_z(self._blocks) if summed and self.n_clusters is None else math.nan
+        return Spiegelhalter(z, math.erfc(abs(z) / math.sqrt(2)), not self._blocks.open.any())
+
     @property
     def proper_scores(self) -> tuple[Score | None, Score | None]:
         """Brier score and log loss as they are printed.
@@ -401,6 +447,8 @@ class Calibration:
             the confidence limits are Clopper and Pearson's for how often the event happens, minus
             the mean score. They hold for one such range at a time and are narrower, unless scores
             within it differ much: that one near 0 or 1 leaves little to chance they do not know.
+            Where weights differ they are those of a normal variable, with an allowance for heavy
+            events that did not show.
 
         Returns
         -------
@@ -412,8 +460,7 @@ class Calibration:
         InputError
             If the limits are not numbers in ascending order; if the predictions are gone and the
             limits lie inside what was kept of them; or if ``fixed_in_advance`` is asked of
-            predictions with sampling weights, or in clusters, for which there is no such exact
-            answer.
+            predictions in clusters, for which there is no such answer.
         SecantError
             If the predictions are seen to have changed since they were assessed.
 
@@ -434,9 +481,6 @@ class Calibration:
             msg = f"between(a, b) needs two numbers in ascending order; got a={a!r}, b={b!r}"
             raise InputError(msg)
         a, b = float(a), float(b)
-        if fixed_in_advance and self.weighted:
-            knows = "=True knows no sampling weights; leave it out"
-            raise InputError(Argument("fixed_in_advance"), knows)
         if fixed_in_advance and self._flips is not None:
             knows = "=True knows no clusters; leave it out"
             raise InputError(Argument("fixed_in_advance"), knows)
@@ -448,7 +492,8 @@ class Calibration:
                 ends[[first, last - 1]] = True
             return ends
 
-        blocks = resolve(self._blocks, at_either_end, self._refine)
+        whole = self._with_moments()[0] if fixed_in_advance and self.weighted else self._blocks
+        blocks = resolve(whole, at_either_end, self._refine)
         if self._source is None:
             _refuse_to_cut(blocks, a, b)
         inside = blocks.select((blocks.high >= a) & (blocks.low <= b))
@@ -585,6 +630,7 @@ class Calibration:
             "forbidden": list(self.forbidden),
             "n_forbidden": self.n_forbidden,
             "n_clusters": self.n_clusters,
+            "outcome_weights": self.outcome_weights and list(self.outcome_weights),
             "warnings": list(self.warnings),
             "top_label": self.top_label,
         }
@@ -592,6 +638,7 @@ class Calibration:
     def to_dict(self) -> dict[str, Any]:
         """Return every number as plain JSON; what is not finite becomes None."""
         return {
+            "schema": SCHEMA,
             "verdict": verdict.headline(self),
             **self.summary(),
             "where": verdict.where(self),
@@ -601,6 +648,8 @@ class Calibration:
                 for name, each in zip(("brier", "log_loss"), self.proper_scores, strict=True)
             },
             "intervals": [each.to_dict() for each in self.intervals],
+            "cox": self.cox.to_dict(),
+            "spiegelhalter": self.spiegelhalter.to_dict(),
             "steepest": None if self.steepest is None else self.steepest.to_dict(),
         }
 
@@ -635,26 +684,16 @@ class Calibration:
     def _score(self, rule: Rule, blocks: Blocks, *, exact: bool = False) -> Score:
         """Take a proper score apart."""
         total = self._brier_sum if rule is BRIER else self._log_loss_sum
-        taken = taken_apart(rule, total, blocks, exact=exact)
-        least, most = taken.recalibrated
-        return Score(
-            name=rule.name,
-            value=taken.value,
-            mcb=taken.value - most,
-            dsc=taken.uncertainty - most,
-            unc=taken.uncertainty,
-            mcb_bounds=(taken.value - most, taken.value - least),
-            dsc_bounds=(taken.uncertainty - most, taken.uncertainty - least),
-        )
+        return score_of(rule.name, taken_apart(rule, total, blocks, exact=exact))
 
     @cached_property
     def _brier_sum(self) -> float:
         blocks, totals = self._blocks, self._totals
         if not blocks.open.any():
-            return brier_sum(blocks, None)
-        if totals.squared_error is not None:
-            return totals.squared_error
-        return brier_sum(blocks, self._row_sums.wv)
+            return brier_sum(blocks)
+        if totals.squared_error is None:  # of a state that an earlier version stored
+            raise _gone()
+        return totals.squared_error
 
     @cached_property
     def _log_loss_sum(self) -> float:
@@ -715,9 +754,14 @@ class Calibration:
         share = weight / self._totals.weight
         gap = float(blocks.gain.sum()) / weight
         mean_score = min(max(float(blocks.scored.sum()) / weight, 0.0), 1.0)
-        if fixed_in_advance:
+        method: Literal["simultaneous", "clopper-pearson", "normal"] = "simultaneous"
+        if fixed_in_advance and self.weighted:
+            limits = range_limits(blocks, self._totals, self.confidence_level)
+            method = "normal"
+        elif fixed_in_advance:
             low, high = _binomial_limits(blocks, self.confidence_level)
             limits = low - mean_score, high - mean_score
+            method = "clopper-pearson"
         else:
             half = self._half_width(share)
             # The truth lies between nothing and everything happening, whatever the noise.
@@ -731,19 +775,24 @@ class Calibration:
             mean_response=float(blocks.w1.sum()) / weight,
             miscalibration=gap,
             ci=limits,
-            limits="clopper-pearson" if fixed_in_advance else "simultaneous",
+            limits=method,
         )
+
+    def _with_moments(self) -> tuple[Blocks, Totals]:
+        """Return blocks that know the noise of each, from another look if need be."""
+        if self._blocks.moments is not None:
+            return self._blocks, self._totals
+        if self._source is None:
+            raise _gone()
+        self._source.recheck()
+        blocks, totals = self._source.blocks(moments=True)
+        if not totals.agrees(self._totals):
+            raise _changed()
+        return blocks, totals
 
     def _bins(self, binnings: Sequence[Binning]) -> list[BinSums]:
         """Sort the predictions into several sets of bins, with as few looks at them as for one."""
-        blocks, totals = self._blocks, self._totals
-        if blocks.moments is None:
-            if self._source is None:
-                raise _gone()
-            self._source.recheck()
-            blocks, totals = self._source.blocks(moments=True)
-            if not totals.agrees(self._totals):
-                raise _changed()
+        blocks, totals = self._with_moments()
         blocks = cut_at_edges(blocks, totals, binnings, self._look_again)
         return [binned(blocks, totals, binning, None) for binning in binnings]
 

@@ -292,10 +292,9 @@ class Gate:
         tolerance = float(self.max_miscalibration)
         answer: Answer = "crossed" if self._small(shown) else "passed"
         allowed = f"{points(tolerance)} points"
-        steepest = result.steepest
         if answer == "passed":
             says = f"no range of scores is shown to be off by more than {allowed}"
-        elif steepest is not None and steepest.at_least > tolerance:
+        elif (steepest := result.steepest) is not None and steepest.at_least > tolerance:
             off = f"{steepest.direction} by at least {points(steepest.at_least)} points"
             says = f"{scores(steepest)} are {off}, where {allowed} are tolerated"
         else:

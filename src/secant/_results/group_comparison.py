@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from secant._inference.limits import at_level, detectable
 from secant._metrics.ecce import METRICS
 from secant._results.parts import plain
+from secant._results.shown import Shown
 from secant._results.wording import metric, off_by, percent, points, scores, statistic
 
 if TYPE_CHECKING:
@@ -17,8 +18,8 @@ if TYPE_CHECKING:
 __all__ = ["Contrast", "GroupComparison"]
 
 
-@dataclass(frozen=True, slots=True)
-class Contrast:
+@dataclass(frozen=True, slots=True, repr=False)
+class Contrast(Shown):
     """A range of scores, and how much more often the event happens among members there.
 
     Attributes
@@ -73,8 +74,8 @@ class Contrast:
         )
 
 
-@dataclass(frozen=True, eq=False)
-class GroupComparison:
+@dataclass(frozen=True, eq=False, repr=False)
+class GroupComparison(Shown):
     """A subpopulation against the full population at equal scores; print it to read the answer.
 
     Attributes
@@ -100,6 +101,8 @@ class GroupComparison:
         Level of all intervals; the printed answer tests at one minus it.
     warnings : tuple of str
         What to keep in mind when reading the numbers, a line each.
+    overlap : bool
+        Whether the scores of members and of the others share any range.
     """
 
     __module__ = "secant"
@@ -116,11 +119,28 @@ class GroupComparison:
     mismatch: float
     confidence_level: float
     warnings: tuple[str, ...]
+    overlap: bool
     _totals: Totals
 
     @property
+    def comparable(self) -> bool:
+        """Whether there are scores equal enough to compare members with everybody at.
+
+        Not where scores share no range, nor where a difference shows that the scores compared,
+        which are not equal, would make by themselves.
+        """
+        return self.overlap and not (self._shows and self.mismatch >= self.ecce_r.value)
+
+    @property
     def found(self) -> bool:
-        """Whether a difference was found: ECCE-R has a P-value of at most one minus the level."""
+        """Whether a difference was found: ECCE-R has a P-value of at most one minus the level.
+
+        None is where members and everybody are not comparable.
+        """
+        return self.comparable and self._shows
+
+    @property
+    def _shows(self) -> bool:
         return at_level(self.ecce_r.pvalue, 1 - self.confidence_level)
 
     @property
@@ -142,11 +162,14 @@ class GroupComparison:
             **{name: plain(getattr(self, name)) for name in shown},
             "worst": self.worst.to_dict(),
             "mismatch": self.mismatch,
+            "comparable": self.comparable,
             "confidence_level": self.confidence_level,
             "warnings": list(self.warnings),
         }
 
     def __str__(self) -> str:
+        if not self.comparable:
+            return f"{self._headline()}. {self._why_not()}"
         lines = [
             f"{self._headline()}. {self._where() if self.found else self._would_have_shown()}",
             *(
@@ -158,9 +181,9 @@ class GroupComparison:
         ]
         return "\n".join(lines)
 
-    __repr__ = __str__
-
     def _headline(self) -> str:
+        if not self.comparable:
+            return "Members and everybody cannot be compared at equal scores"
         if not self.found:
             return "No difference found between members and everybody at equal scores"
         return (
@@ -177,6 +200,15 @@ class GroupComparison:
             count=_members(worst.n),
         )
         return f"Over {scores(worst)} it happens {off}."
+
+    def _why_not(self) -> str:
+        who = f"({_members(self.n_members)} of {self.n:,})."
+        if not self.overlap:
+            return f"The scores of members and of the others do not overlap {who}"
+        return (
+            "Hardly any member has others near its score: the scores compared differ by as much "
+            f"as would make all of the difference seen {who}"
+        )
 
     def _rates(self) -> str:
         return (

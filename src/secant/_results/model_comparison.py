@@ -5,14 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from secant._inference.limits import at_level
 from secant._results.parts import plain
-from secant._results.wording import level, metric, predictions
+from secant._results.shown import Shown
+from secant._results.wording import level, metric, plain_pvalue, predictions, visible
 
 __all__ = ["ModelComparison"]
 
 
-@dataclass(frozen=True, slots=True)
-class ModelComparison:
+@dataclass(frozen=True, slots=True, repr=False)
+class ModelComparison(Shown):
     """Two models compared on the same outcomes; print it to read the answer.
 
     Attributes
@@ -27,6 +29,18 @@ class ModelComparison:
         Conservative limits for the difference of the true metrics.
     confidence_level : float
         Level of the limits.
+    mcb_a, mcb_b : float or None
+        What miscalibration costs each model of its Brier score, as in :class:`secant.Score`.
+    mcb_difference : float or None
+        What A loses more than B, with what the fits make of noise taken off: negative where A
+        loses less.
+    mcb_ci : tuple of float or None
+        Its limits.
+    pvalue : float or None
+        Probability of a difference at least this large if both lost the same in truth. These five
+        are None where rows are not in reach, as in an engine, or there are more than 262,144.
+    names : tuple of str
+        What A and B are called in words.
     """
 
     __module__ = "secant"
@@ -37,13 +51,26 @@ class ModelComparison:
     difference: float
     ci: tuple[float, float]
     confidence_level: float
+    mcb_a: float | None = None
+    mcb_b: float | None = None
+    mcb_difference: float | None = None
+    mcb_ci: tuple[float, float] | None = None
+    pvalue: float | None = None
+    names: tuple[str, str] = ("A", "B")
 
     @property
     def better(self) -> Literal["A", "B"] | None:
-        """``"A"`` or ``"B"``, whichever is closer to calibration; None if that cannot be told."""
-        if self.ci[1] < 0:
-            return "A"
-        return "B" if self.ci[0] > 0 else None
+        """``"A"`` or ``"B"``, whichever is closer to calibration; None if that cannot be told.
+
+        The paired test decides where there is one, else the limits of the difference in ECCE-R.
+        """
+        if self.pvalue is None or self.mcb_difference is None:
+            if self.ci[1] < 0:
+                return "A"
+            return "B" if self.ci[0] > 0 else None
+        if not at_level(self.pvalue, 1 - self.confidence_level):
+            return None
+        return "A" if self.mcb_difference < 0 else "B"
 
     def to_dict(self) -> dict[str, Any]:
         """Return every number as plain JSON."""
@@ -51,22 +78,44 @@ class ModelComparison:
         return {"verdict": self._headline(), **numbers, "better": self.better}
 
     def __str__(self) -> str:
-        low, high = (_signed(limit) for limit in self.ci)
-        numbers = (
-            f"ECCE-R {metric(self.ecce_r_a)} (A) and {metric(self.ecce_r_b)} (B): difference "
-            f"{_signed(self.difference)} ({level(self.confidence_level)} limits {low} to {high}, "
-            f"conservative; {predictions(self.n)} each)."
-        )
         advice = "This is about calibration alone, not about which model predicts better."
-        return f"{self._headline()}.\n{numbers}\n{advice}"
+        lines = [f"{self._headline()}.", self._costs(), self._sizes(), advice]
+        return "\n".join(filter(None, lines))
+
+    def _costs(self) -> str:
+        """Say what miscalibration costs each, and whether that differs beyond chance."""
+        if self.mcb_a is None or self.mcb_b is None or self.mcb_ci is None:
+            return ""
+        assert self.mcb_difference is not None  # noqa: S101
+        assert self.pvalue is not None  # noqa: S101
+        a, b = map(visible, self.names)
+        p = plain_pvalue(self.pvalue)
+        p = p if p.startswith("<") else f"= {p}"
+        return (
+            f"Miscalibration costs {metric(self.mcb_a)} ({a}) and {metric(self.mcb_b)} ({b}) of "
+            f"the Brier score: difference {_signed(self.mcb_difference)} with noise taken off "
+            f"({self._limits(self.mcb_ci)}; P {p}, paired)."
+        )
+
+    def _sizes(self) -> str:
+        a, b = map(visible, self.names)
+        return (
+            f"ECCE-R {metric(self.ecce_r_a)} ({a}) and {metric(self.ecce_r_b)} ({b}): difference "
+            f"{_signed(self.difference)} ({self._limits(self.ci)}, conservative; "
+            f"{predictions(self.n)} each)."
+        )
+
+    def _limits(self, ci: tuple[float, float]) -> str:
+        low, high = map(_signed, ci)
+        return f"{level(self.confidence_level)} limits {low} to {high}"
 
     def _headline(self) -> str:
         if self.ci == (0.0, 0.0):
             return "The two models give the same scores"
         if self.better is None:
             return "The two models' calibration cannot be told apart"
-        worse = "B" if self.better == "A" else "A"
-        return f"Model {self.better} is closer to calibration than model {worse}"
+        better, worse = map(visible, self.names if self.better == "A" else reversed(self.names))
+        return f"Model {better} is closer to calibration than model {worse}"
 
 
 def _signed(value: float) -> str:

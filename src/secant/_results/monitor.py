@@ -13,7 +13,8 @@ from secant._inference.evalues import component
 from secant._inference.monitor_state import Table
 from secant._input.periods import written
 from secant._results.parts import Curve, plain
-from secant._results.wording import percent, plain_pvalue, predictions, score
+from secant._results.shown import Shown
+from secant._results.wording import percent, plain_pvalue, predictions, score, wrong_scores
 
 if TYPE_CHECKING:
     import os
@@ -38,8 +39,8 @@ ASSUMES = (
 """What the guarantee rests on, in words."""
 
 
-@dataclass(frozen=True, slots=True)
-class Period:
+@dataclass(frozen=True, slots=True, repr=False)
+class Period(Shown):
     """One batch, and the evidence after it.
 
     Attributes
@@ -84,9 +85,20 @@ class Period:
         """How often the event happened; NaN without predictions."""
         return self.events / self.n if self.n else math.nan
 
+    def __str__(self) -> str:
+        rates = ""
+        if self.n:
+            forecast, outcome = percent(self.mean_score), percent(self.mean_response)
+            rates = f", mean forecast {forecast}, mean outcome {outcome}"
+        alarm = "; alarm" if self.alarm else ""
+        return (
+            f"{written(self.time)}: {predictions(self.n)}{rates}, evidence "
+            f"{evidence(self.log10_evidence)} to 1{alarm}."
+        )
 
-@dataclass(frozen=True, slots=True)
-class Where:
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Where(Shown):
     """Which scores are off, and in which direction.
 
     Attributes
@@ -170,8 +182,8 @@ class Episode:
         return math.sqrt(float((self.n * mean * (1 - mean)).sum())) / float(self.n.sum())
 
 
-@dataclass(frozen=True, eq=False)
-class MonitorHistory:
+@dataclass(frozen=True, eq=False, repr=False)
+class MonitorHistory(Shown):
     """What a monitor has seen, batch by batch, and what it has found; print it to read the answer.
 
     It is a sequence of :class:`Period`.
@@ -300,8 +312,8 @@ class MonitorHistory:
         if where.direction in {"too extreme", "too timid"}:
             return f"{found} ({predictions(where.n)})."
         return (
-            f"{found}: {percent(where.mean_score)} forecast, {percent(where.mean_response)} "
-            f"happened ({predictions(where.n)})."
+            f"{found}: mean forecast {percent(where.mean_score)}, mean outcome "
+            f"{percent(where.mean_response)} ({predictions(where.n)})."
         )
 
     @property
@@ -329,12 +341,8 @@ class MonitorHistory:
         """What else one should know, a sentence each."""
         said = []
         if self.n_forbidden:
-            one = self.n_forbidden == 1
-            refutes = "" if self.tolerance else ": that alone refutes these scores"
-            said.append(
-                f"{self.n_forbidden:,} outcome{'' if one else 's'} had a score of exactly 0 or 1 "
-                f"that ruled {'it' if one else 'them'} out{refutes}."
-            )
+            refutes = "" if self.tolerance else ": that alone refutes them"
+            said.append(f"{wrong_scores(self.n_forbidden)}{refutes}.")
         without = sum(not each.slopes for each in self.periods if each.n)
         if without and not self.tolerance:
             said.append(

@@ -9,17 +9,21 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from secant._results import verdict
+from secant._results.shown import Shown
 from secant._results.tables import html_table, text_table
 from secant._results.wording import level, limits, method, metric, percent, points, pvalue, score
 
 if TYPE_CHECKING:
     from secant._base.types import FloatArray, IntArray
     from secant._input.options import BinLimits, Norm, Strategy, Uncertainty, Weighting
+    from secant._metrics.scores import Taken
     from secant.plot import ReliabilityDisplay
 
 __all__ = [
     "ECE",
+    "SCHEMA",
     "SHAPES",
+    "Cox",
     "Curve",
     "Interval",
     "Intervals",
@@ -27,10 +31,16 @@ __all__ = [
     "Reliability",
     "Score",
     "Shape",
+    "Spiegelhalter",
     "Statistic",
     "Words",
     "plain",
+    "score_of",
 ]
+
+# The version of what `to_dict` returns: raised when a key changes its meaning or goes, never when
+# one is added. docs/json.md lists the keys.
+SCHEMA = 1
 
 Direction = Literal["too high", "too low", "even"]
 Shape = Literal["too high", "too low", "too extreme", "too timid", "alternating", ""]
@@ -47,8 +57,8 @@ SHAPES: dict[str, Shape] = {
 _MOST_BINS = 30
 
 
-@dataclass(frozen=True, slots=True)
-class Statistic:
+@dataclass(frozen=True, slots=True, repr=False)
+class Statistic(Shown):
     """A cumulative metric with what it means.
 
     Attributes
@@ -91,8 +101,6 @@ class Statistic:
         obtained = f"P {pvalue(self)}, {method(self.method)}"
         return f"{metric(self.value)}{sigma} ({obtained}; limits {low} to {high})"
 
-    __repr__ = __str__
-
 
 class Words(str):
     """Text that is shown as it reads, line by line, also without ``print``."""
@@ -102,8 +110,8 @@ class Words(str):
     __repr__ = str.__str__
 
 
-@dataclass(frozen=True, slots=True)
-class Interval:
+@dataclass(frozen=True, slots=True, repr=False)
+class Interval(Shown):
     """A range of scores and how far predictions in it are off.
 
     Attributes
@@ -120,7 +128,7 @@ class Interval:
         ``mean_response - mean_score``: negative where predictions are too high.
     ci : tuple of float
         Limits for the true miscalibration.
-    limits : {"simultaneous", "clopper-pearson"}
+    limits : {"simultaneous", "clopper-pearson", "normal"}
         What kind of limits: those that hold for all ranges of scores at once, also for ranges
         picked after looking; or those of a single range that was fixed in advance.
     """
@@ -135,7 +143,7 @@ class Interval:
     mean_response: float
     miscalibration: float
     ci: tuple[float, float]
-    limits: Literal["simultaneous", "clopper-pearson"] = "simultaneous"
+    limits: Literal["simultaneous", "clopper-pearson", "normal"] = "simultaneous"
 
     @property
     def direction(self) -> Direction:
@@ -166,8 +174,6 @@ class Interval:
     def __str__(self) -> str:
         return verdict.interval(self)
 
-    __repr__ = __str__
-
 
 class Intervals(tuple[Interval, ...]):
     """Ranges of scores: a tuple that is shown as a table."""
@@ -197,8 +203,8 @@ class Intervals(tuple[Interval, ...]):
         return html_table(*self._table(), left={0, 6}) if self else f"<p>{self!r}</p>"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Curve:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Curve(Shown):
     """The graph of cumulative differences: its slope is miscalibration.
 
     Attributes
@@ -224,14 +230,11 @@ class Curve:
 
     def __str__(self) -> str:
         low, high = (metric(float(end)) for end in (self.difference.min(), self.difference.max()))
-        points_ = f"{len(self.score):,} points"
-        return f"Cumulative differences at {points_}, between {low} and {high}."
-
-    __repr__ = __str__
+        return f"Cumulative differences at {len(self.score):,} points, from {low} to {high}."
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Reliability:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Reliability(Shown):
     """Mean score against mean response, bin by bin.
 
     Attributes
@@ -332,14 +335,12 @@ class Reliability:
     def __str__(self) -> str:
         return "\n".join(filter(None, [text_table(*self._table(), left={0}), self._more()]))
 
-    __repr__ = __str__
-
     def _repr_html_(self) -> str:
         return f"<div>{html_table(*self._table(), left={0})}{self._more()}</div>"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class ECE:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class ECE(Shown):
     """A binned metric, what noise alone would give, and the bins behind it.
 
     Attributes
@@ -388,14 +389,12 @@ class ECE:
             words += f", less its bias {metric(self.debiased)}"
         return f"{words}."
 
-    __repr__ = __str__
-
     def _repr_html_(self) -> str:
-        return f"<div><p>{self}</p>{self.bins._repr_html_()}</div>"
+        return f"<div><p>{self}</p>{self.bins._repr_html_()}</div>"  # no text of the user's
 
 
-@dataclass(frozen=True, slots=True)
-class Score:
+@dataclass(frozen=True, slots=True, repr=False)
+class Score(Shown):
     """A proper score and what it is made of: ``value == mcb - dsc + unc``.
 
     It is the mean loss of the forecasts; smaller is better. Subtracting the loss after an ideal
@@ -450,8 +449,22 @@ class Score:
         return verdict.proper_score(self)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Recalibrated:
+def score_of(name: Literal["Brier score", "log loss"], taken: Taken) -> Score:
+    """Return a score that was taken apart."""
+    least, most = taken.recalibrated
+    return Score(
+        name=name,
+        value=taken.value,
+        mcb=taken.value - most,
+        dsc=taken.uncertainty - most,
+        unc=taken.uncertainty,
+        mcb_bounds=(taken.value - most, taken.value - least),
+        dsc_bounds=(taken.uncertainty - most, taken.uncertainty - least),
+    )
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Recalibrated(Shown):
     """The recalibrated forecast: isotonic regression of the outcomes on the scores.
 
     It is a staircase: scores from ``low[k]`` to ``high[k]`` become ``forecast[k]``, how often the
@@ -489,9 +502,95 @@ class Recalibrated:
         ends = np.column_stack([self.low, self.high]).ravel()
         return ends, np.repeat(self.forecast, 2)
 
+    def __str__(self) -> str:
+        low, high = (percent(float(end)) for end in self.forecast[[0, -1]])
+        steps = f"{len(self):,} step{'' if len(self) == 1 else 's'}"
+        return f"Recalibrated forecast: {steps}, from {low} to {high}."
+
     def to_dict(self) -> dict[str, Any]:
         """Return the numbers as plain JSON."""
         return _fields(self)
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Cox(Shown):
+    """Cox's regression: outcomes against the logits of scores.
+
+    Calibrated scores have intercept 0 and slope 1; a slope below 1 says too extreme, above 1 too
+    timid. It sees errors of that shape alone: a wave around the right chances passes.
+
+    Attributes
+    ----------
+    intercept, slope : float
+        The fit. The slope is infinite where scores tell outcomes apart without a fault, and NaN
+        where all scores, or all outcomes, are the same.
+    intercept_error, slope_error : float
+        Standard errors; NaN with sampling weights and clusters, which they do not know.
+    pvalue : float
+        Of the likelihood ratio test of intercept 0 and slope 1; NaN likewise.
+    left_out : int
+        Predictions with a score of exactly 0 or 1, which has no logit.
+    exact : bool
+        Whether every distinct score was at hand. Otherwise narrow ranges of scores stand for those
+        in them, which moved the fit by less than two hundredths of its errors where tried.
+
+    References
+    ----------
+    .. [1] D. R. Cox (1958). "Two further applications of a model for binary regression."
+       Biometrika 45. https://doi.org/10.1093/biomet/45.3-4.562
+    """
+
+    __module__ = "secant"
+
+    intercept: float
+    slope: float
+    intercept_error: float
+    slope_error: float
+    pvalue: float
+    left_out: int
+    exact: bool
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the numbers as plain JSON; what is not finite becomes None."""
+        return _fields(self)
+
+    def __str__(self) -> str:
+        return verdict.cox(self)
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Spiegelhalter(Shown):
+    """Spiegelhalter's test of whether the Brier score is what calibrated scores would give.
+
+    Attributes
+    ----------
+    z : float
+        Brier score less its expectation under calibration, in standard deviations: negative
+        where it is better, which a forecast that is too timid manages. NaN where every score is 0,
+        1/2 or 1, and with clusters.
+    pvalue : float
+        Two-sided, of the normal distribution.
+    exact : bool
+        Whether every distinct score was at hand, as for :class:`Cox`.
+
+    References
+    ----------
+    .. [1] D. J. Spiegelhalter (1986). "Probabilistic prediction in patient management and clinical
+       trials." Statistics in Medicine 5(5). https://doi.org/10.1002/sim.4780050506
+    """
+
+    __module__ = "secant"
+
+    z: float
+    pvalue: float
+    exact: bool
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the numbers as plain JSON; what is not finite becomes None."""
+        return _fields(self)
+
+    def __str__(self) -> str:
+        return verdict.spiegelhalter(self)
 
 
 def _fields(result: Any) -> dict[str, Any]:

@@ -7,7 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 from secant._inference.limits import at_level
 from secant._results.parts import plain
-from secant._results.wording import level, metric, off_by, predictions, scores
+from secant._results.shown import Shown
+from secant._results.wording import (
+    level,
+    metric,
+    off_by,
+    plain_pvalue,
+    predictions,
+    scores,
+    wrong_scores,
+)
 
 if TYPE_CHECKING:
     from secant._results.parts import Interval
@@ -15,8 +24,8 @@ if TYPE_CHECKING:
 __all__ = ["Scan"]
 
 
-@dataclass(frozen=True, slots=True)
-class Scan:
+@dataclass(frozen=True, slots=True, repr=False)
+class Scan(Shown):
     """What a scan of ranges of scores found; print it to read the answer.
 
     Attributes
@@ -73,11 +82,8 @@ class Scan:
         if self.found and self.n_ranges:
             lines[0] += f" {self._where()}"
         if self.n_forbidden:
-            one = self.n_forbidden == 1
-            lines.append(
-                f"Note: {self.n_forbidden:,} response{'' if one else 's'} had a score of exactly 0 "
-                f"or 1 that ruled {'it' if one else 'them'} out: that alone refutes these scores."
-            )
+            wrong = wrong_scores(self.n_forbidden)
+            lines.append(f"Note: {wrong}, which refutes them; the scan leaves such rows out.")
         return "\n".join(line for line in lines if line)
 
     def _headline(self) -> str:
@@ -103,7 +109,7 @@ class Scan:
         return (
             f"Multiscale statistic {metric(self.statistic)}; under perfect calibration it stays "
             f"at or below {metric(self.critical)} in {often} of cases "
-            f"(P = {self.pvalue:.3g}, {self.method})."
+            f"(P = {plain_pvalue(self.pvalue, drawn=True)}, drawn)."
         )
 
     def _advice(self) -> str:

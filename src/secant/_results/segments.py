@@ -11,7 +11,7 @@ from secant._results.parts import plain
 __all__ = ["Segment"]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Segment(Group):
     """One segment found among those searched.
 

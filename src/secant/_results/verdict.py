@@ -20,6 +20,7 @@ from secant._results.wording import (
     metric,
     off_by,
     percent,
+    plain_pvalue,
     points,
     predictions,
     pvalue,
@@ -27,23 +28,28 @@ from secant._results.wording import (
     scores,
     statistic,
     visible,
+    wrong_scores,
 )
 from secant.errors import SecantError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from secant._metrics.ecce import Metric
     from secant._results.assessments import Assessments, Group
     from secant._results.calibration import Calibration
-    from secant._results.parts import Interval, Score
+    from secant._results.models import Models
+    from secant._results.parts import Cox, Interval, Score, Spiegelhalter
 
 __all__ = [
     "LITTLE",
     "Little",
     "averages",
     "brief",
+    "cox",
     "details",
     "facts",
+    "group",
     "group_name",
     "groups_headline",
     "groups_html",
@@ -55,12 +61,18 @@ __all__ = [
     "impossible",
     "interval",
     "lines",
+    "models_html",
+    "models_table",
+    "models_text",
+    "models_words",
     "notes",
     "proper_score",
     "proper_scores",
     "shape",
     "size",
+    "spiegelhalter",
     "text",
+    "tolerated",
     "what_now",
     "where",
     "within",
@@ -69,17 +81,35 @@ __all__ = [
 
 
 class Little(NamedTuple):
-    """What is called "very little": both limits must hold.
+    """What is called "very little": all limits must hold.
 
     ``ecce_r`` is the ECCE-R from which on it is more, ``miscalibration`` how far off some range
-    may have been shown to be.
+    may have been shown to be, ``share`` which share ECCE-R may be of all events, or of all
+    failures: one event in 1,000 is not little where two were forecast. ``words`` is what it is
+    called.
     """
 
     ecce_r: float
     miscalibration: float
+    share: float = 0.1
+    words: str = "by very little"
 
 
 LITTLE = Little(0.005, 0.02)
+
+
+def tolerated(max_ecce_r: float | None, max_miscalibration: float | None) -> Little:
+    """Return what a tolerance given by the user makes of "very little"."""
+    if max_ecce_r is None and max_miscalibration is None:
+        return LITTLE
+    return Little(
+        ecce_r=math.inf if max_ecce_r is None else max_ecce_r,
+        miscalibration=math.inf if max_miscalibration is None else max_miscalibration,
+        share=math.inf,
+        words="within your tolerance",
+    )
+
+
 # So many ranges are named in a sentence; beyond, those that matter most.
 _MOST_RANGES = 3
 # One range that holds so much of the predictions is "everywhere".
@@ -91,7 +121,7 @@ def headline(result: Calibration, little: Little = LITTLE) -> str:
     wrong = wrong_certainties(result)
     if not result.found:
         return f"{wrong}; no other miscalibration found" if wrong else "No miscalibration found"
-    how_much = " by very little" if _is_little(result, little) else ""
+    how_much = f" {little.words}" if _is_little(result, little) else ""
     kind = shape(result)
     found = f"Miscalibrated{how_much}{f': {kind}' if kind else ''}"
     return f"{found}; {wrong}" if wrong else found
@@ -99,11 +129,7 @@ def headline(result: Calibration, little: Little = LITTLE) -> str:
 
 def wrong_certainties(result: Calibration) -> str:
     """Say how many scores claimed to be certain and were wrong; nothing where none were."""
-    many = result.n_forbidden
-    if not many:
-        return ""
-    scores_were = "score of exactly 0 or 1 was" if many == 1 else "scores of exactly 0 or 1 were"
-    return f"{many:,} {scores_were} wrong"
+    return wrong_scores(result.n_forbidden) if result.n_forbidden else ""
 
 
 def impossible(result: Calibration) -> str:
@@ -228,7 +254,7 @@ def _ranges(result: Calibration, pieces: Sequence[Interval]) -> str:
             about = f"{level(result.confidence_level)} limits {between}; {predictions(each.n)}"
         else:
             verb, about = "", f"{between}; {each.n:,}"
-        said.append(f"{scores(each)} {verb}{_said(result, each.direction)} by {by} ({about})")
+        said.append(f"{_over(each)} {verb}{_said(result, each.direction)} by {by} ({about})")
     words = ", ".join(said)
     if len(pieces) == len(named):
         return f"{words[0].upper()}{words[1:]}."
@@ -245,12 +271,18 @@ def _even_farther(result: Calibration, pieces: Sequence[Interval]) -> str:
         return ""
     how = _said(result, farthest.direction)
     most = f"{how} by at least {points(farthest.at_least)} points"
-    return f" Somewhere predictions are {most} ({scores(farthest)})."
+    return f" Somewhere predictions are {most} ({_over(farthest)})."
+
+
+def _over(each: Interval) -> str:
+    """Write a range of scores, or the one score that it is."""
+    low, high = score(each.low), score(each.high)
+    return f"scores of {low}" if low == high else scores(each)
 
 
 def size(result: Calibration, little: Little = LITTLE) -> str:
     """Say how many events are misplaced, and whether chance explains that."""
-    r = statistic(METRICS[0], result.ecce_r, expected="calibrated predictions give")
+    r = statistic(METRICS[0], result.ecce_r, **_by_chance(result, METRICS[0]))
     if not result.found:
         return r
     worst = result.worst
@@ -262,7 +294,7 @@ def size(result: Calibration, little: Little = LITTLE) -> str:
         what = f"{many} more event{'' if one else 's'} happened than forecast"
     place = "in the worst range"
     if not any((each.low, each.high) == (worst.low, worst.high) for each in _pieces(result)):
-        place += f" ({scores(worst)})"
+        place += f" ({_over(worst)})"
     even = ""
     if _is_little(result, little):
         what = f"only {what}"
@@ -326,7 +358,10 @@ def _remedy(result: Calibration) -> str:
 
 def _is_little(result: Calibration, little: Little) -> bool:
     """Tell whether what was found is very little, everywhere."""
-    if not result.found or result.n_forbidden or result.ecce_r.value >= little.ecce_r:
+    if not result.found or result.n_forbidden or not _pieces(result):
+        return False
+    rarer = min(*(min(rate, 1 - rate) for rate in (result.base_rate, result.mean_score)))
+    if result.ecce_r.value >= min(little.ecce_r, little.share * rarer):
         return False
     farthest = _steepest(result)
     return farthest is None or farthest.at_least <= little.miscalibration
@@ -381,6 +416,7 @@ def details(result: Calibration) -> list[str]:
         most = f"off by at least {points(farthest.at_least)} points"
         said.append(f"The steepest range, {most} somewhere: {interval(farthest)}")
     said += [proper_score(each) for each in result.proper_scores if each is not None]
+    said += [cox(result.cox), spiegelhalter(result.spiegelhalter)]
     if result.forbidden:
         said.append(f"{wrong_certainties(result)}, the first in row {result.forbidden[0]:,}.")
     return said
@@ -388,12 +424,12 @@ def details(result: Calibration) -> list[str]:
 
 def facts(result: Calibration) -> list[str]:
     """Return the numbers behind the answer, a line each."""
-    known = "calibrated predictions give"
     at = level(result.confidence_level)
     said = []
     for named, value in result.statistics:
         low, high = (metric(limit) for limit in value.ci)
-        said.append(f"{statistic(named, value, expected=known)} {at} limits {low} to {high}.")
+        told = statistic(named, value, **_by_chance(result, named))
+        said.append(f"{told} {at} limits {low} to {high}.")
     return [f"{said[0]} This decides.", *said[1:], beside(result)]
 
 
@@ -401,6 +437,12 @@ def averages(result: Calibration) -> str:
     """Say how many predictions there are, what they were on average and what happened."""
     forecast, outcome = percent(result.mean_score), percent(result.base_rate)
     return f"{_everyone(result)}: mean forecast {forecast}, mean outcome {outcome}."
+
+
+def _by_chance(result: Calibration, named: Metric) -> dict[str, Any]:
+    """Return what calibrated predictions give on average, in words and in units of sigma."""
+    who = "predictions" if result.n_clusters is None else "clusters like these"
+    return {"expected": f"calibrated {who} give", "mean": result.by_chance(named)}
 
 
 def _everyone(result: Calibration) -> str:
@@ -432,6 +474,37 @@ def proper_score(score: Score) -> str:
     )
 
 
+def cox(fit: Cox) -> str:
+    """Say what Cox's regression gives, and what calibrated scores would."""
+    if math.isnan(fit.slope):
+        return "Cox's intercept and slope cannot be fitted: all scores, or all outcomes, are alike."
+    if math.isinf(fit.slope):
+        return "Cox's slope is infinite: the scores tell outcomes apart without a fault."
+    known = not math.isnan(fit.intercept_error)
+    errors = (
+        f" +- {metric(each)}" if known else "" for each in (fit.intercept_error, fit.slope_error)
+    )
+    first, second = errors
+    words = (
+        f"Cox's intercept {metric(fit.intercept)}{first}, slope {metric(fit.slope)}{second}; "
+        "calibrated: 0 and 1"
+    )
+    if known:
+        p = plain_pvalue(fit.pvalue)
+        words += f" (P {p if p.startswith('<') else f'= {p}'})"
+    if fit.left_out:
+        words += f"; without {predictions(fit.left_out)} with a score of exactly 0 or 1"
+    return f"{words}."
+
+
+def spiegelhalter(test: Spiegelhalter) -> str:
+    """Say what Spiegelhalter's test gives."""
+    if math.isnan(test.z):
+        return "Spiegelhalter's Z cannot be had of these predictions."
+    p = plain_pvalue(test.pvalue)
+    return f"Spiegelhalter's Z {metric(test.z)} (P {p if p.startswith('<') else f'= {p}'})."
+
+
 def _loss(score: Score) -> str:
     return "infinite" if score.value == math.inf else metric(score.value)
 
@@ -446,6 +519,8 @@ def _mcb(score: Score) -> str:
 
 # A printed table shows this many groups, and says how many more there are.
 _MOST_ROWS = 30
+# Groups by a number from which a word on ranges helps.
+_MANY_NUMBERS = 100
 # Of segments no more than so many are reported; more may stand out.
 _TEN = 10
 # The range where a segment is off is named unless it holds so much of it.
@@ -547,9 +622,21 @@ def groups_words(result: Assessments) -> list[str]:
             words.append(f"{which} {'was' if empty == 1 else 'were'} never predicted.")
         else:
             words.append(f"{which} {have} no weight and {are} left out.")
+    if _one_group_a_number(result):
+        words.append(
+            f"Every number in {visible(result.by[0])} is a group of its own. To look at ranges of "
+            "it, search it for segments, or group by a column of ranges."
+        )
     if result.not_searched:
         words.append(f"Not searched: {'; '.join(result.not_searched)}.")
     return words
+
+
+def _one_group_a_number(result: Assessments) -> bool:
+    """Tell whether groups are hundreds of numbers, which are rarely meant as groups."""
+    if result.what != "group" or len(result.by) > 1 or len(result) < _MANY_NUMBERS:
+        return False
+    return all(isinstance(row.key, (int, float)) or row.key is None for row in result.rows)
 
 
 def _count(result: Assessments, number: int, more: str = "") -> str:
@@ -570,16 +657,19 @@ def groups_table(
     return [*header, "adjusted P", "verdict"], rows
 
 
+def group(row: Group) -> str:
+    """Describe one group among others in a sentence."""
+    parts = row.key if isinstance(row.key, tuple) else (row.key,)
+    result = row.calibration
+    adjusted = adjusted_pvalue(row)
+    return (
+        f"{', '.join(map(group_name, parts))}: {_group_words(row, ranges=True)} "
+        f"(ECCE-R {metric(result.ecce_r.value)}, adjusted P {adjusted}; {predictions(result.n)})."
+    )
+
+
 def _group_cells(row: Group, names: int, *, ranges: bool) -> list[str]:
     result = row.calibration
-    if isinstance(getattr(row, "ci", None), tuple):
-        verdict = _segment_verdict(row, ranges=ranges)
-    elif row.status == "miscalibrated":
-        verdict = _group_verdict(result, ranges=ranges)
-    else:
-        verdict = "too few to say" if row.status == "too few" else "nothing found"
-    if wrong := wrong_certainties(result):
-        verdict = wrong if verdict == "nothing found" else f"{verdict}; {wrong}"
     return [
         *(group_name(part) for part in (row.key if names > 1 else (row.key,))),
         f"{result.n:,}",
@@ -587,9 +677,22 @@ def _group_cells(row: Group, names: int, *, ranges: bool) -> list[str]:
         percent(result.base_rate),
         metric(result.ecce_r.value),
         metric(result.ecce_r.normalized),
-        adjusted_pvalue(row.adjusted_pvalue, result.ecce_r),
-        verdict,
+        adjusted_pvalue(row),
+        _group_words(row, ranges=ranges),
     ]
+
+
+def _group_words(row: Group, *, ranges: bool) -> str:
+    """Say what was found of a group."""
+    if isinstance(getattr(row, "ci", None), tuple):
+        words = _segment_verdict(row, ranges=ranges)
+    elif row.status == "miscalibrated":
+        words = _group_verdict(row.calibration, ranges=ranges)
+    else:
+        words = "too few to say" if row.status == "too few" else "nothing found"
+    if wrong := wrong_certainties(row.calibration):
+        return wrong if words == "nothing found" else f"{words}; {wrong}"
+    return words
 
 
 def _group_verdict(result: Calibration, *, ranges: bool) -> str:
@@ -626,3 +729,79 @@ def _with_limits(amount: float, ci: tuple[float, float]) -> str:
 def group_name(key: Any) -> str:
     """Return a group's key as a reader sees it."""
     return "(missing)" if key is None else visible(str(key)) or "(empty)"
+
+
+# Models -------------------------------------------------------------------------------------------
+
+
+def models_words(result: Models) -> list[str]:
+    """Say which model is closest to calibration, and from which it can be told apart."""
+    best, *others = map(visible, result)
+    if not others:
+        return []
+    if not result.comparisons:
+        return [f"{best} has the smallest ECCE-R; rows in clusters are not compared further."]
+    told = [visible(name) for name, each in result.comparisons.items() if each.better == "A"]
+    lost = [visible(name) for name, each in result.comparisons.items() if each.better == "B"]
+    rest = [name for name in others if name not in {*told, *lost}]
+    chance = f"at {100 * (1 - result.confidence_level):.3g}%"
+    words = []
+    if told:
+        words.append(
+            f"{best} is closer to calibration than {_listed(told)}, beyond chance {chance}."
+        )
+    if rest:
+        which = (
+            f"{best} and {rest[0]} cannot be told apart"
+            if len(rest) == 1
+            else (f"{best} cannot be told apart from {_listed(rest)}")
+        )
+        words.append(f"{which} {chance}.")
+    words += [f"Miscalibration costs {name} less of its Brier score than {best}." for name in lost]
+    words.append("This is about calibration alone: the Brier score says which predicts better.")
+    return words
+
+
+def _listed(names: list[str]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def models_table(result: Models) -> tuple[list[str], list[list[str]]]:
+    """Return the header and a row of texts for each model, the smallest ECCE-R first."""
+    header = ["model", "ECCE-R", f"{level(result.confidence_level)} limits", "P", "Brier"]
+    header += ["miscalibration", "log loss", "verdict"]
+    return header, [_model_cells(name, each) for name, each in result.items()]
+
+
+def _model_cells(name: str, result: Calibration) -> list[str]:
+    r, (brier, log_loss) = result.ecce_r, result.proper_scores
+    words = shape(result) or ("miscalibrated" if result.found else "no miscalibration found")
+    if result.steepest is not None:
+        words += f", somewhere by at least {points(result.steepest.at_least)} points"
+    return [
+        visible(name),
+        metric(r.value),
+        " to ".join(metric(limit) for limit in r.ci),
+        pvalue(r).removeprefix("= "),
+        "" if brier is None else metric(brier.value),
+        "" if brier is None else _mcb(brier),
+        "" if log_loss is None else _loss(log_loss),
+        words,
+    ]
+
+
+def models_text(result: Models) -> str:
+    """Return the answer for several models: who is better beyond chance, then the table."""
+    header, rows = models_table(result)
+    words = models_words(result)
+    table = text_table(header, rows, left={0, len(header) - 1})
+    return "\n".join([*words, *([""] if words else []), table])
+
+
+def models_html(result: Models) -> str:
+    """Return the answer for several models for a notebook."""
+    from html import escape  # noqa: PLC0415  (as in html)
+
+    header, rows = models_table(result)
+    words = "<br>".join(escape(words) for words in models_words(result))
+    return f"<div><p>{words}</p>{html_table(header, rows, left={0, len(header) - 1})}</div>"

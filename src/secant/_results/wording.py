@@ -9,6 +9,7 @@ from secant._base.visible import visible
 
 if TYPE_CHECKING:
     from secant._metrics.ecce import Metric
+    from secant._results.assessments import Group
     from secant._results.group_comparison import Contrast
     from secant._results.parts import Interval, Statistic
 
@@ -29,7 +30,13 @@ __all__ = [
     "scores",
     "statistic",
     "visible",
+    "wrong_scores",
 ]
+
+# How the names of methods end that draw outcomes, or signs.
+_DRAWN = " draws"
+# Levels that P-values are compared with.
+_LEVELS = (0.01, 0.05, 0.1)
 
 
 def metric(value: float) -> str:
@@ -71,6 +78,12 @@ def predictions(n: int) -> str:
     return f"{n:,} prediction{'' if n == 1 else 's'}"
 
 
+def wrong_scores(many: int) -> str:
+    """Write how many scores claimed to be certain and were wrong."""
+    were = "score of exactly 0 or 1 was" if many == 1 else "scores of exactly 0 or 1 were"
+    return f"{many:,} {were} wrong"
+
+
 def scores(range_of: Interval | Contrast) -> str:
     """Write a range of scores."""
     return f"scores {score(range_of.low)} to {score(range_of.high)}"
@@ -105,13 +118,16 @@ def events(share: float) -> str:
 
 def method(of: str) -> str:
     """Return how a P-value was obtained in one word that readers know."""
-    if of.endswith(" draws"):
+    if of.endswith(_DRAWN):
         return "drawn"
     return {"certified": "exact", "asymptotic": "large-sample"}.get(of, of)
 
 
-def statistic(named: Metric, value: Statistic, *, expected: str) -> str:
-    """Write a metric, what is expected of it by chance, and its P-value."""
+def statistic(named: Metric, value: Statistic, *, expected: str, mean: float | None = None) -> str:
+    """Write a metric, what is expected of it by chance, and its P-value.
+
+    By chance it is that of its law on average, in units of sigma, unless ``mean`` is given.
+    """
     obtained = f"P {pvalue(value)}, {method(value.method)}"
     if value.value == 0:
         return f"{named.name} 0 ({obtained})."
@@ -119,7 +135,7 @@ def statistic(named: Metric, value: Statistic, *, expected: str) -> str:
         return f"{named.name} {metric(value.value)}, {expected} 0 ({obtained})."
     return (
         f"{named.name} {metric(value.value)} = {metric(value.normalized)} sigma, {expected} about "
-        f"{named.law.mean:.2g} ({obtained})."
+        f"{named.law.mean if mean is None else mean:.2g} ({obtained})."
     )
 
 
@@ -129,22 +145,31 @@ def pvalue(statistic: Statistic) -> str:
     It is one number, the one that decides, also where limits are certified for it.
     """
     if statistic.pvalue > 1e-300:
-        return f"= {plain_pvalue(statistic.pvalue)}"
-    if math.isinf(statistic.log10_pvalue):
-        return "= 0"
+        drawn = statistic.method.endswith(_DRAWN)
+        return f"= {plain_pvalue(statistic.pvalue, drawn=drawn)}"
     if _only_bounded(statistic):
         return f"< 1e{math.ceil(statistic.log10_pvalue)}"
-    exponent = math.floor(statistic.log10_pvalue)
-    mantissa = f"{10 ** (statistic.log10_pvalue - exponent):.1f}"
-    return f"= 1.0e{exponent + 1}" if mantissa == "10.0" else f"= {mantissa}e{exponent}"
+    return f"= {_tiny(statistic.log10_pvalue)}"
 
 
-def adjusted_pvalue(value: float, statistic: Statistic) -> str:
-    """Write what became of the P-value of a statistic when it was adjusted for other tests."""
+def adjusted_pvalue(row: Group) -> str:
+    """Write what became of the P-value of a group when it was adjusted for the others."""
+    value, log10, statistic = row.adjusted_pvalue, row.log10_pvalue, row.calibration.ecce_r
     # A multiple of "below 1e-300" is no more than an upper limit either.
-    if _only_bounded(statistic) and 1e-300 < value < 1e-200:
+    if _only_bounded(statistic) and 0 < value < 1e-200:
         return f"< 1e{math.ceil(math.log10(value))}"
-    return plain_pvalue(value)
+    if value > 1e-300:
+        return plain_pvalue(value, drawn=statistic.method.endswith(_DRAWN))
+    return _tiny(log10)
+
+
+def _tiny(log10: float) -> str:
+    """Write a P-value that is too small for a double."""
+    if math.isinf(log10):
+        return "0"
+    exponent = math.floor(log10)
+    mantissa = f"{10 ** (log10 - exponent):.1f}"
+    return f"1.0e{exponent + 1}" if mantissa == "10.0" else f"{mantissa}e{exponent}"
 
 
 def _only_bounded(statistic: Statistic) -> bool:
@@ -153,9 +178,17 @@ def _only_bounded(statistic: Statistic) -> bool:
     return too_small and statistic.bracket is not None and statistic.bracket[0] == 0
 
 
-def plain_pvalue(value: float) -> str:
-    """Write a P-value of which nothing but a double is known."""
+def plain_pvalue(value: float, *, drawn: bool = False) -> str:
+    """Write a P-value of which nothing but a double is known.
+
+    Examples
+    --------
+    >>> plain_pvalue(0.0478), plain_pvalue(0.0478, drawn=True), plain_pvalue(0.0504, drawn=True)
+    ('0.0478', '0.048', '0.0504')
+    """
     if value >= 1e-3:
-        # Around the usual levels a second digit would hide on which side it lies.
-        return f"{value:.{3 if 0.005 <= value < 0.1 else 2}g}"
+        # Around the usual levels a second digit may hide on which side it lies; where it does not,
+        # a third would be more than a hundred draws can tell.
+        hides = not drawn or float(f"{value:.2g}") in _LEVELS
+        return f"{value:.{3 if 0.005 <= value < 0.1 and hides else 2}g}"
     return f"{value:.1e}" if value > 1e-300 else "< 1e-300"

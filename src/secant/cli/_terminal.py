@@ -19,8 +19,9 @@ if TYPE_CHECKING:
 
     from secant._results.assessments import Assessments
     from secant._results.calibration import Calibration
+    from secant._results.models import Models
 
-__all__ = ["show_groups", "show_model", "sparkline", "terminal"]
+__all__ = ["show_groups", "show_model", "show_models", "sparkline", "terminal"]
 
 _BARS = "▁▂▃▄▅▆▇█"
 # The same for an encoding that has no such characters.
@@ -42,13 +43,18 @@ def terminal() -> Console:
 
 
 def show_model(
-    console: Console, name: str | None, result: Calibration, *, details: bool = False
+    console: Console,
+    name: str | None,
+    result: Calibration,
+    *,
+    details: bool = False,
+    little: verdict.Little = verdict.LITTLE,
 ) -> None:
     """Print the verdict on one model, in the words of the library, and its curve."""
     from rich.text import Text  # noqa: PLC0415  (as above)
 
-    first, *others = verdict.lines(result)
-    headline = f"{verdict.headline(result)}."
+    first, *others = verdict.lines(result, little)
+    headline = f"{verdict.headline(result, little)}."
     words = Text()
     if name is not None:
         words.append(f"{wording.visible(name)}: ", style="bold")
@@ -82,6 +88,24 @@ def show_groups(console: Console, name: str | None, groups: Assessments) -> None
     if len(groups) > _MOST_GROUPS:
         more = len(groups) - _MOST_GROUPS
         console.print(f"... and {more:,} more groups; --json and --html show all")
+
+
+def show_models(console: Console, models: Models) -> None:
+    """Print several models in one table, and which of them can be told apart."""
+    from rich.text import Text  # noqa: PLC0415  (as above)
+
+    header, rows = verdict.models_table(models)
+    console.print(
+        _fitting(
+            console,
+            lambda: _table(header, rows, left={0, len(header) - 1}),
+            lambda: _table(*_without({2, 6}, header, rows), left={0, len(header) - 3}),
+            lambda: _table(*_without({2, 3, 5, 6}, header, rows), left={0, len(header) - 5}),
+        )
+    )
+    console.print()
+    for line in verdict.models_words(models):
+        console.print(Text(line))
 
 
 def sparkline(result: Calibration, width: int = _WIDTH, bars: str = _BARS) -> str:

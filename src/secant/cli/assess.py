@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from secant._results.assessments import Assessments
     from secant._results.calibration import Calibration
     from secant._results.gate import Gate, GroupsStand, Stand
+    from secant._results.models import Models
 
 __all__ = ["command"]
 
@@ -79,6 +80,13 @@ class _Outcome:
     elapsed: float
 
     @cached_property
+    def ranked(self) -> Models:
+        """The models in order, compared with each other."""
+        from secant._api.assess_models import ranked  # noqa: PLC0415  (not for `secant --help`)
+
+        return ranked(self.models)
+
+    @cached_property
     def stands(self) -> dict[str, Stand]:
         """How each model stands with the gate."""
         return {} if self.gate is None else self.gate.judge_models(self.models)
@@ -110,8 +118,10 @@ class _Outcome:
     def to_dict(self) -> dict[str, Any]:
         import secant  # noqa: PLC0415  (for its version)
         from secant._results.assessments import plain_name  # noqa: PLC0415
+        from secant._results.parts import SCHEMA  # noqa: PLC0415
 
         found: dict[str, Any] = {
+            "schema": SCHEMA,
             "secant": secant.__version__,
             "files": list(self.files),
             "columns": self.columns.to_dict(),
@@ -121,6 +131,10 @@ class _Outcome:
             "elapsed": self.elapsed,
             "models": {name: result.to_dict() for name, result in self.models.items()},
         }
+        if len(self.models) > 1:
+            found["best_first"] = list(self.ranked)
+            compared = self.ranked.comparisons.items()
+            found["comparisons"] = {name: each.to_dict() for name, each in compared}
         if self.groups:
             found["groups"] = {name: groups.to_dict() for name, groups in self.groups.items()}
         if self.segments:
@@ -168,6 +182,12 @@ class _Outcome:
     default="sampling",
     show_default=True,
     help="Whether weights correct for sampling, or count copies of rows.",
+)
+@click.option(
+    "--outcome-weights",
+    metavar="W0,W1",
+    help="What rows of outcome 0 and of outcome 1 weigh, where rows were kept by their outcome: "
+    "20,1 if of the failures one in twenty was kept, and every event.",
 )
 @click.option(
     "--by",
@@ -383,6 +403,8 @@ def _assess(options: dict[str, Any]) -> tuple[_Outcome, list[str]]:
             "--clusters does not go together with --segments, which searches rows that are "
             "independent; --by takes clusters."
         )
+    if options["outcome_weights"] is not None and features:
+        raise click.UsageError("--outcome-weights does not go together with --segments.")
     taken = {*by, *features, weight, clusters} - {None}
     kinds = column_kinds(files)
     y_true, y_prob, guessed = guess(kinds, options["y_true"], options["y_prob"], taken)
@@ -401,6 +423,7 @@ def _assess(options: dict[str, Any]) -> tuple[_Outcome, list[str]]:
     settings = {
         "pos_label": _label(options["pos_label"], kinds.get(y_true)),
         "weight_kind": options["weight_kind"],
+        "outcome_weights": _outcome_weights(options["outcome_weights"]),
         "method": options["method"],
         "confidence_level": _level(options["confidence_level"], gate),
     }
@@ -416,7 +439,9 @@ def _assess(options: dict[str, Any]) -> tuple[_Outcome, list[str]]:
         searching = {"depth": options["depth"], "min_rows": options["min_rows"]}
         settings |= searching
         searching |= {
-            name: value for name, value in how.items() if name not in {"method", "clusters"}
+            name: value
+            for name, value in how.items()
+            if name not in {"method", "clusters", "outcome_weights"}
         }
         segments = {
             name: secant.assess_segments(y_true, name, features=list(features), **searching)
@@ -438,6 +463,19 @@ def _assess(options: dict[str, Any]) -> tuple[_Outcome, list[str]]:
     )
     used = {y_true, *y_prob, *by, *features}
     return outcome, notes(kinds, guessed, used, weighted=weight is not None)
+
+
+def _outcome_weights(given: str | None) -> tuple[float, ...] | None:
+    """Return two numbers with a comma between them; what else was given is told by the library."""
+    if given is None:
+        return None
+    try:
+        return tuple(float(each) for each in given.split(","))
+    except ValueError:
+        raise click.UsageError(
+            f"--outcome-weights takes two numbers with a comma between them, such as 20,1; got "
+            f"{given}"
+        ) from None
 
 
 def _features(listed: str | None) -> tuple[str, ...]:
@@ -490,20 +528,27 @@ def _show(
     """Print what was found, then how it stands with the gate."""
     from secant._results import verdict  # noqa: PLC0415  (as above)
     from secant._results.wording import visible  # noqa: PLC0415
-    from secant.cli._terminal import show_groups, show_model  # noqa: PLC0415
+    from secant.cli._terminal import show_groups, show_model, show_models  # noqa: PLC0415
 
     def say(name: str, line: str) -> None:
         several = len(outcome.models) > 1
         shown = f"{visible(name)}: {line}" if several else line
         console.print(shown, markup=False, soft_wrap=True)
 
+    gate, little = outcome.gate, verdict.LITTLE
+    if gate is not None:
+        little = verdict.tolerated(gate.max_ecce_r, gate.max_miscalibration)
     if asides:
         console.print("\n".join(asides) + "\n", style="dim", markup=False)
+    if len(outcome.models) > 1 and not quiet:
+        show_models(console, outcome.ranked)
+        console.print()
     for name, result in outcome.models.items():
         if quiet:
-            say(name, f"{verdict.headline(result)}. {verdict.brief(result)}")
+            say(name, f"{verdict.headline(result, little)}. {verdict.brief(result)}")
         else:
-            show_model(console, name if len(outcome.models) > 1 else None, result, details=details)
+            alone = len(outcome.models) == 1
+            show_model(console, None if alone else name, result, details=details, little=little)
             console.print()
     for name, groups in [*outcome.groups.items(), *outcome.segments.items()]:
         if quiet:

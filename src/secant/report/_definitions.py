@@ -47,6 +47,15 @@ DEFINITIONS = {
     ),
     "Brier score, parts": _PARTS,
     "Log loss, parts": _PARTS,
+    "Cox's intercept and slope": (
+        "Logistic regression of outcomes on the logits of scores, with standard errors; calibrated "
+        "scores have intercept 0 and slope 1, too extreme ones a slope below 1. Scores of exactly "
+        "0 or 1 are left out."
+    ),
+    "Spiegelhalter's Z": (
+        "The Brier score less what calibrated scores would give on average, in standard "
+        "deviations; it finds scores that are too extreme or too timid."
+    ),
     "ECCE-R": _R,
     "ECCE-R, limits": _LIMITS,
     "ECCE-R, in sigma": _SIGMAS.format("1.6"),

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from secant._blocks.table import running_sum
 from secant._drawing.findings import cut_at, ends_of
 from secant._drawing.thin import thin
-from secant._metrics.ecce import path, running_sum
+from secant._metrics.ecce import path
 from secant._metrics.ece import Binning
 from secant._results import verdict
 from secant._results.parts import plain

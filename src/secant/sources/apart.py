@@ -64,6 +64,11 @@ class Apart:
         source = self._sources[number]
         return not isinstance(source, Frugal) or source.affords(number, blocks)
 
+    def steps(self, number: int) -> tuple[float, ...] | None:
+        """Return the largest possible steps where fetched rows tell."""
+        source = self._sources[number]
+        return source.steps(number) if isinstance(source, Frugal) else None
+
     def fetch(self, numbers: Sequence[int]) -> Collection[int]:
         """Return the groups whose rows can be had."""
         sources = {number: self._sources[number] for number in numbers}

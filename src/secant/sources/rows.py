@@ -13,6 +13,7 @@ from secant._blocks.cell_sums import CellSums, row_totals
 from secant._blocks.cluster_sums import Adder
 from secant._blocks.grids import DyadicGrid, SampledGrid
 from secant._blocks.refining import Refinement, join, pick
+from secant._blocks.sorting import RUN
 from secant._blocks.table import Blocks, Totals, collapse, completed
 from secant._input.observations import Chunk, Observations, observations
 from secant._input.options import Reading
@@ -31,14 +32,14 @@ __all__ = ["RowSource", "Rows", "ScoreSums", "in_memory"]
 SORT_UP_TO = 1 << 16
 # Rows looked at together: a few arrays of this length stay in a processor's cache.
 CHUNK = 1 << 18
-# Rows of unresolved blocks that are collected and sorted, at least; more of many rows, but never
-# so many that memory would grow with them.
+# Rows of unresolved blocks that are cut into ties, at least; more of many rows, but never so many
+# that memory would grow with them. All others are cut into about so many pieces.
 COLLECT_UP_TO = 1 << 16
-# Rows up to which, if most of them are to be resolved, all of these are.
-SORT_WHOLE = 1 << 22
 COLLECT_SHARE = 1 / 64
 COLLECT_AT_MOST = 1 << 22
-CELLS_TO_REFINE = 1 << 16
+# Rows up to which, if most of them are to be resolved, all of these are.
+SORT_WHOLE = 1 << 22
+PIECES = 1 << 15
 _SAMPLE = 1 << 14
 
 
@@ -95,10 +96,9 @@ class ClusteredRows(Protocol):
 
 
 class ScoreSums(NamedTuple):
-    """Sums of w|r - s|, of w s(1 - s) and of w times the log loss, which may be infinite."""
+    """Sums of w|r - s| and of w times the log loss, which may be infinite."""
 
     residual: float
-    wv: float
     log_loss: float
 
 
@@ -157,7 +157,7 @@ class RowSource:
         return blocks, self._totals(rows, blocks)
 
     def refine(self, blocks: Blocks) -> Blocks:
-        """Cut blocks finer: into ties where that takes few rows, else into narrower cells."""
+        """Cut blocks finer: into ties where that takes few rows, else into pieces of some."""
         finer = self.refinement(blocks)
         self._feed(finer)
         return finer.blocks()
@@ -168,7 +168,7 @@ class RowSource:
         share = COLLECT_SHARE * self._observations.rows
         budget = max(COLLECT_UP_TO, min(share, COLLECT_AT_MOST))
         if SORT_WHOLE >= self._observations.rows < 2 * blocks.n.sum():
-            budget = float(self._observations.rows)  # one sort is quicker than many looks
+            budget = float(self._observations.rows)  # exact P-values need every tie
         lightest_first = np.argsort(loose, kind="stable")
         light = np.zeros(len(blocks), bool)
         light[lightest_first[np.cumsum(loose[lightest_first]) <= budget]] = True
@@ -176,12 +176,18 @@ class RowSource:
             blocks,
             light,
             common,
-            CELLS_TO_REFINE,
+            PIECES,
             self._grid,
+            run=self._observations.rows if self.is_in_memory else RUN,
             sampling=self.sampling,
             counted=self._observations.counted,
             outcome_weights=self._observations.outcome_weights,
         )
+
+    @property
+    def rows(self) -> int:
+        """How many rows there are, those of weight zero included."""
+        return self._observations.rows
 
     @property
     def is_in_memory(self) -> bool:
@@ -205,9 +211,11 @@ class RowSource:
         """Return every score, response and weight in the order of scores, then of weights.
 
         Rows that share both are alike but for what happened, so what is drawn for them does
-        not depend on the order in which they came.
+        not depend on the order in which they came. Counted copies of rows are rows of their own.
         """
         rows = self._all_rows()
+        if self._observations.counted:
+            rows = copied(rows)
         keys = (rows.scores,) if rows.weights is None else (rows.weights, rows.scores)
         return pick(rows, np.lexsort(keys))
 
@@ -224,14 +232,17 @@ class RowSource:
     def score_sums(self) -> ScoreSums:
         """Walk over all rows for the sums that proper scores need and blocks do not have."""
         parts = []
+        outcome_weights = self._observations.outcome_weights
         with closing(self._observations.chunks(CHUNK)) as chunks, np.errstate(divide="ignore"):
             for scores, labels, weights in chunks:
-                s = scores.astype(np.float64, copy=False)
                 # The chance given to what happened: s after an event, else 1 - s.
-                chance = np.abs((1 - labels) - s)
-                columns = [1 - chance, s * (1 - s), -np.log(chance)]
+                chance = np.abs((1 - labels) - scores.astype(np.float64, copy=False))
+                columns = [1 - chance, -np.log(chance)]
                 if weights is not None:
                     columns = [weights * column for column in columns]
+                if outcome_weights is not None:
+                    of_outcome = np.where(labels, *reversed(outcome_weights))
+                    columns = [of_outcome * column for column in columns]
                 parts.append([float(column.sum()) for column in columns])
         return ScoreSums(*map(math.fsum, zip(*parts, strict=True)))
 
@@ -311,6 +322,14 @@ class RowSource:
 def in_memory(source: object) -> TypeGuard[RowSource]:
     """Tell whether a source is of rows in memory."""
     return isinstance(source, RowSource) and source.is_in_memory
+
+
+def copied(rows: Chunk) -> Chunk:
+    """Repeat rows as often as their weights say."""
+    if rows.weights is None:
+        return rows
+    index = np.repeat(np.arange(rows.weights.shape[0]), rows.weights.astype(np.int64))
+    return Chunk(rows.scores[index], rows.labels[index], None)
 
 
 def _spread_out(sample: FloatArray) -> bool:

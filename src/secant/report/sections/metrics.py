@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from secant._results.wording import method, metric, percent, pvalue
+from secant._results.wording import method, metric, percent, plain_pvalue, pvalue
 from secant.report._definitions import DEFINITIONS
 from secant.report._html import Markup, name, tag
 from secant.report._parts import term
@@ -59,6 +59,7 @@ def _column(result: Calibration, numbers: dict[str, Any]) -> dict[str, str]:
         # No ECCE-R exceeds 1.
         "Detectable ECCE-R": metric(result.detectable) if result.detectable < 1 else "none",
         **_scores(result),
+        **_for_reviewers(result),
         **_eces(numbers["bins"] or {}),
         **(
             {"Scores of 0 or 1 that were wrong": f"{result.n_forbidden:,}"}
@@ -91,6 +92,23 @@ def _scores(result: Calibration) -> dict[str, str]:
             if finite:
                 lost, gained, left = map(metric, (each.mcb, each.dsc, each.unc))
                 written[f"{label}, parts"] = f"{lost} \N{MINUS SIGN} {gained} + {left}"
+    return written
+
+
+def _for_reviewers(result: Calibration) -> dict[str, str]:
+    """Return the older tests, where they can be had."""
+    cox, test = result.cox, result.spiegelhalter
+    written = {}
+    if math.isfinite(cox.slope):
+        known = math.isfinite(cox.pvalue)
+        fits = ((cox.intercept, cox.intercept_error), (cox.slope, cox.slope_error))
+        told = [
+            f"{metric(a)} \N{PLUS-MINUS SIGN} {metric(b)}" if known else metric(a) for a, b in fits
+        ]
+        told += [f"P {plain_pvalue(cox.pvalue)}"] if known else []
+        written["Cox's intercept and slope"] = "; ".join(told)
+    if math.isfinite(test.z):
+        written["Spiegelhalter's Z"] = f"{metric(test.z)}; P {plain_pvalue(test.pvalue)}"
     return written
 
 

@@ -195,10 +195,11 @@ class Table:
     def observations(self, keys: Sequence[tuple[Any, ...]]) -> Answer:
         """Fetch the rows of groups: ``score``, ``label`` and ``weight``, which is positive."""
         with self._engine.asked("fetching rows"):
-            rows = self._rows.filter(WEIGHT > 0)
+            weighted = self.weight_kind is not None
+            rows = self._rows.filter(WEIGHT > 0) if weighted else self._rows
             if self.by:
                 rows = rows.filter(self.members(keys))
-            names = ["score", "label", "weight"]
+            names = ["score", "label", *(["weight"] if weighted else [])]
             answer = self._collect(rows.select(*self.by, *names))
             return Answer(self._keys(answer), {name: _doubles(answer[name]) for name in names})
 

@@ -13,8 +13,11 @@ import narwhals as nw
 import numpy as np
 
 from secant._base.types import Forbidden
+from secant._blocks.cell_sums import row_totals
+from secant._blocks.refining import pick
 from secant._blocks.table import Blocks, Totals, collapse, concatenate
 from secant._input.groups import key_order
+from secant._input.observations import Chunk
 from secant._input.rules import counted
 from secant.errors import Argument, InputError, SecantError
 from secant.sources import rows
@@ -156,6 +159,15 @@ class EngineGroups:
         groups = dict(zip(self._keys, tables, strict=True))
         return cluster_sums(self._table, self._clusters, groups, limit)
 
+    def steps(self, number: int) -> tuple[float, ...] | None:
+        """Return the largest possible steps of a group whose rows were fetched."""
+        if number not in self._rows_of:
+            return None
+        chunk = Chunk(*_chunk(self._rows_of[number]))
+        variance = chunk.scores * (1 - chunk.scores)
+        by_outcome = self._table.outcome_weights
+        return row_totals(chunk, variance, sampling=self.sampling, outcome_weights=by_outcome).steps
+
     def observations(self, number: int) -> Sums:
         """Return all rows of a group, which must have been fetched; they are kept no longer."""
         return self._rows_of.pop(number)
@@ -164,6 +176,11 @@ class EngineGroups:
     def sampling(self) -> bool:
         """Whether rows carry sampling weights."""
         return self._table.sampling
+
+    @property
+    def counted(self) -> bool:
+        """Whether weights count copies of rows."""
+        return self._table.weight_kind == "frequency"
 
     # Grids ----------------------------------------------------------------------------------------
 
@@ -267,19 +284,25 @@ class EngineSource:
         """Return the sums by cluster and cell of all rows, of which this must be all."""
         return self._groups.cluster_sums(tables, limit)
 
+    def steps(self, number: int) -> tuple[float, ...] | None:  # noqa: ARG002  (the only one)
+        """Return the largest possible steps if the rows were fetched."""
+        return self._groups.steps(self._number)
+
     def sorted_rows(self) -> tuple[FloatArray, IntArray, FloatArray | None]:
         """Return every score, response and weight, in the order of scores, then of weights."""
-        scores, labels, weights = _chunk(self._groups.observations(self._number))
-        order = np.lexsort((weights, scores))
-        return scores[order], labels[order], weights[order]
+        found = Chunk(*_chunk(self._groups.observations(self._number)))
+        if self._groups.counted:
+            found = rows.copied(found)
+        keys = (found.scores,) if found.weights is None else (found.weights, found.scores)
+        return pick(found, np.lexsort(keys))
 
     def recheck(self) -> None:
         """Do nothing: whoever refines compares new sums with the old ones."""
 
 
-def _chunk(rows: Sums) -> tuple[FloatArray, IntArray, FloatArray]:
+def _chunk(rows: Sums) -> tuple[FloatArray, IntArray, FloatArray | None]:
     """Return the scores, responses and weights of rows."""
-    return rows["score"], (rows["label"] == 1).astype(np.int64), rows["weight"]
+    return rows["score"], (rows["label"] == 1).astype(np.int64), rows.get("weight")
 
 
 def _apart(answer: Answer) -> dict[Key, Sums]:

@@ -12,6 +12,7 @@ from secant._base.progress import reporting
 from secant._base.types import Forbidden
 from secant._blocks.cluster_sums import Adder
 from secant._blocks.refining import pick
+from secant._blocks.sorting import RUN
 from secant._input.rules import NO_ROWS, NO_WEIGHT
 from secant.errors import InputError, SecantError
 from secant.sources import rows as row_source
@@ -90,8 +91,8 @@ class FileGroups:
     def refine(self, wanted: Mapping[int, Blocks]) -> dict[int, Blocks]:
         """Return finer blocks for the groups numbered."""
         finer: dict[int, Blocks] = {}
-        cost = row_source.COLLECT_UP_TO + row_source.CELLS_TO_REFINE
-        for numbers in _turns(wanted, [cost] * len(wanted)):
+        costs = [min(int(blocks.n.sum()), RUN) for blocks in wanted.values()]
+        for numbers in _turns(wanted, costs):
             takers = {
                 int(self._with_weight[number]): self.source(number).refinement(wanted[number])
                 for number in numbers

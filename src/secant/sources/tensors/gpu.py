@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from secant._base.types import Forbidden
-from secant._blocks.table import Blocks, Totals, completed, concatenate
+from secant._blocks.table import Blocks, Inside, Totals, completed, concatenate
 from secant.sources.tensors.cell_table import CellTable, Kind, shares
 from secant.sources.tensors.kernels import BAD_VALUE, FINE_UNIT, TOO_MANY
 from secant.sources.tensors.reading import Unchanged
@@ -224,7 +224,6 @@ class GpuSource:
         if has_common.any():
             parts.append(_rest(blocks, has_common, common, parts[0] if parts else None))
         filled = [part for part in parts if len(part)]
-        filled = [_bounded(part) for part in filled]
         return concatenate(filled) if len(filled) > 1 else filled[0]
 
     def _of_rows(
@@ -260,18 +259,11 @@ class GpuSource:
         one = last - first == 1
         # Every weight was rounded up a little.
         slack = blocks.n * (2 * FINE_UNIT * self._passes.scale) + 1e-9 * blocks.weight
-        old_rise = blocks.up if blocks.rise is None else blocks.rise
-        old_fall = blocks.down if blocks.fall is None else blocks.fall
-        return replace(
-            blocks,
-            rise=np.where(one, np.minimum(old_rise, rise[first] + slack), old_rise),
-            fall=np.where(one, np.minimum(old_fall, fall[first] + slack), old_fall),
+        inside = Inside(
+            rise=np.where(one, np.minimum(blocks.rise, rise[first] + slack), blocks.rise),
+            fall=np.where(one, np.minimum(blocks.fall, fall[first] + slack), blocks.fall),
         )
-
-
-def _bounded(blocks: Blocks) -> Blocks:
-    """Return blocks that say how far the path can stray inside them."""
-    return blocks if blocks.rise is not None else replace(blocks, rise=blocks.up, fall=blocks.down)
+        return replace(blocks, inside=inside)
 
 
 def _within(blocks: Blocks, covered: Blocks) -> BoolArray:
@@ -300,7 +292,7 @@ def _blocks(table: CellTable, found: CellCounts, filled: IntArray) -> Blocks:
     up = np.maximum(w1 * distance - rest1 * unit, 0)
     if filled[0] == 0:
         down[0], up[0] = found.tiny[0], max(w1[0] - found.tiny[1], 0)
-    return Blocks(low, high, n0, n1, w0, w1, down, up, None, up, down)
+    return Blocks(low, high, n0, n1, w0, w1, down, up)
 
 
 def _totals(found: CellCounts, blocks: Blocks) -> Totals:

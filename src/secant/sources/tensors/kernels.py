@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 import numpy as np
 
 from secant._base.extras import require
-from secant._blocks.table import STEPS, Blocks, largest_steps
+from secant._blocks.table import STEPS, Blocks, Inside, largest_steps
 from secant.sources.tensors.sorted import SortedRows
 
 if TYPE_CHECKING:
@@ -301,10 +301,9 @@ class CudaPasses:
             w0, w1 = n0, n1
         # A little more than rounding can have moved them.
         rise, fall = (
-            np.minimum(most + 1e-9, far * (1 + 1e-9) + 1e-9)
-            for far, most in ((rise, up), (fall, down))
+            np.minimum(most, far * (1 + 1e-9) + 1e-9) for far, most in ((rise, up), (fall, down))
         )
-        return Blocks(low, high, n0, n1, w0, w1, down, up, None, rise, fall)
+        return Blocks(low, high, n0, n1, w0, w1, down, up, inside=Inside(rise, fall))
 
     def _sorted(self, keys: Any) -> Any:
         with self._stream():

@@ -1,0 +1,199 @@
+"""Measure `assess` on data built against it: what may it cost, whatever the data?
+
+    python benchmarks/hostile.py                  # 1e6 rows, a minute or two
+    python benchmarks/hostile.py --rows 10000000  # the same at 1e7; needs 2 GB
+    python benchmarks/hostile.py --files          # from Parquet files instead of arrays
+    python benchmarks/hostile.py --write          # also keep the table in docs/benchmarks.md
+
+Every time is a whole `assess` with its P-values, against `np.sort` of the same scores in the same
+process, taken in turns. Peak memory is what was allocated beyond the input.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gc
+import tempfile
+import time
+import tracemalloc
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+import secant
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+DOCUMENT = Path(__file__).parents[1] / "docs" / "benchmarks.md"
+BEGIN, END = "<!-- hostile -->", "<!-- end of hostile -->"
+# A whole assess may cost so many sorts of its scores; where finite-sample P-values of rare events
+# are computed, or weights are so heavy that outcomes are drawn, more.
+LAW, RARE, DRAWN_SECONDS = 3.0, 8.0, 10.0
+
+
+class Family(NamedTuple):
+    """Data of one kind: outcomes, scores, weights or None, and the most sorts it may cost."""
+
+    name: str
+    y_true: Any
+    y_prob: Any
+    weight: Any
+    most: float
+
+
+class Measured(NamedTuple):
+    family: str
+    seconds: float
+    sort: float
+    most: float
+    megabytes: float
+    method: str
+
+
+def families(n: int, rng: np.random.Generator) -> Iterator[Family]:
+    """Yield what is friendly first, then what was made to be expensive."""
+
+    def drawn(name: str, p: Any, weight: Any = None, most: float = LAW) -> Family:
+        return Family(name, (rng.random(n) < p).astype(np.int64), p, weight, most)
+
+    uniform = rng.random(n)
+    yield drawn("uniform, calibrated", uniform)
+    yield Family(
+        "outcomes spread evenly: every cell could hold the extreme", *_diffused(uniform), None, LAW
+    )
+    yield Family(
+        "the same, weights in addition", *_diffused(uniform), rng.lognormal(0, 0.3, n), LAW
+    )
+    saw = np.sort(uniform)
+    yield Family("sawtooth: outcomes alternate along the scores", np.arange(n) % 2, saw, None, LAW)
+    yield Family("the same, scores descending", np.arange(n)[::-1] % 2, saw[::-1], None, LAW)
+    yield drawn("rare events, V about 200", rng.random(n) * (400 / n), most=RARE)
+    yield drawn("rare events, V about 30", rng.random(n) * (60 / n), most=RARE)
+    yield drawn("rare failures, V about 200", 1 - rng.random(n) * (400 / n), most=RARE)
+    yield drawn(
+        "scores within 1e-9 of 0 or 1",
+        np.where(uniform < 0.5, 1e-9 * uniform, 1 - 1e-9 * uniform),
+        most=RARE,
+    )
+    centres = rng.random(1000)
+    yield drawn(
+        "a thousand clusters 1e-12 wide", centres[rng.integers(0, 1000, n)] * (1 - 1e-12 * uniform)
+    )
+    yield drawn("everything within 1e-12 of a half", 0.5 + 1e-12 * uniform)
+    yield drawn("denormal scores", uniform * 1e-310, most=RARE)
+    yield drawn(
+        "two grids in one another",
+        np.where(uniform < 0.5, rng.integers(0, 4096, n) / 4096, rng.integers(0, 4095, n) / 4095),
+    )
+    yield drawn("all scores equal but one", np.where(np.arange(n) == n // 2, 0.7, 0.3))
+    yield drawn("lognormal weights", uniform, rng.lognormal(0, 1, n))
+    heavy = np.where(np.arange(n) < 60, 5000.0, 1.0)
+    yield drawn(
+        "60 heavy rows of rare events", np.where(heavy > 1, 0.002, uniform), heavy, most=np.inf
+    )
+
+
+def _diffused(p: Any) -> tuple[Any, Any]:
+    """Return outcomes that keep the path as close to 0 as they can, so that nowhere stands out."""
+    order = np.argsort(p)
+    rounded = np.floor(np.cumsum(p[order]) + 0.5)
+    y = np.empty(p.shape[0], np.int64)
+    y[order] = np.diff(rounded, prepend=0.0) > 0
+    return y, p
+
+
+def best(function: Callable[[], Any], repetitions: int) -> float:
+    times = []
+    for _ in range(repetitions):
+        gc.collect()
+        start = time.perf_counter()
+        function()
+        times.append(time.perf_counter() - start)
+    return min(times)
+
+
+def peak(function: Callable[[], Any]) -> float:
+    gc.collect()
+    tracemalloc.start()
+    function()
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    return most / 1e6
+
+
+def measure(family: Family, repetitions: int, folder: Path | None) -> Measured:
+    if folder is None:
+
+        def whole() -> Any:
+            return secant.assess(family.y_true, family.y_prob, sample_weight=family.weight)
+
+    else:
+        path = _written(family, folder)
+        weight = None if family.weight is None else "w"
+
+        def whole() -> Any:
+            return secant.assess("y", "p", data=path, sample_weight=weight)
+
+    method = whole().ecce_r.method
+    sort = best(lambda: np.sort(family.y_prob), repetitions)
+    ours = best(whole, repetitions)
+    sort = min(sort, best(lambda: np.sort(family.y_prob), repetitions))
+    return Measured(family.name, ours, sort, family.most, peak(whole), method)
+
+
+def _written(family: Family, folder: Path) -> Path:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    columns = {"y": family.y_true, "p": family.y_prob}
+    if family.weight is not None:
+        columns["w"] = family.weight
+    path = folder / "rows.parquet"
+    pq.write_table(pa.table(columns), path)
+    return path
+
+
+def table(rows: list[Measured]) -> str:
+    lines = [
+        "| data | `assess` | `np.sort` | ratio | at most | holds | memory | P-value |",
+        "|---|---|---|---|---|---|---|---|",
+    ]
+    for row in rows:
+        ratio = row.seconds / row.sort
+        drawn = np.isinf(row.most)
+        holds = row.seconds <= DRAWN_SECONDS if drawn else ratio <= row.most
+        most = f"{DRAWN_SECONDS:.0f} s" if drawn else f"{row.most:.0f}"
+        times = f"{1e3 * row.seconds:,.0f} ms | {1e3 * row.sort:,.0f} ms"
+        lines.append(
+            f"| {row.family} | {times} | {ratio:.1f} | "
+            f"{most} | {'yes' if holds else 'NO'} | {row.megabytes:,.0f} MB | {row.method} |"
+        )
+    return "\n".join(lines)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--rows", type=int, default=1_000_000)
+    parser.add_argument("--repetitions", type=int, default=3)
+    parser.add_argument("--files", action="store_true", help="read Parquet files")
+    parser.add_argument("--only", default="", help="families whose name contains this")
+    parser.add_argument("--write", action="store_true", help="keep the table in docs/benchmarks.md")
+    asked = parser.parse_args()
+    rows = []
+    with tempfile.TemporaryDirectory() as folder:
+        where = Path(folder) if asked.files else None
+        for family in families(asked.rows, np.random.default_rng(0)):
+            if asked.only in family.name:
+                rows.append(measure(family, asked.repetitions, where))
+                print(table(rows[-1:]).splitlines()[-1], flush=True)
+    if asked.write:
+        text = DOCUMENT.read_text()
+        before, rest = text.split(BEGIN)
+        kept = f"{asked.rows:,} rows{' of Parquet' if asked.files else ''}:\n\n{table(rows)}"
+        DOCUMENT.write_text(f"{before}{BEGIN}\n\n{kept}\n\n{END}{rest.split(END)[1]}")
+
+
+if __name__ == "__main__":
+    main()

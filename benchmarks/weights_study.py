@@ -1,0 +1,219 @@
+"""Weights: are P-values and limits of weighted predictions what they say?
+
+    python benchmarks/weights_study.py [--reps N] [--processes N] [--limits N] [--only NAME]
+
+Each design has scores and weights as they occur: rows thinned by outcome or by score, a stratum
+sampled at 1 in 200, lognormal weights, heavy rows of rare events among many light ones.
+
+- Size: calibrated outcomes, ``assess(...)`` as everybody calls it (``auto``); the share of P-values
+  at or below .05, .01 and .001. It may be 1.5 times the level.
+- Limits: outcomes that are not calibrated; the share of samples in which the simultaneous 95%
+  limits of some range miss its truth, over 2,016 ranges between 64 quantiles, and in which those of
+  one range fixed in advance miss. Of either 6% may.
+
+The study fails if a share is above what it may be by more than chance explains (one-sided binomial
+tests at 1% together, by Bonferroni).
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from concurrent.futures import ProcessPoolExecutor
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+from size_study import log_tail
+
+import secant
+
+LEVELS = (0.05, 0.01, 0.001)
+RANGES = 64
+
+
+class Rows(NamedTuple):
+    """Rows before their outcomes are known: scores, true chances, weights."""
+
+    score: np.ndarray
+    chance: np.ndarray
+    weight: np.ndarray | None
+    outcome_weights: tuple[float, float] | None = None
+
+
+def thinned(factor, keep):
+    """Rare events, of either outcome a share kept."""
+
+    def rows(rng):
+        score = rng.beta(1, 49, 30_000)
+        return Rows(score, np.minimum(factor * score, 1), None, (1 / keep[0], 1 / keep[1]))
+
+    return rows
+
+
+def by_score(factor):
+    """Rows kept with a chance that grows with the score."""
+
+    def rows(rng):
+        score = rng.beta(1, 9, 20_000)
+        share = np.clip(5 * score, 0.02, 1)
+        kept = rng.random(20_000) < share
+        score, share = score[kept], share[kept]
+        return Rows(score, np.minimum(factor * score, 1), 1 / share)
+
+    return rows
+
+
+def stratum(factor):
+    """A stratum sampled at 1 in 200, where events are rare: METHOD's second design."""
+
+    def rows(rng):
+        light, heavy = rng.beta(1, 9, 20_000), np.full(300, 0.0002)
+        score = np.concatenate([light, heavy])
+        chance = np.concatenate([light, factor * heavy])
+        return Rows(score, chance, np.repeat([1.0, 200.0], [20_000, 300]))
+
+    return rows
+
+
+def lognormal(factor):
+    def rows(rng):
+        score = rng.beta(1, 49, 5000)
+        return Rows(score, np.minimum(factor * score, 1), rng.lognormal(0, 1, 5000))
+
+    return rows
+
+
+def tied(factor):
+    """Weights that grow as events get rarer."""
+
+    def rows(rng):
+        score = np.exp(rng.uniform(np.log(1e-4), np.log(0.5), 5000))
+        return Rows(score, np.minimum(factor * score, 1), score**-0.7)
+
+    return rows
+
+
+def sixty(factor):
+    """60 heavy rows of rare events among 150,000 others: METHOD's first design (rho3 = 2)."""
+
+    def rows(rng):
+        light, heavy = rng.random(150_000), np.full(60, 0.003)
+        score = np.concatenate([light, heavy])
+        chance = np.concatenate([light, factor * heavy])
+        return Rows(score, chance, np.repeat([1.0, 1500.0], [150_000, 60]))
+
+    return rows
+
+
+# Name: rows that are calibrated when the factor is 1, the factor that limits are studied with, and
+# a range of scores fixed in advance.
+DESIGNS = {
+    "negatives kept 5%": (partial(thinned, keep=(0.05, 1)), 0.7, (0.01, 0.03)),
+    "positives kept 20%": (partial(thinned, keep=(1, 0.2)), 1.5, (0.01, 0.03)),
+    "thinned by score": (by_score, 1.5, (0.05, 0.2)),
+    "stratum at 1/200": (stratum, 20.0, (0.0, 0.01)),
+    "lognormal(1)": (lognormal, 1.5, (0.01, 0.03)),
+    "weights tied to rare events": (tied, 2.0, (0.0, 0.01)),
+    "60 heavy among 150,000": (sixty, 5.0, (0.0, 0.01)),
+}
+
+
+def drawn(name, factor, seed):
+    """Return outcomes of one sample, its rows as they were kept, and a generator."""
+    rng = np.random.default_rng(seed)
+    rows = DESIGNS[name][0](factor)(rng)
+    happened = rng.random(len(rows.score)) < rows.chance
+    if rows.outcome_weights is not None:
+        o0, o1 = rows.outcome_weights
+        kept = rng.random(len(happened)) < np.where(happened, 1 / o1, 1 / o0)
+        happened = happened[kept]
+        rows = rows._replace(score=rows.score[kept], chance=rows.chance[kept])
+    return happened.astype(int), rows
+
+
+def pvalue(name, seed):
+    happened, rows = drawn(name, 1.0, [seed, 1])
+    result = secant.assess(
+        happened,
+        rows.score,
+        sample_weight=rows.weight,
+        outcome_weights=rows.outcome_weights,
+        rng=seed,
+    )
+    return result.ecce_r.pvalue
+
+
+def missed(name, seed):
+    """Tell whether the limits of some range miss, and those of one fixed in advance."""
+    _, factor, (low, high) = DESIGNS[name]
+    happened, rows = drawn(name, factor, [seed, 2])
+    result = secant.assess(
+        happened,
+        rows.score,
+        sample_weight=rows.weight,
+        outcome_weights=rows.outcome_weights,
+        method="asymptotic",
+    )
+    a = np.ones(len(happened)) if rows.weight is None else rows.weight
+    o0, o1 = rows.outcome_weights or (1.0, 1.0)
+    kept = rows.chance / o1 + (1 - rows.chance) / o0
+    columns = np.array([
+        a * np.where(happened, o1, o0) * (happened - rows.score),
+        a * np.where(happened, o1, o0),
+        a * (rows.chance - rows.score) / kept,
+        a / kept,
+    ])  # fmt: skip
+    order = np.argsort(rows.score, kind="stable")
+    ends = np.unique(np.quantile(rows.score, np.linspace(0, 1, RANGES)))
+    at = np.searchsorted(rows.score[order], ends, side="right")
+    sums = np.cumsum(columns[:, order], axis=1)
+    sums = np.hstack([np.zeros((4, 1)), sums[:, at - 1]])
+    i, j = np.triu_indices(sums.shape[1], 1)
+    gain, weight, true_gain, true_weight = sums[:, j] - sums[:, i]
+    some = true_weight > 0
+    off = np.abs(gain[some] - true_gain[some] / true_weight[some] * weight[some])
+    everywhere = off.max() > result._half_width(1.0) * columns[1].sum() * (1 + 1e-9)  # noqa: SLF001
+    inside = (rows.score >= low) & (rows.score <= high)
+    truth = columns[2, inside].sum() / columns[3, inside].sum()
+    limits = result.between(low, high, fixed_in_advance=True).ci
+    return everywhere, not limits[0] - 1e-12 <= truth <= limits[1] + 1e-12
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--reps", type=int, default=2000, help="samples for sizes")
+    parser.add_argument("--limits", type=int, default=1000, help="samples for limits")
+    parser.add_argument("--processes", type=int, default=2)
+    parser.add_argument("--only", choices=DESIGNS)
+    options = parser.parse_args()
+    names = [options.only] if options.only else list(DESIGNS)
+    tests = len(names) * (len(LEVELS) + 2)
+    failed = []
+    print("| design | .05 | .01 | .001 | some range missed | fixed range missed |")
+    print("|---|--:|--:|--:|--:|--:|", flush=True)
+    with ProcessPoolExecutor(options.processes) as pool:
+        for name in names:
+            chunk = max(1, options.reps // options.processes // 20)
+            found = np.array(
+                list(pool.map(partial(pvalue, name), range(options.reps), chunksize=chunk))
+            )
+            limits = np.array(
+                list(pool.map(partial(missed, name), range(options.limits), chunksize=chunk))
+            )
+            counts = [int((found <= level * (1 + 1e-12)).sum()) for level in LEVELS]
+            misses = limits.sum(axis=0).tolist()
+            may = [1.5 * level for level in LEVELS]
+            checks = [*zip(counts, may, [options.reps] * 3, strict=True)]
+            checks += [(count, 0.06, options.limits) for count in misses]
+            for count, most, reps in checks:
+                if log_tail(count, reps, most) < np.log(0.01 / tests):
+                    failed.append(f"{name}: {count} of {reps}, {most:.4g} allowed")
+            shares = [count / reps for count, _, reps in checks]
+            print(f"| {name} | " + " | ".join(f"{each:.4f}" for each in shares) + " |", flush=True)
+    print("\n" + ("\n".join(failed) if failed else "All as they say."))
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,154 @@
+"""Two older tests of calibration that reviewers ask for: Cox's regression and Spiegelhalter's Z.
+
+Both read each block at the mean scores of its two outcomes, which is exact for ties and very nearly
+so for the narrow cells of many predictions.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from secant._base.types import BoolArray, FloatArray
+    from secant._blocks.table import Blocks
+
+__all__ = ["CoxFit", "cox_fit", "spiegelhalter_z"]
+
+_MOST_STEPS = 100
+_MOST_HALVINGS = 60
+# An intercept or slope beyond this is on its way to infinity: scores tell outcomes apart.
+_INFINITE = 1e3
+_DONE = 1e-10
+
+
+class CoxFit(NamedTuple):
+    """Logistic regression of outcomes on the logits of scores.
+
+    ``errors`` are standard errors of intercept and slope, ``chi2`` is twice the gain in log
+    likelihood over intercept 0 and slope 1, ``left_out`` counts observations with a score of
+    exactly 0 or 1, which has no logit. NaN is what cannot be estimated.
+    """
+
+    intercept: float
+    slope: float
+    errors: tuple[float, float]
+    chi2: float
+    left_out: int
+
+
+class _Points(NamedTuple):
+    """Scores, and the weight of outcomes 0 and 1 there."""
+
+    score: FloatArray
+    w0: FloatArray
+    w1: FloatArray
+
+
+def cox_fit(blocks: Blocks) -> CoxFit:
+    """Fit intercept and slope by Newton's method, steps halved while they do harm."""
+    usable = _usable(blocks)
+    left_out = int(blocks.n[~usable].sum())
+    points = _points(blocks.select(usable))
+    nothing = CoxFit(math.nan, math.nan, (math.nan, math.nan), math.nan, left_out)
+    if not (points.w0.any() and points.w1.any()) or np.ptp(points.score) == 0:
+        return nothing
+    logit = np.log(points.score) - np.log1p(-points.score)
+    x = np.column_stack([np.ones_like(logit), logit])
+    before = _likelihood(logit, points)
+    beta, likelihood = np.array([0.0, 1.0]), before
+    for _ in range(_MOST_STEPS):
+        step = _newton(x, beta, points)
+        if step is None:
+            break
+        for _ in range(_MOST_HALVINGS):
+            found = _likelihood(x @ (beta + step), points)
+            if found >= likelihood:
+                break
+            step = step / 2
+        beta, likelihood = beta + step, max(found, likelihood)
+        if np.abs(beta).max() > _INFINITE:
+            break
+        if np.abs(step).max() <= _DONE * np.abs(beta).max():
+            errors = _errors(x, beta, points)
+            chi2 = max(0.0, 2 * (likelihood - before))
+            return CoxFit(float(beta[0]), float(beta[1]), errors, chi2, left_out)
+    # Outcomes that scores tell apart without a fault, in the right order or the wrong one.
+    return nothing._replace(slope=math.copysign(math.inf, beta[1]))
+
+
+def spiegelhalter_z(blocks: Blocks) -> float:
+    """Return the sum of w(r - s)(1 - 2s) over its standard deviation; NaN where that is 0."""
+    score, w0, w1 = _points(blocks)
+    surplus = float(((1 - 2 * score) * (w1 * (1 - score) - w0 * score)).sum())
+    if blocks.moments is None:
+        variance = (w0 + w1) * score * (1 - score) * (1 - 2 * score) ** 2
+    else:
+        mean = np.clip(blocks.scored / blocks.weight, 0, 1)
+        variance = blocks.moments.variance * (1 - 2 * mean) ** 2
+    deviation = math.sqrt(float(variance.sum()))
+    return surplus / deviation if deviation > 0 else math.nan
+
+
+def _usable(blocks: Blocks) -> BoolArray:
+    """Tell which blocks have scores with a logit: not ties at 0 or 1."""
+    tie = ~blocks.open
+    usable: BoolArray = ~(tie & ((blocks.low == 0) | (blocks.low == 1)))
+    return usable
+
+
+def _points(blocks: Blocks) -> _Points:
+    """Return where the outcomes 0 and 1 of each block lie on average."""
+    w0, w1 = blocks.w0.astype(np.float64), blocks.w1.astype(np.float64)
+    middle = blocks.low + (blocks.high - blocks.low) / 2
+    below = np.divide(blocks.down, w0, out=middle.copy(), where=(w0 > 0) & blocks.open)
+    above = 1 - np.divide(blocks.up, w1, out=1 - middle, where=(w1 > 0) & blocks.open)
+    tie = ~blocks.open
+    below[tie] = above[tie] = blocks.low[tie]
+    nothing = np.zeros_like(w0)
+    score = np.concatenate([below, above])
+    tiny = np.finfo(float).tiny
+    inside = np.clip(score, tiny, 1 - 2.0**-53)  # a mean may be rounded to an end
+    open_ = np.concatenate([blocks.open, blocks.open])
+    return _Points(
+        np.where(open_, inside, score),
+        np.concatenate([w0, nothing]),
+        np.concatenate([nothing, w1]),
+    )
+
+
+def _expit(x: FloatArray) -> FloatArray:
+    half: FloatArray = 0.5 * (1 + np.tanh(0.5 * x))
+    return half
+
+
+def _likelihood(x: FloatArray, points: _Points) -> float:
+    lost = points.w1 @ np.logaddexp(0, -x) + points.w0 @ np.logaddexp(0, x)
+    return -float(lost)
+
+
+def _information(x: FloatArray, beta: FloatArray, points: _Points) -> FloatArray:
+    p = _expit(x @ beta)
+    found: FloatArray = (x * ((points.w0 + points.w1) * p * (1 - p))[:, None]).T @ x
+    return found
+
+
+def _newton(x: FloatArray, beta: FloatArray, points: _Points) -> FloatArray | None:
+    p = _expit(x @ beta)
+    gradient = x.T @ (points.w1 * (1 - p) - points.w0 * p)
+    try:
+        step: FloatArray = np.linalg.solve(_information(x, beta, points), gradient).astype(float)
+    except np.linalg.LinAlgError:
+        return None
+    return step if np.isfinite(step).all() else None
+
+
+def _errors(x: FloatArray, beta: FloatArray, points: _Points) -> tuple[float, float]:
+    try:
+        variance = np.diag(np.linalg.inv(_information(x, beta, points)))
+    except np.linalg.LinAlgError:
+        return math.nan, math.nan
+    first, second = (math.sqrt(each) if each > 0 else math.nan for each in variance.tolist())
+    return first, second

@@ -1,0 +1,157 @@
+"""The results of several models on the same outcomes, read together."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from secant._base.extras import require
+from secant._results import verdict
+from secant._results.parts import SCHEMA
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Iterator
+
+    from secant._results.calibration import Calibration
+    from secant._results.model_comparison import ModelComparison
+    from secant.plot import CumulativeDisplay
+
+__all__ = ["Models"]
+
+
+@dataclass(frozen=True, eq=False)
+class Models(Mapping[str, "Calibration"]):
+    """Several models assessed on the same outcomes, a mapping from names; print it to read it.
+
+    Attributes
+    ----------
+    results : dict of str to Calibration
+        Each model by itself, the smallest ECCE-R first.
+    comparisons : dict of str to ModelComparison
+        The first model (A) against every other (B). Their level accounts for the number of pairs
+        of models, so that whichever comes first, the chance of any wrong word stays at the
+        level asked for. Empty where rows belong together in clusters.
+    confidence_level : float
+        The level asked for.
+    """
+
+    __module__ = "secant"
+
+    results: dict[str, Calibration]
+    comparisons: dict[str, ModelComparison]
+    confidence_level: float
+
+    def __getitem__(self, name: str) -> Calibration:
+        return self.results[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.results)
+
+    def __len__(self) -> int:
+        return len(self.results)
+
+    @property
+    def table(self) -> dict[str, list[Any]]:
+        """The numbers as columns, one value a model: what ``to_pandas`` and ``to_polars`` hold."""
+        columns: dict[str, list[Any]] = {}
+        for name, result in self.results.items():
+            for column, value in _numbers(name, result).items():
+                columns.setdefault(column, []).append(value)
+        return columns
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return every number as plain JSON; what is not finite becomes None."""
+        return {
+            "schema": SCHEMA,
+            "verdict": " ".join(verdict.models_words(self)),
+            "confidence_level": self.confidence_level,
+            "models": {name: result.to_dict() for name, result in self.results.items()},
+            "comparisons": {name: each.to_dict() for name, each in self.comparisons.items()},
+        }
+
+    def to_pandas(self) -> Any:
+        """Return the table as a pandas DataFrame.
+
+        Raises
+        ------
+        MissingExtraError
+            If pandas is not installed.
+        """
+        return require("pandas", None, "to_pandas() needs").DataFrame(self.table)
+
+    def to_polars(self) -> Any:
+        """Return the table as a polars DataFrame.
+
+        Raises
+        ------
+        MissingExtraError
+            If polars is not installed.
+        """
+        return require("polars", None, "to_polars() needs").DataFrame(self.table, strict=False)
+
+    def plot(self, ax: Any = None, **kwargs: Any) -> CumulativeDisplay:
+        """Draw the graphs of all models over each other.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure unless given.
+        **kwargs
+            Passed on to ``ax.plot`` for the curves.
+
+        Returns
+        -------
+        CumulativeDisplay
+            The picture and its parts.
+
+        Raises
+        ------
+        MissingExtraError
+            If matplotlib is not installed.
+        """
+        from secant.plot import CumulativeDisplay  # noqa: PLC0415  (drawing stands above numbers)
+
+        return CumulativeDisplay(dict(self.results)).plot(ax, **kwargs)
+
+    def report(self, path: str | os.PathLike[str], *, title: str | None = None) -> None:
+        """Write a report of all models: one HTML file that works offline.
+
+        Parameters
+        ----------
+        path : path-like
+            Where to; the file appears whole or not at all.
+        title : str, optional
+            Title of the page.
+        """
+        from secant.report import write  # noqa: PLC0415  (pages stand above numbers)
+
+        write(path, dict(self.results), title=title)
+
+    def __str__(self) -> str:
+        return verdict.models_text(self)
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        return verdict.models_html(self)
+
+
+def _numbers(name: str, result: Calibration) -> dict[str, Any]:
+    brier, log_loss = result.proper_scores
+    steepest = result.steepest
+    return {
+        "model": name,
+        "n": result.n,
+        "ecce_r": result.ecce_r.value,
+        "ci_low": result.ecce_r.ci[0],
+        "ci_high": result.ecce_r.ci[1],
+        "pvalue": result.ecce_r.pvalue,
+        "shape": result.shape,
+        "off_by_at_least": None if steepest is None else steepest.at_least,
+        "brier": None if brier is None else brier.value,
+        "mcb": None if brier is None else brier.mcb,
+        "dsc": None if brier is None else brier.dsc,
+        "log_loss": None if log_loss is None else log_loss.value,
+    }

@@ -1,0 +1,68 @@
+"""Sampling weights that are one number for each outcome are refused, with both ways out."""
+
+import numpy as np
+import pytest
+
+import secant
+from secant import InputError
+
+
+def rows(n0, n1, seed=0):
+    rng = np.random.default_rng(seed)
+    y = np.repeat([0, 1], [n0, n1])
+    return y, rng.random(n0 + n1)
+
+
+def test_both_ways_out_are_named():
+    y, p = rows(50, 10)
+    with pytest.raises(InputError, match="sample_weight is one number for each outcome") as caught:
+        secant.assess(y, p, sample_weight=np.where(y, 1.5, 30))
+    assert "pass outcome_weights 20, 1" in str(caught.value)
+    assert "class weights of training, leave them out" in str(caught.value)
+    assert caught.value.argument == "sample_weight"
+
+
+def test_where_limits_are_computed_and_nowhere_else():
+    y, p = rows(50, 10)
+    weights = np.where(y, 1, 20)
+    assert 0 < secant.ecce_r(y, p, sample_weight=weights) < 1
+    assert 0 < secant.ece(y, p, sample_weight=weights) < 1
+    with pytest.raises(InputError, match="one number for each outcome"):
+        secant.assess(y, p, sample_weight=weights, method="asymptotic")
+    with pytest.raises(InputError, match="one number for each outcome"):
+        secant.assess_by(y, p, np.zeros(60), sample_weight=weights)
+
+
+@pytest.mark.parametrize(("n0", "n1"), [(50, 9), (9, 50), (2, 2)])
+def test_few_rows_are_a_warning(n0, n1):
+    y, p = rows(n0, n1)
+    result = secant.assess(y, p, sample_weight=np.where(y, 1, 3), method="asymptotic")
+    assert "sample_weight is one number for each outcome" in result.warnings[0]
+
+
+@pytest.mark.parametrize(
+    "weights",
+    [
+        lambda y: np.full(len(y), 3.0),
+        lambda y: np.where(y, 1, 20) * np.where(np.arange(len(y)) == 3, 1.001, 1),
+        lambda y: np.where(np.arange(len(y)) % 2, 1.0, 2.0),
+        lambda y: np.append(np.ones(len(y) - 1), 2.0),
+    ],
+    ids=["the same", "but for one", "another reason", "one row"],
+)
+def test_other_weights_are_left_alone(weights):
+    y, p = rows(50, 20)
+    result = secant.assess(y, p, sample_weight=weights(y), method="asymptotic")
+    assert not any("one number for each outcome" in line for line in result.warnings)
+
+
+def test_a_single_row_of_an_outcome_tells_nothing():
+    y, p = rows(50, 1)
+    assert not any(
+        "outcome (" in line for line in secant.assess(y, p, sample_weight=1 + y).warnings
+    )
+
+
+def test_copies_are_copies():
+    y, p = rows(50, 20)
+    secant.assess(y, p, sample_weight=1 + y, weight_kind="frequency")

@@ -1,0 +1,91 @@
+"""Every public result is short where it is shown, and escaped in a notebook."""
+
+import dataclasses
+import pickle
+
+import numpy as np
+import pytest
+
+import secant
+from pages import EDGES
+from samples import miscalibrated
+from secant._results.shown import Shown
+
+
+@pytest.fixture(scope="module")
+def several():
+    y, p = miscalibrated(3000, power=1.3)
+    cells = secant.Cells()
+    cells.update(y, p)
+    monitor = secant.Monitor()
+    monitor.add(y, p, time="<b>monday")
+    result = secant.assess(y, p)
+    members = secant.compare_groups(y, p, np.arange(3000) % 3 == 0)
+    groups = secant.assess_by(y, p, np.where(np.arange(3000) % 2, "<b>one", "two"))
+    return {
+        "calibration": result,
+        "statistic": result.ecce_r,
+        "interval": result.between(0.2, 0.4),
+        "nothing between": result.between(2, 3),
+        "intervals": result.intervals,
+        "no intervals": secant.assess([0, 1], [0.4, 0.6]).intervals,
+        "steepest": result.steepest,
+        "ece": result.ece(),
+        "many bins": result.ece(n_bins=100, strategy="quantile", norm="l2"),
+        "reliability": result.reliability(),
+        "curve": result.curve,
+        "brier": result.brier,
+        "log loss": secant.assess([0, 1], [1.0, 0.5]).log_loss,
+        "recalibrated": result.recalibrated,
+        "scan": secant.scan(y, p),
+        "models": secant.compare_models(y, p, p**1.2),
+        "members": members,
+        "contrast": members.worst,
+        "groups": groups,
+        "group": groups.rows[0],
+        "cells": cells,
+        "bounds": cells.bounds(),
+        "monitor": monitor,
+        "history": monitor.history,
+        "period": monitor.history[0],
+        "where": monitor.history.where,
+    }
+
+
+def test_it_is_short_and_says_the_same_twice(several):
+    for name, shown in several.items():
+        assert len(repr(shown).splitlines()) <= 35, name
+        assert max(map(len, repr(shown).splitlines())) < 320, name
+        assert "array(" not in repr(shown), name
+        assert not any(f"{field}=" in repr(shown) for field in ("ci", "mean_score", "n")), name
+        if name != "cells":
+            assert repr(shown) == str(shown), name
+            page = shown._repr_html_()
+            assert "<b>one" not in page, name
+            assert "<b>monday" not in page, name
+
+
+@pytest.mark.parametrize("name", EDGES)
+def test_edges_can_be_shown_too(name):
+    result = secant.assess(*EDGES[name])
+    for shown in (result.ecce_r, result.worst, result.intervals, result.steepest, result.curve,
+                  result.brier, result.log_loss, result.recalibrated, result.ece(),
+                  result.reliability(), result.details):  # fmt: skip
+        assert "nan" not in repr(shown)
+        assert "\n\n" not in repr(shown)
+
+
+def test_values_are_compared_and_pickled_as_before(several):
+    for name in ("statistic", "interval", "intervals", "brier", "models"):
+        assert pickle.loads(pickle.dumps(several[name])) == several[name]  # noqa: S301  (our own)
+    assert isinstance(several["intervals"], tuple)
+    assert dataclasses.replace(several["statistic"], value=1.0).value == 1
+
+
+def test_a_text_of_one_line_is_its_headline():
+    class Answer(Shown):
+        def __str__(self):
+            return "Fine & <well>"
+
+    assert repr(Answer()) == "Fine & <well>"
+    assert Answer()._repr_html_() == "<div><b>Fine &amp; &lt;well&gt;</b></div>"
