@@ -118,7 +118,8 @@ def test_weights_of_outcomes(weights):
     for source in (found, expected):
         blocks, totals = source.blocks(moments=True)
         path = extremes(blocks, totals.weight, source.refine)[1]
-        sums = (totals.variance, totals.third, totals.ww1, totals.squared_error, *totals.steps)
+        sums = [totals.variance, totals.third, totals.ww1, totals.squared_error, *totals.steps]
+        sums += source.score_sums()
         moments = [column.sum() for column in vars(blocks.moments).values()]
         numbers.append([path.ecce_r, path.ecce_mad, totals.n, *sums, *moments[:4]])
     assert numbers[0] == pytest.approx(numbers[1], rel=1e-11)

@@ -126,16 +126,18 @@ class TensorRows:
         )
 
     def score_sums(self) -> ScoreSums:
-        """Return the sums of w|r - s|, of w s(1 - s) and of w times the log loss."""
+        """Return the sums of w|r - s| and of w times the log loss."""
         parts = []
+        o0, o1 = self.outcome_weights or (1.0, 1.0)
         for start in range(0, self.scores.shape[0], PIECE):
             piece = slice(start, start + PIECE)
-            scores, labels = self.scores[piece].double(), self.labels[piece]
-            chance = ((1 - labels.double()) - scores).abs()
-            columns = [1 - chance, scores * (1 - scores), -chance.log()]
+            scores, labels = self.scores[piece].double(), self.labels[piece].double()
+            chance = ((1 - labels) - scores).abs()
+            weights = o0 + (o1 - o0) * labels
             if self.weights is not None:
-                columns = [self.weights[piece] * column for column in columns]
-            parts.append([float(column.sum()) for column in columns])
+                weights = weights * self.weights[piece]
+            columns = (1 - chance, -chance.log())
+            parts.append([float((weights * column).sum()) for column in columns])
         return ScoreSums(*map(math.fsum, zip(*parts, strict=True)))
 
     @cached_property
