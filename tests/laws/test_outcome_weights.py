@@ -150,7 +150,7 @@ def test_calibrated_rows_kept_by_outcome_are_not_rejected_and_others_are():
 
 @pytest.mark.parametrize(
     "bad",
-    [(0, 1), (1, 0), (-1, 1), (math.nan, 1), (1, math.inf), (1,), (1, 2, 3), "20,1", 20, (1, "a"),
+    [(0, 1), (1, 0), (-1, 1), (math.nan, 1), (1, math.nan), (1, math.inf), (1,), (1, 2, 3), "20,1", 20, (1, "a"),
      (True, 2), {0: 1, 1: 2}, (1e10, 1)],
     ids=repr,
 )  # fmt: skip
