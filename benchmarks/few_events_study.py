@@ -44,7 +44,7 @@ def misses(rng, scores, chances, draws):
     """Return how often limits miss, by level and allowance."""
     n = len(scores)
     variance = float((scores * (1 - scores)).sum())
-    totals = Totals(n, n, n, variance, variance)
+    totals = Totals(n, n, n, variance, variance, steps=(1.0,))
     found = np.zeros((len(LEVELS), len(ALLOWANCES)), int)
     for start in range(0, draws, 2000):
         happened = rng.random((min(2000, draws - start), n)) < chances

@@ -91,3 +91,17 @@ def test_a_diagram_shows_the_part_of_the_scale_in_use(scores, whole):
     assert (found.low, found.high) == pytest.approx(
         (-0.03, 1.03) if whole else (0.0088, 0.0312), abs=1e-12
     )
+
+
+def test_the_name_of_the_triangle_stands_clear_of_the_signs_below(visit, tmp_path):
+    p = np.linspace(0.01, 0.99, 4000)
+    rng = np.random.default_rng(3)
+    steep, flat = (1 / (1 + (1 / p - 1) ** power) for power in (0.5, 0.97))
+    for number, truth in enumerate((steep, flat, p**0.3, np.maximum(p, 0.9))):
+        path = tmp_path / f"{number}.html"
+        secant.assess(rng.random(4000) < truth, p).report(path)
+        with visit(path, viewport={"width": 390, "height": 844}) as page:
+            name = page.locator(".noise-name").bounding_box()
+            signs = page.locator("#signs b:visible")
+            for k in range(signs.count()):
+                assert name["y"] + name["height"] <= signs.nth(k).bounding_box()["y"]

@@ -38,8 +38,8 @@ FURTHER = re.compile(
 SOMEWHERE = re.compile(
     r"^Miscalibrated(?:; [\d,]+ scores? of exactly 0 or 1 w(?:as|ere) wrong)?\. These data do not "
     r"show for certain where; the largest deviation is over "
-    rf"scores ({NUMBER}) to ({NUMBER}), which were {POINTS} \(([\d.]+%) limits ({NUMBER}) to "
-    rf"({NUMBER}); ({NUMBER}) predictions?\)\.\n"
+    rf"scores (?:of )?({NUMBER})(?: to ({NUMBER}))?, which were {POINTS} \(([\d.]+%) "
+    rf"limits ({NUMBER}) to ({NUMBER}); ({NUMBER}) predictions?\)\.\n"
 )
 DECIDES = re.compile(
     rf"ECCE-R ({NUMBER}) = ({NUMBER}) sigma, calibrated predictions give about ({NUMBER}) "

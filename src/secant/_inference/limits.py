@@ -58,14 +58,18 @@ def unseen(totals: Totals, quantile: float, alpha: float) -> float:
     1 - (alpha / 2)^(1 / k) all the same: so much stays unseen with probability alpha / 2. If the
     smallest of their possible steps is m_k, what is missing is up to k m_k times that; and at least
     sqrt(k) m_k / 2 times the quantile of the noise. The largest of these over the twelve largest
-    steps counts. Equal weights have as many largest steps as there are observations.
+    steps counts. Equal weights have as many largest steps as there are observations. Where steps
+    were not summed, as for the differences of two groups, those of average size stand in for them,
+    if few events are expected.
     """
-    if totals.equal_weights:
+    if totals.steps is None and not totals.few_events:
+        return 0.0
+    if totals.steps is None or totals.equal_weights:
         k = np.array([float(totals.n)])
-        steps = np.array([totals.weight / totals.n])
+        steps = np.sqrt([totals.ww / totals.n])
         shown = np.minimum(k, _UNSEEN)
     else:
-        steps = np.array(totals.steps or (), np.float64)
+        steps = np.array(totals.steps, np.float64)
         k = shown = np.arange(1.0, len(steps) + 1)
     missed = np.maximum(quantile * np.sqrt(shown) / 2, -k * np.expm1(math.log(alpha / 2) / k))
     return float((missed * steps).max(initial=0.0)) / totals.weight

@@ -127,7 +127,7 @@ class Models(Mapping[str, "Calibration"]):
         """
         from secant.report import write  # noqa: PLC0415  (pages stand above numbers)
 
-        write(path, dict(self.results), title=title)
+        write(path, self, title=title)
 
     def __str__(self) -> str:
         return verdict.models_text(self)

@@ -85,8 +85,9 @@ def wrong_scores(many: int) -> str:
 
 
 def scores(range_of: Interval | Contrast) -> str:
-    """Write a range of scores."""
-    return f"scores {score(range_of.low)} to {score(range_of.high)}"
+    """Write a range of scores, or the one score that it is."""
+    low, high = score(range_of.low), score(range_of.high)
+    return f"scores of {low}" if low == high else f"scores {low} to {high}"
 
 
 def limits(ci: tuple[float, float], amount: float = 1.0) -> str:

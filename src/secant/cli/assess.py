@@ -626,7 +626,7 @@ def _report(outcome: _Outcome, options: dict[str, Any]) -> Path | None:
     several, groups, segments = len(outcome.models) > 1, outcome.groups, outcome.segments
     report.write(
         path,
-        outcome.models if several else next(iter(outcome.models.values())),
+        outcome.ranked if several else next(iter(outcome.models.values())),
         groups=groups if several else next(iter(groups.values()), None),
         segments=segments if several else next(iter(segments.values()), None),
         title=options["title"],

@@ -12,7 +12,9 @@ from secant._base.writing import write_whole
 from secant._drawing.models import named
 from secant._results.assessments import Assessments
 from secant._results.calibration import Calibration
+from secant._results.models import Models
 from secant._results.monitor import MonitorHistory
+from secant._results.verdict import models_words
 from secant.errors import InputError
 from secant.report._notebook import evidence_picture, small_picture
 from secant.report._provenance import Provenance
@@ -48,7 +50,8 @@ def write(
     path : path-like
         Where to; the file appears whole or not at all.
     results : Calibration, sequence of Calibration or mapping from names to Calibration
-        What to report; several models stand side by side. None where there are only groups.
+        What to report; several models stand side by side, and as :class:`secant.Models` with how
+        they compare. None where there are only groups.
     groups : Assessments or mapping from names of models to Assessments, optional
         Groups, for a table from which their curves can be laid over the plot; a table for each
         model where a mapping says whose groups they are.
@@ -121,6 +124,7 @@ def render(
         title="Calibration report" if title is None else str(title),
         about=Provenance() if provenance is None else provenance,
         version=__version__,
+        compared=models_words(results) if isinstance(results, Models) else (),
     )
 
 

@@ -49,6 +49,8 @@ _TRIANGLE_SAYS = (
 _TRIANGLE_NAME = "noise, \N{PLUS-MINUS SIGN}2\N{GREEK SMALL LETTER SIGMA}"
 # The share of the axis where a curve would run through that name.
 _NAME_WIDTH = 0.2
+# Shares of the height of a small plot: its name, and the signs of ranges along the bottom.
+_NAME_HEIGHT, _SIGNS = 0.055, 0.085
 # Least distance of neighbouring labels at the side of a chart, as a share of its height.
 _APART = 0.085
 
@@ -102,7 +104,8 @@ def view(result: Drawable, others: Sequence[Drawable], *, steps: bool = True) ->
     scores written below on a screen and on a phone, ``steps`` marks at equal steps of the score,
     ``noise`` the side of the triangle where its name is out of the way of the curve.
     """
-    vertical = height((result, *others))
+    side = _free_side(result)
+    vertical = _room_below(height((result, *others)), result.sigma, side)
     places = equal_steps(result.curve)[1] if steps else np.empty(0)
     return {
         "low": vertical.low,
@@ -111,7 +114,7 @@ def view(result: Drawable, others: Sequence[Drawable], *, steps: bool = True) ->
         "wide": _scores(result.curve, _WIDE),
         "narrow": _scores(result.curve, _NARROW),
         "steps": "".join(f"M{UNIT * place:.5g} 0v1" for place in places.tolist()) or "M0 0",
-        "noise": _free_side(result),
+        "noise": side,
     }
 
 
@@ -119,6 +122,12 @@ def _free_side(result: Drawable) -> str:
     """Return on which side of the triangle there is no curve."""
     start = result.curve.difference[result.curve.fraction <= _NAME_WIDTH]
     return "below" if start.max() > 2 * result.sigma else "above"
+
+
+def _room_below(vertical: Axis, sigma: float, side: str) -> Axis:
+    """Return an axis on which the triangle's name ends above what is written along the bottom."""
+    end, room = (2 * sigma, _SIGNS) if side == "above" else (-2 * sigma, _SIGNS + _NAME_HEIGHT)
+    return Axis(min(vertical.low, (end - room * vertical.high) / (1 - room)), vertical.high)
 
 
 def height(results: Iterable[Drawable]) -> Axis:

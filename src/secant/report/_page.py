@@ -43,8 +43,12 @@ def render(
     title: str,
     about: Provenance,
     version: str,
+    compared: Sequence[str] = (),
 ) -> str:
-    """Return the page as HTML; ``tables`` are groups and the models whose they are."""
+    """Return the page as HTML; ``tables`` are groups and the models whose they are.
+
+    ``compared`` says how models compare with each other.
+    """
     named = [model_name(each, number) for number, each in enumerate(names)]
     most = min(_POINTS_A_MODEL, _POINTS // max(len(results), 1))
     bins = _numbers.POSITIONS[-1] if len(results) <= _FEW_MODELS else _FEWER_BINS
@@ -70,7 +74,7 @@ def render(
     rows = _count(results, tables)
     body = join(
         _header.header(title, rows, about),
-        verdict.verdicts(named, results, groups),
+        verdict.verdicts(named, results, groups, compared=compared, gate=about.gate),
         cumulative.section(drawn, (views["models"] or views["groups"])[0]),
         _bins.section(named, models, results) if models else None,
         _bins.scores(named, models, results) if models else None,

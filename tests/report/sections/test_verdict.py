@@ -7,7 +7,7 @@ import numpy as np
 import secant
 import secant.report
 from secant._results import verdict as words
-from secant._results.wording import metric, points
+from secant._results.wording import metric, points, pvalue
 from secant.report.sections import verdict
 
 
@@ -68,4 +68,42 @@ def test_several_models_are_a_table_best_first():
         assert metric(result.brier.value) in row
         assert metric(result.log_loss.value) in row
     assert "2 of 3 models are found to be miscalibrated at 5%." in shown
-    assert rows[0][1:4] == ["could", "be", "noise"]
+    assert rows[0][1:4] == ["none", "found", "beyond"]
+
+
+def test_several_models_keep_hints_comparison_and_p_values():
+    rng = np.random.default_rng(5)
+    scores = rng.random(3000)
+    happened = rng.random(3000) < scores
+    models = secant.assess_models(
+        happened, {"good": scores, "inv": 1 - scores, "hard": (scores > 0.5).astype(float)}
+    )
+    shown = plain(secant.report.render(models))
+    for result in models.values():
+        assert words.what_now(result) in shown
+        assert pvalue(result.ecce_r).removeprefix("= ").replace("<", "&lt;") in shown
+    for sentence in words.models_words(models):
+        assert sentence in shown
+    assert " good  has the smallest ECCE-R." in plain(secant.report.render(dict(models)))
+
+
+def test_the_gate_stands_beside_the_headline():
+    results = [secant.assess([0, 1], [0.4, 0.5])] * 2
+    for names in ([], ["a"], ["a", "b"]):
+        shown = verdict.verdicts(names, results[: len(names)], [], gate=["Gate crossed: <b>."])
+        assert '<p class="verdict gate">Gate crossed: &lt;b&gt;.</p>' in shown
+        assert len(names) != 1 or shown.index("Gate crossed") < shown.index("<dl")
+
+
+def test_wrong_certainties_are_not_called_noise():
+    happened = np.r_[[1], np.tile([0, 1, 1, 0], 10)]
+    result = secant.assess(happened, np.r_[[0.0], np.tile([0.4, 0.6, 0.4, 0.6], 10)])
+    assert result.n_forbidden == 1
+    assert not result.found
+    shown = plain(verdict.verdicts(["a"], [result], []))
+    assert "but for 1 wrong score of exactly 0 or 1, nothing is off beyond noise" in shown
+
+
+def test_one_score_is_not_written_as_a_range():
+    result = secant.assess([1] * 63 + [0] * 37, [0.3] * 100)
+    assert "too low, scores of 0.300" in plain(verdict.verdicts(["a"], [result], []))

@@ -32,6 +32,12 @@ function writeScore(x) {
   return x < 1e-4 ? metric(x).replace(/\.?0*e/, "e") : String(Number(metric(x)));
 }
 
+/** Write a range of scores, or the one score that it is. */
+function writeScores(range) {
+  const [low, high] = [range.low, range.high].map(writeScore);
+  return low === high ? `of ${low}` : `${low} to ${high}`;
+}
+
 const points = (x) => minus(metric(100 * x));
 const signed = (x) => (x > 0 ? "+" : "") + points(x);
 const count = (n) => n.toLocaleString("en-GB");
@@ -43,6 +49,10 @@ function percent(x) {
 
 // What a range holds -----------------------------------------------------------------------------
 
+/** Whether a range is one of those found to be off, of which the verdict speaks. */
+const isFound = (series, { low, high }) =>
+  series.intervals.some((each) => each.low === low && each.high === high);
+
 /** Assess the predictions after point i and up to point j, as Calibration.between does. */
 function between(series, i, j) {
   const c = series.curve;
@@ -50,8 +60,9 @@ function between(series, i, j) {
   const forecast = Math.min(Math.max((c.scored[j] - c.scored[i]) / share, 0), 1);
   const gap = (c.difference[j] - c.difference[i]) / share;
   const half = series.half_width / share;
-  const steepest = series.steepest; // whose limits were found in a way of their own
-  const known = steepest && c.next[i] === steepest.low && c.score[j] === steepest.high;
+  // The limits of the steepest range were found in a way of their own.
+  const known = c.next[i] === series.steepest?.low && c.score[j] === series.steepest.high
+    && !isFound(series, series.steepest);
   return {
     low: c.next[i],
     high: c.score[j],
@@ -59,7 +70,7 @@ function between(series, i, j) {
     forecast,
     happened: forecast + gap,
     gap,
-    limits: known ? steepest.ci
+    limits: known ? series.steepest.ci
       : [Math.max(gap - half, -forecast), Math.min(gap + half, 1 - forecast)],
   };
 }
@@ -79,7 +90,7 @@ function sentence(range) {
     : `off by ${points(range.gap)} points, which could be noise`;
   const limits = sure && range.gap < 0 ? [-high, -low] : [low, high];
   return [
-    `Scores ${writeScore(range.low)} to ${writeScore(range.high)}, ` +
+    `Scores ${writeScores(range)}, ` +
     `${count(range.n)} prediction${range.n === 1 ? "" : "s"}: mean forecast ${percent(range.forecast)}, ` +
     `mean outcome ${percent(range.happened)}, `,
     off,
@@ -144,12 +155,13 @@ function secantTool() {
     });
     parts.whole.setAttribute("aria-valuenow", Math.round(50 * (left + right)));
     parts.whole.setAttribute(
-      "aria-valuetext", `scores ${writeScore(range.low)} to ${writeScore(range.high)}`);
+      "aria-valuetext", `scores ${writeScores(range)}`);
     const [number, words] = $("caliper-text").children;
     number.textContent = range.gap === 0 ? "even" : signed(range.gap);
     words.textContent = range.gap === 0 ? "" : ` points, ${wayOff(range)}`;
     // A range narrower than its text has it on the side with more room.
     $("caliper-text").dataset.side = left + right > 1 ? "left" : "right";
+    $("caliper-text").style.setProperty("--middle", (left + right) / 2);
     for (const each of [$("tool"), $("secant-line"), $("readout")]) each.dataset.mood = mood(range);
     document.querySelectorAll("#presets button").forEach((button) => {
       const here = Number(button.dataset.from) === ends[0] && Number(button.dataset.to) === ends[1];
@@ -267,16 +279,18 @@ function secantTool() {
     const { intervals, worst, steepest } = series;
     const found = intervals.length ? intervals : worst.n ? [worst] : [];
     const named = found.map((each) => [intervals.length ? "" : "Largest deviation, ", placeOf(each)]);
-    const same = (each) => each.low === steepest.low && each.high === steepest.high;
-    if (steepest && !found.some(same)) named.push(["Steepest, ", placeOf(steepest)]);
+    const apart = steepest && !isFound(series, steepest);
+    if (apart) named.push(["Steepest, ", placeOf(steepest), steepest.at_least]);
     named.push(["All predictions", [0, last()]]);
-    const buttons = named.map(([what, [i, j]], number) => {
+    const buttons = named.map(([what, [i, j], least], number) => {
       const button = document.createElement("button");
       const range = between(series, i, j);
       const scores = number === named.length - 1 ? ""
-        : `${writeScore(range.low)} to ${writeScore(range.high)}`;
+        : writeScores(range);
+      const size = range.gap === 0 ? "" : `${signed(range.gap)} points, `;
+      const off = least === undefined ? size : `\u2265 ${points(least)} points, `;
       button.type = "button";
-      button.textContent = `${what}${scores}: ${range.gap === 0 ? "" : `${signed(range.gap)}, `}${wayOff(range)}`;
+      button.textContent = `${what}${scores}: ${off}${wayOff(range)}`;
       button.dataset.from = i;
       button.dataset.to = j;
       button.dataset.mood = mood(range);

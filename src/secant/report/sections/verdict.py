@@ -24,12 +24,23 @@ _DASH = "\N{EN DASH}"
 
 
 def verdicts(
-    names: Sequence[str], results: Sequence[Calibration], tables: Sequence[Table]
+    names: Sequence[str],
+    results: Sequence[Calibration],
+    tables: Sequence[Table],
+    *,
+    compared: Sequence[str] = (),
+    gate: Sequence[str] = (),
 ) -> Markup:
-    """Return the answer about all models, and about their groups."""
-    answers = [_alone(result) for result in results] if len(results) == 1 else []
+    """Return the answer about all models, and about their groups.
+
+    ``compared`` says how models compare with each other, ``gate`` how all stand with a gate.
+    """
+    gates = [tag("p", words, class_="verdict gate") for words in gate]
+    answers = gates
+    if len(results) == 1:
+        answers = [_alone(results[0], gates)]
     if len(results) > 1:
-        answers = [_table(names, results)]
+        answers = [_table(names, results, compared, gates)]
     words = [_groups_verdict(table) for table in tables]
     return tag("section", *answers, *words, aria_label="Verdict", class_="verdicts")
 
@@ -43,8 +54,8 @@ def _groups_verdict(table: Table) -> Markup:
 # --- one model ------------------------------------------------------------------------------------
 
 
-def _alone(result: Calibration) -> Markup:
-    notes = [*filter(None, [verdict.what_now(result)]), *verdict.notes(result)]
+def _alone(result: Calibration, gates: Sequence[Markup]) -> Markup:
+    notes = _notes(result)
     return tag(
         "article",
         tag(
@@ -53,10 +64,16 @@ def _alone(result: Calibration) -> Markup:
             f" {verdict.where(result, farthest=False)}",
             class_="verdict",
         ),
+        *gates,
         strip(_figures(result)),
         tag("ul", *(tag("li", each) for each in notes), class_="details") if notes else None,
         class_="card",
     )
+
+
+def _notes(result: Calibration) -> list[str]:
+    """Return what usually helps, and what to keep in mind."""
+    return [*filter(None, [verdict.what_now(result)]), *verdict.notes(result)]
 
 
 def _figures(result: Calibration) -> list[tuple[str, str, str]]:
@@ -77,6 +94,8 @@ def _steepest(result: Calibration) -> tuple[str, str, str]:
     label, steepest = "Steepest place", result.steepest
     if steepest is None:
         why = "not certain where" if result.found else "nothing is off beyond noise"
+        if result.n_forbidden and not result.found:
+            why = f"but for {verdict.impossible(result)}, {why}"
         return label, "none shown", why
     return label, _at_least(steepest), f"{steepest.direction}, {scores(steepest)}"
 
@@ -98,18 +117,23 @@ def _part(score: Score) -> str:
 # --- several models -------------------------------------------------------------------------------
 
 
-def _table(names: Sequence[str], results: Sequence[Calibration]) -> Markup:
+def _table(
+    names: Sequence[str],
+    results: Sequence[Calibration],
+    compared: Sequence[str],
+    gates: Sequence[Markup],
+) -> Markup:
     """Return one row a model, the best first."""
     order = sorted(range(len(results)), key=lambda number: results[number].ecce_r.value)
-    columns = ["shape", "ECCE-R", "limits", "steepest", "Brier score", "of it miscalibration"]
-    columns += ["log loss"]
+    columns = ["shape", "ECCE-R", "limits", "P", "steepest", "Brier score"]
+    columns += ["of it miscalibration", "log loss"]
     head = [tag("th", each, scope="col", class_=_kind(each)) for each in columns]
     body = [
         tag(
             "tr",
             tag("th", caption(number, names, "span"), scope="row"),
             *(
-                tag("td", cell, class_=_kind(column))
+                tag("td", cell, class_=_kind(column), data_label=column)
                 for column, cell in zip(columns, _cells(results[number]), strict=True)
             ),
         )
@@ -118,10 +142,11 @@ def _table(names: Sequence[str], results: Sequence[Calibration]) -> Markup:
     notes = [
         tag("li", name(names[number]), f": {each}")
         for number in order
-        for each in verdict.notes(results[number])
+        for each in _notes(results[number])
     ]
     return join(
-        tag("p", _best(names, results, order), class_="verdict"),
+        tag("p", _best(names, results, order, compared), class_="verdict"),
+        *gates,
         tag(
             "div",
             tag(
@@ -136,9 +161,7 @@ def _table(names: Sequence[str], results: Sequence[Calibration]) -> Markup:
 
 
 def _kind(column: str) -> str | None:
-    if column == "shape":
-        return None
-    return "number" if column in ("ECCE-R", "Brier score") else "number minor"
+    return None if column == "shape" else "number"
 
 
 def _cells(result: Calibration) -> list[str]:
@@ -146,9 +169,10 @@ def _cells(result: Calibration) -> list[str]:
     low, high = result.ecce_r.ci
     steepest = result.steepest
     return [
-        in_short(result),
+        _shape(result),
         metric(result.ecce_r.value),
         f"{metric(low)} to {metric(high)}",
+        pvalue(result.ecce_r).removeprefix("= "),
         _DASH if steepest is None else _at_least(steepest),
         _DASH if brier is None else metric(brier.value),
         _DASH if brier is None else _part(brier),
@@ -156,17 +180,27 @@ def _cells(result: Calibration) -> list[str]:
     ]
 
 
-def _best(names: Sequence[str], results: Sequence[Calibration], order: Sequence[int]) -> Markup:
-    """Say which model has the smallest ECCE-R and how many were found to be off."""
+def _shape(result: Calibration) -> str:
+    """Return the shape of what was found, in a few words."""
+    nothing = not (result.found or result.n_forbidden)
+    return "none found beyond noise" if nothing else in_short(result)
+
+
+def _best(
+    names: Sequence[str],
+    results: Sequence[Calibration],
+    order: Sequence[int],
+    compared: Sequence[str],
+) -> Markup:
+    """Say how many models were found to be off, and which is closest to calibration."""
     off = sum(result.found for result in results)
     every = len(results)
     found = f"{off} of {every}" if off else f"None of {every}"
     verb = "is" if off < 2 else "are"
     levels = {level(1 - result.confidence_level) for result in results}
     at = f" at {levels.pop()}" if len(levels) == 1 else ""
+    best = (*(f" {words}" for words in compared),)
     return join(
         tag("strong", f"{found} models {verb} found to be miscalibrated{at}."),
-        " The smallest ECCE-R has ",
-        name(names[order[0]]),
-        ".",
+        *(best or (" ", name(names[order[0]]), " has the smallest ECCE-R.")),
     )
