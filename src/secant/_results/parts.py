@@ -382,7 +382,9 @@ class ECE(Shown):
 
     def __str__(self) -> str:
         name = "Squared ECE" if self.squared else "ECE"
-        words = f"{name} {metric(self.value)} ({self.n_bins:,} {self.strategy} bins, {self.norm})"
+        bins = "bins of equal width" if self.strategy == "uniform" else "quantile bins"
+        norm = "" if self.norm == "l1" else f", norm {self.norm}"
+        words = f"{name} {metric(self.value)} ({self.n_bins:,} {bins}{norm})"
         if self.noise_floor is not None:
             words += f"; calibrated predictions give about {metric(self.noise_floor)}"
         if self.debiased is not None:
