@@ -58,7 +58,7 @@ from secant._results.parts import (
     score_of,
 )
 from secant.errors import Argument, InputError, SecantError
-from secant.sources.rows import RowSource, in_memory
+from secant.sources.rows import in_memory
 
 if TYPE_CHECKING:
     import os
@@ -720,10 +720,12 @@ class Calibration:
 
     @cached_property
     def _row_sums(self) -> ScoreSums:
-        if not isinstance(self._source, RowSource):
+        source: Any = self._source
+        if not hasattr(source, "score_sums"):
             raise _gone()
-        self._source.recheck()
-        sums, blocks = self._source.score_sums(), self._blocks
+        source.recheck()
+        sums: ScoreSums = source.score_sums()
+        blocks = self._blocks
         before = float(blocks.up.sum() + blocks.down.sum())
         if not math.isclose(sums.residual, before, rel_tol=1e-9):
             raise _changed()
