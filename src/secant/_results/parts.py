@@ -79,6 +79,8 @@ class Statistic(Shown):
         Certified limits of the P-value, where the method gives any.
     ci : tuple of float
         Confidence interval of the metric's true value.
+    name : str
+        What the metric is called.
     """
 
     __module__ = "secant"
@@ -90,6 +92,7 @@ class Statistic(Shown):
     method: str
     bracket: tuple[float, float] | None
     ci: tuple[float, float]
+    name: str = ""
 
     def to_dict(self) -> dict[str, Any]:
         """Return the numbers as plain JSON; what is not finite becomes None."""
@@ -99,7 +102,8 @@ class Statistic(Shown):
         sigma = f" = {metric(self.normalized)} sigma" if math.isfinite(self.normalized) else ""
         low, high = (metric(limit) for limit in self.ci)
         obtained = f"P {pvalue(self)}, {method(self.method)}"
-        return f"{metric(self.value)}{sigma} ({obtained}; limits {low} to {high})"
+        named = f"{self.name} {metric(self.value)}".lstrip()
+        return f"{named}{sigma} ({obtained}; limits {low} to {high})"
 
 
 class Words(str):

@@ -691,6 +691,8 @@ def groups_words(result: Assessments) -> list[str]:
             f"Every number in {visible(result.by[0])} is a group of its own. To look at ranges of "
             "it, search it for segments, or group by a column of ranges."
         )
+    if result.why_holm and result.searched:
+        words.append(f"Westfall and Young's correction, {result.why_holm}, may find more.")
     if result.not_searched:
         words.append(f"Not searched: {'; '.join(result.not_searched)}.")
     return words
@@ -717,7 +719,7 @@ def groups_table(
     Without ``ranges`` the verdicts do not say over which scores.
     """
     header = [*map(visible, result.by), "predictions", "forecast", "outcome", "ECCE-R", "sigma"]
-    rows = [_group_cells(row, len(result.by), ranges=ranges) for row in result.rows[:most]]
+    rows = [_group_cells(result, row, ranges=ranges) for row in result.rows[:most]]
     return [*header, "adjusted P", "verdict"], rows
 
 
@@ -732,16 +734,16 @@ def group(row: Group) -> str:
     )
 
 
-def _group_cells(row: Group, names: int, *, ranges: bool) -> list[str]:
+def _group_cells(groups: Assessments, row: Group, *, ranges: bool) -> list[str]:
     result = row.calibration
     return [
-        *(group_name(part) for part in (row.key if names > 1 else (row.key,))),
+        *(group_name(part) for part in (row.key if len(groups.by) > 1 else (row.key,))),
         f"{result.n:,}",
         percent(result.mean_score),
         percent(result.base_rate),
         metric(result.ecce_r.value),
         metric(result.ecce_r.normalized),
-        adjusted_pvalue(row),
+        adjusted_pvalue(row, groups.draws),
         _group_words(row, ranges=ranges),
     ]
 
