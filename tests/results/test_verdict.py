@@ -598,18 +598,3 @@ def test_words_say_why_segments_were_not_drawn(tmp_path):
     asked = {"data": file, "features": ["half"]}
     assert said in str(secant.assess_segments("y", "p", **asked))
     assert said not in str(secant.assess_segments("y", "p", **asked, adjust="holm"))
-
-
-def test_the_smallest_p_value_that_joint_draws_can_give_is_an_upper_limit():
-    rng = np.random.default_rng(0)
-    p = rng.random(2000)
-    y = (rng.random(2000) < p).astype(int)
-    probs = np.column_stack([1 - p**3, p**3])
-    found = secant.assess_classes(y, probs, kind="one-vs-rest", draws=99)
-    header, rows = verdict.groups_table(found)
-    assert {row[header.index("adjusted P")] for row in rows} == {"<= 0.01"}
-    features = {"half": np.repeat(["a", "b"], 1000)}
-    found = secant.assess_segments(y, p**3, features=features, draws=99)  # exact, not drawn
-    header, rows = verdict.groups_table(found)
-    assert len(rows)
-    assert all("<" not in row[header.index("adjusted P")] for row in rows)

@@ -719,7 +719,7 @@ def groups_table(
     Without ``ranges`` the verdicts do not say over which scores.
     """
     header = [*map(visible, result.by), "predictions", "forecast", "outcome", "ECCE-R", "sigma"]
-    rows = [_group_cells(result, row, ranges=ranges) for row in result.rows[:most]]
+    rows = [_group_cells(row, len(result.by), ranges=ranges) for row in result.rows[:most]]
     return [*header, "adjusted P", "verdict"], rows
 
 
@@ -734,16 +734,16 @@ def group(row: Group) -> str:
     )
 
 
-def _group_cells(groups: Assessments, row: Group, *, ranges: bool) -> list[str]:
+def _group_cells(row: Group, names: int, *, ranges: bool) -> list[str]:
     result = row.calibration
     return [
-        *(group_name(part) for part in (row.key if len(groups.by) > 1 else (row.key,))),
+        *(group_name(part) for part in (row.key if names > 1 else (row.key,))),
         f"{result.n:,}",
         percent(result.mean_score),
         percent(result.base_rate),
         metric(result.ecce_r.value),
         metric(result.ecce_r.normalized),
-        adjusted_pvalue(row, groups.draws),
+        adjusted_pvalue(row),
         _group_words(row, ranges=ranges),
     ]
 

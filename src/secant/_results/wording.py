@@ -168,21 +168,15 @@ def _is_smallest(statistic: Statistic) -> bool:
     return math.isclose(statistic.pvalue * (int(draws) + 1), 1.0, rel_tol=1e-9)
 
 
-def adjusted_pvalue(row: Group, draws: int | None = None) -> str:
-    """Write what became of the P-value of a group when it was adjusted for the others.
-
-    ``draws`` is how often all outcomes were drawn for that, if they were.
-    """
+def adjusted_pvalue(row: Group) -> str:
+    """Write what became of the P-value of a group when it was adjusted for the others."""
     value, log10, statistic = row.adjusted_pvalue, row.log10_pvalue, row.calibration.ecce_r
     # A multiple of "below 1e-300" is no more than an upper limit either.
     if _only_bounded(statistic) and 0 < value < 1e-200:
         return f"< 1e{math.ceil(math.log10(value))}"
     if value > 1e-300:
         written = plain_pvalue(value, drawn=statistic.method.endswith(_DRAWN))
-        smallest = _is_smallest(statistic)
-        if draws is not None:  # P-values may also be smaller: exact, and adjusted otherwise
-            smallest = math.isclose(value * (draws + 1), 1.0, rel_tol=1e-9)
-        return f"<= {written}" if value < 1 and smallest else written
+        return f"<= {written}" if value < 1 and _is_smallest(statistic) else written
     return _tiny(log10)
 
 
