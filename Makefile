@@ -13,7 +13,7 @@ PIP_FLAGS := -qq --disable-pip-version-check --no-input
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test test-oldest fuzz lint format hooks bench bench-peers clean
+.PHONY: help demo test test-oldest test-cuda fuzz lint format hooks bench bench-peers clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' Makefile | expand -t 22
@@ -28,6 +28,9 @@ test: $(VENV)/.test ## run all tests and docstring examples; a missing library i
 test-oldest: $(OLDEST)/.test ## run the tests with numpy alone, at its oldest supported version
 	@$(OLDEST)/bin/python -c 'import numpy, sys; print("numpy", numpy.__version__, "alone, Python", sys.version.split()[0])'
 	SECANT_REQUIRE_ALL=0 SECANT_HYPOTHESIS=ci $(OLDEST)/bin/python -m pytest $(ARGS)
+
+test-cuda: ## run the tests that need a GPU, with the python that has torch, CuPy and pytest: make PYTHON=... test-cuda
+	PYTHONPATH=src SECANT_REQUIRE_ALL=0 $(PYTHON) -m pytest -m cuda tests/sources/tensors $(ARGS)
 
 lint: $(VENV)/.lint ## check style, layout, types, spelling, workflows and the rules of the house
 	$(VENV)/bin/ruff check .
@@ -101,7 +104,7 @@ $(VENV)/.test: $(VENV)/.core
 	$(call need_program,chromium,chromium,to open reports in)
 	$(call need_program,java,default-jre-headless,to run Spark)
 	$(call need_program,postgres,postgresql,to ask a real server)
-	@echo "Installing the test tools, oracles, data frame libraries and engines into $(VENV)"
+	@echo "Installing the test tools, oracles, data frame libraries, engines and torch into $(VENV)"
 	@$(VENV)/bin/python -m pip install $(PIP_FLAGS) -c constraints.txt -e '.[all]' --group test
 	@touch $@
 

@@ -14,6 +14,7 @@ NEEDED = {
     ],
     "click": ["secant/cli"],
     "narwhals": ["secant/sources/engines"],
+    "torchmetrics": ["secant/torch.py"],
 }
 
 collect_ignore: list[str] = []

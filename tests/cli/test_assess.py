@@ -166,7 +166,11 @@ def test_infinite_groups_are_json(tmp_path):
         ((), 0, None),
         (("--alpha", "0.01"), 1, "Gate crossed: ECCE-R"),
         (("--max-ecce-r", "0.02"), 1, "Gate crossed: ECCE-R"),
-        (("--alpha", "0.01", "--max-ecce-r", "0.5"), 0, "Detectable, and within your tolerance"),
+        (
+            ("--alpha", "0.01", "--max-ecce-r", "0.5"),
+            0,
+            "Gate passed: miscalibrated, but by less than you tolerate. ECCE-R",
+        ),
         (
             ("--alpha", "0.01", "--max-ecce-r", "0.02", "--y-prob", "better"),
             1,
@@ -175,8 +179,8 @@ def test_infinite_groups_are_json(tmp_path):
         (("--alpha", "1e-300"), 0, "Gate passed"),
         (("--max-miscalibration", "0.02"), 1, "points are tolerated (P = "),
         (("--max-miscalibration", "0.5"), 0, "no range of scores is shown to be off by more than"),
-        (("--within", "0.5"), 0, "Gate passed: within 0.5, as far as 95% goes: ECCE-R is between"),
-        (("--within", "0.001"), 1, "Gate crossed: beyond 0.001, as far as 95% goes: ECCE-R is"),
+        (("--within", "0.5"), 0, "(95% limit), 0.5 is allowed."),
+        (("--within", "0.001"), 1, "(95% limit), 0.001 is allowed."),
         (
             ("--within", "0.02", "--y-prob", "better"),
             1,
@@ -226,7 +230,7 @@ def test_impossible_outcomes_cross_the_gate_whatever_the_pvalue(tmp_path):
         shown = assess(file, "--max-ecce-r", "0.5", "--by", "g", *more)
         assert shown.exit_code == 0, shown.output
         words = " ".join(shown.output.split())
-        assert "Detectable, and within your tolerance" in words
+        assert "Gate passed: miscalibrated, but by less than you tolerate. ECCE-R" in words
         assert "Gate passed by the only group" in words
 
 

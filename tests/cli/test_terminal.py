@@ -127,3 +127,22 @@ def test_of_many_groups_the_first_are_shown(monkeypatch, capsys):
     shown = capsys.readouterr().out
     assert sum(name in shown for name in names) == 20
     assert "... and 3 more groups; --json and --html show all" in shown
+
+
+@pytest.mark.parametrize("width", [60, 80, 100, 120, 300])
+def test_what_a_table_has_no_room_for_is_named(file, width):
+    models = ("--y-prob", "better")
+    for options, columns in (
+        (models, ["95% limits", "P", "Brier", "miscalibration", "log loss"]),
+        (("--by", "segment"), ["predictions", "forecast", "outcome", "ECCE-R", "sigma"]),
+    ):
+        shown = assess(file, *NAMED, *options, env={"COLUMNS": str(width)}).output
+        lines = shown.splitlines()
+        table = next(n for n, line in enumerate(lines) if line.startswith(("model ", "segment ")))
+        header = lines[table].split()
+        words = " ".join(shown.split())
+        lacking = words.partition("No room for ")[2].partition(": a wider terminal")[0].split(", ")
+        for column in columns:
+            assert (column.split()[-1] in header) != (column in lacking)
+        if width in (60, 300):
+            assert ("No room for" in words) == (width == 60)

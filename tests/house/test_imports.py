@@ -17,7 +17,8 @@ from helpers import PACKAGE, ROOT
 # room imports form no circle. A new room is placed here, as early as it can be.
 ROOMS = (
     *("errors", "_base", "null", "_input", "_blocks", "sources", "_metrics", "_inference"),
-    *("_results", "_api", "_drawing", "plot", "__init__", "report", "testing", "paper", "cli"),
+    *("_results", "_api", "_drawing", "plot", "torch", "__init__", "report"),
+    *("testing", "paper", "cli"),
     "__main__",
 )
 RANK = {room: rank for rank, room in enumerate(ROOMS)}
@@ -32,6 +33,7 @@ DOORS = {
 # a one only inside a function, so nothing of the library loads these by itself.
 LIBRARIES = {
     "cli": {"click"},  # commands are made by its decorators; only __main__ stands above
+    "torch": {"torch", "torchmetrics"},  # a metric is a class of torchmetrics
     "sources.engines": {"narwhals"},  # questions to an engine are expressions of narwhals
 }
 

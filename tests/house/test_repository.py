@@ -139,7 +139,8 @@ def test_every_extra_and_group_is_pinned_for_development():
 def test_extras_are_for_users_and_groups_for_development():
     tables = pyproject()
     extras = tables["project"]["optional-dependencies"]
-    assert set(extras) >= {"all", "cli", "fast", "files", "frames", "imagenet", "paper", "plot"}
+    assert set(extras) >= {"all", "cli", "cuda", "fast", "files", "frames", "imagenet"}
+    assert set(extras) >= {"paper", "plot", "torch"}
     assert not set(extras) & set(tables["dependency-groups"])
 
 

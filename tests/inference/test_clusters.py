@@ -157,6 +157,16 @@ def test_fewer_than_fifty_are_called_approximate(count):
     assert len(list(clusters.warnings(found))) == (count < FEW)
 
 
+@pytest.mark.parametrize(("outbreaks", "told"), [(5, True), (30, False)])
+def test_a_few_clusters_that_decide_are_told_of(outbreaks, told):
+    each = np.arange(60)
+    gain = np.where(each < outbreaks, 10.0, -0.1)
+    found = flip(ClusterSums(each, 0 * each, 0 * each + 200, gain), 12000.0, plan(1, 0.95))
+    assert ("A few clusters" in " ".join(clusters.warnings(found))) == told
+    mirrored = flip(ClusterSums(each, 0 * each, 0 * each + 200, -gain), 12000.0, plan(1, 0.95))
+    assert mirrored.skew == -found.skew
+
+
 def made(**changed):
     drawn = np.arange(1.0, 1000.0)
     usual = {"n_clusters": 60, "r": Estimate(0.03, 29, 999), "mad": Estimate(0.3, 100, 333)}

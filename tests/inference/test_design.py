@@ -33,6 +33,23 @@ def test_where_limits_are_computed_and_nowhere_else():
         secant.assess_by(y, p, np.zeros(60), sample_weight=weights)
 
 
+def test_comparisons_and_scans_refuse_them_too():
+    y, p = rows(50, 60)
+    weights = np.where(y, 1, 20)
+    with pytest.raises(InputError, match="one number for each outcome"):
+        secant.compare_models(y, p, p**2, sample_weight=weights)
+    with pytest.raises(InputError, match="one number for each outcome"):
+        secant.scan(y, p, sample_weight=weights)
+
+
+@pytest.mark.parametrize("spread", [1e-9, 1e-5, 3e-5, 1e-4, 5e-4])
+def test_weights_that_hardly_vary_are_innocent(spread):
+    y, p = rows(500, 500)
+    weights = 1 + spread * np.random.default_rng(1).random(1000)
+    result = secant.assess(y, p, sample_weight=weights, method="asymptotic")
+    assert not any("for each outcome" in line for line in result.warnings)
+
+
 @pytest.mark.parametrize(("n0", "n1"), [(50, 9), (9, 50), (2, 2)])
 def test_few_rows_are_a_warning(n0, n1):
     y, p = rows(n0, n1)

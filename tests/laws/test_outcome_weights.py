@@ -150,8 +150,8 @@ def test_calibrated_rows_kept_by_outcome_are_not_rejected_and_others_are():
 
 @pytest.mark.parametrize(
     "bad",
-    [(0, 1), (1, 0), (-1, 1), (math.nan, 1), (1, math.inf), (1,), (1, 2, 3), "20,1", 20, (1, "a"),
-     (True, 2), {0: 1, 1: 2}, (1e10, 1)],
+    [(0, 1), (1, 0), (-1, 1), (math.nan, 1), (1, math.nan), (1, math.inf), (1,), (1, 2, 3), "20,1",
+     20, (1, "a"), (True, 2), {0: 1, 1: 2}, (1e10, 1)],
     ids=repr,
 )  # fmt: skip
 def test_what_cannot_be_weights_of_outcomes(bad):

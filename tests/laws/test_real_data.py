@@ -159,7 +159,7 @@ def test_forecasts_that_were_certain(data):
     y, p, w = data
     result = secant.assess(y, p, sample_weight=w)
     assert result.forbidden == tuple(np.flatnonzero(np.abs(y - p) == 1).tolist())
-    assert ("had a score of exactly 0 or 1" in str(result)) == bool(result.forbidden)
+    assert ("of exactly 0 or 1 w" in str(result)) == bool(result.forbidden)
 
 
 def test_survey_weights(read):

@@ -7,6 +7,9 @@ import pytest
 
 import secant
 from secant._results.gate import Gate
+from secant._results.wording import metric
+
+TOLERATED = "Gate passed: miscalibrated, but by less than you tolerate."
 
 
 def predictions(n, shift, seed=0):
@@ -46,7 +49,7 @@ def test_at_a_limit_chance_is_ruled_out_and_the_deviation_tolerated():
 def test_words_when_detectable_and_within_tolerance():
     y, p = predictions(200_000, 0.005)
     words = Gate(0.01, 0.02).judge(secant.assess(y, p)).words
-    assert words.startswith("Detectable, and within your tolerance: ECCE-R 0.00")
+    assert words.startswith(f"{TOLERATED} ECCE-R 0.00")
     assert "n = 200,000" in words
     assert (
         Gate(0.01, 0.02).judge(secant.assess([0, 1], [0.4, 0.6])).words.startswith("Gate passed:")
@@ -87,7 +90,7 @@ def with_an_impossible_event():
 
 @pytest.mark.parametrize(
     ("max_ecce_r", "crossed", "stands"),
-    [(0.0, True, "Gate crossed"), (0.5, False, "Detectable, and within your tolerance")],
+    [(0.0, True, "Gate crossed:"), (0.5, False, TOLERATED)],
 )
 def test_an_impossible_outcome_is_beyond_chance_whatever_the_pvalue(max_ecce_r, crossed, stands):
     y, p = certain_and_right()
@@ -101,7 +104,7 @@ def test_an_impossible_outcome_is_beyond_chance_whatever_the_pvalue(max_ecce_r, 
     assert result.ecce_r.pvalue > 0.01
     assert gate.crossed(result) is crossed
     words = gate.judge(result).words
-    assert words.startswith(f"{stands}: ECCE-R 0.0")
+    assert words.startswith(f"{stands} ECCE-R 0.0")
     assert words.endswith(
         "; 1 wrong score of exactly 0 or 1 rules out chance, whatever the P-value."
     )
@@ -253,7 +256,14 @@ def test_within_has_three_answers_and_passes_by_one(n, shift, within, answer):
     again = secant.assess(*predictions(n, shift), confidence_level=0.95)
     assert judged.interval == again.ecce_r.ci
     assert judged.to_dict()["interval"] == list(again.ecce_r.ci)
-    assert "as far as 95% goes: ECCE-R is between" in judged.words
+    low, high = map(metric, again.ecce_r.ci)
+    words = {
+        "within": f"Gate passed: ECCE-R is at most {high} (95% limit), {within:g} is allowed.",
+        "beyond": f"Gate crossed: ECCE-R is at least {low} (95% limit), {within:g} is allowed.",
+        "not enough data": f"Gate crossed: too few predictions to show that ECCE-R is at most "
+        f"{within:g}; it is between {low} and {high} (95% limits).",
+    }
+    assert judged.words == words[answer]
 
 
 def test_a_limit_that_is_not_given_is_not_judged():
@@ -302,8 +312,8 @@ def test_groups_are_judged_by_every_limit():
     assert set(stands.crossing) == {"high", "few"}
     assert stands.words == (
         "Gate crossed by 1 of 3 groups: high (10.0 points over any range, level 0.01, adjusted "
-        "P-values). Gate crossed by 1 of 3 groups: few (shown to be within 0.05, level 0.01). Of 1 "
-        "of them there are too few predictions."
+        "P-values). Gate crossed: 1 of 3 groups is not shown to be within 0.05, few (level 0.01); "
+        "it has too few predictions."
     )
 
 

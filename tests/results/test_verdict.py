@@ -13,6 +13,7 @@ from helpers import ROOT
 from samples import ORDINARY, RELATIVE, every_case, miscalibrated, predictions
 from secant import null
 from secant._results import verdict
+from secant._results.wording import metric, points
 from secant.paper import synthetic
 
 
@@ -36,14 +37,15 @@ FURTHER = re.compile(
     rf"\(({NUMBER}) to ({NUMBER}); ({NUMBER})\)"
 )
 SOMEWHERE = re.compile(
-    r"^Miscalibrated(?:; [\d,]+ scores? of exactly 0 or 1 w(?:as|ere) wrong)?\. These data do not "
+    r"^Miscalibrated(?:; [\d,]+ scores? of exactly 0 or 1 w(?:as|ere) wrong)?\. (?:The event "
+    r"[a-z0-9, ]+\. Beyond that these|These) data do not "
     r"show for certain where; the largest deviation is over "
-    rf"scores (?:of )?({NUMBER})(?: to ({NUMBER}))?, which were {POINTS} \(([\d.]+%) "
-    rf"limits ({NUMBER}) to ({NUMBER}); ({NUMBER}) predictions?\)\.\n"
+    rf"scores (?:of )?({NUMBER})(?: to ({NUMBER}))?, which were {POINTS} "
+    rf"\(([\d.]+%) limits ({NUMBER}) to ({NUMBER}); ({NUMBER}) predictions?\)\.\n"
 )
 DECIDES = re.compile(
     rf"ECCE-R ({NUMBER}) = ({NUMBER}) sigma, calibrated predictions give about ({NUMBER}) "
-    rf"\(P (?:=|<) ({NUMBER}(?: to {NUMBER})?), (exact|drawn|large-sample)\)\.$",
+    rf"\(P (?:=|<=?) ({NUMBER}(?: to {NUMBER})?), (exact|drawn|large-sample)\)\.$",
     re.MULTILINE,
 )
 CERTAIN = re.compile(
@@ -194,7 +196,7 @@ def test_very_little_is_called_so_and_is_a_setting():
     assert "What usually helps" not in text
     assert verdict.headline(result, verdict.Little(0.0035, 0.02)) == "Miscalibrated: too high"
     assert verdict.headline(result, verdict.Little(0.006, 0.0)) == "Miscalibrated: too high"
-    assert verdict.tolerated(None, None) is verdict.LITTLE
+    assert verdict.tolerated(None, None) == verdict.LITTLE
     for limits in ((0.02, None), (None, 0.2)):
         said = verdict.headline(result, verdict.tolerated(*limits))
         assert said == "Miscalibrated within your tolerance: too high"
@@ -395,7 +397,13 @@ def test_a_range_is_named_exactly_if_it_is_among_those_found(data):
     result = secant.assess(y, p, sample_weight=w, weight_kind=kind, confidence_level=0.5)
     named = bool(FIRST.search(str(result)))
     assert named == bool(result.intervals)
-    assert bool(SOMEWHERE.search(str(result))) == (result.found and not named)
+    only_certainties = result.found and not named and result.sigma == 0
+    assert bool(SOMEWHERE.search(str(result))) == (
+        result.found and not named and not only_certainties
+    )
+    if only_certainties:
+        assert result.n_forbidden
+        assert " of exactly " in result.to_dict()["where"]
     assert result.to_dict()["where"] in " ".join(str(result).split())
 
 
@@ -468,3 +476,125 @@ def test_the_verdict_follows_the_pvalue():
     assert strict.to_dict()["verdict"] == "No miscalibration found"
     assert loose.to_dict()["verdict"].startswith("Miscalibrated")
     assert strict.ecce_r.pvalue == loose.ecce_r.pvalue == pvalue
+
+
+def test_calibration_that_is_shown_up_to_a_tolerance_is_the_headline():
+    rng = np.random.default_rng(0)
+    p = rng.random(6000)
+    good = secant.assess(rng.random(6000) < p, p)
+    off = secant.assess(rng.random(6000) < p, 1 / (1 + ((1 - p) / p) ** 2))
+    asked = verdict.tolerated(None, None, 0.9, 0.99)
+    low, high = map(metric, off.ecce_r_interval(0.99))
+    assert verdict.headline(off, asked) == (
+        f"Calibrated within 0.9, as far as 99% goes: ECCE-R is between {low} and {high}; beyond "
+        "chance it is too extreme"
+    )
+    first, *_ = verdict.lines(good, verdict.tolerated(None, None, 0.05))
+    assert first.startswith("Calibrated within 0.05, as far as 95% goes: ECCE-R is between ")
+    assert "would almost surely" not in first
+    assert verdict.headline(good, verdict.tolerated(None, None, 0.001)) == (
+        "No miscalibration found, but not shown to be calibrated within 0.001"
+    )
+    assert verdict.headline(off, verdict.tolerated(None, None, 0.001)).startswith("Miscalibrated")
+
+
+def test_what_is_tolerated_is_not_called_a_trifle():
+    rng = np.random.default_rng(0)
+    p = rng.random(6000)
+    result = secant.assess(rng.random(6000) < p, 1 / (1 + ((1 - p) / p) ** 2))
+    for asked in (verdict.tolerated(0.1, None), verdict.tolerated(None, 0.5)):
+        said = "\n".join(verdict.lines(result, asked))
+        assert said.startswith("Miscalibrated within your tolerance: too extreme")
+        assert "only" not in said
+        assert "show even that" not in said
+        assert "What usually helps" in said
+
+
+@pytest.mark.parametrize(
+    ("y", "p", "words"),
+    [
+        ([0], [1.0], "The event did not happen after the only score of exactly 1."),
+        (
+            [0] * 499 + [1] * 502,
+            [0.0] * 500 + [1.0] * 501,
+            "The event happened after 1 of 500 scores of exactly 0.",
+        ),
+        (
+            [1, 0, 0, 1, 0, 1],
+            [0.0, 0.0, 0.0, 1.0, 1.0, 1.0],
+            (
+                "The event happened after 1 of 3 scores of exactly 0 and did not happen after "
+                "1 of 3 scores of exactly 1."
+            ),
+        ),
+    ],
+)
+def test_wrong_certainties_are_named_where_they_are_all_there_is(y, p, words):
+    result = secant.assess(y, p)
+    assert verdict.where(result) == words
+    assert "not show for certain" not in str(result)
+    assert "predicted classes" in str(result)
+
+
+def test_details_say_what_the_short_form_says_and_nothing_twice():
+    rng = np.random.default_rng(0)
+    p = rng.random(6000)
+    y = rng.random(6000) < p
+    for scores in (p, 1 - p, (p > 0.5).astype(float), p**2):
+        result = secant.assess(y, scores)
+        details = str(result.details)
+        assert verdict.what_now(result) in details
+        said = [line.split(": ", 1)[-1] for line in details.splitlines()]
+        assert len(set(said)) == len(said)
+        assert details.count("Brier score") == 1
+
+
+def test_noise_is_not_called_miscalibration():
+    result = secant.assess([1], [0.3])
+    assert not result.found
+    assert "Brier score 0.490; log loss 1.20." in str(result)
+    assert "is miscalibration" not in str(result)
+
+
+def test_both_directions_of_a_group_are_named():
+    rng = np.random.default_rng(0)
+    p = rng.random(6000)
+    y, hot = rng.random(6000) < p, 1 / (1 + ((1 - p) / p) ** 2)
+    groups = secant.assess_by(y, hot, np.repeat(["a", "b"], 3000))
+    segments = secant.assess_segments(y, hot, features={"half": np.repeat(["a", "b"], 3000)})
+    assert len(segments)
+    for results in (groups, segments):
+        for ranges in (True, False):
+            _, rows = verdict.groups_table(results, ranges=ranges)
+            for *_, words in rows:
+                assert words.startswith("too extreme: too low by ")
+                assert ", then too high by " in words
+                assert words.count(" over ") == 2 * ranges
+
+
+def test_the_steepest_place_within_a_range_that_is_off_the_other_way():
+    """As real forecasts had it: too low over most scores, and one score far too high."""
+    rng = np.random.default_rng(0)
+    p = rng.random(40_000)
+    y = rng.random(p.size) < np.minimum(p + 0.06, 1)
+    one = np.full(300, 0.5)
+    result = secant.assess(np.append(y, rng.random(300) < 0.1), np.append(p, one))
+    assert result.shape == "too low"
+    least = points(result.steepest.at_least)
+    words = f" But within these, scores of 0.500 are too high by at least {least} points."
+    assert verdict.where(result).endswith(words)
+
+
+def test_words_say_why_segments_were_not_drawn(tmp_path):
+    rng = np.random.default_rng(0)
+    p = rng.random(2000)
+    y, half = (rng.random(2000) < p).astype(int), np.repeat(["a", "b"], 1000)
+    options = {"features": {"half": half}}
+    said = "Westfall and Young's correction, which takes all rows in memory"
+    assert said not in str(secant.assess_segments(y, p, **options))
+    file = tmp_path / "a.csv"
+    lines = [f"{a},{b!r},{c}" for a, b, c in zip(y, p.tolist(), half, strict=True)]
+    file.write_text("\n".join(["y,p,half", *lines]))
+    asked = {"data": file, "features": ["half"]}
+    assert said in str(secant.assess_segments("y", "p", **asked))
+    assert said not in str(secant.assess_segments("y", "p", **asked, adjust="holm"))

@@ -11,7 +11,7 @@ import secant
 from samples import ORDINARY, RELATIVE
 from secant import null
 from secant._results.parts import Statistic
-from secant._results.wording import pvalue
+from secant._results.wording import pvalue, scores
 
 
 def test_a_p_value_between_limits_is_one_number():
@@ -42,3 +42,31 @@ def test_a_mantissa_has_one_digit_before_the_point(log10):
         dataclasses.replace(secant.assess(*ORDINARY).ecce_r, pvalue=0.0, log10_pvalue=log10)
     )
     assert re.fullmatch(r"= [1-9]\.\de-\d+", shown)
+
+
+@pytest.mark.parametrize("method", ["Monte Carlo, 9,999 draws", "sign flips, 9,999 draws"])
+def test_the_smallest_p_value_that_draws_can_give_is_an_upper_limit(method):
+    def written(p):
+        return pvalue(Statistic(0.1, 1, p, math.log10(p), method, None, (0, 1)))
+
+    assert written(1 / 10_000) == "<= 1.0e-04"
+    assert written(2 / 10_000) == "= 2.0e-04"
+    exact = Statistic(0.1, 1, 1e-4, -4, "exact", None, (0, 1))
+    assert pvalue(exact) == "= 1.0e-04"
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "words"),
+    [
+        (0.16, 0.999, "scores 0.160 to 0.999"),
+        (0.22, 0.22, "scores of 0.220"),
+        (0.22, 0.2203, "scores of 0.220"),
+        (1.0, 1.0, "scores of 1.000"),
+        (0.999999, 0.999999, "scores of 0.999999"),
+        (0.9996, 1.0, "scores 0.9996 to 1"),
+        (0.5, 0.99999, "scores 0.500 to 1.000"),
+    ],
+)
+def test_a_range_of_one_score_is_that_score(low, high, words):
+    worst = secant.assess(*ORDINARY).worst
+    assert scores(dataclasses.replace(worst, low=low, high=high)) == words

@@ -257,10 +257,10 @@ def assess(
         ``sample_weight``. P-values and limits then know how the rows came about.
     clusters : array-like of shape (n,), optional
         Which rows belong together: the id of the patient, customer, question or game that each
-        row is about, of any type. Rows of one cluster may depend on each other in any way,
-        clusters must be independent. P-values and limits then come from flipping the signs of
-        whole clusters at random, 999 times or more. It takes 20 clusters, and below 50 the result
-        says that it is approximate.
+        row is about, of any type. Rows of one cluster may depend on each other; clusters must be
+        independent, and many enough that none decides: an outbreak in a few of them is not seen
+        for what it is. P-values and limits then come from flipping the signs of whole clusters at
+        random. It takes 20 clusters, and below 50 the result says that it is approximate.
     pos_label : optional
         The value of ``y_true`` that counts as 1, as in scikit-learn.
     method : {"auto", "exact", "asymptotic", "monte-carlo"}
@@ -356,8 +356,9 @@ def _with_random_ties(
     source: Source, method: Method, confidence_level: float, rng: np.random.Generator | None
 ) -> Calibration:
     if not isinstance(source, RowSource):
-        keeps = " needs rows in memory or in files; an engine keeps its rows"
-        raise InputError(Argument("ties", "random"), keeps)
+        keeps = " needs rows in memory or in files; an engine keeps its rows, and a device"
+        hint = " (a tensor comes to memory as .cpu())"
+        raise InputError(Argument("ties", "random"), keeps, hint=hint)
     assert rng is not None  # noqa: S101
     blocks, totals = source.shuffled(rng)
     if method == "monte-carlo" and not totals.equal_weights:

@@ -13,6 +13,7 @@ from secant._base.writing import write_whole
 from secant._blocks.cell_sums import CellSums
 from secant._blocks.grids import DyadicGrid, FilledGrid, dyadic_grid
 from secant._inference.limits import half_width, pooled
+from secant._input.arraylike import on_a_device
 from secant._input.observations import observations
 from secant._input.options import Reading, check_level, in_units_of_the_smaller
 from secant._metrics.ecce import limits
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
     from secant._metrics.scores import Rule
     from secant._results.parts import Score
 
-__all__ = ["Bounds", "Cells"]
+__all__ = ["Bounds", "Cells", "of_sums"]
 
 _CHUNK = 1 << 17
 # With fewer cells than this a score's distance from its anchor is large enough to drift.
@@ -220,17 +221,28 @@ class Cells:
         InputError
             If anything in the batch is unusable.
         """
-        seen = observations(y_true, y_prob, sample_weight, Reading(weight_kind, pos_label))
-        batch = _empty(
-            dyadic_grid(self.n_cells), self._sums.outcome_weights, sampling=seen.sampling
-        )
-        batch.precise = self.n_cells < _FEW_CELLS
-        for chunk in seen.chunks(_CHUNK):
-            batch.add(chunk)
-        _check_number(self.n + seen.n)
+        reading = Reading(weight_kind, pos_label)
+        if on_a_device(y_true, y_prob, sample_weight):
+            from secant.sources.tensors.dyadic import add_to, rows_of  # noqa: PLC0415  (for devices)
+
+            rows = rows_of(y_true, y_prob, sample_weight, reading)
+            batch, forbidden = self._like(sampling=rows.sampling), rows.forbidden_copies
+            add_to(batch, rows)
+        else:
+            seen = observations(y_true, y_prob, sample_weight, reading)
+            batch, forbidden = self._like(sampling=seen.sampling), seen.forbidden_copies
+            for chunk in seen.chunks(_CHUNK):
+                batch.add(chunk)
+        _check_number(self.n + int(batch.count.sum()))
         # One assignment, so that an interruption leaves the old state or the new one.
         self._sums = _onto(self._sums, dyadic_grid(self.n_cells)).plus(batch)
-        self.forbidden += seen.forbidden_copies
+        self.forbidden += forbidden
+
+    def _like(self, *, sampling: bool) -> CellSums:
+        """Return empty sums, to be added to those of this state."""
+        batch = _empty(dyadic_grid(self.n_cells), self._sums.outcome_weights, sampling=sampling)
+        batch.precise = self.n_cells < _FEW_CELLS
+        return batch
 
     def merge(self, other: object) -> None:
         """Add everything another state has seen; the coarser of two grids is kept.
@@ -336,10 +348,7 @@ class Cells:
         """
         from secant._blocks.cell_file import unpack  # noqa: PLC0415  (as in save)
 
-        sums, forbidden = unpack(path)
-        state = cls(1)
-        state._sums, state.forbidden = sums, forbidden
-        return state
+        return of_sums(*unpack(path))
 
     def _blocks(self) -> tuple[Blocks, Totals]:
         if not self.n:
@@ -350,6 +359,16 @@ class Cells:
 
     def __repr__(self) -> str:
         return f"<secant.Cells: {self.n:,} predictions in {self.n_cells:,} cells>"
+
+    def _repr_html_(self) -> str:
+        return f"<div><b>Cells:</b> {self.n:,} predictions in {self.n_cells:,} cells</div>"
+
+
+def of_sums(sums: CellSums, forbidden: int) -> Cells:
+    """Return the state of sums over cells of equal width."""
+    state = Cells(1)
+    state._sums, state.forbidden = sums, forbidden  # noqa: SLF001
+    return state
 
 
 def _score(rule: Rule, total: float | None, blocks: Blocks) -> Score | None:

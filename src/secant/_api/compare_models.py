@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from secant import null
+from secant._inference.design import by_outcome
 from secant._inference.limits import half_width, noise
-from secant._inference.paired import MOST_ROWS, paired
+from secant._inference.paired import FEWEST_EVENTS, MOST_ROWS, paired
 from secant._input.options import Reading, check_level
 from secant._metrics.ecce import extremes
 from secant._results.model_comparison import ModelComparison
@@ -183,7 +184,7 @@ def compared(
 
 
 def _tested(a: Source | None, b: Source | None, level: float) -> dict[str, Any]:
-    """Return the numbers of the paired test, where rows can be had and are not too many."""
+    """Return the numbers of the paired test, where rows can be had, are enough and not too many."""
     from statistics import NormalDist  # noqa: PLC0415  (as in _noise_of_one)
 
     if not (isinstance(a, RowSource) and isinstance(b, RowSource)):
@@ -195,6 +196,9 @@ def _tested(a: Source | None, b: Source | None, level: float) -> dict[str, Any]:
         return {}  # copies of rows would have to be drawn one by one, and kept rows by another law
     if not np.array_equal(one.labels, other.labels):
         return {}  # the file has changed between two looks
+    events = int(np.count_nonzero(one.labels))
+    if min(events, len(one.labels) - events) < FEWEST_EVENTS:
+        return {}
     weights = one.weights
     used = slice(None) if weights is None or not one.has_zero_weights else weights > 0
     happened, scores_a, scores_b = (
@@ -221,7 +225,8 @@ def _named(name: str, y_true: Any, scores: Any, **opened: Any) -> Source:
 
 
 def _measured(source: Source) -> tuple[float, Totals]:
-    blocks, totals = source.blocks()
+    blocks, totals = source.blocks(moments=source.sampling)
+    by_outcome(blocks, totals)
     return extremes(blocks, totals.weight, source.refine)[1].ecce_r, totals
 
 

@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from secant._inference.binomial import clopper_pearson
+from secant._inference.design import by_outcome
 from secant._inference.draws import by_draws
 from secant._inference.multiscale import GUARD, Ties, null_draws, ranges
 from secant._input.options import Reading, check_level, check_whole, generator
 from secant._results.parts import Interval
 from secant._results.scan import Scan
 from secant.sources.open import open_rows
+from secant.sources.rows import RowSource
 
 if TYPE_CHECKING:
     from secant._inference.multiscale import Ranges
@@ -141,6 +143,8 @@ def scan(
         reading=Reading(pos_label=pos_label),
         asked="scan",
     )
+    if seen.sampling:
+        by_outcome(*RowSource(seen).blocks(moments=True))
     ties = _ties(seen)
     level = float(confidence_level)
     if not len(ties.score):

@@ -59,6 +59,8 @@ __all__ = [
 # Below so many clusters signs tell nothing, and below so many they tell it roughly.
 FEWEST = 20
 FEW = 50
+# Skewness from which on flipped signs are known to mislead: five clusters alone have 0.45.
+_LOPSIDED = 0.4
 # Draws times pairs of a cluster and a cell up to which cells are as many as can be.
 BUDGET = 1_000_000_000
 # How many budgets the further draws for adjusted P-values may cost.
@@ -115,6 +117,9 @@ class Flips:
         clusters are too few.
     cut_short
         Whether the draws were too many to make as many of them as adjusted tests need.
+    skew
+        Skewness of the sum over clusters, estimated from their totals: large where a few clusters
+        make it up, all in one direction.
     """
 
     n_clusters: int
@@ -123,6 +128,7 @@ class Flips:
     ranges: FloatArray
     deviations: FloatArray
     cut_short: bool = False
+    skew: float = 0.0
 
     @property
     def too_few(self) -> bool:
@@ -187,6 +193,11 @@ def warnings(flips: Flips | None) -> Iterator[str]:
         yield f"{many}: fewer than {FEWEST} cannot tell chance from miscalibration."
     elif flips.n_clusters < FEW:
         yield f"Only {many}: P-values and confidence limits are approximate below {FEW}."
+    if abs(flips.skew) > _LOPSIDED:
+        yield (
+            "A few clusters, all off in one direction, make up most of the sum: P-values and "
+            "confidence limits are not to be trusted, unless more clusters are had."
+        )
     if flips.cut_short:
         yield (
             f"No P-value below {1 / (1 + flips.r.draws):.1g} can come from {flips.r.draws:,} draws "
@@ -313,7 +324,14 @@ def flip(
         ranges / weight,
         deviations / weight,
         cut_short=made < planned.draws and not r.done,
+        skew=_skewness(np.asarray(np.bincount(sums.cluster, sums.gain), np.float64)),
     )
+
+
+def _skewness(totals: FloatArray) -> float:
+    """Return the skewness of a sum, estimated from its independent parts of mean 0."""
+    spread = float((totals**2).sum())
+    return float((totals**3).sum()) / spread**1.5 if spread > 0 else 0.0
 
 
 class _Paths:

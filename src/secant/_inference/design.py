@@ -13,8 +13,10 @@ __all__ = ["by_outcome"]
 
 # Rows of either outcome from which on weights that are one number for each are no coincidence.
 _ENOUGH = 10
-# Relative error within which weights are the same.
+# Relative error within which the squares of weights of one outcome are the same, and by how much
+# the weights of the two outcomes must differ beyond it.
 _GUARD = 1e-9
+_APART = 1e-3
 
 
 def by_outcome(blocks: Blocks, totals: Totals) -> tuple[str, ...]:
@@ -42,6 +44,8 @@ def by_outcome(blocks: Blocks, totals: Totals) -> tuple[str, ...]:
         return ()
     weights = w0 / n0, w1 / n1
     low = min(weights)
+    if max(weights) <= low * (1 + _APART):  # they hardly vary at all
+        return ()
     ratio = f"{weights[0] / low:.6g}, {weights[1] / low:.6g}"
     said = (
         Argument("sample_weight"),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,13 +14,16 @@ if TYPE_CHECKING:
     from secant._base.types import FloatArray
 
 __all__ = [
+    "device_of",
     "from_objects",
+    "on_a_device",
     "one_dimensional",
     "one_value_a_row",
     "plain_value",
     "real_array",
     "real_matrix",
     "shown",
+    "wrong_shape",
     "wrong_type",
 ]
 
@@ -41,11 +46,41 @@ def one_dimensional(argument: str, value: Any) -> np.ndarray[Any, Any]:
     array = _array(argument, value)
     if array.ndim == 1:
         return array
+    raise wrong_shape(argument, array.shape, type(value).__name__)
+
+
+def wrong_shape(argument: str, shape: tuple[int, ...], kind: str) -> InputError:
+    """Return the error about what is a single value, or has several columns."""
     must = " must be one-dimensional; "
-    if array.ndim == 0:
-        raise InputError(Argument(argument), must, f"got a single {type(value).__name__}")
-    hint = _shape_hint(argument, array.shape)
-    raise InputError(Argument(argument), must, f"its shape is {array.shape}", hint=hint)
+    if not shape:
+        return InputError(Argument(argument), must, f"got a single {kind}")
+    hint = _shape_hint(argument, shape)
+    return InputError(Argument(argument), must, f"its shape is {shape}", hint=hint)
+
+
+# Kinds of device in dlpack that are memory of the host: plain, and pinned for CUDA or ROCm.
+_HOST = frozenset({1, 3, 11})
+_CUDA, _MANAGED, _ROCM = 2, 13, 10
+
+
+def device_of(value: Any) -> str | None:
+    """Name the device on which an array lies as torch does; None for the host's memory."""
+    torch: Any = sys.modules.get("torch")
+    is_tensor: bool = isinstance(value, getattr(torch, "Tensor", ()))
+    if is_tensor:
+        return None if value.device.type == "cpu" else str(value.device)
+    try:
+        kind, number = value.__dlpack_device__()
+    except (AttributeError, TypeError, ValueError, RuntimeError, BufferError):
+        return None
+    if kind in _HOST:
+        return None
+    return f"cuda:{number}" if kind in {_CUDA, _MANAGED, _ROCM} else f"device {int(kind)}:{number}"
+
+
+def on_a_device(*columns: Any) -> bool:
+    """Tell whether arrays lie on a device, and torch can read them there."""
+    return any(map(device_of, columns)) and find_spec("torch") is not None
 
 
 def _array(argument: str, value: Any) -> np.ndarray[Any, Any]:
@@ -64,6 +99,8 @@ def _array(argument: str, value: Any) -> np.ndarray[Any, Any]:
     # A tensor that carries a gradient refuses to become an array; files have a detach() as well.
     if hasattr(value, "detach") and hasattr(value, "__array__"):
         value = value.detach()
+        if str(getattr(value, "dtype", "")) == "torch.bfloat16":  # numpy has no such floats
+            value = value.float()
     try:
         # What speaks dlpack alone, as arrays of JAX and CuPy may, would become one object.
         only_dlpack = hasattr(value, "__dlpack__") and not hasattr(value, "__array__")

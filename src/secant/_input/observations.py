@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from secant._base.types import FloatArray, IntArray
     from secant._input.options import Reading
 
-__all__ = ["Chunk", "Observations", "check_alignment", "observations"]
+__all__ = ["Chunk", "Observations", "check_alignment", "check_lengths", "observations"]
 
 
 class Chunk(NamedTuple):
@@ -169,7 +169,7 @@ def observations(
     """
     scores = real_array("y_prob", y_prob, keep=(np.float32, np.float64))
     raw_labels = one_dimensional("y_true", y_true)
-    _check_lengths(raw_labels, scores)
+    check_lengths(raw_labels, scores)
     check_alignment(y_true=y_true, y_prob=y_prob, sample_weight=sample_weight)
     labels = binary(raw_labels, scores, reading.pos_label)
     lowest, highest = score_range(scores)
@@ -231,7 +231,8 @@ def _native(piece: np.ndarray[Any, Any], buffer: np.ndarray[Any, Any]) -> np.nda
     return copy
 
 
-def _check_lengths(labels: np.ndarray[Any, Any], scores: np.ndarray[Any, Any]) -> None:
+def check_lengths(labels: Any, scores: Any) -> None:
+    """Refuse arrays or tensors that have several lengths, or nothing in them."""
     y_true, y_prob = Argument("y_true"), Argument("y_prob")
     both = y_true, " and ", y_prob
     if labels.shape[0] != scores.shape[0]:

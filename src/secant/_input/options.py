@@ -154,7 +154,8 @@ def _outcome_weights(value: Any) -> tuple[float, float] | None:
             f"got {value!r}",
         )
     o0, o1 = map(float, pair)
-    if not (min(o0, o1) > 0 and max(o0, o1) <= _MOST_RATIO * min(o0, o1) < math.inf):
+    finite = all(0 < each < math.inf for each in (o0, o1))  # of NaN neither holds
+    if not (finite and max(o0, o1) <= _MOST_RATIO * min(o0, o1)):
         raise InputError(
             Argument("outcome_weights"),
             f" must be positive, and neither more than 1e9 times the other; got {value!r}",

@@ -9,6 +9,7 @@ import numpy as np
 from secant.errors import Argument, InputError, Message
 
 __all__ = [
+    "LARGEST_COUNT",
     "LARGEST_WEIGHT",
     "NO_ROWS",
     "NO_WEIGHT",
@@ -27,7 +28,7 @@ NO_WEIGHT = Message(Argument("sample_weight"), " is zero in every row; there is 
 LARGEST_WEIGHT = 1e100
 SMALLEST_WEIGHT = 1e-100
 # Frequency weights are summed as doubles, which are exact for integers up to here.
-_LARGEST_COUNT = 2**53
+LARGEST_COUNT = 2**53
 
 
 # Scores -------------------------------------------------------------------------------------------
@@ -115,7 +116,7 @@ def copies(weights: np.ndarray[Any, Any]) -> int:
 
 def counted(total: float) -> int:
     """Return the number of copies, unless it is too large to be exact."""
-    if total > _LARGEST_COUNT:
+    if total > LARGEST_COUNT:
         many = f" sums to {total:.3g} copies of rows; at most 2**53 can be counted"
         raise InputError(Argument("sample_weight"), many)
     return int(total)

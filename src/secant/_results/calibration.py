@@ -58,7 +58,7 @@ from secant._results.parts import (
     score_of,
 )
 from secant.errors import Argument, InputError, SecantError
-from secant.sources.rows import RowSource, in_memory
+from secant.sources.rows import in_memory
 
 if TYPE_CHECKING:
     import os
@@ -315,6 +315,16 @@ class Calibration:
         drawn = self._flips.quantile(null.range, alpha)
         return max(1.0, (drawn / (critical(null.range, alpha) * self.sigma)) ** 2)
 
+    def certain_scores(self, certain: int) -> tuple[int, int]:
+        """Return how many scores of exactly 0, or of exactly 1, were wrong, and how many there are.
+
+        Both are 0 where such scores were added up with others.
+        """
+        blocks = self._blocks
+        there = (blocks.low == certain) & (blocks.high == certain)
+        wrong = blocks.n0 if certain else blocks.n1
+        return int(wrong[there].sum()), int(blocks.n[there].sum())
+
     @property
     def inverted(self) -> bool:
         """Whether scores look like chances of the opposite: 1 - score fits far better."""
@@ -331,10 +341,12 @@ class Calibration:
         No miscalibration found.
         ECCE-R 0.150 = 0.733 sigma, ... This decides.
         ECCE-MAD 0.125 = 0.611 sigma, ...
-        Brier score 0.108, ... 4 predictions: mean forecast 47.5%, mean outcome 50.0%.
+        4 predictions: mean forecast 47.5%, mean outcome 50.0%.
         The worst range, which ECCE-R is about: Scores 0.500 to 0.900, 2 predictions: ...
         Brier score 0.108 = 0.108 miscalibration - 0.250 discrimination + 0.250 uncertainty.
         Log loss 0.354 = 0.354 miscalibration - 0.693 discrimination + 0.693 uncertainty.
+        Cox's slope is infinite: the scores tell outcomes apart without a fault.
+        Spiegelhalter's Z -0.679 (P = 0.5).
         Note: Few events were expected, or few failures: confidence limits are approximate.
         """
         return Words("\n".join([*verdict.details(self), *verdict.notes(self)]))
@@ -708,10 +720,12 @@ class Calibration:
 
     @cached_property
     def _row_sums(self) -> ScoreSums:
-        if not isinstance(self._source, RowSource):
+        source: Any = self._source
+        if not hasattr(source, "score_sums"):
             raise _gone()
-        self._source.recheck()
-        sums, blocks = self._source.score_sums(), self._blocks
+        source.recheck()
+        sums: ScoreSums = source.score_sums()
+        blocks = self._blocks
         before = float(blocks.up.sum() + blocks.down.sum())
         if not math.isclose(sums.residual, before, rel_tol=1e-9):
             raise _changed()

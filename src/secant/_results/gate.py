@@ -31,9 +31,9 @@ Answer = Literal["passed", "tolerated", "crossed", "within", "beyond", "not enou
 _HIGHEST_LEVEL = 1 - 1e-12
 _MOST_NAMES = 5
 _STANDS = {
-    "passed": "Gate passed",
-    "tolerated": "Detectable, and within your tolerance",
-    "crossed": "Gate crossed",
+    "passed": "Gate passed:",
+    "tolerated": "Gate passed: miscalibrated, but by less than you tolerate.",
+    "crossed": "Gate crossed:",
 }
 
 
@@ -276,7 +276,7 @@ class Gate:
         limits = f"tolerance {tolerance:g}, {self._level}"
         if note and not result.n_forbidden:
             limits += f", P = {plain_pvalue(chance)}{note}"
-        words = f"{_STANDS[answer]}: {verdict.brief(result)}, {limits}{self._why(result)}."
+        words = f"{_STANDS[answer]} {verdict.brief(result)}, {limits}{self._why(result)}."
         return Judgement("max_ecce_r", tolerance, answer, words, pvalue=chance)
 
     def _why(self, result: Calibration) -> str:
@@ -299,7 +299,9 @@ class Gate:
             says = f"{scores(steepest)} are {off}, where {allowed} are tolerated"
         else:
             says = f"some range of scores is off by more than {allowed}"
-        words = f"{_STANDS[answer]}: {says} (P = {plain_pvalue(shown)}{note}, {self._level})."
+        # Another P than that of ECCE-R, which is against no miscalibration at all.
+        against = f"P = {plain_pvalue(shown)} against {allowed} or less everywhere{note}"
+        words = f"{_STANDS[answer]} {says} ({against}, {self._level})."
         return Judgement("max_miscalibration", tolerance, answer, words, pvalue=shown)
 
     def _by_interval(self, result: Calibration, tests: int) -> Judgement | None:
@@ -313,18 +315,21 @@ class Gate:
         tolerance, at = float(self.within), level(self.confidence_level)
         low, high = result.ecce_r_interval(self.confidence_level)
         strict = min(1 - float(self.alpha) / tests, _HIGHEST_LEVEL)
-        says = f"as far as {at} goes: ECCE-R is between {metric(low)} and {metric(high)}"
         answer: Answer = "not enough data"
         if high <= tolerance:
             answer = "within"
+            says = (
+                f"passed: ECCE-R is at most {metric(high)} ({at} limit), {tolerance:g} is allowed"
+            )
         elif result.ecce_r_interval(strict)[0] > tolerance:
             answer = "beyond"
-        stands = {
-            "within": f"Gate passed: within {tolerance:g}",
-            "beyond": f"Gate crossed: beyond {tolerance:g}",
-            "not enough data": f"Gate crossed: too few predictions to show it within {tolerance:g}",
-        }[answer]
-        return Judgement("within", tolerance, answer, f"{stands}, {says}.", interval=(low, high))
+            says = (
+                f"crossed: ECCE-R is at least {metric(low)} ({at} limit), {tolerance:g} is allowed"
+            )
+        else:
+            says = f"crossed: too few predictions to show that ECCE-R is at most {tolerance:g}; "
+            says += f"it is between {metric(low)} and {metric(high)} ({at} limits)"
+        return Judgement("within", tolerance, answer, f"Gate {says}.", interval=(low, high))
 
     def _group_words(
         self, limit: Limit, results: Assessments, stands: Sequence[Stand], models: int
@@ -343,16 +348,29 @@ class Gate:
         if not rows:
             who = "the only group" if groups == 1 else f"all {groups:,} groups"
             return f"Gate passed by {who} {limits}."
-        who = "the only group" if groups == 1 else f"{len(rows):,} of {groups:,} groups"
-        words = f"Gate crossed by {who}: {_names(rows)} {limits}."
         if limit == "within":
             few = sum(each.answer == "not enough data" for each in judged)
-            return f"{words} Of {few:,} of them there are too few predictions." if few else words
+            return f"{self._not_within(rows, groups)}{_too_few(few, len(rows))}."
+        who = "the only group" if groups == 1 else f"{len(rows):,} of {groups:,} groups"
+        words = f"Gate crossed by {who}: {_names(rows)} {limits}."
         refuted = [row for row in rows if not self._small(row.adjusted_pvalue)]
         if refuted:
             certain = "wrong scores of exactly 0 or 1 rule out chance"
             words += f" In {_names(refuted)} {certain}, whatever the P-value."
         return words
+
+    def _not_within(self, rows: Sequence[Group], groups: int) -> str:
+        """Say which groups are not shown to be within."""
+        shown = f"shown to be within {self.limits['within']:g}"
+        if groups == 1:
+            return f"Gate crossed: the only group, {_names(rows)}, is not {shown} ({self._level})"
+        if len(rows) == groups:
+            return f"Gate crossed: none of {groups:,} groups is {shown} ({self._level})"
+        verb = "is" if len(rows) == 1 else "are"
+        return (
+            f"Gate crossed: {len(rows):,} of {groups:,} groups {verb} not {shown}, {_names(rows)} "
+            f"({self._level})"
+        )
 
     def _small(self, pvalue: float) -> bool:
         return at_level(pvalue, self.alpha)
@@ -374,6 +392,17 @@ def _chance(result: Calibration, pvalue: float) -> float:
 
 def _judgement(stand: Stand, limit: Limit) -> Judgement:
     return next(each for each in stand.judgements if each.limit == limit)
+
+
+def _too_few(few: int, failing: int) -> str:
+    """Say of how many that fail there are too few predictions."""
+    if not few:
+        return ""
+    if failing == 1:
+        return "; it has too few predictions"
+    if few == failing:
+        return f"; all {few:,} have too few predictions"
+    return f"; {few:,} of them {'has' if few == 1 else 'have'} too few predictions"
 
 
 def _names(rows: Sequence[Group]) -> str:

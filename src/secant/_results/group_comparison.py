@@ -68,8 +68,8 @@ class Contrast(Shown):
         low, high = (points(limit) for limit in self.ci)
         return (
             f"{scores(self).capitalize()}, {_members(self.n)}: "
-            f"happened to {percent(self.member_rate)} of them and to "
-            f"{percent(self.population_rate)} of everybody at equal scores, "
+            f"the event rate is {percent(self.member_rate)} for them, "
+            f"{percent(self.population_rate)} for everybody with the same scores, "
             f"difference {points(self.difference)} points ({low} to {high})."
         )
 
@@ -212,9 +212,9 @@ class GroupComparison(Shown):
 
     def _rates(self) -> str:
         return (
-            f"{_members(self.n_members)} of {self.n:,}: happened to "
-            f"{percent(self.member_rate)} of members and to {percent(self.population_rate)} of "
-            "everybody at equal scores."
+            f"{_members(self.n_members)} of {self.n:,}: the event rate is "
+            f"{percent(self.member_rate)} for members, {percent(self.population_rate)} for "
+            "everybody with the same scores."
         )
 
     def _would_have_shown(self) -> str:

@@ -81,6 +81,8 @@ class Statistic(Shown):
         Certified limits of the P-value, where the method gives any.
     ci : tuple of float
         Confidence interval of the metric's true value.
+    name : str
+        What the metric is called.
     """
 
     __module__ = "secant"
@@ -92,6 +94,7 @@ class Statistic(Shown):
     method: str
     bracket: tuple[float, float] | None
     ci: tuple[float, float]
+    name: str = ""
 
     def to_dict(self) -> dict[str, Any]:
         """Return the numbers as plain JSON; what is not finite becomes None."""
@@ -101,7 +104,8 @@ class Statistic(Shown):
         sigma = f" = {metric(self.normalized)} sigma" if math.isfinite(self.normalized) else ""
         low, high = (metric(limit) for limit in self.ci)
         obtained = f"P {pvalue(self)}, {method(self.method)}"
-        return f"{metric(self.value)}{sigma} ({obtained}; limits {low} to {high})"
+        named = f"{self.name} {metric(self.value)}".lstrip()
+        return f"{named}{sigma} ({obtained}; limits {low} to {high})"
 
 
 class Words(str):
@@ -391,7 +395,9 @@ class ECE(Shown):
 
     def __str__(self) -> str:
         name = "Squared ECE" if self.squared else "ECE"
-        words = f"{name} {metric(self.value)} ({self.n_bins:,} {self.strategy} bins, {self.norm})"
+        bins = "bins of equal width" if self.strategy == "uniform" else "quantile bins"
+        norm = "" if self.norm == "l1" else f", norm {self.norm}"
+        words = f"{name} {metric(self.value)} ({self.n_bins:,} {bins}{norm})"
         if self.noise_floor is not None:
             words += f"; calibrated predictions give about {metric(self.noise_floor)}"
         if self.debiased is not None:

@@ -60,6 +60,7 @@ __all__ = [
     "html",
     "impossible",
     "interval",
+    "is_within",
     "lines",
     "models_html",
     "models_table",
@@ -86,27 +87,37 @@ class Little(NamedTuple):
     ``ecce_r`` is the ECCE-R from which on it is more, ``miscalibration`` how far off some range
     may have been shown to be, ``share`` which share ECCE-R may be of all events, or of all
     failures: one event in 1,000 is not little where two were forecast. ``words`` is what it is
-    called.
+    called. ``within`` is what ECCE-R is asked to be shown within, if anything, and ``at`` the level
+    of that.
     """
 
     ecce_r: float
     miscalibration: float
     share: float = 0.1
     words: str = "by very little"
+    within: float | None = None
+    at: float | None = None
 
 
 LITTLE = Little(0.005, 0.02)
 
 
-def tolerated(max_ecce_r: float | None, max_miscalibration: float | None) -> Little:
-    """Return what a tolerance given by the user makes of "very little"."""
+def tolerated(
+    max_ecce_r: float | None,
+    max_miscalibration: float | None,
+    within: float | None = None,
+    at: float | None = None,
+) -> Little:
+    """Return what tolerances given by the user make of "very little"."""
     if max_ecce_r is None and max_miscalibration is None:
-        return LITTLE
+        return LITTLE._replace(within=within, at=at)
     return Little(
         ecce_r=math.inf if max_ecce_r is None else max_ecce_r,
         miscalibration=math.inf if max_miscalibration is None else max_miscalibration,
         share=math.inf,
         words="within your tolerance",
+        within=within,
+        at=at,
     )
 
 
@@ -119,12 +130,38 @@ _EVERYWHERE = 0.9
 def headline(result: Calibration, little: Little = LITTLE) -> str:
     """Return the answer in a few words: the shape of what was found, if anything was."""
     wrong = wrong_certainties(result)
+    if is_within(result, little):
+        return _within_headline(result, little, wrong)
     if not result.found:
-        return f"{wrong}; no other miscalibration found" if wrong else "No miscalibration found"
+        found = f"{wrong}; no other miscalibration found" if wrong else "No miscalibration found"
+        if little.within is None:
+            return found
+        return f"{found}, but not shown to be calibrated within {little.within:g}"
     how_much = f" {little.words}" if _is_little(result, little) else ""
     kind = shape(result)
     found = f"Miscalibrated{how_much}{f': {kind}' if kind else ''}"
     return f"{found}; {wrong}" if wrong else found
+
+
+def is_within(result: Calibration, little: Little) -> bool:
+    """Tell whether ECCE-R is asked to be shown within a tolerance, and is."""
+    return little.within is not None and _between(result, little.at)[1] <= little.within
+
+
+def _within_headline(result: Calibration, little: Little, wrong: str) -> str:
+    """Say that calibration is shown up to a tolerance, and what is beyond chance all the same."""
+    assert little.within is not None  # noqa: S101
+    said = within(result, little.within, little.at).removesuffix(".")
+    if result.found:
+        said += f"; beyond chance it is {shape(result) or 'miscalibrated'}"
+    return f"{said}; {wrong}" if wrong else said
+
+
+def _between(result: Calibration, at: float | None) -> tuple[float, float]:
+    """Return the limits of ECCE-R, at the level of the result unless another is given."""
+    if at is None or at == result.confidence_level:
+        return result.ecce_r.ci
+    return result.ecce_r_interval(at)
 
 
 def wrong_certainties(result: Calibration) -> str:
@@ -148,10 +185,10 @@ def shape(result: Calibration) -> str:
     return _said(result, result.shape)
 
 
-def within(result: Calibration, tolerance: float) -> str:
+def within(result: Calibration, tolerance: float, at: float | None = None) -> str:
     """Say whether ECCE-R is shown to be within a tolerance: yes, no, or not enough data."""
-    low, high = result.ecce_r.ci
-    sure = f"as far as {level(result.confidence_level)} goes"
+    low, high = _between(result, at)
+    sure = f"as far as {level(result.confidence_level if at is None else at)} goes"
     between = f"ECCE-R is between {metric(low)} and {metric(high)}"
     if high <= tolerance:
         return f"Calibrated within {tolerance:g}, {sure}: {between}."
@@ -165,8 +202,9 @@ def within(result: Calibration, tolerance: float) -> str:
 
 def lines(result: Calibration, little: Little = LITTLE) -> list[str]:
     """Return the answer, a sentence or two a line; the first begins with the headline."""
+    known = not result.found and is_within(result, little)  # what is shown says more
     said = [
-        f"{headline(result, little)}. {where(result)}",
+        f"{headline(result, little)}. {'' if known else where(result)}".rstrip(),
         size(result, little),
         beside(result),
         what_now(result, little),
@@ -229,16 +267,31 @@ def where(result: Calibration, *, farthest: bool = True) -> str:
     pieces = _pieces(result)
     if pieces:
         return _ranges(result, pieces) + (_even_farther(result, pieces) if farthest else "")
+    wrong = _after_certainty(result)
+    if wrong and result.sigma == 0:  # every score is 0 or 1: that is all there is to say
+        return wrong
     worst = result.worst
     off = off_by(
         worst, worst.miscalibration, at=result.confidence_level, count=predictions(worst.n)
     )
     if worst.certain:  # so there are pieces, which cannot be had: the data have changed
         return f"{scores(worst).capitalize()} are {off}."
+    where_else = f"{wrong} Beyond that these" if wrong else "These"
     return (
-        "These data do not show for certain where; the largest deviation is over "
+        f"{where_else} data do not show for certain where; the largest deviation is over "
         f"{scores(worst)}, which were {off}."
     )
+
+
+def _after_certainty(result: Calibration) -> str:
+    """Say after which scores of exactly 0 and 1 the opposite happened; nothing if after none."""
+    said = []
+    for certain, what in ((0, "happened"), (1, "did not happen")):
+        wrong, n = result.certain_scores(certain)
+        if wrong:
+            many = f"{wrong:,} of {n:,} scores" if n > 1 else "the only score"
+            said.append(f"{what} after {many} of exactly {certain}")
+    return f"The event {' and '.join(said)}." if said else ""
 
 
 def _ranges(result: Calibration, pieces: Sequence[Interval]) -> str:
@@ -254,7 +307,7 @@ def _ranges(result: Calibration, pieces: Sequence[Interval]) -> str:
             about = f"{level(result.confidence_level)} limits {between}; {predictions(each.n)}"
         else:
             verb, about = "", f"{between}; {each.n:,}"
-        said.append(f"{_over(each)} {verb}{_said(result, each.direction)} by {by} ({about})")
+        said.append(f"{scores(each)} {verb}{_said(result, each.direction)} by {by} ({about})")
     words = ", ".join(said)
     if len(pieces) == len(named):
         return f"{words[0].upper()}{words[1:]}."
@@ -271,13 +324,10 @@ def _even_farther(result: Calibration, pieces: Sequence[Interval]) -> str:
         return ""
     how = _said(result, farthest.direction)
     most = f"{how} by at least {points(farthest.at_least)} points"
-    return f" Somewhere predictions are {most} ({_over(farthest)})."
-
-
-def _over(each: Interval) -> str:
-    """Write a range of scores, or the one score that it is."""
-    low, high = score(each.low), score(each.high)
-    return f"scores of {low}" if low == high else scores(each)
+    around = next((p for p in pieces if p.low <= farthest.low and farthest.high <= p.high), None)
+    if around is not None and around.direction != farthest.direction:
+        return f" But within these, {scores(farthest)} are {most}."
+    return f" Somewhere predictions are {most} ({scores(farthest)})."
 
 
 def size(result: Calibration, little: Little = LITTLE) -> str:
@@ -294,9 +344,9 @@ def size(result: Calibration, little: Little = LITTLE) -> str:
         what = f"{many} more event{'' if one else 's'} happened than forecast"
     place = "in the worst range"
     if not any((each.low, each.high) == (worst.low, worst.high) for each in _pieces(result)):
-        place += f" ({_over(worst)})"
+        place += f" ({scores(worst)})"
     even = ""
-    if _is_little(result, little):
+    if _is_trifle(result, little):
         what = f"only {what}"
         even = f"; {predictions(result.n)} show even that"
     return f"In every 1,000 predictions {what} {place}{even}: {r}"
@@ -324,7 +374,8 @@ def what_now(result: Calibration, little: Little = LITTLE) -> str:
             "Events are rarer where scores are higher: these look like probabilities of the other "
             "class; with scikit-learn take proba[:, 1], not proba[:, 0]."
         )
-    if result.found and not _is_little(result, little):
+    not_certain_where = result.n_forbidden and not _pieces(result)
+    if result.found and not _is_trifle(result, little) and not not_certain_where:
         return _remedy(result)
     if result.n_forbidden:
         first = (
@@ -367,6 +418,11 @@ def _is_little(result: Calibration, little: Little) -> bool:
     return farthest is None or farthest.at_least <= little.miscalibration
 
 
+def _is_trifle(result: Calibration, little: Little) -> bool:
+    """Tell whether it is little by itself too: what somebody tolerates need not be."""
+    return _is_little(result, little) and _is_little(result, LITTLE)
+
+
 def _steepest(result: Calibration) -> Interval | None:
     """Return the range that is shown to be farthest off; None where it cannot be had."""
     try:
@@ -405,13 +461,16 @@ def _would_have_shown(result: Calibration) -> str:
     )
 
 
-def details(result: Calibration) -> list[str]:
-    """Return every number there is to say, a line each."""
-    said = [f"{headline(result)}.", *facts(result)]
-    worst = result.worst
-    if worst.n:
-        said.append(f"The worst range, which ECCE-R is about: {interval(worst)}")
-    said += [f"Found to be off: {interval(each)}" for each in _pieces(result)]
+def details(result: Calibration, little: Little = LITTLE) -> list[str]:
+    """Return every number there is to say, a line each, and what usually helps."""
+    said = [f"{headline(result, little)}.", *facts(result)]
+    worst, pieces = result.worst, _pieces(result)
+    about = "the worst range, which ECCE-R is about"
+    if worst.n and worst not in pieces:
+        said.append(f"T{about[1:]}: {interval(worst)}")
+    for each in pieces:
+        which = f", {about}" if each == worst else ""
+        said.append(f"Found to be off{which}: {interval(each)}")
     if farthest := _steepest(result):
         most = f"off by at least {points(farthest.at_least)} points"
         said.append(f"The steepest range, {most} somewhere: {interval(farthest)}")
@@ -419,6 +478,8 @@ def details(result: Calibration) -> list[str]:
     said += [cox(result.cox), spiegelhalter(result.spiegelhalter)]
     if result.forbidden:
         said.append(f"{wrong_certainties(result)}, the first in row {result.forbidden[0]:,}.")
+    if helps := what_now(result, little):
+        said.append(helps)
     return said
 
 
@@ -430,7 +491,7 @@ def facts(result: Calibration) -> list[str]:
         low, high = (metric(limit) for limit in value.ci)
         told = statistic(named, value, **_by_chance(result, named))
         said.append(f"{told} {at} limits {low} to {high}.")
-    return [f"{said[0]} This decides.", *said[1:], beside(result)]
+    return [f"{said[0]} This decides.", *said[1:], averages(result)]
 
 
 def averages(result: Calibration) -> str:
@@ -457,7 +518,9 @@ def proper_scores(result: Calibration) -> str:
     brier, log_loss = result.proper_scores
     said = []
     if brier is not None:
-        said.append(f"Brier score {metric(brier.value)}, of which {_mcb(brier)} is miscalibration")
+        said.append(f"Brier score {metric(brier.value)}")
+        if result.found:  # or else it would be noise that is called miscalibration
+            said[0] += f", of which {_mcb(brier)} is miscalibration"
     if log_loss is not None:
         said.append(f"log loss {_loss(log_loss)}")
     return f"{'; '.join(said)}." if said else ""
@@ -465,9 +528,9 @@ def proper_scores(result: Calibration) -> str:
 
 def proper_score(score: Score) -> str:
     """Say what a score is made of."""
-    if score.value == math.inf:
-        return f"{score.name} infinite: a score of exactly 0 or 1 was wrong."
     name = score.name[0].upper() + score.name[1:]
+    if score.value == math.inf:
+        return f"{name} infinite: a score of exactly 0 or 1 was wrong."
     return (
         f"{name} {metric(score.value)} = {_mcb(score)} miscalibration - "
         f"{metric(score.dsc)} discrimination + {metric(score.unc)} uncertainty."
@@ -577,9 +640,10 @@ def _segments_headline(result: Assessments, at: str) -> str:
     found = f"{_count(result, len(result))} {'is' if one else 'are'} miscalibrated"
     words = f"{found} {at}, of {searched}."
     if result.standing_out > len(result):
-        accounts = "it accounts" if one else "these account"
-        words += f" {result.standing_out:,} stand out, "
-        words += "the strongest are given." if len(result) >= _TEN else f"and {accounts} for all."
+        these = "this one explains" if one else f"these {len(result)} explain"
+        given = f"these are the {len(result)} strongest" if len(result) >= _TEN else these
+        rest = "" if len(result) >= _TEN else " the rest"
+        words += f" {result.standing_out:,} are off; {given}{rest}."
     return words
 
 
@@ -627,6 +691,8 @@ def groups_words(result: Assessments) -> list[str]:
             f"Every number in {visible(result.by[0])} is a group of its own. To look at ranges of "
             "it, search it for segments, or group by a column of ranges."
         )
+    if result.why_holm and result.searched:
+        words.append(f"Westfall and Young's correction, {result.why_holm}, may find more.")
     if result.not_searched:
         words.append(f"Not searched: {'; '.join(result.not_searched)}.")
     return words
@@ -700,16 +766,34 @@ def _group_verdict(result: Calibration, *, ranges: bool) -> str:
     pieces = _pieces(result)
     if not pieces:
         return "miscalibrated, not certain where"
-    most = max(pieces, key=lambda each: abs(each.total))
-    off = f"{_said(result, most.direction)} by {points(abs(most.miscalibration))} points"
-    if ranges:
-        off += f" over {score(most.low)} to {score(most.high)}"
-    return off if len(pieces) == 1 else f"{shape(result)}: {off}"
+    return _in_turn(result, pieces, ranges=ranges)
+
+
+def _in_turn(
+    result: Calibration, pieces: Sequence[Interval], *, ranges: bool, sure: bool = False
+) -> str:
+    """Say in which directions a group is off, by how much and where; with limits if ``sure``."""
+    named = pieces
+    if len(pieces) > 2:
+        named = [max(pieces, key=lambda each: abs(each.total))]
+    said = []
+    for each in named:
+        by = _with_limits(each.miscalibration, each.ci)
+        by = by if sure else f"{points(abs(each.miscalibration))} points"
+        over = f" over {score(each.low)} to {score(each.high)}" if ranges else ""
+        said.append(f"{_said(result, each.direction)} by {by}{over}")
+    off = ", then ".join(said)
+    if len(pieces) == 1:
+        return off
+    return f"{shape(result)}{', mostly' if len(pieces) > 2 else ':'} {off}"
 
 
 def _segment_verdict(row: Any, *, ranges: bool) -> str:
     """Say how far off a segment is on average, or where it is off, with limits after the search."""
     worst, whole = row.calibration.worst, _MOSTLY * row.calibration.n
+    pieces = _pieces(row.calibration)
+    if len(pieces) > 1:  # never one direction where there are two
+        return _in_turn(row.calibration, pieces, ranges=ranges, sure=True)
     if row.direction == "mixed":
         if not worst.certain:
             mean = f"{points(row.miscalibration)} points, {limits(row.ci)}"

@@ -85,8 +85,14 @@ def wrong_scores(many: int) -> str:
 
 
 def scores(range_of: Interval | Contrast) -> str:
-    """Write a range of scores, or the one score that it is."""
+    """Write a range of scores, or the one score that it is to so many digits."""
     low, high = score(range_of.low), score(range_of.high)
+    if low != high:
+        return f"scores {low} to {high}"
+    if low != "1.000" or range_of.low == 1:
+        return f"scores of {low}"
+    # What is less than 1 is not written so.
+    low, high = (f"{each:.15g}" for each in (range_of.low, range_of.high))
     return f"scores of {low}" if low == high else f"scores {low} to {high}"
 
 
@@ -114,7 +120,7 @@ def events(share: float) -> str:
     >>> [events(each) for each in (0.0229, 0.00044, 0.00996, 0.2, 0)]
     ['23', '0.44', '10', '200', '0']
     """
-    return f"{1000 * share:.0f}" if share >= 0.00995 else f"{1000 * share:.2g}"
+    return f"{1000 * share:,.0f}" if share >= 0.00995 else f"{1000 * share:.2g}"
 
 
 def method(of: str) -> str:
@@ -147,10 +153,19 @@ def pvalue(statistic: Statistic) -> str:
     """
     if statistic.pvalue > 1e-300:
         drawn = statistic.method.endswith(_DRAWN)
-        return f"= {plain_pvalue(statistic.pvalue, drawn=drawn)}"
+        sign = "<=" if _is_smallest(statistic) else "="
+        return f"{sign} {plain_pvalue(statistic.pvalue, drawn=drawn)}"
     if _only_bounded(statistic):
         return f"< 1e{math.ceil(statistic.log10_pvalue)}"
     return f"= {_tiny(statistic.log10_pvalue)}"
+
+
+def _is_smallest(statistic: Statistic) -> bool:
+    """Tell whether no draw was as extreme, so that so many draws give no smaller P-value."""
+    if not statistic.method.endswith(_DRAWN):
+        return False
+    draws = statistic.method.removesuffix(_DRAWN).rsplit(" ", 1)[-1].replace(",", "")
+    return math.isclose(statistic.pvalue * (int(draws) + 1), 1.0, rel_tol=1e-9)
 
 
 def adjusted_pvalue(row: Group) -> str:
@@ -160,7 +175,8 @@ def adjusted_pvalue(row: Group) -> str:
     if _only_bounded(statistic) and 0 < value < 1e-200:
         return f"< 1e{math.ceil(math.log10(value))}"
     if value > 1e-300:
-        return plain_pvalue(value, drawn=statistic.method.endswith(_DRAWN))
+        written = plain_pvalue(value, drawn=statistic.method.endswith(_DRAWN))
+        return f"<= {written}" if value < 1 and _is_smallest(statistic) else written
     return _tiny(log10)
 
 

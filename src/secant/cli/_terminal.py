@@ -12,7 +12,7 @@ from secant._results import verdict, wording
 from secant.cli._refusal import in_options
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Iterable, Iterator, Sequence
 
     from rich.console import Console
     from rich.table import Table
@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from secant._results.assessments import Assessments
     from secant._results.calibration import Calibration
     from secant._results.models import Models
+
+    # A table, and what had no room in it.
+    _Version = tuple[Table, list[str]]
 
 __all__ = ["show_groups", "show_model", "show_models", "sparkline", "terminal"]
 
@@ -58,10 +61,10 @@ def show_model(
     words = Text()
     if name is not None:
         words.append(f"{wording.visible(name)}: ", style="bold")
-    words.append(headline, style=f"bold {_color(result)}")
+    words.append(headline, style=f"bold {_color(result, little)}")
     words.append(first.removeprefix(headline))
     console.print(words)
-    for line in verdict.details(result)[1:] if details else others:
+    for line in verdict.details(result, little)[1:] if details else others:
         console.print(Text(line))
     for warning in result.warnings:
         console.print(Text(f"Note: {in_options(warning)}", style="yellow"))
@@ -84,7 +87,7 @@ def show_groups(console: Console, name: str | None, groups: Assessments) -> None
     if not groups:
         return
     console.print()
-    console.print(_groups(console, groups))
+    _show_fitting(console, _groups(groups))
     if len(groups) > _MOST_GROUPS:
         more = len(groups) - _MOST_GROUPS
         console.print(f"... and {more:,} more groups; --json and --html show all")
@@ -95,13 +98,12 @@ def show_models(console: Console, models: Models) -> None:
     from rich.text import Text  # noqa: PLC0415  (as above)
 
     header, rows = verdict.models_table(models)
-    console.print(
-        _fitting(
-            console,
-            lambda: _table(header, rows, left={0, len(header) - 1}),
-            lambda: _table(*_without({2, 6}, header, rows), left={0, len(header) - 3}),
-            lambda: _table(*_without({2, 3, 5, 6}, header, rows), left={0, len(header) - 5}),
-        )
+    _show_fitting(
+        console,
+        (
+            _version(header, rows, places, names=1)
+            for places in ((), (2, 6), (2, 3, 5, 6))  # limits, P, miscalibration, log loss
+        ),
     )
     console.print()
     for line in verdict.models_words(models):
@@ -119,8 +121,9 @@ def sparkline(result: Calibration, width: int = _WIDTH, bars: str = _BARS) -> st
     return "".join(bars[step] for step in steps)
 
 
-def _color(result: Calibration) -> str:
-    return "red" if result.found or result.n_forbidden else "green"
+def _color(result: Calibration, little: verdict.Little) -> str:
+    off = result.found and not verdict.is_within(result, little)
+    return "red" if off or result.n_forbidden else "green"
 
 
 def _can_write(encoding: str, text: str) -> bool:
@@ -134,33 +137,42 @@ def _can_write(encoding: str, text: str) -> bool:
 # Tables -------------------------------------------------------------------------------------------
 
 
-def _groups(console: Console, groups: Assessments) -> Table:
+def _groups(groups: Assessments) -> Iterator[_Version]:
     """Return the groups; the shorter the lines the less is said of each."""
     names = len(groups.by)
     forecast, outcome, sigma = names + 1, names + 2, names + 4
-
-    def table(*left_out: int, ranges: bool = False) -> Table:
-        header, rows = verdict.groups_table(groups, ranges=ranges, most=_MOST_GROUPS)
-        header, rows = _without(set(left_out), header, rows)
-        return _table(header, rows, left={*range(names), len(header) - 1})
-
-    return _fitting(
-        console,
-        lambda: table(ranges=True),
-        table,
-        lambda: table(sigma),
-        lambda: table(sigma, forecast, outcome),
-    )
+    header, rows = verdict.groups_table(groups, most=_MOST_GROUPS)
+    yield _version(header, rows, (), names)
+    _, shorter = verdict.groups_table(groups, ranges=False, most=_MOST_GROUPS)
+    fewest = forecast, outcome, sigma
+    for places in ((), (sigma,), fewest):
+        table, missing = _version(header, shorter, places, names)
+        yield table, [*missing, "ranges of scores"]
+    yield _version(header, rows, fewest, names)  # in several lines each, with all that is said
 
 
-def _fitting(console: Console, *tables: Callable[[], Table]) -> Table:
-    """Return the first table whose lines need not be broken, or the last."""
+def _version(
+    header: list[str], rows: list[list[str]], left_out: Sequence[int], names: int
+) -> _Version:
+    """Return a table without some columns, and what these are called."""
+    kept, rows = _without(set(left_out), header, rows)
+    table = _table(kept, rows, left={*range(names), len(kept) - 1})
+    return table, [header[place] for place in left_out]
+
+
+def _show_fitting(console: Console, versions: Iterable[_Version]) -> None:
+    """Print the first table whose lines need not be broken, or the last, and say what it lacks."""
+    from rich.text import Text  # noqa: PLC0415  (as above)
+
     endless = console.options.update(max_width=1 << 16)
-    for make in tables:
-        table = make()
+    for version in versions:
+        table, missing = version
         if console.measure(table, options=endless).maximum <= console.width:
-            return table
-    return table
+            break
+    console.print(table)
+    if missing:
+        lacks = f"No room for {', '.join(missing)}: a wider terminal, --json or --html show them."
+        console.print(Text(lacks, style="dim"))
 
 
 def _without(

@@ -537,7 +537,9 @@ def _show(
 
     gate, little = outcome.gate, verdict.LITTLE
     if gate is not None:
-        little = verdict.tolerated(gate.max_ecce_r, gate.max_miscalibration)
+        little = verdict.tolerated(
+            gate.max_ecce_r, gate.max_miscalibration, gate.within, gate.confidence_level
+        )
     if asides:
         console.print("\n".join(asides) + "\n", style="dim", markup=False)
     if len(outcome.models) > 1 and not quiet:

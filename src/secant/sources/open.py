@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from secant._base.extras import require
+from secant._input.arraylike import on_a_device
 from secant._input.clusters import SAMPLE, cluster_codes, repeated, telling
 from secant._input.columns import SELECTED, check_column, column_name, named_columns
 from secant._input.groups import grouped, key_order, split
@@ -48,6 +49,8 @@ def open_source(
     """
     if data is None:
         _refuse_names(y_true=y_true, y_prob=y_prob, clusters=clusters)
+        if clusters is None and on_a_device(y_true, y_prob, sample_weight):
+            return _tensors(y_true, y_prob, sample_weight, reading)
         seen = observations(y_true, y_prob, sample_weight, reading)
         return RowSource(_clustered(seen, clusters, y_true=y_true, y_prob=y_prob))
     columns = named_columns(y_true, y_prob, sample_weight, clusters=clusters, reading=reading)
@@ -61,6 +64,15 @@ def open_source(
         from secant.sources.engines.source import open_engine  # noqa: PLC0415  (as narwhals is)
 
         return open_engine(table, columns)
+    if isinstance(table, Mapping) and clusters is None:
+        wanted = (columns.y_true, columns.y_prob, columns.sample_weight)
+        y, p, w = (None if name is None else table.get(name) for name in wanted)
+        if on_a_device(y, p, w):
+            columns.check(_names(table), Argument("data"))
+            try:
+                return _tensors(y, p, w, columns.reading)
+            except InputError as error:
+                raise columns.explain(error) from error
     return RowSource(_read(table, columns))
 
 
@@ -137,7 +149,10 @@ def open_rows(
     InputError
         As :func:`open_source`; and if the rows are an engine's.
     """
-    if data is not None and _is_kept(data):
+    if data is None:
+        _refuse_names(y_true=y_true, y_prob=y_prob)
+        return observations(y_true, y_prob, sample_weight, reading)
+    if _is_kept(data):
         raise _kept_by_the_engine(asked)
     source = open_source(y_true, y_prob, data=data, sample_weight=sample_weight, reading=reading)
     assert isinstance(source, RowSource)  # noqa: S101
@@ -280,6 +295,12 @@ def _refuse_names(**arguments: Any) -> None:
                 f" must be an array of values; got the text {value!r}",
                 hint=" (the name of a column? then pass data= as well)",
             )
+
+
+def _tensors(y_true: Any, y_prob: Any, sample_weight: Any, reading: Reading) -> Source:
+    from secant.sources.tensors.opening import open_tensors  # noqa: PLC0415  (as above)
+
+    return open_tensors(y_true, y_prob, sample_weight, reading)
 
 
 def _apart(seen: Observations, keys: list[Any], codes: IntArray, by: tuple[str, ...]) -> Apart:

@@ -1,24 +1,21 @@
 """The network from torch, with a small stand-in for torchvision.
 
-torchvision does not import beside the build of torch that is kept for development, and no target of
-``make`` installs torch, so these tests run only where somebody has. The real torchvision is checked
-by ``benchmarks/imagenet_gpu_check.py``.
+torchvision does not import beside the build of torch that is kept for development. The real one is
+checked by ``benchmarks/imagenet_gpu_check.py``.
 """
 
-import importlib.util
 import sys
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
+from helpers import optional
 from secant import InputError, MissingExtraError
 from secant.paper import imagenet
 
-if importlib.util.find_spec("torch") is None:
-    pytest.skip("torch, of gigabytes, is no test requirement", allow_module_level=True)
-torch = pytest.importorskip("torch")
-image = pytest.importorskip("PIL.Image")
+torch = optional("torch")
+image = optional("PIL.Image")
 
 
 class SmallNetwork(torch.nn.Module):

@@ -1,0 +1,80 @@
+"""Tensors on a device as a source of blocks."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from secant._blocks.refining import pick
+from secant.sources.tensors.reading import Unchanged
+
+if TYPE_CHECKING:
+    from secant._base.types import Forbidden
+    from secant._blocks.table import Blocks, Totals
+    from secant._input.observations import Chunk
+    from secant.sources.rows import ScoreSums
+    from secant.sources.tensors.reading import Columns, TensorRows
+    from secant.sources.tensors.sorted import SortedRows
+
+__all__ = ["BLOCKS", "FETCH_UP_TO", "FINER_BLOCKS", "TensorSource"]
+
+# Blocks of a first look, more than the distinct scores beyond which P-values ask for all of them;
+# and blocks of a second one.
+BLOCKS = 1 << 13
+FINER_BLOCKS = 1 << 11
+# Rows of unresolved blocks that come to the host.
+FETCH_UP_TO = 1 << 15
+
+
+class TensorSource:
+    """Rows on a device, sorted there by plain operations of torch."""
+
+    def __init__(self, given: Columns) -> None:
+        self._rows: TensorRows = given.checked()
+        self._unchanged = Unchanged(given)
+
+    @property
+    def sampling(self) -> bool:
+        """Whether rows carry sampling weights."""
+        return self._rows.sampling
+
+    @property
+    def forbidden(self) -> Forbidden:
+        """The rows whose score rules out what happened."""
+        return self._rows.refused
+
+    def blocks(self, *, moments: bool = False) -> tuple[Blocks, Totals]:
+        """Return blocks that hold every observation, and the sums over all of them."""
+        everything = np.array([0]), np.array([self._sorted.rows])
+        moments = moments or self._rows.outcome_weights is not None
+        blocks = self._sorted.blocks(*everything, BLOCKS, moments=moments)
+        return blocks, self._sorted.totals(blocks)
+
+    def refine(self, blocks: Blocks) -> Blocks:
+        """Cut blocks finer: into ties where they hold few rows, else into narrower blocks."""
+        start, stop = self._sorted.place(blocks.low, blocks.high)
+        moments = blocks.moments is not None
+        if int((stop - start).sum()) <= FETCH_UP_TO:
+            return self._sorted.ties(start, stop, moments=moments)
+        return self._sorted.blocks(start, stop, FINER_BLOCKS, moments=moments)
+
+    def sorted_rows(self) -> Chunk:
+        """Return every score, response and weight in the order of scores, then of weights."""
+        rows = self._sorted.on_host(slice(None))
+        keys = (rows.scores,) if rows.weights is None else (rows.weights, rows.scores)
+        return pick(rows, np.lexsort(keys))
+
+    def score_sums(self) -> ScoreSums:
+        """Return the sums that proper scores need and blocks do not have."""
+        return self._rows.score_sums()
+
+    def recheck(self) -> None:
+        """Raise SecantError if a tensor was written to since it was checked."""
+        self._unchanged.recheck()
+
+    @cached_property
+    def _sorted(self) -> SortedRows:
+        rows = self._rows
+        return rows.in_order()

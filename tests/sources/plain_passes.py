@@ -1,0 +1,86 @@
+"""What the kernels give, from plain numpy and torch: the oracle of GpuSource and of the kernels."""
+
+import numpy as np
+import torch
+
+from secant.sources.tensors.kernels import BAD_VALUE, CellCounts
+from secant.sources.tensors.sorted import sort_rows
+
+
+class PlainPasses:
+    """Passes over tensors in the host's memory."""
+
+    def __init__(self, scores, labels, weights=None, room=13_000):
+        self.p, self.y = scores.numpy() + 0, labels.numpy().astype(np.int64)
+        self.w = None if weights is None else weights.numpy().astype(float)
+        self.scale = 1.0 if weights is None else 2.0 ** np.frexp(self.w.max())[1]
+        self._room = room
+        self.calls = []
+
+    def room(self, *, wide):
+        return self._room // (2 if wide else 1)
+
+    def sample(self, size):
+        rng = np.random.default_rng(0)
+        return np.sort(self.p[rng.integers(0, len(self.p), size)])
+
+    def cells(self, table, hot, *, wide):  # noqa: ARG002  (as the kernels have them)
+        self.calls.append("cells")
+        with np.errstate(invalid="ignore"):
+            bad = ~((self.p >= 0) & (self.p <= 1)) | (self.y > 1)
+        if bad.any():
+            return CellCounts(np.zeros(2), None, None, None, (), 0, BAD_VALUE, 0)
+        x = self.p.astype(float)
+        kept = slice(None) if self.w is None else self.w > 0
+        x, y, p = x[kept], self.y[kept], self.p[kept]
+        cell = table.cell(p)
+        slot, size = 2 * cell + y, 2 * table.cells
+        w = np.ones(len(x)) if self.w is None else self.w[kept]
+        found, place = table._place(p)
+        rest = place & ((1 << table.width[found]) - 1)
+        if self.w is not None:
+            rest = rest / 2.0 ** table.width[found]
+        first = cell == 0
+        tiny = np.bincount(y[first], (w * x)[first], 2)
+        v = x * (1 - x)
+        totals, steps = (v.sum(),), ()
+        if self.w is not None:
+            ww, error = w * w, (y - x) ** 2
+            sums = (ww * v, w, ww, ww * error, ww * y, w * ww * v, w * error)
+            totals = tuple(column.sum() for column in sums)
+            steps = tuple(np.sort(w * np.maximum(x, 1 - x))[::-1][:12].tolist())
+        return CellCounts(
+            counts=np.bincount(slot, minlength=size),
+            rests=np.bincount(slot, w * rest, size),
+            loads=None if self.w is None else np.bincount(slot, w, size),
+            tiny=tiny,
+            totals=totals,
+            zeros=int(((x == 0) & (y == 1)).sum()),
+            faults=0,
+            rows=len(x),
+            steps=steps,
+        )
+
+    def fine(self, table, hot):  # noqa: ARG002  (as above)
+        self.calls.append("fine")
+        slot = 2 * table.cell(self.p) + self.y
+        return torch.from_numpy(np.bincount(slot, self.w, 2 * table.cells).astype(float))
+
+    def collect(self, table, marked, common, most):
+        self.calls.append("collect")
+        cell = table.cell(self.p)
+        wanted = np.isin(cell, marked) & (self.p != common[cell])
+        if self.w is not None:
+            wanted &= self.w > 0
+        if wanted.sum() > most:
+            return None
+        weights = None if self.w is None else torch.from_numpy(self.w[wanted])
+        return sort_rows(
+            torch.from_numpy(self.p[wanted]),
+            torch.from_numpy(self.y[wanted]),
+            weights,
+            counted=False,
+        )
+
+    def blocks(self, rows, start, stop, pieces):
+        return rows.blocks(start, stop, pieces, moments=False)
