@@ -32,7 +32,7 @@ def test_the_shape_says_what_helps_and_it_does():
     page = (ROOT / "docs" / "recalibrate.md").read_text(encoding="utf-8")
     for text in (before, temperature, isotonic):
         for number in re.search(
-            r"ECCE-R ([\d.]+) .*Brier score ([\d.]+), .*log loss ([\d.]+)\.", text, re.DOTALL
+            r"ECCE-R ([\d.]+) .*Brier score ([\d.]+)[,;] .*log loss ([\d.]+)\.", text, re.DOTALL
         ).groups():
             assert f"| {number} |" in page
 
