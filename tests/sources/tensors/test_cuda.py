@@ -82,7 +82,8 @@ def test_not_too_many_rows_are_sorted(monkeypatch, scores, kind):
     p = tensor.double().numpy()
     y = rng.random(N) < p
     expected = secant.assess(y, p, method="asymptotic")
-    found, again = (secant.assess(torch.tensor(y).cuda(), tensor.cuda()) for _ in range(2))
+    labels = torch.tensor(y).cuda()
+    found, again = (secant.assess(labels, tensor.cuda(), method="asymptotic") for _ in range(2))
     assert found.to_dict() == again.to_dict()
     assert found.ecce_r.value == pytest.approx(expected.ecce_r.value, abs=1e-13)
     assert found.sigma == pytest.approx(expected.sigma, rel=1e-12)

@@ -190,7 +190,7 @@ class CudaPasses:
         whole = self._torch.int64 if self.scores.element_size() > 4 else self._torch.int32
         keys = (self.scores + 0.0).view(whole)  # no -0.0
         keys = keys.bitwise_left_shift_(1).add_(self.labels)
-        return SortedRows(self._torch, self._sorted(keys), None, counted=False)
+        return SortedRows(self._torch, keys.sort().values, None, counted=False)
 
     def sample(self, size: int) -> Any:
         """Return some scores from everywhere, in ascending order."""
@@ -316,7 +316,7 @@ class CudaPasses:
             return None
         keys = keys[:found]
         if weights is None:
-            return SortedRows(torch, self._sorted(keys), None, counted=False)
+            return SortedRows(torch, keys.sort().values, None, counted=False)
         # Rows come as the device pleases: those that share a key go in the order of weights.
         weights, order = weights[:found].sort()
         keys, again = keys[order].sort(stable=True)
@@ -345,11 +345,6 @@ class CudaPasses:
             np.minimum(most, far * (1 + 1e-9) + 1e-9) for far, most in ((rise, up), (fall, down))
         )
         return Blocks(low, high, n0, n1, w0, w1, down, up, inside=Inside(rise, fall))
-
-    def _sorted(self, keys: Any) -> Any:
-        with self._stream():
-            self._cupy.from_dlpack(keys).sort()  # in place, and of keys alone
-        return keys
 
     def _columns(self, per_unit: float | None) -> list[Any]:
         columns = [self.scores, self.labels]
