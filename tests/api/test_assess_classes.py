@@ -328,3 +328,14 @@ def test_a_network_on_cifar_10(shared_data):
     assert len(rest.failing) == 10
     for c in range(10):
         assert rest[c].ecce_r.value == pytest.approx(secant.ecce_r(y == c, p[:, c]), abs=1e-12)
+
+
+def test_top_labels_are_assessed_as_a_whole_in_the_words_for_confidences():
+    top = secant.top_label([1] * 60 + [0] * 30, [[0.95, 0.05]] * 90)
+    result, plain = top.assess(), secant.assess(top.correct, top.confidence)
+    assert result.ecce_r == plain.ecce_r
+    assert str(result).startswith("Miscalibrated: overconfident. ")
+    assert str(plain).startswith("Miscalibrated: too high. ")
+    assert top.assess(confidence_level=0.9).confidence_level == 0.9
+    assert repr(top).startswith("90 predictions: 33.3% right, mean confidence 95.0%. ")
+    assert repr(top) in top._repr_html_()

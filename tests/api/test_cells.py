@@ -357,3 +357,7 @@ def test_a_score_of_0_or_1_that_was_wrong_makes_the_log_loss_infinite():
     bounds = cells.bounds()
     assert bounds.log_loss.value == np.inf
     assert bounds.brier.value == pytest.approx((1 + 0.09 + 0.36) / 3)
+
+
+def test_cells_are_shown_in_a_notebook():
+    assert "0 predictions in 65,536 cells" in secant.Cells()._repr_html_()

@@ -93,11 +93,11 @@ def test_what_bars_are_is_said_once(predictions):
     assert second.get_position()[1] > first.get_position()[1]  # not on top of each other
 
 
-@pytest.mark.parametrize(("n_bins", "words"), [(1, "1 uniform bin"), (7, "7 uniform bins")])
+@pytest.mark.parametrize(("n_bins", "words"), [(1, "1 bin"), (7, "7 bins of equal width")])
 def test_the_abscissa_says_how_many_bins(predictions, n_bins, words):
     diagram = Diagram(axes())
     diagram.label([secant.assess(*predictions).reliability(n_bins=n_bins)], "")
-    assert diagram.ax.get_xlabel() == f"Mean score ({words})"
+    assert diagram.ax.get_xlabel() == f"Mean forecast ({words})"
 
 
 def test_many_bins_are_drawn_finer(predictions):

@@ -1,5 +1,8 @@
 """The reliability diagram: what is drawn equals the bins."""
 
+import dataclasses
+import pickle
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -74,12 +77,12 @@ def test_neither_bars_nor_lines(predictions):
 
 def test_axes_are_labelled(predictions):
     uniform = ReliabilityDisplay.from_predictions(*predictions, n_bins=12, ax=axes())
-    assert uniform.ax_.get_xlabel() == "Mean score (12 uniform bins)"
+    assert uniform.ax_.get_xlabel() == "Mean forecast (12 bins of equal width)"
     below = uniform.plot(axes(), counts=True)
     assert below.ax_.get_xlabel() == ""
-    assert below.counts_ax_.get_xlabel() == "Mean score (12 uniform bins)"
+    assert below.counts_ax_.get_xlabel() == "Mean forecast (12 bins of equal width)"
     mixed = [*uniform.bins, secant.assess(*predictions).reliability(strategy="quantile")]
-    assert ReliabilityDisplay(mixed).plot(axes()).ax_.get_xlabel() == "Mean score"
+    assert ReliabilityDisplay(mixed).plot(axes()).ax_.get_xlabel() == "Mean forecast"
 
 
 # Several models -----------------------------------------------------------------------------------
@@ -118,7 +121,7 @@ def test_displays_drawn_one_after_another_join(predictions):
     third = ReliabilityDisplay.from_predictions(y, p, n_bins=3, uncertainty=None, ax=ax)
     assert third.counts_ax_ is None
     assert ax.get_xlabel() == ""
-    assert first.counts_ax_.get_xlabel() == "Mean score (3 uniform bins)"
+    assert first.counts_ax_.get_xlabel() == "Mean forecast (3 bins of equal width)"
 
 
 # Ways to make one ---------------------------------------------------------------------------------
@@ -191,3 +194,17 @@ def test_a_label_and_a_title_can_be_given(predictions):
     assert [text.get_text() for text in display.legend_.get_texts()] == ["Mine"]
     assert display.line_.get_label() == "Mine"
     assert display.ax_.get_title(loc="left") == "T"
+
+
+def test_bins_of_a_result_are_drawn_with_its_recalibrated_forecast(predictions):
+    result = secant.assess(*predictions)
+    bins = result.reliability()
+    [stairs] = bins.plot(axes(), recalibrated=True).recalibrated_
+    np.testing.assert_array_equal(stairs.get_xydata().T, result.recalibrated.line)
+    assert not bins.plot(axes()).recalibrated_
+    assert "_of" not in bins.to_dict()
+    copied = pickle.loads(pickle.dumps(bins))  # noqa: S301
+    assert copied.plot(axes(), recalibrated=True).recalibrated_
+    alone = dataclasses.replace(bins, _of=None)
+    with pytest.raises(secant.InputError, match="no result"):
+        alone.plot(axes(), recalibrated=True)

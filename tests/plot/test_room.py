@@ -9,6 +9,7 @@ import pytest
 import secant
 from helpers import optional
 from secant import CumulativeDisplay, ReliabilityDisplay
+from secant.plot import _room
 
 optional("matplotlib")
 import matplotlib as mpl  # noqa: E402
@@ -84,7 +85,7 @@ def test_pictures_side_by_side_keep_to_their_places(pair, name, result):
         check_inside(ax)
         # The ordinate has its name, beside it or above.
         named = f"{ax.get_ylabel()} {ax.get_title(loc='left')}".lower()
-        what = "happened \N{MINUS SIGN} forecast" if draw is cumulative else "mean response"
+        what = "outcome \N{MINUS SIGN} forecast" if draw is cumulative else "mean outcome"
         assert what in named
 
 
@@ -116,9 +117,9 @@ def test_a_second_model_takes_the_name_of_the_first_out_of_the_title(result, oth
         assert ax.get_title(loc="left") == said
     right = figure().subplots(1, 2)[1]
     cumulative(result, right, name="Trees")
-    assert right.get_title(loc="left") == "Trees: happened \N{MINUS SIGN} forecast"
+    assert right.get_title(loc="left") == "Trees: outcome \N{MINUS SIGN} forecast"
     cumulative(other, right, name="Forest")
-    assert right.get_title(loc="left") == "Happened \N{MINUS SIGN} forecast"
+    assert right.get_title(loc="left") == "Outcome \N{MINUS SIGN} forecast"
 
 
 def test_below_another_picture_there_is_no_room_for_a_title(result):
@@ -295,3 +296,36 @@ def test_a_figure_with_our_title_can_be_pickled(result):
     reliability(result, ax)
     again = pickle.loads(pickle.dumps(ax.figure))  # noqa: S301  (our own)
     assert again.axes[0].get_title(loc="left") == ax.get_title(loc="left")
+
+
+@pytest.mark.parametrize("titled_first", [False, True])
+@pytest.mark.parametrize("kind", ["graph", "diagram"])
+def test_titles_that_others_set_touch_nothing_of_the_row_above(kind, titled_first, predictions):
+    result = secant.assess(*predictions)
+    drawn = result if kind == "graph" else result.reliability()
+    figure = Figure()
+    panels = figure.subplots(2, 2)
+    for ax in panels.flat:
+        if titled_first:
+            ax.set_title("My own title")
+    for ax in panels.flat:
+        drawn.plot(ax)
+        ax.set_title("My own title")
+    figure.draw_without_rendering()
+    for upper, lower in zip(*panels, strict=True):
+        title = lower.title.get_window_extent()
+        assert title.y1 <= upper.xaxis.get_tightbbox().y0 + _room._TOUCH
+        assert title.y0 >= lower.get_window_extent().y1 - _room._TOUCH
+
+
+def test_the_name_of_the_ordinate_above_a_panel_is_no_wider(predictions):
+    result = secant.assess(*predictions)
+    figure = Figure()
+    for ax in figure.subplots(3, 3).flat:
+        result.plot(ax)
+    figure.draw_without_rendering()
+    named = [ax for ax in figure.axes if ax.get_title("left").endswith("forecast")]
+    assert named
+    for ax in named:
+        title = next(t for t in _room._titles(ax) if t.get_text() == ax.get_title("left"))
+        assert title.get_window_extent().x1 <= ax.get_window_extent().x1 + 1

@@ -97,7 +97,7 @@ def test_what_is_not_finite_becomes_none():
 
 INTERVAL = ["at_least", "ci", "direction", "high", "limits", "low", "mean_response", "mean_score"]
 INTERVAL += ["miscalibration", "n", "weight"]
-STATISTIC = ["bracket", "ci", "log10_pvalue", "method", "normalized", "pvalue", "value"]
+STATISTIC = ["bracket", "ci", "log10_pvalue", "method", "name", "normalized", "pvalue", "value"]
 SCORE = ["dsc", "dsc_bounds", "mcb", "mcb_bounds", "name", "unc", "value"]
 COX = ["exact", "intercept", "intercept_error", "left_out", "pvalue", "slope", "slope_error"]
 # Keys are added here and in docs/json.md. One that goes or changes its meaning raises SCHEMA.
@@ -153,3 +153,11 @@ def test_every_key_is_documented():
     documented = (ROOT / "docs" / "json.md").read_text()
     for key in {*KEYS, *INTERVAL, *STATISTIC, *SCORE, *ALL_GROUPS, *COMPARISON}:
         assert f"`{key}`" in documented, key
+
+
+def test_a_metric_is_shown_with_its_name_and_what_chance_gives_in_words():
+    result = secant.assess(*miscalibrated(2000, power=2))
+    assert str(result.ecce_r).startswith("ECCE-R 0.")
+    assert str(result.ecce_mad).startswith("ECCE-MAD 0.")
+    assert repr(result.expected).startswith("Calibrated predictions with these scores give about")
+    assert repr(result.expected) in result.expected._repr_html_()

@@ -13,7 +13,7 @@ from helpers import ROOT
 from samples import ORDINARY, RELATIVE, every_case, miscalibrated, predictions
 from secant import null
 from secant._results import verdict
-from secant._results.wording import metric
+from secant._results.wording import metric, points
 from secant.paper import synthetic
 
 
@@ -45,7 +45,7 @@ SOMEWHERE = re.compile(
 )
 DECIDES = re.compile(
     rf"ECCE-R ({NUMBER}) = ({NUMBER}) sigma, calibrated predictions give about ({NUMBER}) "
-    rf"\(P (?:=|<) ({NUMBER}(?: to {NUMBER})?), (exact|drawn|large-sample)\)\.$",
+    rf"\(P (?:=|<=?) ({NUMBER}(?: to {NUMBER})?), (exact|drawn|large-sample)\)\.$",
     re.MULTILINE,
 )
 CERTAIN = re.compile(
@@ -570,3 +570,31 @@ def test_both_directions_of_a_group_are_named():
                 assert words.startswith("too extreme: too low by ")
                 assert ", then too high by " in words
                 assert words.count(" over ") == 2 * ranges
+
+
+def test_the_steepest_place_within_a_range_that_is_off_the_other_way():
+    """As real forecasts had it: too low over most scores, and one score far too high."""
+    rng = np.random.default_rng(0)
+    p = rng.random(40_000)
+    y = rng.random(p.size) < np.minimum(p + 0.06, 1)
+    one = np.full(300, 0.5)
+    result = secant.assess(np.append(y, rng.random(300) < 0.1), np.append(p, one))
+    assert result.shape == "too low"
+    least = points(result.steepest.at_least)
+    words = f" But within these, scores of 0.500 are too high by at least {least} points."
+    assert verdict.where(result).endswith(words)
+
+
+def test_words_say_why_segments_were_not_drawn(tmp_path):
+    rng = np.random.default_rng(0)
+    p = rng.random(2000)
+    y, half = (rng.random(2000) < p).astype(int), np.repeat(["a", "b"], 1000)
+    options = {"features": {"half": half}}
+    said = "Westfall and Young's correction, which takes all rows in memory"
+    assert said not in str(secant.assess_segments(y, p, **options))
+    file = tmp_path / "a.csv"
+    lines = [f"{a},{b!r},{c}" for a, b, c in zip(y, p.tolist(), half, strict=True)]
+    file.write_text("\n".join(["y,p,half", *lines]))
+    asked = {"data": file, "features": ["half"]}
+    assert said in str(secant.assess_segments("y", "p", **asked))
+    assert said not in str(secant.assess_segments("y", "p", **asked, adjust="holm"))

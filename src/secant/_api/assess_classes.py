@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from secant._api.assess import assess
 from secant._api.assess_by import ranked
 from secant._api.calibrate import calibrations, thinned
 from secant._base.progress import reporting, showing
@@ -26,6 +27,7 @@ from secant._input.options import (
     check_whole,
     generator,
 )
+from secant._results.wording import percent, predictions
 from secant.errors import Argument, InputError
 from secant.sources.apart import Apart
 from secant.sources.open import open_columns
@@ -52,6 +54,8 @@ _ROWS = 1 << 22
 class TopLabel(NamedTuple):
     """Predictions of several classes as predictions of one event: the predicted class is right.
 
+    :meth:`assess` asks of them as a whole what :func:`assess_classes` asks class by class.
+
     Attributes
     ----------
     correct : ndarray of bool
@@ -66,6 +70,42 @@ class TopLabel(NamedTuple):
     confidence: FloatArray
     predicted: np.ndarray[Any, Any]
 
+    def assess(self, **options: Any) -> Calibration:
+        """Assess the confidences: whether of predictions made with 80% confidence 80% are right.
+
+        Parameters
+        ----------
+        **options
+            Passed on to :func:`secant.assess`, such as ``sample_weight`` or ``confidence_level``.
+
+        Returns
+        -------
+        Calibration
+            What :func:`secant.assess` says of ``correct`` and ``confidence``, in the words for
+            confidences: overconfident, underconfident.
+
+        Raises
+        ------
+        InputError
+            As :func:`secant.assess`.
+
+        Examples
+        --------
+        >>> import secant
+        >>> top = secant.top_label([1] * 90, [[0.95, 0.05]] * 90)
+        >>> print(top.assess())  # doctest: +ELLIPSIS
+        Miscalibrated: overconfident. ...
+        """
+        return replace(assess(self.correct, self.confidence, **options), top_label=True)
+
+    def __repr__(self) -> str:
+        right, sure = (percent(float(each.mean())) for each in (self.correct, self.confidence))
+        many = predictions(len(self.correct))
+        return f"{many}: {right} right, mean confidence {sure}. assess() tells whether they agree."
+
+    def _repr_html_(self) -> str:
+        return f"<div>{self!r}</div>"
+
 
 TopLabel.__module__ = "secant"  # which the body of a named tuple cannot say
 
@@ -73,9 +113,8 @@ TopLabel.__module__ = "secant"  # which the body of a named tuple cannot say
 def top_label(y_true: Any, probs: Any, *, classes: Any = None) -> TopLabel:
     """Turn predictions of several classes into predictions of being right.
 
-    The class with the largest probability is the prediction, that probability its confidence. Give
-    ``correct`` and ``confidence`` to :func:`assess`: among predictions made with 80% confidence,
-    are 80% right?
+    The class with the largest probability is the prediction, that probability its confidence.
+    ``assess()`` of what comes back asks: among predictions made with 80% confidence, are 80% right?
 
     Parameters
     ----------

@@ -219,6 +219,7 @@ class _Search:
             many = f" is more than the {searchable.rows:,} rows there are"
             raise InputError(Argument("min_rows", min_rows), many)
         levels = searchable.levels
+        self._why_holm = ""
         self._left_out = [each.left_out for each in levels if each.left_out]
         useful = [number for number, each in enumerate(levels) if len(each) > 1]
         for number, each in enumerate(levels):
@@ -265,6 +266,8 @@ class _Search:
                     " draws the outcomes of all rows, which must be in memory; use ",
                     Argument("adjust", "holm"),
                 )
+            if adjust is None:
+                self._why_holm = "which takes all rows in memory (arrays in Python)"
             return 0
         if adjust == "holm" or not self._groupings:
             return 0
@@ -274,7 +277,10 @@ class _Search:
         affordable = min(_DRAWS, _COINS // coins)
         if adjust == JOINT:
             return int(max(affordable, _FEWEST_DRAWS))
-        return int(affordable) if affordable >= _FEWEST_DRAWS else 0
+        if affordable >= _FEWEST_DRAWS:
+            return int(affordable)
+        self._why_holm = "which takes long for so many rows (adjust='westfall-young')"
+        return 0
 
     def _catalogue(self) -> Segments:
         from secant._inference.segments import Catalogue  # noqa: PLC0415  (not for `import secant`)
@@ -370,6 +376,7 @@ class _Search:
             searched=len(segments),
             standing_out=out,
             not_searched=tuple(map(visible, [*self._left_out, more])),
+            why_holm=self._why_holm,
         )
 
     def _calibrated(

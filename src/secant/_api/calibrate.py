@@ -202,6 +202,7 @@ def calibrate(
             method=p.method,
             bracket=p.bracket,
             ci=clusters.interval(value, metric.law, totals, confidence_level, flips),
+            name=metric.name,
         )
 
     happened = float(blocks.w1.sum())

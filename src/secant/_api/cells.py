@@ -360,6 +360,9 @@ class Cells:
     def __repr__(self) -> str:
         return f"<secant.Cells: {self.n:,} predictions in {self.n_cells:,} cells>"
 
+    def _repr_html_(self) -> str:
+        return f"<div><b>Cells:</b> {self.n:,} predictions in {self.n_cells:,} cells</div>"
+
 
 def of_sums(sums: CellSums, forbidden: int) -> Cells:
     """Return the state of sums over cells of equal width."""

@@ -14,6 +14,7 @@ from secant._inference.limits import half_width, interval, normalize
 from secant._input.arraylike import one_dimensional, one_value_a_row, plain_value
 from secant._input.observations import observations
 from secant._input.options import GroupMethod, Reading, check_choice, check_level, generator
+from secant._metrics.ecce import METRICS
 from secant._metrics.subgroup import compared_rows, stretches
 from secant._results.group_comparison import Contrast, GroupComparison
 from secant._results.parts import Curve, Statistic
@@ -232,11 +233,12 @@ def _result(
             log10_pvalue=log10,
             method=how,
             bracket=None,
-            ci=interval(value, law, totals, confidence_level),
+            ci=interval(value, named.law, totals, confidence_level),
+            name=named.name,
         )
-        for value, law, (log10, how) in zip(
+        for value, named, (log10, how) in zip(
             values,
-            (null.range, null.mad),
+            METRICS,
             _pvalues(rows, sums, values, totals.sigma, method=method, rng=rng),
             strict=True,
         )

@@ -44,6 +44,15 @@ class Expected(NamedTuple):
     ecce_r: float
     ecce_mad: float
 
+    def __repr__(self) -> str:
+        return (
+            f"Calibrated predictions with these scores give about {self.ecce_r:.3g} sigma "
+            f"(ECCE-R) and {self.ecce_mad:.3g} sigma (ECCE-MAD) on average."
+        )
+
+    def _repr_html_(self) -> str:
+        return f"<div>{self!r}</div>"
+
 
 def expected(blocks: Blocks, totals: Totals) -> Expected:
     """Return the means of the normalised metrics of calibrated predictions with these scores.

@@ -104,6 +104,8 @@ class Assessments(Mapping[Any, "Calibration"]):
         How many of them have an adjusted P-value at the level. Those in ``rows`` account for all.
     not_searched : tuple of str
         What was not searched, a line each.
+    why_holm : str
+        Of segments, why Holm's adjustment was chosen; empty where it was asked for, or was not.
     """
 
     __module__ = "secant"
@@ -118,6 +120,7 @@ class Assessments(Mapping[Any, "Calibration"]):
     searched: int | None = None
     standing_out: int = 0
     not_searched: tuple[str, ...] = ()
+    why_holm: str = ""
 
     def __getitem__(self, key: Any) -> Calibration:
         """Return the result of one group by itself; its P-values are not adjusted."""

@@ -849,6 +849,7 @@ class Calibration:
             strategy=strategy,
             limits=limits,
             confidence_level=self.confidence_level,
+            _of=self,
         )
 
 

@@ -12,11 +12,13 @@ from secant._results import verdict
 from secant._results.shown import Shown
 from secant._results.tables import html_table, text_table
 from secant._results.wording import level, limits, method, metric, percent, points, pvalue, score
+from secant.errors import InputError
 
 if TYPE_CHECKING:
     from secant._base.types import FloatArray, IntArray
     from secant._input.options import BinLimits, Norm, Strategy, Uncertainty, Weighting
     from secant._metrics.scores import Taken
+    from secant._results.calibration import Calibration
     from secant.plot import ReliabilityDisplay
 
 __all__ = [
@@ -79,6 +81,8 @@ class Statistic(Shown):
         Certified limits of the P-value, where the method gives any.
     ci : tuple of float
         Confidence interval of the metric's true value.
+    name : str
+        What the metric is called.
     """
 
     __module__ = "secant"
@@ -90,6 +94,7 @@ class Statistic(Shown):
     method: str
     bracket: tuple[float, float] | None
     ci: tuple[float, float]
+    name: str = ""
 
     def to_dict(self) -> dict[str, Any]:
         """Return the numbers as plain JSON; what is not finite becomes None."""
@@ -99,7 +104,8 @@ class Statistic(Shown):
         sigma = f" = {metric(self.normalized)} sigma" if math.isfinite(self.normalized) else ""
         low, high = (metric(limit) for limit in self.ci)
         obtained = f"P {pvalue(self)}, {method(self.method)}"
-        return f"{metric(self.value)}{sigma} ({obtained}; limits {low} to {high})"
+        named = f"{self.name} {metric(self.value)}".lstrip()
+        return f"{named}{sigma} ({obtained}; limits {low} to {high})"
 
 
 class Words(str):
@@ -271,6 +277,7 @@ class Reliability(Shown):
     strategy: Strategy
     limits: BinLimits
     confidence_level: float
+    _of: Calibration | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return the numbers as plain JSON; what is not finite becomes None."""
@@ -282,6 +289,7 @@ class Reliability(Shown):
         *,
         uncertainty: Uncertainty | None = "bars",
         counts: bool = False,
+        recalibrated: bool = False,
         **kwargs: Any,
     ) -> ReliabilityDisplay:
         """Draw the reliability diagram.
@@ -294,6 +302,8 @@ class Reliability(Shown):
             Whether to draw the limits of each bin.
         counts : bool
             Show below how many predictions each bin holds.
+        recalibrated : bool
+            Draw the recalibrated forecast too, a staircase that needs no bins.
         **kwargs
             Passed on to ``ax.plot`` for the points.
 
@@ -309,7 +319,10 @@ class Reliability(Shown):
         """
         from secant.plot import ReliabilityDisplay  # noqa: PLC0415  (drawing stands above numbers)
 
-        display = ReliabilityDisplay(self, uncertainty=uncertainty)
+        if recalibrated and self._of is None:
+            raise InputError("bins that no result made have no recalibrated forecast to draw")
+        stairs = [self._of.recalibrated] if recalibrated and self._of is not None else ()
+        display = ReliabilityDisplay(self, uncertainty=uncertainty, recalibrated=stairs)
         return display.plot(ax, counts=counts, **kwargs)
 
     def _table(self) -> tuple[list[str], list[list[str]]]:
@@ -596,7 +609,8 @@ class Spiegelhalter(Shown):
 
 
 def _fields(result: Any) -> dict[str, Any]:
-    return {field.name: plain(getattr(result, field.name)) for field in fields(result)}
+    names = [field.name for field in fields(result) if not field.name.startswith("_")]
+    return {name: plain(getattr(result, name)) for name in names}
 
 
 def plain(value: Any) -> Any:

@@ -691,6 +691,8 @@ def groups_words(result: Assessments) -> list[str]:
             f"Every number in {visible(result.by[0])} is a group of its own. To look at ranges of "
             "it, search it for segments, or group by a column of ranges."
         )
+    if result.why_holm and result.searched:
+        words.append(f"Westfall and Young's correction, {result.why_holm}, may find more.")
     if result.not_searched:
         words.append(f"Not searched: {'; '.join(result.not_searched)}.")
     return words

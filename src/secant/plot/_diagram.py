@@ -33,11 +33,11 @@ _HINT_WIDTH = 0.75
 _WORDS = Words(
     title="Distance from the diagonal is miscalibration",
     short_title="The diagonal is good",
-    ordinate="Mean response (how often it happened)",
-    short_ordinate="Mean response",
-    short_abscissa="Mean score",
+    ordinate="Mean outcome (how often it happened)",
+    short_ordinate="Mean outcome",
+    short_abscissa="Mean forecast",
 )
-_COUNT_WORDS = Words("", "", "Predictions", "", short_abscissa="Mean score")
+_COUNT_WORDS = Words("", "", "Predictions", "", short_abscissa="Mean forecast")
 
 # Our artists carry these names, so that a second display on the same axes finds the first.
 _LINE, _COUNTS, _DIAGONAL, _HINT, _STAIRS = (
@@ -186,10 +186,13 @@ class Diagram:
         """Name the axes, and say what the bars or thin lines are."""
         ax = self.ax
         kinds = {(len(each.count), each.strategy) for each in bins}
-        what = "Mean score"
+        what = "Mean forecast"
         if len(kinds) == 1:
             [(m, strategy)] = kinds
-            what += f" ({m} {strategy} bin{'s' if m > 1 else ''})"
+            equal = "width" if strategy == "uniform" else "count"
+            what += f" ({m} bins of equal {equal})" if m > 1 else " (1 bin)"
+        if style.text_width(what, self.size) > self.width + 0.6:
+            what = _WORDS.short_abscissa
         ax.set_xlabel("")
         (self.below or ax).set_xlabel(what)
         fits = style.text_width(_WORDS.ordinate, self.size) <= style.inches(ax)[1]

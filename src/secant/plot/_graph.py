@@ -62,8 +62,8 @@ _Line = tuple[str, bool, str | None]
 _WORDS = Words(
     title="Slope is miscalibration: flat is good",
     short_title="Flat is good",
-    ordinate="Cumulative difference (happened \N{MINUS SIGN} forecast)",
-    short_ordinate="Happened \N{MINUS SIGN} forecast",
+    ordinate="Cumulative difference (outcome \N{MINUS SIGN} forecast)",
+    short_ordinate="Outcome \N{MINUS SIGN} forecast",
     short_abscissa=SCORES.name,
 )
 

@@ -8,6 +8,7 @@ and the figure are not ours to change; the words are.
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from secant._drawing import style
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
     from matplotlib.text import Text
     from matplotlib.transforms import Bbox, BboxBase
 
@@ -25,6 +27,8 @@ __all__ = ["Words", "make_room", "room_below", "write_title"]
 _PAD = 2
 # Steps of the ordinate when its numbers must be short.
 _FEW_STEPS = 3
+# Size of the smallest numbers, relative to the size of text.
+_SMALLEST = 0.7
 # Pixels by which what is written may touch something else.
 _TOUCH = 0.5
 # The name of an ordinate may be longer than the axes are high by this factor.
@@ -102,6 +106,7 @@ def make_room(ax: Axes, words: Words, upper: Axes | None = None) -> None:
         lambda: _smaller_abscissa(ax, words),
         lambda: _ends_inside(ax, *_rows(ax, upper)),
         lambda: ax.set_xlabel(""),
+        lambda: _smallest_scores(ax),
     )
     _until(
         lambda: clear(*_above(ax, upper)),
@@ -112,6 +117,77 @@ def make_room(ax: Axes, words: Words, upper: Axes | None = None) -> None:
         lambda: _smaller_title(ax, words),
         lambda: _no_title(ax, words),
     )
+    _within_width(ax, words)
+    _give_way_later(ax, words, upper)
+
+
+def _give_way_later(ax: Axes, words: Words, upper: Axes | None) -> None:
+    """Write less when somebody gives these axes, or those below, a title later on."""
+
+    def own(title: Text) -> None:
+        others = _nearest(ax, above=True)
+        taken = [box for other in others for box in (*_boxes(other), _window(other))]
+        _until(
+            lambda: _clear(title.get_window_extent(), taken, ax.figure.bbox),
+            lambda: _unnamed(upper),
+            lambda: _hidden(upper),
+            lambda: _close_to(ax, title),
+        )
+
+    def of_other(other: Axes, title: Text) -> None:
+        def apart() -> bool:
+            other.get_tightbbox()  # as in _above
+            box = title.get_window_extent()
+            return not any(part is not None and _touch(part, box) for part in _below(ax, upper))
+
+        _until(
+            apart,
+            lambda: _close_to(other, title),
+            lambda: _smaller_abscissa(ax, words),
+            lambda: _ends_inside(ax, *_rows(ax, upper)),
+            lambda: ax.set_xlabel(""),
+            lambda: _smallest_scores(ax),
+            lambda: ax.tick_params(axis="x", labelbottom=False),
+        )
+
+    _when_titled(ax, words, own)
+    for other in _nearest(ax, above=False):
+        _when_titled(other, words, partial(of_other, other))
+
+
+def _when_titled(ax: Axes, words: Words, then: Callable[[Text], None]) -> None:
+    """Have something done when axes get a title that is not ours, and nobody lays them out."""
+    busy = False
+
+    def changed(title: Any) -> None:
+        nonlocal busy
+        left = title.get_text() == ax.get_title("left")  # where ours stand
+        ours = left and (not words.title or _our_title(ax, words) is not None)
+        laid_out = ax.figure.get_layout_engine() is not None
+        if busy or ours or laid_out or not title.get_text():
+            return
+        busy = True
+        try:
+            ax.get_tightbbox()  # as in _above
+            then(title)
+        finally:
+            busy = False
+
+    for place in _titles(ax):
+        place.add_callback(changed)
+
+
+def _nearest(ax: Axes, *, above: bool) -> list[Axes]:
+    """Return the axes right above or below others."""
+    here = _window(ax)
+    gaps = []
+    for other in _others(ax):
+        box = _window(other)
+        gap = box.y0 - here.y1 if above else here.y0 - box.y1
+        if gap >= -_TOUCH and box.x0 < here.x1 and here.x0 < box.x1:
+            gaps.append((gap, other))
+    least = min((gap for gap, _ in gaps), default=0.0)
+    return [other for gap, other in gaps if gap <= least + _TOUCH]
 
 
 def room_below(ax: Axes) -> float:
@@ -213,6 +289,22 @@ def _smaller_abscissa(ax: Axes, words: Words) -> None:
         ax.set_xlabel(words.short_abscissa)
 
 
+def _smallest_scores(ax: Axes) -> None:
+    """Write the numbers of the abscissa as small as can be read, right below their ticks."""
+    size = _SMALLEST * float(ax.yaxis.label.get_fontsize())
+    ax.tick_params(axis="x", labelsize=size, pad=min(1, ax.xaxis.get_tick_padding()))
+    for which in ("major", "minor"):
+        ax.tick_params(axis="x", which=which, length=_PAD)
+
+
+def _close_to(ax: Axes, title: Text) -> None:
+    """Move a title close to axes that have nothing else above."""
+    from matplotlib.transforms import offset_copy  # noqa: PLC0415  (imported only when drawing)
+
+    figure = cast("Figure", ax.figure)
+    title.set_transform(offset_copy(ax.transAxes, fig=figure, y=_PAD, units="points"))
+
+
 def _ends_inside(*rows: Axes) -> None:
     """Let the first and the last number of rows of scores end where the axes do."""
     for labels in (row.get_xticklabels() for row in rows):
@@ -263,6 +355,18 @@ def _ordinate_as_title(ax: Axes, words: Words) -> None:
         ax.set_ylabel("")
 
 
+def _within_width(ax: Axes, words: Words) -> None:
+    """Write the name of the ordinate no wider than the axes above which it stands."""
+    if (
+        (ours := _our_title(ax, words)) is not None
+        and ours.said
+        and ours.said == words.short_ordinate
+    ):
+        title = next(text for text in _titles(ax) if text.get_text() == ax.get_title("left"))
+        room = _window(ax).width / title.get_window_extent().width
+        title.set_fontsize(min(room, 1) * float(title.get_fontsize()))
+
+
 def _closer_title(ax: Axes, words: Words, upper: Axes | None) -> None:
     """Write the upper axis smaller, and our title close to it."""
     if upper is not None:
@@ -290,6 +394,8 @@ def _unnamed(upper: Axes | None) -> None:
 def _hidden(upper: Axes | None) -> None:
     if upper is not None:
         upper.set_visible(False)
+        # Titles keep above its ticks even so.
+        upper.tick_params(axis="x", which="both", length=0, labeltop=False)
 
 
 def _smaller_title(ax: Axes, words: Words) -> None:
@@ -330,4 +436,4 @@ def _our_title(ax: Axes, words: Words) -> _Title | None:
 
 
 def _uncapitalized(words: str) -> str:
-    return words[0].lower() + words[1:]
+    return words[:1].lower() + words[1:]
