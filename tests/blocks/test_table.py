@@ -169,3 +169,21 @@ def test_rho3_is_one_by_the_root_of_the_variance_where_nothing_is_weighted(varia
     totals = Totals(9, 9.0, 9.0, variance, variance, third=variance)
     assert totals.rho3 == pytest.approx(variance**-0.5, rel=1e-12)
     assert replace(totals, variance=0.0, third=0.0).rho3 == math.inf
+
+
+@pytest.mark.parametrize("many", [0, 1000])
+def test_finer_blocks_take_the_places_of_coarse_ones(monkeypatch, many):
+    monkeypatch.setattr("secant._blocks.table._FEW_PLACES", many)
+    rng = np.random.default_rng(0)
+    scores, labels = np.sort(rng.random(400)), rng.integers(0, 2, 400)
+    ties = collapse(scores, labels, None, moments=True)
+    coarse = merge(ties, np.arange(0, 400, 10))
+    marked = np.zeros(40, bool)
+    marked[[0, 7, 8, 39]] = True
+    inside = np.isin(np.arange(400) // 10, np.flatnonzero(marked))
+    found = coarse.replace(marked, ties.select(inside))
+    expected = concatenate([coarse.select(~marked), ties.select(inside)])
+    for name in ("low", "high", "n0", "n1", "down", "up"):
+        np.testing.assert_array_equal(getattr(found, name), getattr(expected, name))
+    np.testing.assert_array_equal(found.moments.wv, expected.moments.wv)
+    assert len(found) == 36 + 40

@@ -3,7 +3,7 @@
 import numpy as np
 import torch
 
-from secant.sources.tensors.kernels import BAD_VALUE, CellCounts
+from secant.sources.tensors.kernels import BAD_VALUE, CellCounts, Overview
 from secant.sources.tensors.sorted import sort_rows
 
 
@@ -23,6 +23,14 @@ class PlainPasses:
     def sample(self, size):
         rng = np.random.default_rng(0)
         return np.sort(self.p[rng.integers(0, len(self.p), size)])
+
+    def overview(self):
+        self.calls.append("sort")
+        x = self.p.astype(float)
+        return Overview(x.min(), x.max(), self.y.max(), (x * (1 - x)).sum())
+
+    def sort_all(self):
+        return sort_rows(torch.from_numpy(self.p), torch.from_numpy(self.y), None, counted=False)
 
     def cells(self, table, hot, *, wide):  # noqa: ARG002  (as the kernels have them)
         self.calls.append("cells")

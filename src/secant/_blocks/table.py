@@ -45,6 +45,8 @@ __all__ = [
 _FEW_EVENTS = 10
 # How many of the largest possible steps are kept.
 STEPS = 12
+# Places up to which a table is taken apart there, and not sorted.
+_FEW_PLACES = 64
 # How many values are added one after the other before a sum is put aside.
 ADDED_TOGETHER = 256
 
@@ -164,6 +166,9 @@ class Blocks:
                 f"found {finer.n.sum():,} observations in place of {old.n.sum():,}, or other ones"
             )
             raise SecantError(msg)
+        places = np.flatnonzero(coarse)
+        if len(places) <= _FEW_PLACES:
+            return _put_in(self, places, finer)
         return concatenate([self.select(~coarse), finer])
 
 
@@ -328,10 +333,32 @@ def _same_sums(old: Blocks, new: Blocks) -> bool:
     return all(abs(a - b) <= slack for a, b in pairs)
 
 
+def _alike(parts: list[Blocks]) -> list[Blocks]:
+    """Return tables all of which know how far the path goes inside blocks, if any does."""
+    if any(part.inside is not None for part in parts):
+        return [replace(part, inside=Inside(part.rise, part.fall)) for part in parts]
+    return parts
+
+
+def _put_in(blocks: Blocks, places: IntArray, finer: Blocks) -> Blocks:
+    """Put finer blocks in a few places of a table: nothing is sorted, for all is in order."""
+    starts = np.searchsorted(finer.low, blocks.low[places]).tolist()
+    stops = [*starts[1:], len(finer)]
+    before = [0, *(places + 1).tolist()]
+
+    def joined(column: Any, new: Any) -> Any:
+        pieces = []
+        for last, place, start, stop in zip(before, places, starts, stops, strict=False):
+            pieces += [column[last:place], new[start:stop]]
+        return np.concatenate([*pieces, column[before[-1] :]])
+
+    put: Blocks = _map(joined, *_alike([blocks, finer]))
+    return put
+
+
 def concatenate(parts: list[Blocks]) -> Blocks:
     """Join disjoint blocks into one table in the order of scores."""
-    if any(part.inside is not None for part in parts):
-        parts = [replace(part, inside=Inside(part.rise, part.fall)) for part in parts]
+    parts = _alike(parts)
     order = np.argsort(np.concatenate([part.low for part in parts]), kind="stable")
     # Column by column: tables may be large, and this holds no second copy of them.
     merged: Blocks = _map(lambda *columns: np.concatenate(columns)[order], *parts)

@@ -80,7 +80,8 @@ def check_weights(weights: np.ndarray[Any, Any]) -> tuple[float, float]:
     """Return the smallest and the largest weight, all of them usable."""
     lowest, highest = float(weights.min()), float(weights.max())
     if not (lowest >= 0 and highest <= LARGEST_WEIGHT):
-        _refuse_weight(weights, ~((weights >= 0) & (weights <= LARGEST_WEIGHT)))
+        # As doubles: the limit is beyond what shorter floats hold.
+        _refuse_weight(weights, ~((weights >= 0) & (weights <= np.float64(LARGEST_WEIGHT))))
     if lowest < SMALLEST_WEIGHT:
         tiny = (weights > 0) & (weights < SMALLEST_WEIGHT)
         if tiny.any():

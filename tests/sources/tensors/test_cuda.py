@@ -36,6 +36,7 @@ TYPES = [torch.float16, torch.bfloat16, torch.float32, torch.float64]
 @pytest.fixture(autouse=True)
 def _small(monkeypatch):
     monkeypatch.setattr(gpu, "_COLLECT_AT_LEAST", 1 << 14)
+    monkeypatch.setattr(gpu, "SORT_UP_TO", 0)
 
 
 @pytest.mark.parametrize("weighted", [None, torch.float32, torch.float64])
@@ -70,6 +71,23 @@ def test_answers_are_the_arrays_bit_for_bit_the_same(monkeypatch, scores, power,
     mine, theirs = found.between(0.1234, 0.71), expected.between(0.1234, 0.71)
     assert mine.n == theirs.n
     assert mine.miscalibration == pytest.approx(theirs.miscalibration, nan_ok=True)
+
+
+@pytest.mark.parametrize("kind", TYPES)
+@pytest.mark.parametrize("scores", SCORES)
+def test_not_too_many_rows_are_sorted(monkeypatch, scores, kind):
+    monkeypatch.setattr(gpu, "SORT_UP_TO", N)
+    rng = np.random.default_rng(3)
+    tensor = torch.tensor(SCORES[scores](rng, N)).to(kind)
+    p = tensor.double().numpy()
+    y = rng.random(N) < p
+    expected = secant.assess(y, p, method="asymptotic")
+    labels = torch.tensor(y).cuda()
+    found, again = (secant.assess(labels, tensor.cuda(), method="asymptotic") for _ in range(2))
+    assert found.to_dict() == again.to_dict()
+    assert found.ecce_r.value == pytest.approx(expected.ecce_r.value, abs=1e-13)
+    assert found.sigma == pytest.approx(expected.sigma, rel=1e-12)
+    assert found.forbidden == expected.forbidden
 
 
 @pytest.mark.parametrize(

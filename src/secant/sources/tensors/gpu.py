@@ -31,6 +31,10 @@ if TYPE_CHECKING:
 
 __all__ = ["GpuSource"]
 
+# Rows up to which all of them are sorted, and blocks that are made of them: more than the distinct
+# scores beyond which P-values ask for every one.
+SORT_UP_TO = 1 << 25
+BLOCKS = 4500
 SAMPLE = 1 << 14
 # Cells at most: of a first pass in shared memory, and of a fine one.
 CELLS = 8000
@@ -77,6 +81,8 @@ class GpuSource:
         """Return blocks that hold every observation, and the sums over all of them."""
         if moments:
             return self._plain.blocks(moments=True)
+        if self._given.rows <= SORT_UP_TO and not self.sampling:
+            return self._sorted_whole()
         found = self._passes.cells(self._table, self._hot, wide=self._wide)
         if found.faults & TOO_MANY:  # the sample did not tell how full cells get
             self._wide, self._table = True, self._cells_of_sample(wide=True)
@@ -183,6 +189,19 @@ class GpuSource:
             return self._from_all(blocks)
         self._collections.append((blocks, found))
         return self._cut(found, blocks, common if len(marked) == len(blocks) else None)
+
+    def _sorted_whole(self) -> tuple[Blocks, Totals]:
+        """Sort everything: of not too many rows that is quicker than looking twice."""
+        n = self._given.rows
+        seen = self._passes.overview()
+        if not (seen.lowest >= 0 and seen.highest <= 1 and seen.largest_label <= 1):
+            self._given.refuse()
+        self._forbids = seen.lowest == 0 or seen.highest == 1
+        rows = self._passes.sort_all()
+        blocks = self._passes.blocks(rows, np.array([0]), np.array([n]), BLOCKS)
+        whole = replace(blocks.select(slice(0, 1)), low=np.zeros(1), high=np.ones(1))
+        self._collections = [(whole, rows)]
+        return blocks, completed(Totals(n, n, n, seen.variance, 0.0), blocks)
 
     def _from_all(self, blocks: Blocks) -> Blocks:
         everything = replace(blocks.select(slice(0, 1)), low=np.zeros(1), high=np.ones(1))

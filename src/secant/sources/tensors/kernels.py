@@ -23,7 +23,16 @@ if TYPE_CHECKING:
     from secant._base.types import FloatArray, IntArray
     from secant.sources.tensors.cell_table import CellTable
 
-__all__ = ["BAD_VALUE", "FINE_UNIT", "TOO_MANY", "CellCounts", "CudaPasses", "Passes", "usable"]
+__all__ = [
+    "BAD_VALUE",
+    "FINE_UNIT",
+    "TOO_MANY",
+    "CellCounts",
+    "CudaPasses",
+    "Overview",
+    "Passes",
+    "usable",
+]
 
 BAD_VALUE, TOO_MANY = 1, 2
 _REALS = 10
@@ -60,6 +69,15 @@ class CellCounts:
     steps: tuple[float, ...] = ()
 
 
+class Overview(NamedTuple):
+    """Limits of scores (NaN if there is one) and labels, and the sum of s(1 - s)."""
+
+    lowest: float
+    highest: float
+    largest_label: float
+    variance: float
+
+
 class Passes(Protocol):
     """Passes over rows, each of which reads every score and label once.
 
@@ -70,6 +88,14 @@ class Passes(Protocol):
 
     def room(self, *, wide: bool) -> int:
         """Return how many cells there is room for; wide ones take more."""
+        ...
+
+    def overview(self) -> Overview:
+        """Return what is to be known of rows without weights that are sorted as a whole."""
+        ...
+
+    def sort_all(self) -> SortedRows:
+        """Return all rows, which carry no weights, in the order of their scores."""
         ...
 
     def sample(self, size: int) -> Any:
@@ -150,6 +176,21 @@ class CudaPasses:
     def _words(self, *, wide: bool) -> int:
         """Return how many words of 32 bits there are for either response in a cell."""
         return 7 if self.weights is not None else 3 if wide else 2
+
+    def overview(self) -> Overview:
+        """Return limits of scores and labels, and the sum of s(1 - s)."""
+        scores = self.scores.double()
+        lowest, highest = self.scores.aminmax()
+        variance = scores.addcmul(scores, scores, value=-1).sum()
+        found = [lowest.double(), highest.double(), self.labels.max().double(), variance]
+        return Overview(*self._torch.stack(found).tolist())
+
+    def sort_all(self) -> SortedRows:
+        """Return all rows, which carry no weights, sorted on the device."""
+        whole = self._torch.int64 if self.scores.element_size() > 4 else self._torch.int32
+        keys = (self.scores + 0.0).view(whole)  # no -0.0
+        keys = keys.bitwise_left_shift_(1).add_(self.labels)
+        return SortedRows(self._torch, keys.sort().values, None, counted=False)
 
     def sample(self, size: int) -> Any:
         """Return some scores from everywhere, in ascending order."""
@@ -275,7 +316,7 @@ class CudaPasses:
             return None
         keys = keys[:found]
         if weights is None:
-            return SortedRows(torch, self._sorted(keys), None, counted=False)
+            return SortedRows(torch, keys.sort().values, None, counted=False)
         # Rows come as the device pleases: those that share a key go in the order of weights.
         weights, order = weights[:found].sort()
         keys, again = keys[order].sort(stable=True)
@@ -304,11 +345,6 @@ class CudaPasses:
             np.minimum(most, far * (1 + 1e-9) + 1e-9) for far, most in ((rise, up), (fall, down))
         )
         return Blocks(low, high, n0, n1, w0, w1, down, up, inside=Inside(rise, fall))
-
-    def _sorted(self, keys: Any) -> Any:
-        with self._stream():
-            self._cupy.from_dlpack(keys).sort()  # in place, and of keys alone
-        return keys
 
     def _columns(self, per_unit: float | None) -> list[Any]:
         columns = [self.scores, self.labels]

@@ -100,9 +100,10 @@ class SortedRows:
         number = np.arange(owner.shape[0]) - (np.cumsum(each) - each)[owner]
         inside = start[owner] + number * rows[owner] // each[owner]
         # A tie that holds a cut is cut off on both sides.
-        at = self.keys[self.torch.from_numpy(np.unique(inside)).to(self.keys.device)] >> 1 << 1
+        at = self.keys[self.torch.from_numpy(inside).to(self.keys.device)] >> 1 << 1
         ends = self.torch.searchsorted(self.keys, self.torch.cat([at, at + 2])).cpu().numpy()
-        edges = np.unique(np.concatenate([start, stop, ends]))
+        edges = np.sort(np.concatenate([start, stop, ends]))
+        edges = edges[np.append(True, edges[1:] != edges[:-1])]
         range_of = np.searchsorted(start, edges[:-1], side="right") - 1
         wanted = (range_of >= 0) & (edges[:-1] < stop[np.maximum(range_of, 0)])
         return edges, wanted
