@@ -1,10 +1,12 @@
 """What the kernels give, from plain numpy and torch: the oracle of GpuSource and of the kernels."""
 
 import numpy as np
-import torch
 
+from helpers import optional
 from secant.sources.tensors.kernels import BAD_VALUE, CellCounts, Overview
 from secant.sources.tensors.sorted import sort_rows
+
+torch = optional("torch")
 
 
 class PlainPasses:

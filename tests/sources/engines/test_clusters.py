@@ -5,7 +5,10 @@ import pytest
 
 import secant
 from helpers import optional
-from secant.sources.engines import clusters, queries
+
+optional("narwhals")
+
+from secant.sources.engines import clusters, queries  # noqa: E402  (they load narwhals)
 
 
 def table(n, seed=0, **changed):
@@ -31,7 +34,6 @@ def asked(monkeypatch):
 
 
 def assess(frame, **how):
-    optional("narwhals")
     return secant.assess("y", "p", data=frame.lazy(), clusters="who", **how)
 
 
