@@ -8,6 +8,7 @@ from typing import Any
 # Left out where the library is missing (`make test-oldest`).
 NEEDED = {
     "matplotlib": [
+        "secant/plot/assessments.py",
         "secant/plot/cumulative.py",
         "secant/plot/monitor.py",
         "secant/plot/reliability.py",

@@ -69,6 +69,7 @@ def test_stored_models_answer_as_before(models):
 
 
 def test_pictures_and_pages(models, tmp_path):
+    optional("matplotlib")
     assert len(models.plot().lines_) == 3
     models.report(tmp_path / "models.html")
     assert (tmp_path / "models.html").stat().st_size > 10_000

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 
 import secant
-from helpers import ROOT
+from helpers import ROOT, optional
 from samples import ORDINARY, RELATIVE, every_case, miscalibrated, predictions
 from secant import null
 from secant._results import verdict
@@ -586,6 +586,7 @@ def test_the_steepest_place_within_a_range_that_is_off_the_other_way():
 
 
 def test_words_say_why_segments_were_not_drawn(tmp_path):
+    optional("pyarrow")
     rng = np.random.default_rng(0)
     p = rng.random(2000)
     y, half = (rng.random(2000) < p).astype(int), np.repeat(["a", "b"], 1000)
