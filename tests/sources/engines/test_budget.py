@@ -161,7 +161,9 @@ def test_groups_beyond_the_limit_take_the_limit_law(answers):
     found = assess(made)
     assert len(answers) <= 6
     assert sum(answers) <= budget.LEAVE
-    limit = [result.ecce_r.method == "asymptotic" for result in found.values()]
+    # Between certain limits a large P-value may be the limit law's too.
+    each = [result.ecce_r for result in found.values()]
+    limit = [one.method == "asymptotic" and one.bracket is None for one in each]
     assert limit.count(True) > limit.count(False) > 0
     for result, told in zip(found.values(), limit, strict=True):
         assert any("may leave an engine" in line for line in result.warnings) is told
