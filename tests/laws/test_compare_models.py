@@ -12,6 +12,9 @@ from helpers import optional
 from oracle import ecce, sigma
 from samples import compare_models
 from secant import null
+from secant._inference.limits import unseen
+from secant._input.observations import observations
+from secant.sources.rows import RowSource
 
 EXACT = {"rel": 0, "abs": 1e-12}
 Z, Q = 1.959963984540054, null.range.isf(0.025)
@@ -24,13 +27,13 @@ def two_models(draw, **kwargs):
     return y, a, KINDS[draw(st.sampled_from(sorted(KINDS)))](rng, len(y)), w
 
 
-def sigma_hat(y, p, w):
+def noise(y, p, w, quantile):
+    """Return what noise exceeds in 2.5% of samples, events that did not show among it."""
+    totals = RowSource(observations(y, p, w)).blocks()[1]
     w = np.ones(len(p)) if w is None else w
     p = p.astype(float)
     seen = max(sigma(p, w), np.sqrt((w**2 * (y - p) ** 2).sum()) / w.sum())
-    variance, square = (w**2 * p * (1 - p)).sum(), (w**2).sum() / (w > 0).sum()
-    few = 0 < variance < 10 * square  # then two more events may have been missed
-    return np.hypot(seen, np.sqrt(2 * square) / w.sum()) if few else seen
+    return math.hypot(quantile * seen, unseen(totals, quantile, 0.025)) if seen else 0.0
 
 
 @given(two_models())
@@ -39,11 +42,11 @@ def test_it_equals_the_formula(data):
     result = compare_models(y, a, b, w)
     r_a, r_b = ecce(y, a, w)[0], ecce(y, b, w)[0]
     assert (result.ecce_r_a, result.ecce_r_b) == pytest.approx((r_a, r_b), **EXACT)
-    s_a, s_b = sigma_hat(y, a, w), sigma_hat(y, b, w)
-    if min(s_a, s_b) == 0 or np.array_equal(a, b):
+    one_a, one_b = noise(y, a, w, Z), noise(y, b, w, Z)
+    if min(one_a, one_b) == 0 or np.array_equal(a, b):
         return
-    low = max(r_a - r_b - Q * s_a - Z * s_b, -1)
-    high = min(r_a - r_b + Z * s_a + Q * s_b, 1)
+    low = max(r_a - r_b - noise(y, a, w, Q) - one_b, -1)
+    high = min(r_a - r_b + one_a + noise(y, b, w, Q), 1)
     assert result.ci == pytest.approx((low, high), rel=1e-9, abs=1e-9)
     assert result.difference == pytest.approx(r_a - r_b, **EXACT)
 
@@ -109,8 +112,7 @@ def test_a_model_that_is_certain_and_right_has_hoeffdings_limits():
     b = np.full(n, 0.5)
     result = compare_models(y, y.astype(float), b)
     hoeffding = math.sqrt(2 * math.log(2 / 0.025) / n)
-    s_b = 0.5 / math.sqrt(n)
-    expected = -hoeffding - Z * s_b, hoeffding + Q * s_b
+    expected = -hoeffding - noise(y, b, None, Z), hoeffding + noise(y, b, None, Q)
     assert result.ci == pytest.approx(expected, rel=1e-9)
 
 
