@@ -3,7 +3,7 @@
 import numpy as np
 
 from helpers import optional
-from secant.sources.tensors.kernels import BAD_VALUE, CellCounts, Overview
+from secant.sources.tensors.kernels import BAD_VALUE, CellCounts, Heights, Overview
 from secant.sources.tensors.sorted import sort_rows
 
 torch = optional("torch")
@@ -25,6 +25,19 @@ class PlainPasses:
     def sample(self, size):
         rng = np.random.default_rng(0)
         return np.sort(self.p[rng.integers(0, len(self.p), size)])
+
+    def heights(self):
+        self.calls.append("heights")
+        usable = (self.p >= 0) & (self.p <= 1) & (self.y <= 1)
+        if not usable.all():
+            return None
+        x = self.p.astype(float)
+        w = np.ones(len(x)) if self.w is None else self.w
+        order = np.argsort(x, kind="stable")
+        path = np.cumsum((w * (self.y - x))[order])
+        ends = path[np.append(np.diff(x[order]) > 0, True)]
+        variance = (w * w * x * (1 - x)).sum()
+        return Heights(max(ends.max(), 0), min(ends.min(), 0), w.sum(), variance)
 
     def overview(self):
         self.calls.append("sort")

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from secant._blocks.cluster_sums import ClusterSums
     from secant._blocks.table import Blocks, Totals
 
-__all__ = ["Clustered", "Frugal", "Groups", "Refine", "Source", "resolve", "resolve_all"]
+__all__ = ["Clustered", "Direct", "Frugal", "Groups", "Refine", "Source", "resolve", "resolve_all"]
 
 
 class Source(Protocol):
@@ -45,6 +45,15 @@ class Source(Protocol):
 
     def recheck(self) -> None:
         """Raise SecantError if the observations are seen to have changed since the first look."""
+        ...
+
+
+@runtime_checkable
+class Direct(Protocol):
+    """A source that can find the extremes of the path without cutting blocks finer."""
+
+    def heights(self) -> tuple[float, float] | None:
+        """Return the largest and the smallest cumulative difference; None if blocks must tell."""
         ...
 
 

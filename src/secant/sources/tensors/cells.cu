@@ -1,8 +1,10 @@
 // Passes over scores on a GPU. Compiled at run time with
 //   DOUBLE    1 where scores are float64, else float32
 //   WEIGHT    float or double where rows carry sampling weights, else not defined
+//   PACKED    1 where both weights and scores have 32 bits, so that 64 hold a row
 //   WIDE      1 where sums in shared memory may exceed 32 bits
-//   RESIDENT  how many blocks of threads share a multiprocessor in the first pass
+//   THREADS   how many threads a block has in the first pass
+//   RESIDENT  how many blocks share a multiprocessor then
 //   M         how many bits of a score's mantissa tell its bin
 // A score's own bits are a fixed-point number: they grow with it. Their upper part is a bin; a table
 // says at which cell the bin begins and how many of its lower bits remain inside one cell. Those
@@ -23,6 +25,17 @@ typedef float Score; typedef float2 Pair; typedef u32 Bits;
 #define BITS(x) __float_as_uint(x)
 #define SCORE(u) __uint_as_float(u)
 #endif
+// A row is the bits of its score, then the label; a weight of 32 bits follows if there is room.
+#if PACKED
+typedef u64 Key;
+#else
+typedef Bits Key;
+#endif
+#if defined(WEIGHT) && !PACKED
+#define APART 1
+#else
+#define APART 0
+#endif
 #define LOW (MANTISSA - M)
 #define ONE ((Bits)BIAS << MANTISSA)
 #define HALF ((Bits)(BIAS - 1) << MANTISSA)
@@ -32,6 +45,7 @@ typedef float Score; typedef float2 Pair; typedef u32 Bits;
 #define FIRST ((int)(BIAS - 40) << M)
 #define MIDDLE ((int)(HALF >> LOW) - FIRST + 1)
 #define BINS (MIDDLE + ((MANTISSA + 1) << M) + 1)
+#define TINY ((Bits)(BIAS - 40) << MANTISSA)
 #define BAD_VALUE 1u
 #define TOO_MANY 2u
 #define STASH 256
@@ -54,6 +68,24 @@ __device__ __forceinline__ u32 cell_of(Bits k, const u32* table) {
   u32 t = table[bin];
   return (t >> 6) + (u32)((k & (((Bits)1 << LOW) - 1)) >> (t & 63u));
 }
+
+// Four rows, read at once and not kept in caches.
+__device__ __forceinline__ void four(const float* from, long long i, float* to) {
+  float4 a = __ldcs((const float4*)from + i);
+  to[0] = a.x; to[1] = a.y; to[2] = a.z; to[3] = a.w;
+}
+__device__ __forceinline__ void four(const double* from, long long i, double* to) {
+  double2 a = __ldcs((const double2*)from + 2 * i), b = __ldcs((const double2*)from + 2 * i + 1);
+  to[0] = a.x; to[1] = a.y; to[2] = b.x; to[3] = b.y;
+}
+
+// What passes share: how many cells there are, a score that many rows have (or what no score is), a
+// power of two above all weights; then what was found.
+struct Head {
+  u64 cells, hot; double scale;
+  u64 faults; double weight, variance, top, bottom;
+  u64 open, loose; double highest, lowest; u64 taken;
+};
 
 // Adds to a sum of 96 bits in three words; the upper ones are seldom touched.
 __device__ __forceinline__ void add_wide(u32* sum, u32 stride, u32 j, u64 x) {
@@ -90,24 +122,29 @@ template <typename T> __device__ __forceinline__ void block_sum(T value, T* shar
 // What a block of threads keeps of totals: doubles, added up in a fixed order.
 #define REALS 10  // w^2 v | tiny0, tiny1 | with weights: w, w^2, w^2 e^2, w^2 r, w^3 v, w e^2, largest step
 
-extern "C" __global__ void __launch_bounds__(1024, RESIDENT) cells(
+extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT) cells(
     const Score* __restrict__ scores, const unsigned char* __restrict__ labels,
 #ifdef WEIGHT
-    const WEIGHT* __restrict__ weights, double to_unit,
+    const WEIGHT* __restrict__ weights,
 #endif
-    long long n, const u32* __restrict__ table, u32 n_cells, Bits hot,
+    long long n, const u32* __restrict__ table, const Head* __restrict__ head,
     u64* __restrict__ counts,   // 2 a cell
     u64* __restrict__ rests,    // low and high words, 2 a cell each
     u64* __restrict__ loads,    // the same for weights
     double* __restrict__ reals, // REALS a block
-    u64* __restrict__ extra)    // hot0, hot1, zeros that happened, faults, observations
+    u64* __restrict__ extra,    // hot0, hot1, zeros that happened, faults, observations
+    u32 stride)                 // how many cells there is room for
 {
   extern __shared__ __align__(16) u32 memory[];
-  const u32 slots = 2 * n_cells;
+  const u32 slots = 2 * (u32)head->cells, place = 2 * stride;
+#ifndef WEIGHT
+  const Bits hot = (Bits)head->hot;
+#endif
   u32* tab = memory;
   u32* count = tab + ((BINS + 3) & ~3);
   u32* rest = count + slots;
 #ifdef WEIGHT
+  const double scale = head->scale, to_unit = 0x1p62 / scale;
   u32* load = rest + 3 * slots;
   const u32 words = 7 * slots;
 #elif WIDE
@@ -119,47 +156,46 @@ extern "C" __global__ void __launch_bounds__(1024, RESIDENT) cells(
   for (u32 i = threadIdx.x; i < BINS; i += blockDim.x) tab[i] = table[i];
   __syncthreads();
 
-  double v[4] = {0, 0, 0, 0}, tiny[2] = {0, 0};
+  double v = 0, tiny0 = 0, tiny1 = 0;
   u32 hot0 = 0, hot1 = 0, zeros = 0, faults = 0, seen = 0;
 #ifdef WEIGHT
   double sw = 0, sww = 0, squares = 0, happened = 0, third = 0, error = 0, largest = 0;
 #endif
-  auto row = [&](Score s, u32 q, int k
+  auto row = [&](Score s, u32 q
 #ifdef WEIGHT
     , WEIGHT w
 #endif
   ) {
     Bits u = BITS(s);
-    if (u > ONE || q > 1u) {
-      if (u == NEGATIVE_ZERO && q <= 1u) u = 0; else { faults |= BAD_VALUE; return; }
-    }
 #ifndef WEIGHT
     if (u == hot) { hot1 += q; hot0 += 1u - q; return; }
 #endif
-    double x = (double)SCORE(u);
-    Bits key = order(u);
-    int bin = bin_of(key);
-    if (bin <= 0) {
+    double x = (double)s;
+    bool small = u < TINY;
 #if !DOUBLE
-      if (u < ((Bits)1 << MANTISSA)) x = (double)u * 0x1p-149;  // compilers take such floats for 0
+    if (u < ((Bits)1 << MANTISSA)) x = (double)u * 0x1p-149;  // compilers take such floats for 0
 #endif
-      if (u == 0 && q) zeros++;
-    }
 #ifdef WEIGHT
     double weight = (double)w;
     if (!(weight >= 0 && weight <= 1e100) || (weight > 0 && weight < 1e-100)) { faults |= BAD_VALUE; return; }
-    if (weight == 0) { if (u == 0 && q) zeros--; return; }
+    if (weight > scale) { faults |= TOO_MANY; return; }
+    if (weight == 0) return;
     seen++;
     double ww = weight * weight, wwv = ww * __fma_rn(-x, x, x);
     double e = q ? 1 - x : x, see = weight * (e * e);
-    sw += weight; sww += ww; v[k] += wwv; squares += weight * see; error += see;
+    sw += weight; sww += ww; v += wwv; squares += weight * see; error += see;
     third += weight * wwv; happened += q ? ww : 0; largest = fmax(largest, weight * fmax(x, 1 - x));
 #else
-    v[k] += __fma_rn(-x, x, x);
+    v += __fma_rn(-x, x, x);
     const double weight = 1;
 #endif
-    if (bin <= 0) { tiny[q] += weight * x; bin = 0; key = 0; }
-    u32 t = tab[bin];
+    Bits key = order(u);
+    if (small) {
+      if (u == 0) zeros += q;
+      if (q) tiny1 += weight * x; else tiny0 += weight * x;
+      key = (Bits)(FIRST - 1) << LOW;
+    }
+    u32 t = tab[min((int)(key >> LOW) - (FIRST - 1), BINS - 1)];
     // The place in the bin: sums of it are turned into sums of places in cells at the end.
     Bits low = key & (((Bits)1 << LOW) - 1);
     u32 j = 2 * ((t >> 6) + (u32)(low >> (t & 63u))) + q;
@@ -176,40 +212,39 @@ extern "C" __global__ void __launch_bounds__(1024, RESIDENT) cells(
     atomicAdd(&rest[j], (u32)low);
 #endif
   };
+  // What no score or label is becomes 0, and the answer is not used; a negative zero is one.
+  auto mend = [&](Score& s, u32& q) {
+    if (BITS(s) > ONE) { if (BITS(s) != NEGATIVE_ZERO) faults |= BAD_VALUE; s = 0; }
+    if (q > 1u) { faults |= BAD_VALUE; q = 0; }
+  };
   const long long step = (long long)gridDim.x * blockDim.x, fours = n / 4;
   const long long me = (long long)blockIdx.x * blockDim.x + threadIdx.x;
   for (long long i = me; i < fours; i += step) {
-#if DOUBLE
-    double2 a = __ldcs((const double2*)scores + 2 * i), b = __ldcs((const double2*)scores + 2 * i + 1);
-    Score s[4] = {a.x, a.y, b.x, b.y};
-#else
-    float4 a = __ldcs((const float4*)scores + i);
-    Score s[4] = {a.x, a.y, a.z, a.w};
-#endif
-    uchar4 l = __ldcs((const uchar4*)labels + i);
-    u32 q[4] = {l.x, l.y, l.z, l.w};
+    Score s[4];
+    four(scores, i, s);
+    u32 l = __ldcs((const u32*)labels + i);
 #ifdef WEIGHT
     WEIGHT w[4];
-    if (sizeof(WEIGHT) == 4) {
-      float4 b = __ldcs((const float4*)weights + i);
-      w[0] = b.x; w[1] = b.y; w[2] = b.z; w[3] = b.w;
-    } else {
-      double2 b = __ldcs((const double2*)weights + 2 * i), c = __ldcs((const double2*)weights + 2 * i + 1);
-      w[0] = b.x; w[1] = b.y; w[2] = c.x; w[3] = c.y;
-    }
+    four(weights, i, w);
+#endif
+    u32 q[4] = {l & 255u, l >> 8 & 255u, l >> 16 & 255u, l >> 24};
+    Bits largest_bits = max(max(BITS(s[0]), BITS(s[1])), max(BITS(s[2]), BITS(s[3])));
+    if (largest_bits > ONE || (l & 0xfefefefeu)) for (int k = 0; k < 4; k++) mend(s[k], q[k]);
     #pragma unroll
-    for (int k = 0; k < 4; k++) row(s[k], q[k], k, w[k]);
+#ifdef WEIGHT
+    for (int k = 0; k < 4; k++) row(s[k], q[k], w[k]);
 #else
-    #pragma unroll
-    for (int k = 0; k < 4; k++) row(s[k], q[k], k);
+    for (int k = 0; k < 4; k++) row(s[k], q[k]);
 #endif
   }
   if (me < n - 4 * fours) {
-    long long i = 4 * fours + me;
+    Score s = scores[4 * fours + me];
+    u32 q = labels[4 * fours + me];
+    mend(s, q);
 #ifdef WEIGHT
-    row(scores[i], labels[i], 0, weights[i]);
+    row(s, q, weights[4 * fours + me]);
 #else
-    row(scores[i], labels[i], 0);
+    row(s, q);
 #endif
   }
   __syncthreads();
@@ -218,8 +253,8 @@ extern "C" __global__ void __launch_bounds__(1024, RESIDENT) cells(
     if (!c) continue;
     atomicAdd(&counts[j], (u64)c);
 #ifdef WEIGHT
-    flush_wide(rests, slots, j, rest[j] | (u64)rest[slots + j] << 32, rest[2 * slots + j]);
-    flush_wide(loads, slots, j, load[j] | (u64)load[slots + j] << 32, load[2 * slots + j]);
+    flush_wide(rests, place, j, rest[j] | (u64)rest[slots + j] << 32, rest[2 * slots + j]);
+    flush_wide(loads, place, j, load[j] | (u64)load[slots + j] << 32, load[2 * slots + j]);
 #else
     u32 low = 0, high = BINS - 1;               // the last bin that begins at or before the cell
     while (low < high) { u32 mid = (low + high + 1) / 2; if ((tab[mid] >> 6) <= j / 2) low = mid; else high = mid - 1; }
@@ -227,10 +262,10 @@ extern "C" __global__ void __launch_bounds__(1024, RESIDENT) cells(
     u64 before = (u64)(j / 2 - (tab[low] >> 6)) << width;      // where the cell begins in its bin
 #if WIDE
     if (bits > 64) faults |= TOO_MANY;
-    flush_wide(rests, slots, j, (rest[j] | (u64)rest[slots + j] << 32) - c * before, 0);
+    flush_wide(rests, place, j, (rest[j] | (u64)rest[slots + j] << 32) - c * before, 0);
 #else
     if (bits > 32) faults |= TOO_MANY;
-    flush_wide(rests, slots, j, (u64)(rest[j] - (u32)(c * before)), 0);
+    flush_wide(rests, place, j, (u64)(rest[j] - (u32)(c * before)), 0);
 #endif
 #endif
   }
@@ -241,9 +276,9 @@ extern "C" __global__ void __launch_bounds__(1024, RESIDENT) cells(
   if (seen) atomicAdd(&extra[4], (u64)seen);
   double* shared = (double*)memory;
   double* out = reals + REALS * blockIdx.x;
-  block_sum(v[0] + v[1] + (v[2] + v[3]), shared, out);
-  block_sum(tiny[0], shared, out + 1);
-  block_sum(tiny[1], shared, out + 2);
+  block_sum(v, shared, out);
+  block_sum(tiny0, shared, out + 1);
+  block_sum(tiny1, shared, out + 2);
 #ifdef WEIGHT
   block_sum(sw, shared, out + 3);
   block_sum(sww, shared, out + 4);
@@ -297,13 +332,8 @@ extern "C" __global__ void __launch_bounds__(1024) fine(
   };
   const long long fours = n / 4;
   for (long long i = me; i < fours; i += step) {
-#if DOUBLE
-    double2 a = __ldcs((const double2*)scores + 2 * i), b = __ldcs((const double2*)scores + 2 * i + 1);
-    Score s[4] = {a.x, a.y, b.x, b.y};
-#else
-    float4 a = __ldcs((const float4*)scores + i);
-    Score s[4] = {a.x, a.y, a.z, a.w};
-#endif
+    Score s[4];
+    four(scores, i, s);
     uchar4 l = __ldcs((const uchar4*)labels + i);
     u32 q[4] = {l.x, l.y, l.z, l.w};
     #pragma unroll
@@ -326,7 +356,7 @@ extern "C" __global__ void __launch_bounds__(1024) collect(
     const WEIGHT* __restrict__ weights, double* __restrict__ out_weights,
 #endif
     long long n, const u32* __restrict__ table, u32 n_cells, const u32* __restrict__ marks,
-    const Bits* __restrict__ common, Bits* __restrict__ keys, u64* __restrict__ size, u64 capacity)
+    const Bits* __restrict__ common, Key* __restrict__ keys, u64* __restrict__ size, u64 capacity)
 {
   extern __shared__ __align__(16) u32 memory[];
   u32* tab = memory;
@@ -336,9 +366,9 @@ extern "C" __global__ void __launch_bounds__(1024) collect(
   for (u32 i = threadIdx.x; i < (n_cells + 31) / 32; i += blockDim.x) mark[i] = marks[i];
   // What a warp has taken waits here, so that few of them ask at once where to put it.
   const u32 warp = threadIdx.x / 32;
-  Bits* stash = (Bits*)(mark + words) + STASH * warp;
-#ifdef WEIGHT
-  double* heavy = (double*)((Bits*)(mark + words) + STASH * 32) + STASH * warp;
+  Key* stash = (Key*)(mark + words) + STASH * warp;
+#if APART
+  double* heavy = (double*)((Key*)(mark + words) + STASH * 32) + STASH * warp;
 #endif
   u32 filled = 0;
   auto flush = [&](u32 lane) {
@@ -347,7 +377,7 @@ extern "C" __global__ void __launch_bounds__(1024) collect(
     base = __shfl_sync(0xffffffffu, base, 0);
     for (u32 t = lane; t < filled; t += 32) if (base + t < capacity) {
       keys[base + t] = stash[t];
-#ifdef WEIGHT
+#if APART
       out_weights[base + t] = heavy[t];
 #endif
     }
@@ -361,16 +391,8 @@ extern "C" __global__ void __launch_bounds__(1024) collect(
   // Whole warps go round together, so that they can count what they take.
   for (long long i = me; i - lane < fours; i += step) {
     Score s[4]; bool there = 4 * i + 3 < n;
-    if (there) {
-#if DOUBLE
-      double2 a = __ldcs((const double2*)scores + 2 * i), b = __ldcs((const double2*)scores + 2 * i + 1);
-      s[0] = a.x; s[1] = a.y; s[2] = b.x; s[3] = b.y;
-#else
-      float4 a = __ldcs((const float4*)scores + i);
-      s[0] = a.x; s[1] = a.y; s[2] = a.z; s[3] = a.w;
-#endif
-    }
-    u32 takes = 0; Bits key[4];
+    if (there) four(scores, i, s);
+    u32 takes = 0; Key key[4];
     #pragma unroll
     for (int k = 0; k < 4; k++) {
       long long r = 4 * i + k;
@@ -383,7 +405,11 @@ extern "C" __global__ void __launch_bounds__(1024) collect(
 #ifdef WEIGHT
       if (!(weights[r] > 0)) continue;
 #endif
+#if PACKED
+      key[k] = (Key)(u << 1 | labels[r]) << 32 | __float_as_uint(weights[r]);
+#else
       key[k] = u << 1 | labels[r];
+#endif
       takes |= 1u << k;
     }
     u32 any = __ballot_sync(0xffffffffu, takes != 0);
@@ -395,7 +421,7 @@ extern "C" __global__ void __launch_bounds__(1024) collect(
     #pragma unroll
     for (int k = 0; k < 4; k++) if (takes >> k & 1u) {
       stash[at] = key[k];
-#ifdef WEIGHT
+#if APART
       heavy[at] = (double)weights[4 * i + k];
 #endif
       at++;
@@ -420,7 +446,7 @@ extern "C" __global__ void __launch_bounds__(256) ranges(
     const long long* __restrict__ edges, double* __restrict__ out)
 {
   __shared__ Stretch shared[256];
-  const long long start = edges[blockIdx.x], stop = edges[blockIdx.x + 1];
+  const long long start = edges[2 * blockIdx.x], stop = edges[2 * blockIdx.x + 1];
   // Neighbouring threads have neighbouring rows, a stretch each.
   const long long each = (stop - start + 255) / 256;
   const long long from = min(start + each * threadIdx.x, stop), to = min(from + each, stop);
