@@ -8,6 +8,21 @@ from secant.sources.tensors.sorted import sort_rows
 
 torch = optional("torch")
 
+SCORES = {
+    "uniform": lambda rng, n: rng.random(n),
+    "grid": lambda rng, n: rng.integers(0, 101, n) / 100,
+    "half at one score": lambda rng, n: np.where(rng.random(n) < 0.5, 0.3, rng.random(n)),
+    "one score": lambda rng, n: np.full(n, 0.3),
+    "one score but for a few": lambda rng, n: np.where(np.arange(n) < n - 3, 0.3, 0.7),
+    "skewed": lambda rng, n: rng.random(n) ** 30,
+    "confident": lambda rng, n: rng.beta(5, 0.3, n),
+    "tiny": lambda rng, n: rng.random(n) * 1e-15,
+    "denormal": lambda rng, n: rng.random(n) * 1e-40,
+    "certain": lambda rng, n: np.where(rng.random(n) < 0.3, rng.integers(0, 2, n), rng.random(n)),
+    "negative zero": lambda rng, n: np.where(rng.random(n) < 0.3, -0.0, rng.random(n)),
+    "clusters": lambda rng, n: rng.choice([0.2, 0.7], n) + 1e-9 * rng.random(n),
+}
+
 
 class PlainPasses:
     """Passes over tensors in the host's memory."""

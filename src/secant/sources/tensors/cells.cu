@@ -2,6 +2,7 @@
 //   DOUBLE    1 where scores are float64, else float32
 //   WEIGHT    float or double where rows carry sampling weights, else not defined
 //   PACKED    1 where both weights and scores have 32 bits, so that 64 hold a row
+//   TOTALS    1 where all sums over weights are wanted, not only those that the path needs
 //   WIDE      1 where sums in shared memory may exceed 32 bits
 //   THREADS   how many threads a block has in the first pass
 //   RESIDENT  how many blocks share a multiprocessor then
@@ -79,6 +80,62 @@ __device__ __forceinline__ void four(const double* from, long long i, double* to
   to[0] = a.x; to[1] = a.y; to[2] = b.x; to[3] = b.y;
 }
 
+// Columns of rows, as kernels are given them, and rows as they are read.
+struct Rows {
+  const Score* scores; const unsigned char* labels;
+#ifdef WEIGHT
+  const WEIGHT* weights;
+#endif
+  long long n;
+};
+#ifdef WEIGHT
+#define COLUMNS_OF_ROWS const Score* scores_, const unsigned char* labels_, const WEIGHT* weights_, long long n_
+#define ROWS {scores_, labels_, weights_, n_}
+#else
+#define COLUMNS_OF_ROWS const Score* scores_, const unsigned char* labels_, long long n_
+#define ROWS {scores_, labels_, n_}
+#endif
+struct Four {
+  Score s[4]; u32 labels;
+#ifdef WEIGHT
+  WEIGHT w[4];
+#endif
+};
+
+__device__ __forceinline__ void four(const Rows& rows, long long i, Four& to) {
+  four(rows.scores, i, to.s);
+  to.labels = __ldcs((const u32*)rows.labels + i);
+#ifdef WEIGHT
+  four(rows.weights, i, to.w);
+#endif
+}
+
+__device__ __forceinline__ Four one(const Rows& rows, long long i) {
+  Four row = {};
+  row.s[0] = rows.scores[i];
+  row.labels = rows.labels[i];
+#ifdef WEIGHT
+  row.w[0] = rows.weights[i];
+#endif
+  return row;
+}
+
+// Shows all rows to the threads, four at a time; with `ahead` the next are under way meanwhile. What
+// is left over comes one by one.
+template <bool ahead, typename Do> __device__ __forceinline__ void all_rows(const Rows& rows, Do&& look) {
+  const long long step = (long long)gridDim.x * blockDim.x, fours = rows.n / 4;
+  const long long me = (long long)blockIdx.x * blockDim.x + threadIdx.x;
+  Four now, next;
+  if (ahead && me < fours) four(rows, me, now);
+  for (long long i = me; i < fours; i += step) {
+    if (!ahead) four(rows, i, now);
+    else if (i + step < fours) four(rows, i + step, next);
+    look(now, 4 * i, 4);
+    if (ahead) now = next;
+  }
+  if (me < rows.n - 4 * fours) look(one(rows, 4 * fours + me), 4 * fours + me, 1);
+}
+
 // What passes share: how many cells there are, a score that many rows have (or what no score is), a
 // power of two above all weights; then what was found.
 struct Head {
@@ -123,11 +180,7 @@ template <typename T> __device__ __forceinline__ void block_sum(T value, T* shar
 #define REALS 10  // w^2 v | tiny0, tiny1 | with weights: w, w^2, w^2 e^2, w^2 r, w^3 v, w e^2, largest step
 
 extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT) cells(
-    const Score* __restrict__ scores, const unsigned char* __restrict__ labels,
-#ifdef WEIGHT
-    const WEIGHT* __restrict__ weights,
-#endif
-    long long n, const u32* __restrict__ table, const Head* __restrict__ head,
+    COLUMNS_OF_ROWS, const u32* __restrict__ table, const Head* __restrict__ head,
     u64* __restrict__ counts,   // 2 a cell
     u64* __restrict__ rests,    // low and high words, 2 a cell each
     u64* __restrict__ loads,    // the same for weights
@@ -135,6 +188,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT) cells(
     u64* __restrict__ extra,    // hot0, hot1, zeros that happened, faults, observations
     u32 stride)                 // how many cells there is room for
 {
+  const Rows rows = ROWS;
   extern __shared__ __align__(16) u32 memory[];
   const u32 slots = 2 * (u32)head->cells, place = 2 * stride;
 #ifndef WEIGHT
@@ -161,39 +215,40 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT) cells(
 #ifdef WEIGHT
   double sw = 0, sww = 0, squares = 0, happened = 0, third = 0, error = 0, largest = 0;
 #endif
-  auto row = [&](Score s, u32 q
-#ifdef WEIGHT
-    , WEIGHT w
-#endif
-  ) {
+  auto row = [&](const Four& four, int k, Score s, u32 q) {
     Bits u = BITS(s);
 #ifndef WEIGHT
     if (u == hot) { hot1 += q; hot0 += 1u - q; return; }
 #endif
     double x = (double)s;
-    bool small = u < TINY;
+    Bits key = order(u);
+    const bool small = u < TINY;
+    if (small) {
 #if !DOUBLE
-    if (u < ((Bits)1 << MANTISSA)) x = (double)u * 0x1p-149;  // compilers take such floats for 0
+      if (u < ((Bits)1 << MANTISSA)) x = (double)u * 0x1p-149;  // compilers take such floats for 0
 #endif
+      key = (Bits)(FIRST - 1) << LOW;
+    }
 #ifdef WEIGHT
-    double weight = (double)w;
+    double weight = (double)four.w[k];
     if (!(weight >= 0 && weight <= 1e100) || (weight > 0 && weight < 1e-100)) { faults |= BAD_VALUE; return; }
     if (weight > scale) { faults |= TOO_MANY; return; }
     if (weight == 0) return;
     seen++;
     double ww = weight * weight, wwv = ww * __fma_rn(-x, x, x);
+    sw += weight; v += wwv;
+#if TOTALS
     double e = q ? 1 - x : x, see = weight * (e * e);
-    sw += weight; sww += ww; v += wwv; squares += weight * see; error += see;
+    sww += ww; squares += weight * see; error += see;
     third += weight * wwv; happened += q ? ww : 0; largest = fmax(largest, weight * fmax(x, 1 - x));
+#endif
 #else
     v += __fma_rn(-x, x, x);
     const double weight = 1;
 #endif
-    Bits key = order(u);
     if (small) {
       if (u == 0) zeros += q;
       if (q) tiny1 += weight * x; else tiny0 += weight * x;
-      key = (Bits)(FIRST - 1) << LOW;
     }
     u32 t = tab[min((int)(key >> LOW) - (FIRST - 1), BINS - 1)];
     // The place in the bin: sums of it are turned into sums of places in cells at the end.
@@ -205,48 +260,30 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT) cells(
     double scaled = weight * to_unit;
     add_wide(load, slots, j, (u64)__double2ll_rn(scaled));
     Bits within = low & (((Bits)1 << (t & 63u)) - 1);
-    add_wide(rest, slots, j, (u64)__double2ll_rn(scaled * ((double)within / (double)((u64)1 << (t & 63u)))));
+    add_wide(rest, slots, j, (u64)__double2ll_rn(scaled * (double)within * __hiloint2double((int)(1023u - (t & 63u)) << 20, 0)));
 #elif WIDE
     add_pair(rest, slots, j, (u64)low);
 #else
     atomicAdd(&rest[j], (u32)low);
 #endif
   };
-  // What no score or label is becomes 0, and the answer is not used; a negative zero is one.
-  auto mend = [&](Score& s, u32& q) {
-    if (BITS(s) > ONE) { if (BITS(s) != NEGATIVE_ZERO) faults |= BAD_VALUE; s = 0; }
-    if (q > 1u) { faults |= BAD_VALUE; q = 0; }
-  };
-  const long long step = (long long)gridDim.x * blockDim.x, fours = n / 4;
-  const long long me = (long long)blockIdx.x * blockDim.x + threadIdx.x;
-  for (long long i = me; i < fours; i += step) {
-    Score s[4];
-    four(scores, i, s);
-    u32 l = __ldcs((const u32*)labels + i);
-#ifdef WEIGHT
-    WEIGHT w[4];
-    four(weights, i, w);
-#endif
-    u32 q[4] = {l & 255u, l >> 8 & 255u, l >> 16 & 255u, l >> 24};
-    Bits largest_bits = max(max(BITS(s[0]), BITS(s[1])), max(BITS(s[2]), BITS(s[3])));
-    if (largest_bits > ONE || (l & 0xfefefefeu)) for (int k = 0; k < 4; k++) mend(s[k], q[k]);
+  all_rows<(RESIDENT == 1)>(rows, [&](const Four& read, long long, int many) {
+    Four four = read;
+    Bits most = 0;
     #pragma unroll
-#ifdef WEIGHT
-    for (int k = 0; k < 4; k++) row(s[k], q[k], w[k]);
-#else
-    for (int k = 0; k < 4; k++) row(s[k], q[k]);
-#endif
-  }
-  if (me < n - 4 * fours) {
-    Score s = scores[4 * fours + me];
-    u32 q = labels[4 * fours + me];
-    mend(s, q);
-#ifdef WEIGHT
-    row(s, q, weights[4 * fours + me]);
-#else
-    row(s, q);
-#endif
-  }
+    for (int k = 0; k < 4; k++) most = max(most, BITS(four.s[k]));
+    if (most > ONE || (four.labels & 0xfefefefeu)) {
+      // What no score or label is becomes 0, and the answer is not used; a negative zero is one.
+      #pragma unroll
+      for (int k = 0; k < 4; k++) if (BITS(four.s[k]) > ONE) {
+        if (BITS(four.s[k]) != NEGATIVE_ZERO) faults |= BAD_VALUE;
+        four.s[k] = 0;
+      }
+      if (four.labels & 0xfefefefeu) faults |= BAD_VALUE;
+    }
+    #pragma unroll
+    for (int k = 0; k < 4; k++) if (k < many) row(four, k, four.s[k], four.labels >> (8 * k) & 1u);
+  });
   __syncthreads();
   for (u32 j = threadIdx.x; j < slots; j += blockDim.x) {
     u32 c = count[j];
@@ -299,47 +336,36 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT) cells(
 
 // Weight in each of very many cells, by response: no more than tells how far the path can stray.
 extern "C" __global__ void __launch_bounds__(1024) fine(
-    const Score* __restrict__ scores, const unsigned char* __restrict__ labels,
-#ifdef WEIGHT
-    const WEIGHT* __restrict__ weights, double to_unit,
-#endif
-    long long n, const u32* __restrict__ table, Bits hot,
+    COLUMNS_OF_ROWS, double to_unit, const u32* __restrict__ table, Bits hot,
 #ifdef WEIGHT
     u64* __restrict__ sums
 #else
     u32* __restrict__ sums
 #endif
 ) {
+  const Rows rows = ROWS;
   extern __shared__ __align__(16) u32 memory[];
   for (u32 i = threadIdx.x; i < BINS; i += blockDim.x) memory[i] = table[i];
   __syncthreads();
 #ifndef WEIGHT
   u32 hot0 = 0, hot1 = 0;
 #endif
-  const long long step = (long long)gridDim.x * blockDim.x;
-  const long long me = (long long)blockIdx.x * blockDim.x + threadIdx.x;
-  auto row = [&](long long i, Score s, u32 q) {
-    Bits u = BITS(s);
-    if (u == NEGATIVE_ZERO) u = 0;
-#ifdef WEIGHT
-    // Rounded up: a limit, not a sum.
-    u64 add = (u64)__double2ll_ru((double)weights[i] * to_unit);
-    if (add) atomicAdd(&sums[2 * cell_of(order(u), memory) + q], add);
-#else
-    if (u == hot) { hot1 += q; hot0 += 1u - q; return; }
-    atomicAdd(&sums[2 * cell_of(order(u), memory) + q], 1u);
-#endif
-  };
-  const long long fours = n / 4;
-  for (long long i = me; i < fours; i += step) {
-    Score s[4];
-    four(scores, i, s);
-    uchar4 l = __ldcs((const uchar4*)labels + i);
-    u32 q[4] = {l.x, l.y, l.z, l.w};
+  all_rows<true>(rows, [&](const Four& four, long long, int many) {
     #pragma unroll
-    for (int k = 0; k < 4; k++) row(4 * i + k, s[k], q[k]);
-  }
-  if (me < n - 4 * fours) row(4 * fours + me, scores[4 * fours + me], labels[4 * fours + me]);
+    for (int k = 0; k < 4; k++) if (k < many) {
+      Bits u = BITS(four.s[k]);
+      u32 q = four.labels >> (8 * k) & 1u;
+      if (u == NEGATIVE_ZERO) u = 0;
+#ifdef WEIGHT
+      // Rounded up: a limit, not a sum.
+      u64 add = (u64)__double2ll_ru((double)four.w[k] * to_unit);
+      if (add) atomicAdd(&sums[2 * cell_of(order(u), memory) + q], add);
+#else
+      if (u == hot) { hot1 += q; hot0 += 1u - q; continue; }
+      atomicAdd(&sums[2 * cell_of(order(u), memory) + q], 1u);
+#endif
+    }
+  });
 #ifndef WEIGHT
   if (hot0 | hot1) {
     u32 c = cell_of(order(hot), memory);
@@ -349,88 +375,127 @@ extern "C" __global__ void __launch_bounds__(1024) fine(
 #endif
 }
 
+// Where cells are: the number at which one begins, and what the lowest bit is worth there.
+struct Place { u32 bin, width; Bits number; double unit; };
+
+__device__ __forceinline__ Place place_of(u32 c, const u32* tab) {
+  u32 low = 0, high = BINS - 1;  // the last bin that begins at or before the cell
+  while (low < high) { u32 mid = (low + high + 1) / 2; if ((tab[mid] >> 6) <= c) low = mid; else high = mid - 1; }
+  Place at = {low, tab[low] & 63u, 0, 0};
+  if (low == 0) return at;
+  at.number = (((Bits)low - 1 + FIRST) << LOW) + ((Bits)(c - (tab[low] >> 6)) << at.width);
+  if (low == BINS - 1) { at.number = 2 * HALF; return at; }
+  int octave = (int)(low - 1) >> M;
+  at.unit = ldexp(1.0, (low < MIDDLE ? octave - 40 : 37 - octave) - MANTISSA);
+  return at;
+}
+
+// The score of a number, and its distance from 1, exact where numbers tell of that.
+__device__ __forceinline__ double score_of(Bits number, double* distance) {
+  if (number < HALF) { double x = (double)SCORE(number); *distance = 1 - x; return x; }
+  *distance = number >= 2 * HALF ? 0.0 : (double)SCORE(2 * HALF - number);
+  return 1 - *distance;
+}
+
 // Appends the rows of marked cells, but for each cell's common score: its sums are the rest.
 extern "C" __global__ void __launch_bounds__(1024) collect(
-    const Score* __restrict__ scores, const unsigned char* __restrict__ labels,
-#ifdef WEIGHT
-    const WEIGHT* __restrict__ weights, double* __restrict__ out_weights,
-#endif
-    long long n, const u32* __restrict__ table, u32 n_cells, const u32* __restrict__ marks,
-    const Bits* __restrict__ common, Key* __restrict__ keys, u64* __restrict__ size, u64 capacity)
+    COLUMNS_OF_ROWS, const u32* __restrict__ table, u32 n_cells, const u32* __restrict__ marks,
+    const Bits* __restrict__ common, Key* __restrict__ keys, double* __restrict__ weights, u64* __restrict__ size,
+    u64 capacity)
 {
+  const Rows rows = ROWS;
   extern __shared__ __align__(16) u32 memory[];
+  __shared__ u32 waiting[32];
+  __shared__ Score ends[4];
+  const u32 words = (n_cells + 31) / 32, warp = threadIdx.x / 32, lane = threadIdx.x & 31u;
   u32* tab = memory;
   u32* mark = tab + ((BINS + 3) & ~3);
-  const u32 words = ((n_cells + 31) / 32 + 3) & ~3;
   for (u32 i = threadIdx.x; i < BINS; i += blockDim.x) tab[i] = table[i];
-  for (u32 i = threadIdx.x; i < (n_cells + 31) / 32; i += blockDim.x) mark[i] = marks[i];
+  for (u32 i = threadIdx.x; i < words; i += blockDim.x) mark[i] = marks[i];
+  if (threadIdx.x < 32) waiting[threadIdx.x] = 0;
+  __syncthreads();
   // What a warp has taken waits here, so that few of them ask at once where to put it.
-  const u32 warp = threadIdx.x / 32;
-  Key* stash = (Key*)(mark + words) + STASH * warp;
+  Key* stash = (Key*)(mark + ((words + 3) & ~3)) + STASH * warp;
 #if APART
-  double* heavy = (double*)((Key*)(mark + words) + STASH * 32) + STASH * warp;
+  double* heavy = (double*)((Key*)(mark + ((words + 3) & ~3)) + STASH * 32) + STASH * warp;
 #endif
-  u32 filled = 0;
-  auto flush = [&](u32 lane) {
+  if (threadIdx.x == 0) {
+    // Marked cells lie in two ranges of scores, apart by the widest gap; most rows lie in neither.
+    u32 first = ~0u, last = 0, gap = 0, left = 0, right = 0;
+    for (u32 i = 0; i < words; i++) if (mark[i]) {
+      u32 here = 32 * i + __ffs(mark[i]) - 1;
+      if (first == ~0u) first = left = right = here;
+      else if (here - last > gap) { gap = here - last; left = last; right = here; }
+      last = 32 * i + 31 - __clz(mark[i]);
+    }
+    if (!gap) left = last;
+    auto end = [&](u32 c, int outward) -> Score {
+      if (c == 0) return -1;
+      if (c >= n_cells) return 2;
+      double distance;
+      Score s = (Score)score_of(place_of(c, tab).number, &distance);
+      return s > 0 && s < 1 ? SCORE(BITS(s) + outward) : s;
+    };
+    ends[0] = end(first, -1); ends[1] = end(left + 1, 1);
+    ends[2] = end(right, -1); ends[3] = end(last + 1, 1);
+  }
+  __syncthreads();
+  const Score a = ends[0], b = ends[1], c = ends[2], d = ends[3];
+  auto flush = [&]() {
+    const u32 filled = waiting[warp];
     u64 base = 0;
     if (lane == 0) base = atomicAdd(size, (u64)filled);
-    base = __shfl_sync(0xffffffffu, base, 0);
+    base = __shfl_sync(~0u, base, 0);
     for (u32 t = lane; t < filled; t += 32) if (base + t < capacity) {
       keys[base + t] = stash[t];
 #if APART
-      out_weights[base + t] = heavy[t];
+      weights[base + t] = heavy[t];
 #endif
     }
-    filled = 0;
+    __syncwarp();
+    if (lane == 0) waiting[warp] = 0;
     __syncwarp();
   };
-  __syncthreads();
-  const long long step = (long long)gridDim.x * blockDim.x, fours = (n + 3) / 4;
+  const long long n = rows.n, step = (long long)gridDim.x * blockDim.x, fours = n / 4;
   const long long me = (long long)blockIdx.x * blockDim.x + threadIdx.x;
-  const u32 lane = threadIdx.x & 31u;
-  // Whole warps go round together, so that they can count what they take.
-  for (long long i = me; i - lane < fours; i += step) {
-    Score s[4]; bool there = 4 * i + 3 < n;
-    if (there) four(scores, i, s);
-    u32 takes = 0; Key key[4];
+  // Whole warps go round together; rows left over come as a last round of fewer.
+  Score s[4], next[4];
+  if (me < fours) four(rows.scores, me, next);
+  for (long long i = me; i - lane <= fours; i += step) {
+    u32 near = 0;
     #pragma unroll
-    for (int k = 0; k < 4; k++) {
-      long long r = 4 * i + k;
-      if (!there) { if (r >= n) continue; s[k] = scores[r]; }
+    for (int k = 0; k < 4; k++) s[k] = next[k];
+    if (i + step < fours) four(rows.scores, i + step, next);
+    if (i == fours) for (int k = 0; k < 4; k++) s[k] = 4 * i + k < n ? rows.scores[4 * i + k] : (Score)-2;
+    #pragma unroll
+    for (int k = 0; k < 4; k++) if ((s[k] >= a && s[k] <= b) || (s[k] >= c && s[k] <= d)) near |= 1u << k;
+    if (i > fours) near = 0;
+    if (!__any_sync(~0u, near)) continue;
+    #pragma unroll
+    for (int k = 0; k < 4; k++) if (near >> k & 1u) {
+      const long long r = 4 * i + k;
       Bits u = BITS(s[k]);
       if (u == NEGATIVE_ZERO) u = 0;
-      u32 c = cell_of(order(u), tab);
-      if (!(mark[c >> 5] >> (c & 31u) & 1u)) continue;
-      if (u == common[c]) continue;
+      const u32 cell = cell_of(order(u), tab);
+      if (!(mark[cell >> 5] >> (cell & 31u) & 1u) || u == common[cell]) continue;
 #ifdef WEIGHT
-      if (!(weights[r] > 0)) continue;
+      if (!(rows.weights[r] > 0)) continue;
 #endif
+      const u32 at = atomicAdd(&waiting[warp], 1u);
 #if PACKED
-      key[k] = (Key)(u << 1 | labels[r]) << 32 | __float_as_uint(weights[r]);
+      stash[at] = (Key)(u << 1 | rows.labels[r]) << 32 | __float_as_uint(rows.weights[r]);
 #else
-      key[k] = u << 1 | labels[r];
+      stash[at] = u << 1 | rows.labels[r];
 #endif
-      takes |= 1u << k;
-    }
-    u32 any = __ballot_sync(0xffffffffu, takes != 0);
-    if (!any) continue;
-    u32 mine = __popc(takes), before = mine;
-    for (int d = 1; d < 32; d <<= 1) { u32 up = __shfl_up_sync(0xffffffffu, before, d); if (lane >= d) before += up; }
-    u32 all = __shfl_sync(0xffffffffu, before, 31);
-    u32 at = filled + before - mine;
-    #pragma unroll
-    for (int k = 0; k < 4; k++) if (takes >> k & 1u) {
-      stash[at] = key[k];
 #if APART
-      heavy[at] = (double)weights[4 * i + k];
+      heavy[at] = (double)rows.weights[r];
 #endif
-      at++;
     }
-    filled += all;
     __syncwarp();
-    if (filled > STASH - 128) flush(lane);
+    if (waiting[warp] > STASH - 128) flush();
   }
-  if (filled) flush(lane);
+  __syncwarp();
+  if (waiting[warp]) flush();
 }
 
 // Sums over ranges of sorted rows, one block of threads each, in a fixed order: low, high, n1, down,

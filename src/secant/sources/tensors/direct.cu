@@ -99,72 +99,45 @@ template <typename T> __device__ __forceinline__ T over_all(T value, T* shared) 
 
 // Rows into keys that sort as their scores do; checks, and per block of threads the sums of w^2 v and w.
 extern "C" __global__ void __launch_bounds__(512) pack(
-    const Score* __restrict__ scores, const unsigned char* __restrict__ labels,
-#ifdef WEIGHT
-    const WEIGHT* __restrict__ weights,
-#endif
-    long long n, Key* __restrict__ keys, double* __restrict__ reals, u64* __restrict__ extra)
+    COLUMNS_OF_ROWS, Key* __restrict__ keys, double* __restrict__ reals, u64* __restrict__ extra)
 {
+  const Rows rows = ROWS;
   __shared__ double shared[512];
   double v = 0, sw = 0;
   u32 faults = 0;
-  auto row = [&](Score s, u32 q
-#ifdef WEIGHT
-    , WEIGHT w
-#endif
-  ) -> Key {
-    Bits u = BITS(s);
-    if (u == NEGATIVE_ZERO) u = 0;
-    if (u > ONE || q > 1u) { faults |= BAD_VALUE; return 0; }
-    double x = (double)SCORE(u);
+  all_rows<false>(rows, [&](const Four& four, long long first, int many) {
+    Key key[4];
+    #pragma unroll
+    for (int k = 0; k < 4; k++) if (k < many) {
+      Bits u = BITS(four.s[k]);
+      if (u == NEGATIVE_ZERO) u = 0;
+      if (u > ONE) { faults |= BAD_VALUE; u = 0; }
+      double x = (double)SCORE(u);
 #if !DOUBLE
-    if (u < ((Bits)1 << MANTISSA)) x = (double)u * 0x1p-149;
+      if (u < ((Bits)1 << MANTISSA)) x = (double)u * 0x1p-149;
 #endif
+      key[k] = u << 1 | (four.labels >> (8 * k) & 1u);
 #ifdef WEIGHT
-    double weight = (double)w;
-    if (!(weight >= 0 && weight <= 1e100) || (weight > 0 && weight < 1e-100)) faults |= BAD_VALUE;
-    v += weight * weight * __fma_rn(-x, x, x);
-    sw += weight;
+      double weight = (double)four.w[k];
+      if (!(weight >= 0 && weight <= 1e100) || (weight > 0 && weight < 1e-100)) faults |= BAD_VALUE;
+      v += weight * weight * __fma_rn(-x, x, x);
+      sw += weight;
 #else
-    v += __fma_rn(-x, x, x);
+      v += __fma_rn(-x, x, x);
 #endif
 #if PACKED
-    return (Key)(u << 1 | q) << 32 | __float_as_uint(w);
-#else
-    return u << 1 | q;
+      key[k] = key[k] << 32 | __float_as_uint(four.w[k]);
 #endif
-  };
-  const long long step = (long long)gridDim.x * blockDim.x, fours = n / 4;
-  const long long me = (long long)blockIdx.x * blockDim.x + threadIdx.x;
-  for (long long i = me; i < fours; i += step) {
-    Score s[4];
-    four(scores, i, s);
-    u32 l = __ldcs((const u32*)labels + i);
-    Key key[4];
-#ifdef WEIGHT
-    WEIGHT w[4];
-    four(weights, i, w);
-    #pragma unroll
-    for (int k = 0; k < 4; k++) key[k] = row(s[k], l >> (8 * k) & 255u, w[k]);
-#else
-    #pragma unroll
-    for (int k = 0; k < 4; k++) key[k] = row(s[k], l >> (8 * k) & 255u);
-#endif
+    }
+    if (four.labels & 0xfefefefeu) faults |= BAD_VALUE;
+    if (many == 1) { keys[first] = key[0]; return; }
 #if DOUBLE || PACKED
-    ((ulonglong2*)keys)[2 * i] = make_ulonglong2(key[0], key[1]);
-    ((ulonglong2*)keys)[2 * i + 1] = make_ulonglong2(key[2], key[3]);
+    ((ulonglong2*)keys)[first / 2] = make_ulonglong2(key[0], key[1]);
+    ((ulonglong2*)keys)[first / 2 + 1] = make_ulonglong2(key[2], key[3]);
 #else
-    ((uint4*)keys)[i] = make_uint4(key[0], key[1], key[2], key[3]);
+    ((uint4*)keys)[first / 4] = make_uint4(key[0], key[1], key[2], key[3]);
 #endif
-  }
-  if (me < n - 4 * fours) {
-    long long i = 4 * fours + me;
-#ifdef WEIGHT
-    keys[i] = row(scores[i], labels[i], weights[i]);
-#else
-    keys[i] = row(scores[i], labels[i]);
-#endif
-  }
+  });
   block_sum(v, shared, reals + REALS * blockIdx.x);
   block_sum(sw, shared, reals + REALS * blockIdx.x + 3);
   if (faults) atomicOr(&extra[3], (u64)faults);
@@ -209,12 +182,9 @@ extern "C" __global__ void __launch_bounds__(1024) finish(
 // Cells that hold about equal shares by a sample, of each a score that came up more than once, and
 // the score that came up most.
 extern "C" __global__ void __launch_bounds__(1024) plan(
-    const Score* __restrict__ scores,
-#ifdef WEIGHT
-    const WEIGHT* __restrict__ weights,
-#endif
-    long long n, u32 most, u32* __restrict__ table, Bits* common, float* __restrict__ tied, Head* __restrict__ head)
+    COLUMNS_OF_ROWS, u32 most, u32* __restrict__ table, Bits* common, float* __restrict__ tied, Head* __restrict__ head)
 {
+  const Rows rows = ROWS;
   extern __shared__ __align__(16) u32 memory[];
   __shared__ double scratch[1024];
   __shared__ u32 commonest;
@@ -228,6 +198,7 @@ extern "C" __global__ void __launch_bounds__(1024) plan(
   for (u32 i = threadIdx.x; i < most; i += 1024) { first[i] = ~0u; seen[i] = equal[i] = 0; common[i] = NO_SCORE; tied[i] = 0; }
   if (threadIdx.x == 0) commonest = 0;
   __syncthreads();
+  const long long n = rows.n;
   Bits mine[SAMPLE / 1024];
   double heaviest = 0;
   #pragma unroll
@@ -235,11 +206,11 @@ extern "C" __global__ void __launch_bounds__(1024) plan(
     u32 i = e * 1024 + threadIdx.x;
     double jitter = (i * 2654435761u >> 8) * 0x1p-24;
     long long at = min((long long)((i + jitter) * ((double)n / SAMPLE)), n - 1);
-    Bits u = BITS(scores[at]);
+    Bits u = BITS(rows.scores[at]);
     if (u == NEGATIVE_ZERO) u = 0;
     mine[e] = u > ONE ? NO_SCORE : u;
 #ifdef WEIGHT
-    heaviest = fmax(heaviest, (double)weights[at]);
+    heaviest = fmax(heaviest, (double)rows.weights[at]);
 #endif
   }
   #pragma unroll
@@ -311,30 +282,8 @@ extern "C" __global__ void __launch_bounds__(1024) plan(
     head->cells = cells;
     head->hot = (commonest >> 16) > SAMPLE / 200 ? hot : NO_SCORE;
     // A sample may have missed what weighs more.
-    head->scale = scratch[0] > 0 && scratch[0] <= 1e100 ? ldexp(1.0, ilogb(scratch[0]) + 7) : 1.0;
+    head->scale = scratch[0] > 0 && scratch[0] <= 1e100 ? ldexp(1.0, ilogb(scratch[0]) + 13) : 1.0;
   }
-}
-
-// Where cells are: the number at which one begins, and what the lowest bit is worth there.
-struct Place { u32 bin, width; Bits number; double unit; };
-
-__device__ __forceinline__ Place place_of(u32 c, const u32* tab) {
-  u32 low = 0, high = BINS - 1;  // the last bin that begins at or before the cell
-  while (low < high) { u32 mid = (low + high + 1) / 2; if ((tab[mid] >> 6) <= c) low = mid; else high = mid - 1; }
-  Place at = {low, tab[low] & 63u, 0, 0};
-  if (low == 0) return at;
-  at.number = (((Bits)low - 1 + FIRST) << LOW) + ((Bits)(c - (tab[low] >> 6)) << at.width);
-  if (low == BINS - 1) { at.number = 2 * HALF; return at; }
-  int octave = (int)(low - 1) >> M;
-  at.unit = ldexp(1.0, (low < MIDDLE ? octave - 40 : 37 - octave) - MANTISSA);
-  return at;
-}
-
-// The score of a number, and its distance from 1, exact where numbers tell of that.
-__device__ __forceinline__ double score_of(Bits number, double* distance) {
-  if (number < HALF) { double x = (double)SCORE(number); *distance = 1 - x; return x; }
-  *distance = number >= 2 * HALF ? 0.0 : (double)SCORE(2 * HALF - number);
-  return 1 - *distance;
 }
 
 __device__ __forceinline__ double wide(const u64* words, u32 stride, u32 j) {
@@ -476,13 +425,10 @@ extern "C" __global__ void __launch_bounds__(1024) choose(
 // Counts rows in fine cells inside those that are marked: both responses in a word, or weights in
 // units of a part of their mean, rounded up.
 extern "C" __global__ void __launch_bounds__(1024) narrow(
-    const Score* __restrict__ scores, const unsigned char* __restrict__ labels,
-#ifdef WEIGHT
-    const WEIGHT* __restrict__ weights,
-#endif
-    long long n, u32 budget, const u32* __restrict__ table, const u32* __restrict__ finer,
+    COLUMNS_OF_ROWS, u32 budget, const u32* __restrict__ table, const u32* __restrict__ finer,
     const u64* __restrict__ extra, const Head* __restrict__ head, u64* __restrict__ fine)
 {
+  const Rows rows = ROWS;
   extern __shared__ __align__(16) u32 memory[];
   const u32 cells = (u32)head->cells;
 #ifndef WEIGHT
@@ -493,7 +439,7 @@ extern "C" __global__ void __launch_bounds__(1024) narrow(
   u32* held = sub + cells;
 #ifdef WEIGHT
   const u32 words = 2 * budget;
-  const float to_unit = (float)(0x1p12 * (double)n / head->weight);
+  const float to_unit = (float)(0x1p12 * (double)rows.n / head->weight);
 #else
   const u32 words = budget;
 #endif
@@ -510,49 +456,25 @@ extern "C" __global__ void __launch_bounds__(1024) narrow(
     if (f == CLOSED) return CLOSED;
     return (f >> 6) + (u32)((low & (((Bits)1 << (t & 63u)) - 1)) >> (f & 63u));
   };
-  auto row = [&](Score s, u32 q
-#ifdef WEIGHT
-    , WEIGHT w
-#endif
-  ) {
-    Bits u = BITS(s);
-    if (u == NEGATIVE_ZERO) u = 0;
+  all_rows<true>(rows, [&](const Four& four, long long, int many) {
+    #pragma unroll
+    for (int k = 0; k < 4; k++) if (k < many) {
+      Bits u = BITS(four.s[k]);
+      u32 q = four.labels >> (8 * k) & 1u;
+      if (u == NEGATIVE_ZERO) u = 0;
 #ifndef WEIGHT
-    if (u == hot) return;
+      if (u == hot) continue;
 #endif
-    u32 f = where(u);
-    if (f == CLOSED) return;
+      u32 f = where(u);
+      if (f == CLOSED) continue;
 #ifdef WEIGHT
-    u32 add = __float2uint_ru((float)w * to_unit);
-    if (add) atomicAdd(&held[2 * f + q], add);
+      u32 add = __float2uint_ru((float)four.w[k] * to_unit);
+      if (add) atomicAdd(&held[2 * f + q], add);
 #else
-    atomicAdd(&held[f], q ? 65536u : 1u);
+      atomicAdd(&held[f], q ? 65536u : 1u);
 #endif
-  };
-  const long long step = (long long)gridDim.x * blockDim.x, fours = n / 4;
-  const long long me = (long long)blockIdx.x * blockDim.x + threadIdx.x;
-  for (long long i = me; i < fours; i += step) {
-    Score s[4];
-    four(scores, i, s);
-    u32 l = __ldcs((const u32*)labels + i);
-#ifdef WEIGHT
-    WEIGHT w[4];
-    four(weights, i, w);
-    #pragma unroll
-    for (int k = 0; k < 4; k++) row(s[k], l >> (8 * k) & 255u, w[k]);
-#else
-    #pragma unroll
-    for (int k = 0; k < 4; k++) row(s[k], l >> (8 * k) & 255u);
-#endif
-  }
-  if (me < n - 4 * fours) {
-    long long i = 4 * fours + me;
-#ifdef WEIGHT
-    row(scores[i], labels[i], weights[i]);
-#else
-    row(scores[i], labels[i]);
-#endif
-  }
+    }
+  });
   __syncthreads();
 #ifdef WEIGHT
   for (u32 i = threadIdx.x; i < words; i += 1024) if (held[i]) atomicAdd(&fine[i], (u64)held[i]);
@@ -623,12 +545,12 @@ extern "C" __global__ void __launch_bounds__(256) limits(
 }
 
 // Along the rows taken of marked cells, a block of threads each; rows of a common score are the rest.
-extern "C" __global__ void __launch_bounds__(512) within(
+extern "C" __global__ void __launch_bounds__(1024) within(
     const Key* __restrict__ keys, const double* __restrict__ weights, long long n, const u32* __restrict__ table,
     const u32* __restrict__ marks, const Bits* __restrict__ common, const double* __restrict__ before,
     Way* __restrict__ ways)
 {
-  __shared__ Way shared[512];
+  __shared__ Way shared[1024];
   __shared__ long long ends[3];
   const u32 c = blockIdx.x;
   if (!(marks[c >> 5] >> (c & 31u) & 1u)) return;
@@ -645,7 +567,7 @@ extern "C" __global__ void __launch_bounds__(512) within(
   }
   __syncthreads();
   auto part = [&](long long start, long long stop) -> Way {
-    long long each = (stop - start + 511) / 512, from = min(start + each * threadIdx.x, stop);
+    long long each = (stop - start + 1023) / 1024, from = min(start + each * threadIdx.x, stop);
     return joined(walked(keys, weights, from, min(from + each, stop), stop), shared);
   };
   Way first = part(ends[0], ends[2]);

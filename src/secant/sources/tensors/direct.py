@@ -17,14 +17,16 @@ from secant.sources.tensors.kernels import HEAD, REALS, THREADS, CudaPasses, Hei
 
 __all__ = ["DirectPasses"]
 
-# Rows up to which all of them are sorted.
+# Rows up to which all of them are sorted: those that fit 32 bits, and others.
 SORT_UP_TO = 1 << 25
+SORT_LONG_UP_TO = 1 << 23
 # Cells at most, and rows of them that are taken, as a share of all.
 CELLS = 8000
-TAKE_SHARE = 1 / 32
+TAKE_SHARE = 1 / 16
 TAKE_AT_LEAST = 1 << 20
-# How often the insides of cells are counted before giving up.
+# How often the insides of cells are counted before giving up, and what closes too few of them.
 LOOKS = 5
+_HARDLY_LESS = 0.8
 # Rows that a block of threads walks along, and words for odds and ends.
 _TILE = 4096
 _EXTRA = 8
@@ -78,14 +80,18 @@ class DirectPasses(CudaPasses):
     """Passes that find the extremes of the path by themselves."""
 
     def heights(self) -> Heights | None:
-        """Find the extremes of the path; None if a value is unusable, or too many rows are open."""
-        if self._rows <= SORT_UP_TO:
-            return self._by_sorting()
-        wide = self.scores.element_size() > 4 or self.weights is not None
-        found = self._by_cells(wide=wide)
-        if found is None and not wide:  # cells may have been fuller than the sample told
-            found = self._by_cells(wide=True)
-        return found
+        """Find the extremes of the path; None if a value is unusable, or memory is short."""
+        long = self.scores.element_size() > 4 or self.weights is not None
+        found = None
+        with self._here():
+            if self._rows > (SORT_LONG_UP_TO if long else SORT_UP_TO):
+                found = self._by_cells(wide=long)
+                if found is None and not long:  # cells may be fuller than the sample told
+                    found = self._by_cells(wide=True)
+            try:
+                return found or self._by_sorting()
+            except self._torch.cuda.OutOfMemoryError:
+                return None
 
     def _by_sorting(self) -> Heights | None:
         torch, n = self._torch, np.int64(self._rows)
@@ -96,8 +102,9 @@ class DirectPasses(CudaPasses):
         whole = torch.int64 if double or self._packed else torch.int32
         keys = torch.empty(self._rows, dtype=whole, device=self.scores.device)
         weights: Any = np.uint64(0)
-        run = partial(self._run, self._options(double, 5, wide=double or self.weights is not None))
-        run("pack", blocks, 512, 0, self._columns(None), n, keys, room["reals extra"])
+        options = self._options(double, 5, wide=double or self.weights is not None, totals=False)
+        run = partial(self._run, options)
+        run("pack", blocks, 512, 0, self._columns, keys, room["reals extra"])
         if self.weights is None or self._packed:
             self._sorted(keys)
         else:
@@ -137,14 +144,15 @@ class DirectPasses(CudaPasses):
             | dict.fromkeys(("common", "tied", "rise", "fall", "marks", "finer"), most)
             | {"before": most + 1, "table": kind.bins},
         )
-        run = partial(self._run, self._options(kind.mantissa > 32, kind.leading, wide=wide))
-        rows, n, cells = self._columns(None), np.int64(self._rows), np.uint32(most)
-        scores = [rows[0], *rows[2:]]
+        double = kind.mantissa > 32
+        run = partial(self._run, self._options(double, kind.leading, wide=wide, totals=False))
+        rows, n, cells = self._columns, np.int64(self._rows), np.uint32(most)
         memory = 12 * (kind.bins + most)
-        run("plan", 1, 1024, memory, scores, n, cells, room["table common tied head"])
+        run("plan", 1, 1024, memory, rows, cells, room["table common tied head"])
         memory = table_bytes + 8 * self._words(wide=wide) * most
         sums = room["counts rests loads reals extra"]
-        run("cells", blocks, THREADS, memory, rows, n, room["table head"], sums, cells)
+        run("cells", blocks, THREADS, memory, rows, room["table head"], sums, cells)
+        before = 2 * self._rows
         for look in range(LOOKS):
             sizes = [np.uint32(look), np.uint32(blocks), cells, np.uint32(budget)]
             places = room["before rise fall marks finer fine"]
@@ -155,9 +163,12 @@ class DirectPasses(CudaPasses):
                 return None
             if found.loose <= max(TAKE_AT_LEAST, TAKE_SHARE * self._rows):
                 return self._taken(run, room, found, table_bytes)
+            if found.loose > _HARDLY_LESS * before:
+                break
+            before = found.loose
             memory = self._memory - 1024
             narrowed = [np.uint32(budget), *room["table finer extra head fine"]]
-            run("narrow", self._cores, 1024, memory, rows, n, narrowed)
+            run("narrow", self._cores, 1024, memory, rows, narrowed)
             known = room["table finer counts loads fine head rise fall"]
             run("limits", -(-most // 8), 256, 0, n, cells, known)
         return None
@@ -167,19 +178,17 @@ class DirectPasses(CudaPasses):
         torch, device = self._torch, self.scores.device
         highest, lowest = found.top, found.bottom
         if found.open:
-            rows, n, cells = self._columns(None), np.int64(self._rows), np.uint32(found.cells)
             most = min(found.open, int(max(TAKE_AT_LEAST, 2 * TAKE_SHARE * self._rows)))
             double = self.scores.element_size() > 4
             whole = torch.int64 if double or self._packed else torch.int32
             keys = torch.empty(most, dtype=whole, device=device)
             apart = self.weights is not None and not self._packed
             weights = torch.empty(most if apart else 0, dtype=torch.float64, device=device)
-            if self.weights is not None:
-                rows.append(weights)
             memory = table_bytes + 4 * (-(-found.cells // 128) * 4) + 16 + self._stash(wide=double)
             size = room["head"][0] + np.uint64(8 * (HEAD - 1))
-            wanted = [cells, *room["marks common"], keys, size, np.uint64(most)]
-            run("collect", 2 * self._cores, 1024, memory, rows, n, room["table"], wanted)
+            wanted = [*room["table"], np.uint32(found.cells), *room["marks common"]]
+            put = [keys, weights, size, np.uint64(most)]
+            run("collect", 2 * self._cores, 1024, memory, self._columns, wanted, put)
             taken = room.found().taken
             if taken > most:
                 return None
@@ -191,7 +200,7 @@ class DirectPasses(CudaPasses):
             elif taken:
                 self._sorted(keys)
             places = room["table marks common before ways"]
-            run("within", found.cells, 512, 0, keys, weights, np.int64(taken), places)
+            run("within", found.cells, 1024, 0, keys, weights, np.int64(taken), places)
             run("conclude", 1, 1024, 0, room["ways marks head"])
             found = room.found()
             highest, lowest = found.highest, found.lowest

@@ -186,6 +186,7 @@ class CudaPasses:
         # Whether both weights and scores have 32 bits, so that 64 hold a row.
         sizes = [each.element_size() for each in (scores, weights) if each is not None]
         self._packed = sizes == [4, 4]
+        self._is_here = False
 
     @cached_property
     def scale(self) -> float:
@@ -252,7 +253,7 @@ class CudaPasses:
         head.view(np.uint64)[:2] = table.cells, _hot(table, hot)
         head[2] = self.scale
         shared = torch.from_numpy(head).to(self.scores.device)
-        rows = [*self._columns(None), np.int64(self._rows), entries, shared]
+        rows = [*self._columns, entries, shared]
         self._launch(
             self._over_table(table, wide=wide),
             "cells",
@@ -304,7 +305,8 @@ class CudaPasses:
         sums = torch.zeros(2 * table.cells, dtype=kind, device=self.scores.device)
         entries = torch.from_numpy(table.entries.view(np.int32)).to(self.scores.device)
         wide = table.kind.mantissa > 32 or weighted
-        head = [*self._columns(1 / FINE_UNIT), np.int64(self._rows), entries, _hot(table, hot)]
+        to_unit = np.float64(1 / (FINE_UNIT * self.scale))
+        head = [*self._columns, to_unit, entries, _hot(table, hot)]
         shape = (2 * self._cores, 1024, _table_bytes(table))
         self._launch(self._over_table(table, wide=wide), "fine", shape, [*head, sums])
         if weighted:
@@ -324,30 +326,26 @@ class CudaPasses:
         long = wide or self._packed
         keys = torch.empty(most, dtype=torch.int64 if long else torch.int32, device=device)
         size = torch.zeros(1, dtype=torch.int64, device=device)
-        columns = self._columns(None)
-        weights = None
-        if weighted:
-            apart = 0 if self._packed else most
-            weights = torch.empty(apart, dtype=torch.float64, device=device)
-            columns.append(weights)
+        apart = most if weighted and not self._packed else 0
+        weights = torch.empty(apart, dtype=torch.float64, device=device)
         whole = np.int64 if wide else np.int32
         uploaded = [
             torch.from_numpy(each).to(device)
             for each in (table.entries.view(np.int32), words, common.view(whole))
         ]
         entries, flags, scores = uploaded
-        rows = [*columns, np.int64(self._rows), entries, np.uint32(table.cells), flags, scores]
+        rows = [*self._columns, entries, np.uint32(table.cells), flags, scores]
         memory = _table_bytes(table) + words.nbytes + 16 + self._stash(wide=wide)
         self._launch(
             self._over_table(table, wide=wide or weighted),
             "collect",
             (2 * self._cores, 1024, memory),
-            [*rows, keys, size, np.uint64(most)],
+            [*rows, keys, weights, size, np.uint64(most)],
         )
         found = int(size)
         if found > most:
             return None
-        return self._in_order(keys[:found], None if weights is None else weights[:found])
+        return self._in_order(keys[:found], weights[:found])
 
     def _stash(self, *, wide: bool) -> int:
         """Return the bytes in which warps gather what they take."""
@@ -357,7 +355,7 @@ class CudaPasses:
     def _in_order(self, keys: Any, weights: Any) -> SortedRows:
         """Return rows as a device happened to append them in the order of scores, then labels."""
         torch = self._torch
-        if weights is None:
+        if self.weights is None:
             return SortedRows(torch, self._sorted(keys), None, counted=False)
         if self._packed:
             packed = self._sorted(keys)
@@ -404,18 +402,23 @@ class CudaPasses:
         )
         return Blocks(low, high, n0, n1, w0, w1, down, up, inside=Inside(rise, fall))
 
-    def _columns(self, per_unit: float | None) -> list[Any]:
-        columns = [self.scores, self.labels]
-        if self.weights is not None:
-            columns.append(self.weights)
-            if per_unit is not None:
-                columns.append(np.float64(per_unit / self.scale))
-        return columns
+    @property
+    def _columns(self) -> list[Any]:
+        """The rows as kernels are given them."""
+        columns = [self.scores, self.labels, self.weights]
+        return [*(each for each in columns if each is not None), np.int64(self._rows)]
 
-    def _options(self, double: bool, leading: int, *, wide: bool) -> tuple[str, ...]:  # noqa: FBT001
+    def _options(
+        self,
+        double: bool,  # noqa: FBT001
+        leading: int,
+        *,
+        wide: bool,
+        totals: bool = True,
+    ) -> tuple[str, ...]:
         options = [f"-DDOUBLE={int(double)}", f"-DWIDE={int(wide)}", f"-DM={leading}"]
         options += [f"-DTHREADS={THREADS}", f"-DRESIDENT={self._resident(wide=wide)}"]
-        options.append(f"-DPACKED={int(self._packed)}")
+        options += [f"-DPACKED={int(self._packed)}", f"-DTOTALS={int(totals)}"]
         if self.weights is not None:
             double_weights = self.weights.dtype == self._torch.float64
             options.append(f"-DWEIGHT={'double' if double_weights else 'float'}")
@@ -424,6 +427,9 @@ class CudaPasses:
     @contextmanager
     def _here(self) -> Iterator[None]:
         """Have CuPy work on the tensors' device, in the stream of torch."""
+        if self._is_here:
+            yield
+            return
         stream = self._torch.cuda.current_stream(self.scores.device).cuda_stream
         cuda = self._cupy.cuda
         if hasattr(cuda.Stream, "from_external"):
@@ -431,7 +437,11 @@ class CudaPasses:
         else:
             there = cuda.ExternalStream(stream, self._device)
         with cuda.Device(self._device), there:
-            yield
+            self._is_here = True
+            try:
+                yield
+            finally:
+                self._is_here = False
 
     def _launch(
         self, options: tuple[str, ...], name: str, shape: tuple[int, int, int], arguments: list[Any]
