@@ -1,5 +1,7 @@
 """The extremes of the path, found on a device from end to end."""
 
+import itertools
+
 import numpy as np
 import pytest
 
@@ -13,6 +15,7 @@ from secant.sources.tensors.reading import columns
 
 torch = optional("torch")
 N = 300_003
+FLOAT, DOUBLE = torch.float32, torch.float64
 on_a_device = [
     pytest.mark.cuda,
     pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no CUDA device here"),
@@ -34,9 +37,9 @@ def test_a_source_that_finds_the_extremes_is_not_asked_for_blocks(monkeypatch, s
     p, y, w = rows(scores, 1.05, torch.float64, weighted, 70_000)
     passes = PlainPasses(p, y, w)
     source = gpu.GpuSource(columns(y, p, w, Reading()), passes)
-    monkeypatch.setattr("secant._api.assess.open_source", lambda *_, **__: source)
     arrays = [each if each is None else each.numpy() for each in (y, p, w)]
     expected = secant.assess(*arrays[:2], sample_weight=arrays[2], method="asymptotic")
+    monkeypatch.setattr("secant._api.assess.open_source", lambda *_, **__: source)
     assert secant.ecce_r(y, p) == pytest.approx(expected.ecce_r.value, abs=1e-13)
     assert secant.ecce_mad(y, p) == pytest.approx(expected.ecce_mad.value, abs=1e-13)
     assert passes.calls == ["heights", "heights"]
@@ -69,17 +72,16 @@ class TestOnADevice:
     def _small(self, monkeypatch):
         monkeypatch.setattr(direct, "TAKE_AT_LEAST", 1 << 14)
 
-    @pytest.mark.parametrize("weighted", [None, torch.float32, torch.float64])
     @pytest.mark.parametrize(
-        ("power", "kind"), [(a, b) for a in (1.05, 1) for b in (torch.float32, torch.float64)]
+        "case", itertools.product((1.05, 1), (FLOAT, DOUBLE), (None, FLOAT, DOUBLE)), ids=str
     )
     @pytest.mark.parametrize("scores", SCORES)
     @pytest.mark.parametrize("route", ["sort", "cells, few rows taken", "cells, many"])
-    def test_heights(self, monkeypatch, route, scores, power, kind, weighted):  # noqa: PLR0917
+    def test_heights(self, monkeypatch, route, scores, case):
         for limit in ("SORT_UP_TO", "SORT_LONG_UP_TO"):
             monkeypatch.setattr(direct, limit, N if route == "sort" else 0)
         monkeypatch.setattr(direct, "TAKE_SHARE", 0.5 if route.endswith("many") else 0.03)
-        p, y, w = rows(scores, power, kind, weighted)
+        p, y, w = rows(scores, *case)
         expected = PlainPasses(p, y, w).heights()
         there = [each if each is None else each.cuda() for each in (p, y, w)]
         found, again = (direct.DirectPasses(*there).heights() for _ in range(2))
