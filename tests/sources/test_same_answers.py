@@ -38,6 +38,13 @@ SCORES = {
     "clusters": clusters,
     "one value": lambda rng, n: np.full(n, 0.3),
 }
+
+
+def rare(rng, n):
+    """So few events that finite-sample P-values look at every distinct score."""
+    return rng.random(n) * (100 / n)
+
+
 WEIGHTS = {
     "none": None,
     "sampling": lambda rng, n: np.append(rng.lognormal(size=n - 1) * (rng.random(n - 1) < 0.8), 1),
@@ -198,10 +205,19 @@ def test_weights_of_outcomes_in_groups(source, monkeypatch, few_rows_are_many):
         assert losses[key] == pytest.approx(result.log_loss.value, rel=1e-12)
 
 
-@pytest.mark.parametrize("scores", ["plain", "skewed", "ties"])
+@pytest.mark.parametrize("scores", ["plain", "skewed", "ties", "rare"])
 def test_many_rows(source, scores):
-    p = SCORES[scores](np.random.default_rng(5), rows.SORT_UP_TO + 1000)
+    p = (SCORES | {"rare": rare})[scores](np.random.default_rng(5), rows.SORT_UP_TO + 1000)
     assess_same(source, columns(p, 6))
+
+
+def test_rare_events_in_large_groups(source):
+    """Groups of more rows than are sorted whole, whose ties are pooled in one more look."""
+    p = rare(np.random.default_rng(21), rows.SORT_UP_TO + 1500)
+    made = columns(p, 22, segment=lambda _, n: np.arange(n) >= 1000)
+    wanted = secant.assess_by(**arguments(made, None))
+    assert wanted.rows[0].calibration.ecce_mad.method in {"exact", "certified"}
+    groups_same(secant.assess_by(**source(made)), wanted)
 
 
 @pytest.mark.parametrize(("scores", "weights"), [("skewed", "sampling"), ("certain", "none")])

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
+from secant._blocks import grains as _grains
 from secant._inference.draws import DRAWS, ENOUGH, FEWEST_DRAWS, by_draws, same_every_time
 from secant._metrics.ecce import METRICS
 from secant.errors import Argument, InputError
@@ -20,6 +21,7 @@ from secant.errors import Argument, InputError
 if TYPE_CHECKING:
     from secant import null
     from secant._base.types import BoolArray
+    from secant._blocks.grains import Grains, Ties
     from secant._blocks.looking import Source
     from secant._blocks.table import Blocks, Totals
     from secant._inference.finite import Bracket
@@ -28,7 +30,17 @@ if TYPE_CHECKING:
     from secant._input.options import Method
     from secant._metrics.ecce import Extremes, Metric
 
-__all__ = ["PValue", "asks_for_more", "limit_is_trusted", "needed", "needs_rows", "pvalues", "work"]
+__all__ = [
+    "PValue",
+    "asks_for_more",
+    "grain_size",
+    "limit_is_trusted",
+    "needed",
+    "needs_rows",
+    "pvalues",
+    "takes_grains",
+    "work",
+]
 
 # rho3 up to which the Brownian limit is good wherever the finite-sample methods are too slow; with
 # equal weights that is a variance of 400.
@@ -70,6 +82,23 @@ def needed(blocks: Blocks, totals: Totals, method: Method) -> BoolArray:
     return blocks.open
 
 
+def takes_grains(totals: Totals, method: Method) -> bool:
+    """Tell whether :func:`pvalues` does without resolved blocks if it is given grains instead."""
+    if method != "auto" or totals.sigma == 0 or not totals.equal_weights:
+        return False
+    return totals.n > _MANY_ROWS and not limit_is_trusted(totals)
+
+
+def grain_size(totals: Totals) -> float:
+    """Return the size of grains for observations of equal weight."""
+    return _grains.grain_size(_variance(totals))
+
+
+def _variance(totals: Totals) -> float:
+    """Return the sum of s(1 - s) over observations of equal weight."""
+    return totals.variance * totals.n / totals.ww
+
+
 def needs_rows(totals: Totals, method: Method) -> bool:
     """Tell whether :func:`pvalues` asks for the rows themselves, to draw outcomes for them."""
     if method not in {"auto", "monte-carlo"} or totals.sigma == 0 or totals.equal_weights:
@@ -93,11 +122,13 @@ def pvalues(
     rng: np.random.Generator | None,
     fast: bool | None = None,
     short: bool = False,
+    grains: Ties | Grains | None = None,
 ) -> tuple[PValue, PValue]:
     """Return the P-values of ECCE-R and ECCE-MAD.
 
-    The blocks are those that :func:`needed` marks no more, or ``short`` says that ``"auto"`` must
-    do with them as they are. ``fast`` says whether compiled code is worth its compilation, which
+    The blocks are those that :func:`needed` marks no more, ``grains`` take their place where
+    :func:`takes_grains` says so, or ``short`` says that ``"auto"`` must do with them as they are.
+    ``fast`` says whether compiled code is worth its compilation, which
     many small calls together may be.
 
     Raises
@@ -112,7 +143,7 @@ def pvalues(
     if method == "asymptotic":
         r, mad = (_brownian(getattr(found, m.attribute), m.law, totals) for m in METRICS)
         return r, mad
-    equal, trusted = totals.equal_weights, limit_is_trusted(totals)
+    equal = totals.equal_weights
     if method == "exact" and not equal:
         raise InputError(
             Argument("method", "exact"),
@@ -129,7 +160,10 @@ def pvalues(
         return _monte_carlo(blocks, totals, source, rng, draws)
     if _beyond_any_budget(totals, method) and len(blocks) > _MANY_SCORES:
         return _large_sample(blocks, totals, found)
-    return _finite_sample(blocks, totals, found, method, rng, trusted=trusted, fast=fast)
+    ties = _grains.Ties(blocks.low, blocks.n, blocks.n1) if grains is None else grains
+    if isinstance(ties, _grains.Ties) and takes_grains(totals, method):
+        ties = _grains.grind(ties, grain_size(totals))
+    return _finite_sample(ties, blocks, totals, found, method=method, rng=rng, fast=fast)
 
 
 def work(blocks: Blocks, totals: Totals, method: Method) -> int:
@@ -148,20 +182,22 @@ def _beyond_any_budget(totals: Totals, method: Method) -> bool:
 
 
 def _finite_sample(
-    ties: Blocks,
+    table: Ties | Grains,
+    blocks: Blocks,
     totals: Totals,
     found: Extremes,
+    *,
     method: Literal["auto", "exact"],
     rng: np.random.Generator,
-    *,
-    trusted: bool,
     fast: bool | None,
 ) -> tuple[PValue, PValue]:
     """Compute what the budget allows; exact methods asked for by name have none."""
     from secant._inference import finite, montecarlo  # noqa: PLC0415  (not for `import secant`)
 
-    table = ties.low, ties.n, ties.n1
-
+    if isinstance(table, _grains.Grains):  # too many distinct scores to look at each
+        r, mad = map(_certified, finite.of_grains(table, fast=fast))
+        return r, mad
+    trusted = limit_is_trusted(totals)
     # Where the limit is not to be trusted certainty is worth some patience.
     budget = finite.BUDGET * (1 if trusted else _PATIENCE)
 
@@ -172,19 +208,21 @@ def _finite_sample(
     instead: tuple[PValue, ...] = ()
     if not (can_r and can_mad):
         if trusted:
-            instead = _large_sample(ties, totals, found)
+            instead = _large_sample(blocks, totals, found)
         else:
             drawing = montecarlo.draw_ties(*table, rng=rng, draws=FEWEST_DRAWS, enough=ENOUGH)
             instead = tuple(map(_drawn, drawing))
     compute = finite.exact_mad if method == "exact" else finite.certified_mad
     r = _certified(finite.certified_r(*table, fast=fast)) if can_r else instead[0]
     if can_r and method == "auto":
-        r = _one_number(ties, r, found.ecce_r / totals.sigma, trusted=trusted)
+        r = _one_number(table, blocks, r, found.ecce_r / totals.sigma, trusted=trusted)
     mad = _certified(compute(*table, fast=fast)) if can_mad else instead[1]
     return r, mad
 
 
-def _one_number(ties: Blocks, certified: PValue, normalized: float, *, trusted: bool) -> PValue:
+def _one_number(
+    table: Ties, blocks: Blocks, certified: PValue, normalized: float, *, trusted: bool
+) -> PValue:
     """Return ECCE-R's P-value between certified limits: the upper one if they are close.
 
     Draws are the same whatever generator was given, so that what is certified but for its second
@@ -195,15 +233,14 @@ def _one_number(ties: Blocks, certified: PValue, normalized: float, *, trusted: 
     if certified.bracket is None or not finite.too_wide(*certified.bracket):
         return certified
     low, high = certified.bracket
-    coins = min(int(ties.n.sum()), montecarlo.FEW * len(ties))
+    coins = min(int(table.n.sum()), montecarlo.FEW * len(table.n))
     if high < _UNDECIDED:
         return certified
-    if trusted and expected.steps_are_small(ties):
-        pvalue, method = 1.0 - expected.chance_of_less(ties, normalized), "asymptotic"
+    if trusted and expected.steps_are_small(blocks):
+        pvalue, method = 1.0 - expected.chance_of_less(blocks, normalized), "asymptotic"
     elif coins * FEWEST_DRAWS <= _MOST_COINS:
         draws = min(DRAWS, max(FEWEST_DRAWS, _FEW_COINS // coins))
-        table, rng = (ties.low, ties.n, ties.n1), same_every_time(None)
-        estimate, _ = montecarlo.draw_ties(*table, rng=rng, draws=draws)
+        estimate, _ = montecarlo.draw_ties(*table, rng=same_every_time(None), draws=draws)
         pvalue, method = estimate.pvalue, by_draws(estimate.draws)
     else:
         return certified
@@ -273,7 +310,7 @@ def _jumps(blocks: Blocks, totals: Totals) -> Jumps:
     score = np.where(blocks.open, np.clip(mean, blocks.low, blocks.high), blocks.low)
     random = (score > 0.0) & (score < 1.0)
     n, score = blocks.n[random], score[random]
-    variance = totals.variance * totals.n / totals.ww
+    variance = _variance(totals)
     narrower = float((n * score * (1.0 - score)).sum()) - variance if blocks.open.any() else 0.0
     # Where cells are so narrow that rounding shows, nothing is taken off for it.
     return Jumps(n, score, narrower=max(narrower - 1e-12 * variance, 0.0))

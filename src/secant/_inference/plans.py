@@ -43,15 +43,18 @@ _POOLED = 1_000
 
 # The finest rounding: a P-value changes by about 1% when c changes by their spacing.
 _FINENESS = 110.0
-# How much coarser they may become to save work.
-_COARSER = (1, 2, 4)
+# How much coarser they may become to save work; where so little is expected to vary that the limit
+# of many observations cannot take their place, much coarser: bounds are wide then, not wrong.
+_COARSER = (1.0, 2.0, 4.0)
+_MUCH_COARSER = tuple(2.0 ** (k / 2) for k in range(13))
+_LITTLE = 400.0
 # With that many distinct scores the running minimum is not rounded, if the budget allows; with as
 # many observations, always.
 _KEYED = 300
 
-# Minus the logarithm of the probability left out at a step, relative to the P-value expected; and
-# the most that may be.
-_NEGLIGIBLE = 42.0
+# Minus the logarithm of the probability left out at a step, relative to the P-value expected,
+# where nothing is pooled and where pools leave more open anyway; and the most that may be.
+_NEGLIGIBLE, _NEGLIGIBLE_IN_POOLS = 42.0, 26.0
 FAINTEST = 730.0
 # So that a quotient of counts does not overflow.
 _TINY = 1e-300
@@ -128,11 +131,11 @@ def r_plans(path: Path, c: float) -> Iterator[Plan]:
 
 
 def _spacings(path: Path, c: float) -> Iterator[float]:
-    """Return changes of c that change a P-value by about 1%, 2% and 4%."""
+    """Return changes of c that change a P-value by about 1%, 2% and 4%; by more if need be."""
     # By Bennett's inequality log P falls by log(1 + c/V) when c grows by 1: by c/V where the path
     # is nearly Brownian, and by less where events are rare.
     fall = math.log1p(c / max(path.variance, _TINY))
-    for coarser in _COARSER:
+    for coarser in _COARSER if path.variance >= _LITTLE else _MUCH_COARSER:
         yield coarser / (_FINENESS * fall)
 
 
@@ -172,7 +175,7 @@ def _r_work(path: Path, c: float, stride: int, columns: int) -> int:
 
 def _steps_to_take(path: Path, law: null.BrownianLaw, c: float) -> tuple[int, IntArray, int]:
     """Return the number of steps of one observation, the terms of others, and what comes first."""
-    first, last = windows(path.score, path.size, path.ends, faint(path, law, c))
+    first, last = windows(path.score, path.size, path.ends, faint(path, law, c), path.mixture)
     taps = (last - first + 1)[path.count > 1]
     large = int((path.size > WHOLE).sum())
     saved = len(path.score) - len(path)
@@ -182,4 +185,5 @@ def _steps_to_take(path: Path, law: null.BrownianLaw, c: float) -> tuple[int, In
 def faint(path: Path, law: null.BrownianLaw, c: float) -> float:
     """Return minus the logarithm of what may be left out at a step."""
     log_p = law.logsf(c / math.sqrt(path.variance))
-    return math.ceil(min(_NEGLIGIBLE - log_p + math.log(len(path)), FAINTEST))
+    negligible = _NEGLIGIBLE_IN_POOLS if path.drift else _NEGLIGIBLE
+    return math.ceil(min(negligible - log_p + math.log(len(path)), FAINTEST))
