@@ -7,9 +7,9 @@ Is a "30%" right 30% of the time? Three answers: is it calibrated, how far off i
 No miscalibration found. ...
 """
 
-import typing as _typing
+from typing import TYPE_CHECKING
 
-if _typing.TYPE_CHECKING:
+if TYPE_CHECKING:
     from secant import null
     from secant._api.assess import assess, ecce_mad, ecce_r, ece
     from secant._api.assess_by import assess_by
@@ -119,7 +119,7 @@ _HOMES = {
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
 
-if not _typing.TYPE_CHECKING:  # to a type checker it would make every misspelt name a name
+if not TYPE_CHECKING:  # to a type checker it would make every misspelt name a name
 
     def __getattr__(name: str) -> object:
         from importlib import import_module  # noqa: PLC0415  (so that dir() shows what is secant's)
@@ -132,6 +132,9 @@ if not _typing.TYPE_CHECKING:  # to a type checker it would make every misspelt 
         value = getattr(import_module(f"secant.{_HOME_OF[name]}"), name)
         globals()[name] = value
         return value
+
+
+del TYPE_CHECKING  # not a name of secant
 
 
 def __dir__() -> list[str]:
