@@ -29,18 +29,9 @@ if _TYPE_CHECKING:
     from secant._results.model_comparison import ModelComparison
     from secant._results.models import Models
     from secant._results.monitor import MonitorHistory, Period, Where
-    from secant._results.parts import (
-        ECE,
-        Cox,
-        Curve,
-        Interval,
-        Recalibrated,
-        Reliability,
-        Score,
-        Spiegelhalter,
-        Statistic,
-    )
+    from secant._results.parts import ECE, Curve, Interval, Reliability, Statistic
     from secant._results.scan import Scan
+    from secant._results.scores import Cox, Recalibrated, Score, Spiegelhalter
     from secant._results.segments import Segment
     from secant.errors import InputError, MissingExtraError, SecantError
     from secant.plot import CumulativeDisplay, ReliabilityDisplay
@@ -117,18 +108,9 @@ _HOMES = {
     "_results.model_comparison": ("ModelComparison",),
     "_results.models": ("Models",),
     "_results.monitor": ("MonitorHistory", "Period", "Where"),
-    "_results.parts": (
-        "ECE",
-        "Cox",
-        "Curve",
-        "Interval",
-        "Recalibrated",
-        "Reliability",
-        "Score",
-        "Spiegelhalter",
-        "Statistic",
-    ),
+    "_results.parts": ("ECE", "Curve", "Interval", "Reliability", "Statistic"),
     "_results.scan": ("Scan",),
+    "_results.scores": ("Cox", "Recalibrated", "Score", "Spiegelhalter"),
     "_results.segments": ("Segment",),
     "errors": ("InputError", "MissingExtraError", "SecantError"),
     "plot.cumulative": ("CumulativeDisplay",),

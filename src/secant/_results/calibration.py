@@ -44,19 +44,15 @@ from secant._results.parts import (
     ECE,
     SCHEMA,
     SHAPES,
-    Cox,
     Curve,
     Interval,
     Intervals,
-    Recalibrated,
     Reliability,
-    Score,
-    Spiegelhalter,
     Statistic,
     Words,
     plain,
-    score_of,
 )
+from secant._results.scores import Cox, Recalibrated, Score, Spiegelhalter, score_of
 from secant.errors import Argument, InputError, SecantError
 from secant.sources.rows import in_memory
 
