@@ -43,9 +43,10 @@ PROMISES: dict[str, tuple[str, ...]] = {
         "assert secant.assess('y', 'p', data=pd.DataFrame({'y': y, 'p': p})).n == 500",
     ),
     "fast": (
-        START + "import sys\n"
-        "secant.assess(np.resize(y, 20_000), rng.random(20_000), method='exact')\n"
-        "assert 'numba' in sys.modules",
+        START + "from secant._inference.finite import exact_mad\n"
+        "one, y, p = np.ones(500, int), y[np.argsort(p)].astype(int), np.sort(p)\n"
+        "fast, slow = (exact_mad(p, one, y, fast=fast).high for fast in (True, False))\n"
+        "assert abs(fast - slow) < 1e-12 and -3 < slow < 0",
     ),
     "cli": (FILE, "secant assess p.csv", "secant assess p.csv --html page.html --json -"),
     "paper": ("", "secant paper --out paper --only 1"),
