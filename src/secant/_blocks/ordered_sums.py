@@ -8,16 +8,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from secant._blocks.cell_sums import add_exactly, row_totals
 from secant._blocks.table import Blocks, Moments, Totals, add_totals, by_outcome, completed
-from secant._input.observations import Chunk
 
 if TYPE_CHECKING:
     from secant._base.types import FloatArray, IntArray, NumberArray
+    from secant._input.observations import Chunk
 
 __all__ = ["KeyCells", "Pairs", "edges_of", "pairs_of"]
 
@@ -47,7 +47,7 @@ class Pairs:
         """Return one block for every distinct key."""
         starts = np.concatenate([[0], self.ends[:-1] + 1])
 
-        def total(column: NumberArray) -> NumberArray:
+        def total(column: Any) -> Any:
             return np.add.reduceat(column, starts)
 
         o0, o1 = outcome_weights or (1, 1)
@@ -91,7 +91,7 @@ def pairs_of(keys: NumberArray, rows: Chunk, *, counted: bool) -> Pairs:
     new = (key[1:] != key[:-1]) | (score[1:] != score[:-1])
     starts = np.concatenate([[0], np.flatnonzero(new) + 1])
 
-    def total(column: NumberArray) -> NumberArray:
+    def total(column: Any) -> Any:
         return np.add.reduceat(column, starts)
 
     copies = np.ones_like(happened)
@@ -157,7 +157,8 @@ class KeyCells:
         self._weight, self._residual = np.zeros((2, 2 * size))
         self._wv, self._ww = np.zeros((2, 2 * size))
         self._wwv = np.zeros(size)
-        largest = np.iinfo(edges.dtype) if edges.dtype.kind in "iu" else np.finfo(edges.dtype)
+        kind: Any = edges.dtype
+        largest: Any = np.iinfo(kind) if kind.kind in "iu" else np.finfo(kind)
         self._low = np.full(size, largest.max, edges.dtype)
         self._high = np.full(size, largest.min, edges.dtype)
         self._least, self._most = np.full(size, 2.0), np.full(size, -1.0)

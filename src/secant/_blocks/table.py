@@ -405,8 +405,8 @@ def merge(blocks: Blocks, starts: IntArray) -> Blocks:
     joined = replace(joined, low=blocks.low[starts], high=blocks.high[ends])
     if blocks.least is None or blocks.most is None:
         return joined
-    least, most = np.minimum.reduceat(blocks.least, starts), np.maximum.reduceat(blocks.most, starts)
-    return replace(joined, least=least, most=most)
+    least = np.minimum.reduceat(blocks.least, starts)
+    return replace(joined, least=least, most=np.maximum.reduceat(blocks.most, starts))
 
 
 def collapse(

@@ -147,9 +147,7 @@ def _starts(ends: IntArray) -> IntArray:
     return np.concatenate([[0], ends[:-1] + 1])
 
 
-def rare_steps(
-    score: FloatArray, size: IntArray, ends: IntArray
-) -> tuple[BoolArray, BoolArray]:
+def rare_steps(score: FloatArray, size: IntArray, ends: IntArray) -> tuple[BoolArray, BoolArray]:
     """Mark steps of several ties all near 0, or all near 1, and tell which of the two.
 
     Together less than one success, or failure, is expected of them.
@@ -191,8 +189,8 @@ def make_steps(score: FloatArray, size: IntArray, ends: IntArray, faint: float) 
         starts = _starts(ends)
         for k in np.flatnonzero(several & ~is_rare).tolist():
             ties = slice(int(starts[k]), int(ends[k]) + 1)
-            law = _mixed_law(score[ties], size[ties], faint)
-            pmf[offset[k] : offset[k + 1]] = law.between(int(first[k]), int(last[k]))
+            mixed = _mixed_law(score[ties], size[ties], faint)
+            pmf[offset[k] : offset[k + 1]] = mixed.between(int(first[k]), int(last[k]))
     return Steps(1.0 - one_score, one_score, first, offset, pmf)
 
 

@@ -144,8 +144,9 @@ def pvalues(
     many = len(blocks) > _MANY_SCORES or along(source) is not None
     if _beyond_any_budget(totals, method) and many:
         return _large_sample(blocks, totals, found, source)
-    asked: dict[str, Any] = {"trusted": trusted, "fast": fast}
-    return _finite_sample(blocks, totals, found, method, rng, source, **asked)
+    return _finite_sample(
+        blocks, totals, found, method, rng, source=source, trusted=trusted, fast=fast
+    )
 
 
 def work(blocks: Blocks, totals: Totals, method: Method, source: Source | None = None) -> int:
@@ -165,7 +166,10 @@ class Along(Protocol):
     """A source whose observations are in another order than that of scores."""
 
     @property
-    def pairs(self) -> Pairs: ...  # noqa: D102
+    def pairs(self) -> Pairs:
+        """The observations by key and score."""
+        ...
+
     @property
     def ends(self) -> IntArray:
         """Where ties along the order end among the sorted rows."""
@@ -204,8 +208,8 @@ def _finite_sample(
     found: Extremes,
     method: Literal["auto", "exact"],
     rng: np.random.Generator,
-    source: Source,
     *,
+    source: Source,
     trusted: bool,
     fast: bool | None,
 ) -> tuple[PValue, PValue]:
@@ -213,13 +217,13 @@ def _finite_sample(
     from secant._inference import finite, montecarlo  # noqa: PLC0415  (not for `import secant`)
 
     table = _table(ties, source)
-    *counts, ends = table
+    score, n, n1, ends = table
 
     # Where the limit is not to be trusted certainty is worth some patience.
     budget = finite.BUDGET * (1 if trusted else _PATIENCE)
 
     def affordable(which: str) -> bool:
-        return method == "exact" or finite.operations(*counts, which, ends) <= budget
+        return method == "exact" or finite.operations(score, n, n1, which, ends) <= budget
 
     can_r, can_mad = affordable("r"), affordable("mad")
     instead: tuple[PValue, ...] = ()

@@ -2,8 +2,8 @@
 
 All functions take a table of ties in the order of their scores: each distinct score, how many
 observations have it, and how many of these are successes. In another order the ties of one place
-are one step, whose number of successes is a sum of binomial counts. With K_k successes and A_k the sum of
-scores among the observations up to tie k, the path is X_k = K_k - A_k with X_0 = 0, and
+are one step, whose number of successes is a sum of binomial counts. With K_k successes and A_k the
+sum of scores among the observations up to tie k, the path is X_k = K_k - A_k with X_0 = 0, and
 
 - ECCE-MAD is max|X|/n. Its null law is that of a success count between two moving barriers:
   :func:`exact_mad` computes it exactly, :func:`certified_mad` within bounds and much faster where
@@ -269,7 +269,8 @@ def certified_r(
     if known is not None:
         return known
     if len(path) == 1:  # the range of one step is its size
-        return certified_mad(score, n, n1, ends, budget=budget, fast=fast)
+        mass = _mad(path, c, _kernel(mad_work(path, c), fast=fast))
+        return _bracket(mass[0], mass[1])
     plan = best(r_plans(path, c), budget)
     kernel = _kernel(plan.work, fast=fast)
     marks = plan.path.marks(_MARKS)

@@ -160,7 +160,7 @@ def compensated_sum(terms: FloatArray) -> FloatArray:
 
 
 def pooled(path: Path, drift: float) -> Path:
-    """Pool neighbouring steps of which no more than ``drift`` successes or failures are expected."""
+    """Pool neighbouring steps of which at most ``drift`` successes or failures are expected."""
     starts = np.concatenate([[0], path.ends[:-1] + 1])
     low = path.score < 0.5
     rare = np.add.reduceat(path.size * np.minimum(path.score, 1.0 - path.score), starts)

@@ -30,7 +30,18 @@ _ORDER = Argument("order_by")
 _NO_ORDER = "which have no order that means anything; give numbers or times"
 _MISSING = ", and every row needs its place in the order; secant drops no rows"
 _MONTHS = (
-    "January February March April May June July August September October November December".split()
+    "January",
+    "February",
+    "March",
+    "April",
+    "May",
+    "June",
+    "July",
+    "August",
+    "September",
+    "October",
+    "November",
+    "December",
 )
 # Units of numpy in which a time is no finer than a day.
 _DAYS = {"Y", "M", "W", "D"}
@@ -94,10 +105,8 @@ class Axis:
                 return number
             raise _no_such_value(value, "a number")
         try:
-            if self.kind == "duration":
-                exact = np.timedelta64(value)
-            else:
-                exact = _moment(value, self.zone)
+            is_time = self.kind == "time"
+            exact = _moment(value, self.zone) if is_time else np.timedelta64(value)
         except (TypeError, ValueError) as error:
             raise _no_such_value(value, _WANTED[self.kind]) from error
         if np.isnat(exact):
@@ -124,8 +133,7 @@ class Axis:
         Examples
         --------
         >>> axis = Axis("day", "time", "D")
-        >>> low, high = (int(np.datetime64(day).astype(int)) for day in ("2026-03-03", "2026-05-09"))
-        >>> axis.between(low, high)
+        >>> axis.between(axis.key("2026-03-03"), axis.key("2026-05-09"))
         'March 3 to May 9, 2026'
         """
         if self.kind == "time":
@@ -153,7 +161,7 @@ class Axis:
 
     def _parts(self, key: Any) -> tuple[str, str, str]:
         """Return the day, the year and the time of day of a key, as words."""
-        exact = np.datetime64(int(key), self.unit)
+        exact = self.value(key)
         if self.unit == "Y":
             return "", str(exact), ""
         if self.unit == "M":
@@ -243,7 +251,7 @@ def _two_times(low: tuple[str, str, str], high: tuple[str, str, str]) -> str:
     def whole(parts: tuple[str, str, str], *, year: bool = True) -> str:
         day, of_year, time = parts
         sep = ", " if day[-1:].isdigit() else " "
-        written = f"{day}{sep}{of_year}" if year and day else (of_year if not day else day)
+        written = f"{day}{sep}{of_year}" if year and day else (day or of_year)
         return f"{written}, {time}" if time else written
 
     if low[2] == high[2] == "00:00":  # days, in a column of times
@@ -336,7 +344,8 @@ def ordering(
         return array.astype(np.int64), Axis(name)
     if kind in "iu":
         wide = array.dtype == np.uint64 and array.size and int(array.max()) > np.iinfo(np.int64).max
-        return np.ascontiguousarray(array, np.uint64 if wide else np.int64), Axis(name)
+        keys: Any = np.ascontiguousarray(array, np.uint64 if wide else np.int64)
+        return keys, Axis(name)
     if kind == "f":
         return _numbers(array), Axis(name)
     what = "text" if kind in "UST" else f"values of type {array.dtype}"
@@ -346,7 +355,9 @@ def ordering(
 
 
 def _numbers(array: np.ndarray[Any, Any]) -> NumberArray:
-    keys = np.ascontiguousarray(array, np.float64) + 0.0  # a copy, without -0.0
+    keys = np.ascontiguousarray(array, np.float64)
+    if np.signbit(keys[keys == 0]).any():
+        keys = keys + 0.0  # a copy, without -0.0
     finite = np.isfinite(keys)
     if not finite.all():
         row = int(np.argmin(finite))
@@ -401,34 +412,41 @@ def _without_zone(values: Any) -> tuple[Any, str]:
 def _from_objects(array: np.ndarray[Any, Any], zone: str) -> tuple[np.ndarray[Any, Any], str]:
     """Read a column of Python objects: all numbers, all times or all durations."""
     for row, item in enumerate(array):
-        if item is None or item is np.ma.masked or str(item) in {"<NA>", "NaT"}:
-            raise InputError(_MISSING, argument="order_by", value=str(item), row=row)
-        if not isinstance(item, _KNOWN):
-            try:
-                float(item)
-            except (TypeError, ValueError) as error:
-                raise _no_place(item, row) from error
-        elif isinstance(item, (str, bytes)):
-            raise _no_place(item, row)
+        _check_object(item, row)
     first = next(iter(array), 0)
     if isinstance(first, (date, datetime, np.datetime64)):
         return _moments(array, zone)
     if isinstance(first, (timedelta, np.timedelta64)):
         return _converted(array, lambda item: np.timedelta64(getattr(item, "asm8", item))), ""
     if all(isinstance(item, (int, np.integer)) for item in array):
-        try:
-            return np.array([int(item) for item in array], np.int64), ""
-        except OverflowError:
-            pass
-        try:
-            return np.array([int(item) for item in array], np.uint64), ""
-        except OverflowError:
-            far = ": whole numbers beyond 64 bits; divide them, or give their ranks"
-            raise InputError(_ORDER, far) from None
+        return _whole([int(item) for item in array]), ""
     return _converted(array, float, np.float64), ""
 
 
-_KNOWN = (str, bytes, int, float, date, timedelta, np.generic)
+def _check_object(item: Any, row: int) -> None:
+    """Refuse what is missing, and what is neither a number nor a time."""
+    if item is None or item is np.ma.masked or str(item) in {"<NA>", "NaT"}:
+        raise InputError(_MISSING, argument="order_by", value=str(item), row=row)
+    if isinstance(item, (str, bytes)):
+        raise _no_place(item, row)
+    if not isinstance(item, _KNOWN):
+        try:
+            float(item)
+        except (TypeError, ValueError) as error:
+            raise _no_place(item, row) from error
+
+
+def _whole(numbers: list[int]) -> np.ndarray[Any, Any]:
+    kinds: tuple[Any, ...] = (np.int64, np.uint64)
+    for kind in kinds:
+        limits = np.iinfo(kind)
+        if limits.min <= min(numbers) and max(numbers) <= limits.max:
+            return np.array(numbers, kind)
+    far = ": whole numbers beyond 64 bits; divide them, or give their ranks"
+    raise InputError(_ORDER, far)
+
+
+_KNOWN = (int, float, date, timedelta, np.generic)
 
 
 def _no_place(item: Any, row: int) -> InputError:

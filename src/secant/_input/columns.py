@@ -120,8 +120,8 @@ def named_columns(
     sample_weight: Any = None,
     by: Any = None,
     clusters: Any = None,
-    order_by: Any = None,
     *,
+    order_by: Any = None,
     reading: Reading,
 ) -> Columns:
     """Check that with ``data=`` the arguments are names of columns.

@@ -728,7 +728,8 @@ class Calibration:
 
     def _keys_between(self, a: Any, b: Any) -> tuple[Any, Any]:
         """Return the keys along the axis that lie between two of its values, both included."""
-        axis, kind = self.axis, self._blocks.low.dtype
+        axis = self.axis
+        kind: Any = self._blocks.low.dtype
         assert axis is not None  # noqa: S101
         low, high = axis.key(a), axis.key(b)
         if low > high:

@@ -18,6 +18,7 @@ __all__ = [
     "adjusted_pvalue",
     "axis_of",
     "between",
+    "capital",
     "events",
     "level",
     "limits",
@@ -94,6 +95,11 @@ def between(range_of: Interval | Contrast) -> str:
     if axis is None:
         return f"{score(range_of.low)} to {score(range_of.high)}"
     return axis.between(axis.key(range_of.low), axis.key(range_of.high))
+
+
+def capital(words: str) -> str:
+    """Return words as the start of a sentence; names within them stay as they are."""
+    return f"{words[:1].upper()}{words[1:]}"
 
 
 def axis_of(range_of: Interval | Contrast) -> Axis | None:

@@ -64,11 +64,13 @@ def open_source(
     if _is_files(data):
         from secant.sources.files.source import open_files  # noqa: PLC0415  (pyarrow is an extra)
 
+        _refuse_order(columns)
         return staying(open_files(data, columns), data)
     table = _table(data)
     if _is_lazy(table):
         from secant.sources.engines.source import open_engine  # noqa: PLC0415  (as narwhals is)
 
+        _refuse_order(columns)
         return open_engine(table, columns)
     if isinstance(table, Mapping) and clusters is order_by is None:
         wanted = (columns.y_true, columns.y_prob, columns.sample_weight)
@@ -116,16 +118,20 @@ def open_groups(
         several = isinstance(keys[0], tuple)
         names = tuple(f"group {i + 1}" for i in range(len(keys[0]))) if several else ("group",)
         return _apart(seen, keys, codes, names)
-    columns = named_columns(y_true, y_prob, sample_weight, by, clusters, order_by, reading=reading)
+    columns = named_columns(
+        y_true, y_prob, sample_weight, by, clusters, order_by=order_by, reading=reading
+    )
     data = readable(data, columns.names, lambda names: columns.check(names, Argument("data")))
     if _is_files(data):
         from secant.sources.files.source import open_file_groups  # noqa: PLC0415  (as above)
 
+        _refuse_order(columns)
         return staying(open_file_groups(data, columns), data)
     table = _table(data)
     if _is_lazy(table):
         from secant.sources.engines.source import open_engine_groups  # noqa: PLC0415  (as above)
 
+        _refuse_order(columns)
         return open_engine_groups(table, columns)
     seen = _read(table, columns)
     values = [_column(table, name) for name in columns.by]
@@ -404,6 +410,16 @@ def _ordered(
     check_alignment(**aligned, order_by=order_by)
     keys, axis = ordering(order_by, seen.rows, name)
     return replace(seen, keys=keys, axis=axis)
+
+
+def _refuse_order(columns: Columns) -> None:
+    """Refuse another order where an engine keeps the rows."""
+    if columns.order_by is not None:
+        raise InputError(
+            Argument("order_by"),
+            " takes arrays, data frames or files; an engine keeps its rows",
+            hint="; fetch them first (.collect(), .compute(), .df(), .toPandas())",
+        )
 
 
 def _rows(seen: Observations) -> Source:

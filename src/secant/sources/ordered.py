@@ -163,7 +163,8 @@ class OrderedSource:
     def _sample(self) -> NumberArray:
         keys = self._rows.keys
         assert keys is not None  # noqa: S101
-        return np.sort(keys[:: -(-keys.shape[0] // _SAMPLE)])
+        some: Any = keys[:: -(-keys.shape[0] // _SAMPLE)]
+        return np.sort(some)
 
     def _inside(self, blocks: Blocks) -> Generator[tuple[Chunk, NumberArray]]:
         """Walk over the rows that some blocks hold."""
@@ -184,8 +185,9 @@ class OrderedSource:
     def _pieces(self, blocks: Blocks) -> Blocks:
         """Cut blocks at keys that share their rows fairly; one more walk finds them."""
         each = max(1, int(blocks.n.sum()) // (1 << 20))
-        sample = [keys[::each].copy() for _, keys in self._inside(blocks)]
-        edges = edges_of(np.sort(np.concatenate(sample)), _PIECES * max(1, len(blocks) // 16))
+        found: list[Any] = [keys[::each].copy() for _, keys in self._inside(blocks)]
+        sample: Any = np.sort(np.concatenate(found))
+        edges = edges_of(sample, _PIECES * max(1, len(blocks) // 16))
         # Where blocks begin cells begin, and end where they end.
         edges = np.unique(np.concatenate([edges, blocks.low]))
         cells = self._key_cells(edges)
