@@ -29,7 +29,8 @@ def rare(seed, n, expected=30):
 
 def test_all_rows_are_resolved_in_one_look(looks):
     found = secant.assess(*rare(0, 100_000))
-    assert found.ecce_r.bracket is not None
+    low, high = found.ecce_r.bracket
+    assert 0 < low <= found.ecce_r.pvalue <= high <= 1
     assert found.ecce_mad.method in {"exact", "certified"}
     assert len(looks) == 2
 

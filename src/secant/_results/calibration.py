@@ -45,19 +45,15 @@ from secant._results.parts import (
     SCHEMA,
     SHAPES,
     SHAPES_ALONG,
-    Cox,
     Curve,
     Interval,
     Intervals,
-    Recalibrated,
     Reliability,
-    Score,
-    Spiegelhalter,
     Statistic,
     Words,
     plain,
-    score_of,
 )
+from secant._results.scores import Cox, Recalibrated, Score, Spiegelhalter, score_of
 from secant.errors import Argument, InputError, SecantError
 from secant.sources.rows import in_memory
 
