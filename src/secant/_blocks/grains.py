@@ -156,7 +156,7 @@ class _Mill:
     def __init__(self, size: float) -> None:
         self._size = size
         self._whole: list[Ties] | None = []
-        self._ties = self._observed = self._trials = 0
+        self._ties = self._observed = self._trials = self._certain = 0
         self._scores, self._rare = _Running(), _Running()
         self._highest, self._lowest = 0.0, 0.0
         self._last: tuple[FloatArray, ...] | None = None
@@ -171,10 +171,14 @@ class _Mill:
             self._whole.append(ties)
             if self._ties > MANY_TIES:
                 self._whole = None
-        sums, lost = self._scores.add(ties.n.astype(np.float64) * ties.score)
+        # A score of 1 is a success for certain, and moves the path by what is missing from that.
+        certain = ties.score >= 1.0
+        sums, lost = self._scores.add(np.where(certain, 0.0, ties.n * ties.score))
         reached = sums + lost
-        x = self._observed + np.cumsum(ties.n1) - reached
-        self._observed += int(ties.n1.sum())
+        observed = np.where(certain, ties.n1 - ties.n, ties.n1)
+        x = self._observed + np.cumsum(observed) - reached
+        self._observed += int(observed.sum())
+        self._certain += int(ties.n[certain].sum())
         self._highest = max(self._highest, float(x.max()))
         self._lowest = min(self._lowest, float(x.min()))
         random = (ties.score > 0.0) & (ties.score < 1.0)
@@ -216,7 +220,7 @@ class _Mill:
             reached=reached[1:],
             highest=self._highest,
             lowest=self._lowest,
-            expected=self._scores.sum + self._scores.lost,
+            expected=self._scores.sum + self._scores.lost + self._certain,
         )
 
 

@@ -32,6 +32,7 @@ __all__ = [
     "absorbed",
     "make_steps",
     "mirrored",
+    "rare_steps",
     "windows",
 ]
 
@@ -47,6 +48,8 @@ _ROUNDED = 1e-10
 
 # Products up to which a step is quicker in one call than in one for each number of successes.
 _AT_ONCE = 1 << 14
+# Observations of several scores that are added up together; a tie of more is a binomial count.
+_COINS = 32
 
 # Cells by which a run of single steps may drift before its buffer is laid out afresh.
 _DRIFT = 1 << 16
@@ -128,8 +131,7 @@ def windows(
     score, size
         Score and number of observations of each tie.
     ends
-        The last tie of each step. Ties that share a step have all their scores on the same side
-        of 1/2, and together less than one success, or failure, is expected of them.
+        The last tie of each step, which may hold several.
     faint
         Other numbers have together less than 2 exp(-faint) at each step.
     mixture
@@ -146,12 +148,42 @@ def windows(
     several = _several(ends, mixture)
     if several.any():
         total = np.diff(np.cumsum(size)[ends], prepend=0)
-        expected = _rare_mean(score, size, ends, mixture)[several].max()
-        most = np.minimum(_rare_count(expected, faint), total)
-        low_side = one_score < 0.5
-        first = np.where(several, np.where(low_side, 0, total - most), first)
-        last = np.where(several, np.where(low_side, most, total), last)
+        rare, low_side = rare_steps(score, size, ends, mixture)
+        if rare.any():
+            expected = _rare_mean(score, size, ends, mixture)[rare].max()
+            most = np.minimum(_rare_count(expected, faint), total)
+            first = np.where(rare, np.where(low_side, 0, total - most), first)
+            last = np.where(rare, np.where(low_side, most, total), last)
+        mixed = several & ~rare
+        mean, variance = (
+            np.add.reduceat(each, _starts(ends))
+            for each in (size * score, size * score * (1.0 - score))
+        )
+        reach = faint / 3.0 + np.sqrt(faint * faint / 9.0 + 2.0 * faint * variance)
+        whole = total <= WHOLE
+        least = np.where(whole, 0, np.maximum(np.floor(mean - reach), 0.0)).astype(np.int64)
+        most = np.where(whole, total, np.minimum(np.ceil(mean + reach), total)).astype(np.int64)
+        first, last = np.where(mixed, least, first), np.where(mixed, most, last)
     return first, last
+
+
+def _starts(ends: IntArray) -> IntArray:
+    return np.concatenate([[0], ends[:-1] + 1])
+
+
+def rare_steps(
+    score: FloatArray, size: IntArray, ends: IntArray, mixture: Mixture | None = None
+) -> tuple[BoolArray, BoolArray]:
+    """Mark steps of several scores all near 0, or all near 1, and tell which of the two.
+
+    Together less than one success, or failure, is expected of them.
+    """
+    low = score < 0.5
+    starts = _starts(ends)
+    low_side: BoolArray = np.logical_and.reduceat(low, starts)
+    one_side = low_side == np.logical_or.reduceat(low, starts)
+    expected = _rare_mean(score, size, ends, mixture)
+    return _several(ends, mixture) & one_side & (expected < 1.0), low_side
 
 
 def make_steps(
@@ -165,7 +197,8 @@ def make_steps(
 ) -> Steps:
     """Return the law of the number of successes at each step; see :func:`windows`.
 
-    Of a mixture they are bounds of the law, each probability by itself.
+    Of a mixture they are bounds of the law, each probability by itself; it may only be part of
+    steps that :func:`rare_steps` marks.
     """
     first, last = windows(score, size, ends, faint, mixture)
     several = _several(ends, mixture)
@@ -182,19 +215,25 @@ def make_steps(
         law = _binomial(int(one_size[k]), float(one_score[k]), int(first[k]), int(last[k]))
         pmf[offset[k] : offset[k + 1]] = law
     if several.any():
+        is_rare = rare_steps(score, size, ends, mixture)[0]
         step = np.repeat(np.arange(len(ends)), np.diff(ends, prepend=-1))
-        member = several[step]
-        starts = _starts(score, size, mixture, bound)
-        laws = _rare_laws(
-            step[member], *(each[member] for each in starts), taps=int(taps[several].max())
-        )
-        shorter = np.arange(laws.shape[1]) < taps[several][:, np.newaxis]
-        at = np.where(
-            (one_score[several] < 0.5)[:, np.newaxis],
-            offset[:-1][several][:, np.newaxis] + np.arange(laws.shape[1]),
-            offset[1:][several][:, np.newaxis] - 1 - np.arange(laws.shape[1]),
-        )
-        pmf[at[shorter]] = laws[shorter]
+        member = is_rare[step]
+        if member.any():
+            terms = _first_terms(score, size, mixture, bound)
+            most = int(taps[is_rare].max())
+            laws = _rare_laws(step[member], *(each[member] for each in terms), taps=most)
+            inside = np.arange(most) < taps[is_rare][:, np.newaxis]
+            at = np.where(
+                (one_score[is_rare] < 0.5)[:, np.newaxis],
+                offset[:-1][is_rare][:, np.newaxis] + np.arange(most),
+                offset[1:][is_rare][:, np.newaxis] - 1 - np.arange(most),
+            )
+            pmf[at[inside]] = laws[inside]
+        starts = _starts(ends)
+        for k in np.flatnonzero(several & ~is_rare).tolist():
+            ties = slice(int(starts[k]), int(ends[k]) + 1)
+            mixed = _mixed_law(score[ties], size[ties], faint)
+            pmf[offset[k] : offset[k + 1]] = mixed.between(int(first[k]), int(last[k]))
     return Steps(1.0 - one_score, one_score, first, offset, pmf)
 
 
@@ -230,6 +269,60 @@ def _binomial(size: int, score: float, first: int, last: int) -> FloatArray:
     return probabilities
 
 
+class _Law(NamedTuple):
+    """The probabilities of ``first``, ``first + 1``, ... successes."""
+
+    first: int
+    pmf: FloatArray
+
+    def between(self, first: int, last: int) -> FloatArray:
+        """Return the probabilities of ``first`` to ``last`` successes."""
+        whole = np.zeros(last - first + 1)
+        start, stop = max(first, self.first), min(last + 1, self.first + len(self.pmf))
+        whole[start - first : stop - first] = self.pmf[start - self.first : stop - self.first]
+        return whole
+
+    def plus(self, other: _Law, least: float) -> _Law:
+        """Return the law of the sum of two counts, less the tails that are below ``least``."""
+        pmf = np.convolve(self.pmf, other.pmf)
+        cut, end = 0, len(pmf)
+        if least > 0.0:
+            cut = int(np.searchsorted(np.cumsum(pmf), least))
+            end -= int(np.searchsorted(np.cumsum(pmf[::-1]), least))
+        return _Law(self.first + other.first + cut, pmf[cut:end])
+
+
+def _mixed_law(score: FloatArray, size: IntArray, faint: float) -> _Law:
+    """Return the law of the number of successes among ties of several scores.
+
+    Coins are tossed together first, all of them at a time, and then laws are added in pairs.
+    """
+    laws = []
+    for p, n in zip(score[size > _COINS].tolist(), size[size > _COINS].tolist(), strict=True):
+        reach = faint / 3.0 + math.sqrt(faint * faint / 9.0 + 2.0 * faint * n * p * (1.0 - p))
+        first, last = max(math.floor(n * p - reach), 0), min(math.ceil(n * p + reach), n)
+        laws.append(_Law(first, _binomial(n, p, first, last)))
+    few = size <= _COINS
+    coins = np.repeat(score[few], size[few])
+    if coins.size:
+        table = np.zeros((-(-coins.size // _COINS), _COINS))
+        table.ravel()[: coins.size] = coins
+        tossed = np.zeros((len(table), _COINS + 1))
+        tossed[:, 0] = 1.0
+        for p in table.T[:, :, np.newaxis]:
+            tossed[:, 1:] = tossed[:, 1:] * (1.0 - p) + tossed[:, :-1] * p
+            tossed[:, :1] *= 1.0 - p
+        laws += [_Law(0, law) for law in tossed]
+        left = coins.size % _COINS
+        if left:
+            laws[-1] = _Law(0, laws[-1].pmf[: left + 1])
+    least = math.exp(-faint)
+    while len(laws) > 1:
+        odd = laws[-1:] if len(laws) % 2 else []
+        laws = [a.plus(b, least) for a, b in zip(laws[::2], laws[1::2], strict=False)] + odd
+    return laws[0]
+
+
 def _several(ends: IntArray, mixture: Mixture | None) -> BoolArray:
     """Tell which steps are of several scores."""
     several: BoolArray = np.diff(ends, prepend=-1) > 1
@@ -244,10 +337,10 @@ def _rare_mean(
         rare: FloatArray = size.astype(np.float64) * np.minimum(score, 1.0 - score)
     else:
         rare = size.astype(np.float64) * mixture.mean / (1.0 - mixture.largest) * (1.0 + _ROUNDED)
-    return np.add.reduceat(rare, np.concatenate([[0], ends[:-1] + 1]))
+    return np.add.reduceat(rare, _starts(ends))
 
 
-def _starts(
+def _first_terms(
     score: FloatArray, size: IntArray, mixture: Mixture | None, bound: str
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     r"""Return log P(0), n and o of each tie: P(j + 1)/P(j) = (n - j) o/(j + 1) for j rare outcomes.
@@ -296,7 +389,7 @@ def _rare_laws(
     """Return the probabilities of 0, 1, ... rare outcomes at each step, a row each.
 
     A product of polynomials, multiplied in pairs until there is one for each step. All
-    coefficients are positive, so none loses digits. See :func:`_starts` for the first ones.
+    coefficients are positive, so none loses digits. See :func:`_first_terms`.
     """
     degree = min(math.ceil(count.max()), taps - 1)
     laws = np.empty((len(step), degree + 1))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from secant import null
-from secant._inference.chains import WHOLE, windows
+from secant._inference.chains import WHOLE, rare_steps, windows
 from secant._inference.path import pooled
 
 if TYPE_CHECKING:
@@ -25,6 +25,7 @@ __all__ = [
     "Plan",
     "Rounding",
     "best",
+    "cuts",
     "faint",
     "keyed",
     "mad_plans",
@@ -48,6 +49,10 @@ _FINENESS = 110.0
 _COARSER = (1.0, 2.0, 4.0)
 _MUCH_COARSER = tuple(2.0 ** (k / 2) for k in range(13))
 _LITTLE = 400.0
+# So many grains are never affordable but in pools: their work is not even counted.
+_MANY_GRAINS = 1 << 13
+# A pool expects less than one of the rarer outcome.
+_FULL = 0.9
 # With that many distinct scores the running minimum is not rounded, if the budget allows; with as
 # many observations, always.
 _KEYED = 300
@@ -111,7 +116,7 @@ def mad_plans(path: Path, c: float) -> Iterator[Plan]:
     """Propose ways to compute ECCE-MAD's P-value, from the tightest bounds to the coarsest."""
     yield Plan(path, mad_work(path, c))
     for spacing in _spacings(path, c):
-        fewer = pooled(path, spacing)
+        fewer = pooled(path, min(spacing, _FULL))
         if fewer.drift < c and 2 * len(fewer) <= len(path):
             yield Plan(fewer, mad_work(fewer, c))
 
@@ -124,8 +129,9 @@ def r_plans(path: Path, c: float) -> Iterator[Plan]:
         return
     for spacing in _spacings(path, c):
         stride = max(1, math.ceil(1.0 / spacing))
-        yield _rounded(path, c, stride)
-        fewer = pooled(path, 0.5 * spacing)
+        if path.mixture is None or len(path) <= _MANY_GRAINS:
+            yield _rounded(path, c, stride)
+        fewer = pooled(path, min(0.5 * spacing, _FULL))
         if 2.0 * fewer.drift < c and 2 * len(fewer) <= len(path):
             yield _rounded(fewer, c, stride)
 
@@ -179,11 +185,23 @@ def _steps_to_take(path: Path, law: null.BrownianLaw, c: float) -> tuple[int, In
     taps = (last - first + 1)[path.count > 1]
     large = int((path.size > WHOLE).sum())
     saved = len(path.score) - len(path)
-    return len(path) - len(taps), taps, _LARGE * large + _POOLED * saved
+    # Laws of several scores are added up in pairs, the last two of which take the most.
+    mixed = path.several & ~rare_steps(path.score, path.size, path.ends, path.mixture)[0]
+    added = 4 * int((taps[mixed[path.count > 1]] ** 2).sum())
+    return len(path) - len(taps), taps, _LARGE * large + _POOLED * saved + added
 
 
 def faint(path: Path, law: null.BrownianLaw, c: float) -> float:
     """Return minus the logarithm of what may be left out at a step."""
     log_p = law.logsf(c / math.sqrt(path.variance))
     negligible = _NEGLIGIBLE_IN_POOLS if path.drift else _NEGLIGIBLE
-    return math.ceil(min(negligible - log_p + math.log(len(path)), FAINTEST))
+    return math.ceil(min(negligible - log_p + math.log(cuts(path)), FAINTEST))
+
+
+def cuts(path: Path) -> int:
+    """Return in how many places, at most, the tails of laws are left out."""
+    if not path.several.any():
+        return len(path)
+    # Wherever two laws are added, where a step holds several scores.
+    mixed = path.several & ~rare_steps(path.score, path.size, path.ends, path.mixture)[0]
+    return len(path) + int(path.count[mixed].sum())
