@@ -1,17 +1,20 @@
 """Make the pictures of the README and the documentation: ``python docs/gallery/make.py [DIR]``.
 
-Every picture is drawn from data made here, so that anybody gets the same.
+Every picture is drawn from data made here or in an example, so that anybody gets the same.
 """
 
 from __future__ import annotations
 
+import contextlib
+import runpy
 import sys
 from datetime import date, timedelta
-from io import BytesIO
+from io import BytesIO, StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
+from matplotlib import pyplot as plt
 from matplotlib.figure import Figure
 from PIL import Image
 
@@ -19,7 +22,9 @@ from secant import CumulativeDisplay, Monitor, ReliabilityDisplay
 from secant.paper import synthetic
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
+
+ROOT = Path(__file__).resolve().parents[2]
 
 # The size and family of the paper's Figure 7.
 SIZE = 32768
@@ -134,14 +139,30 @@ PICTURES: tuple[Callable[[], Figure], ...] = (
     monitor,
 )
 
+# Examples whose pictures pages show: reading-1.png is the first of examples/plot_reading.py.
+EXAMPLES = ("reading", "ece", "planning", "how_it_works")
+
+
+def pictures() -> Iterator[tuple[str, Figure]]:
+    """Yield the name of every picture, and the picture."""
+    for picture in PICTURES:
+        yield picture.__name__, picture()
+    for example in EXAMPLES:
+        plt.close("all")
+        with contextlib.redirect_stdout(StringIO()):
+            runpy.run_path(str(ROOT / "examples" / f"plot_{example}.py"))
+        for number in plt.get_fignums():
+            yield f"{example}-{number}", plt.figure(number)
+    plt.close("all")
+
 
 def make(folder: Path) -> list[Path]:
     """Write every picture into a folder and return the files."""
     files = []
-    for picture in PICTURES:
-        path = folder / f"{picture.__name__.replace('_', '-')}.png"
+    for name, picture in pictures():
+        path = folder / f"{name.replace('_', '-')}.png"
         drawn = BytesIO()
-        picture().savefig(drawn)
+        picture.savefig(drawn, dpi=150)
         # A palette makes the file three times smaller, and nobody sees the difference.
         colors = Image.open(drawn).convert("RGB").quantize(256, method=Image.Quantize.MAXCOVERAGE)
         colors.save(path, optimize=True)
