@@ -143,11 +143,11 @@ PICTURES: tuple[Callable[[], Figure], ...] = (
 EXAMPLES = ("reading", "ece", "planning", "how_it_works")
 
 
-def pictures() -> Iterator[tuple[str, Figure]]:
+def pictures(examples: tuple[str, ...] = EXAMPLES) -> Iterator[tuple[str, Figure]]:
     """Yield the name of every picture, and the picture."""
     for picture in PICTURES:
         yield picture.__name__, picture()
-    for example in EXAMPLES:
+    for example in examples:
         plt.close("all")
         with contextlib.redirect_stdout(StringIO()):
             runpy.run_path(str(ROOT / "examples" / f"plot_{example}.py"))
@@ -156,10 +156,10 @@ def pictures() -> Iterator[tuple[str, Figure]]:
     plt.close("all")
 
 
-def make(folder: Path) -> list[Path]:
-    """Write every picture into a folder and return the files."""
+def make(folder: Path, examples: tuple[str, ...] = EXAMPLES) -> list[Path]:
+    """Write every picture, those of examples too, into a folder and return the files."""
     files = []
-    for name, picture in pictures():
+    for name, picture in pictures(examples):
         path = folder / f"{name.replace('_', '-')}.png"
         drawn = BytesIO()
         picture.savefig(drawn, dpi=150)
