@@ -31,6 +31,16 @@ SIZE = 32768
 FAMILY: synthetic.Family = "square rooted"
 
 
+def landing() -> Figure:
+    """Draw what the first page of the site assesses."""
+    rng = np.random.default_rng(0)
+    forecast = rng.random(100_000)
+    happened = rng.random(100_000) < 0.05 + 0.85 * forecast
+    figure = _figure(6.4, 3.8)
+    CumulativeDisplay.from_predictions(happened, forecast, ax=figure.subplots())
+    return figure
+
+
 def cumulative() -> Figure:
     """Draw the paper's synthetic predictions: how far off they are, and where."""
     figure = _figure()
@@ -128,6 +138,7 @@ def monitor() -> Figure:
 
 
 PICTURES: tuple[Callable[[], Figure], ...] = (
+    landing,
     cumulative,
     calibrated,
     models,
