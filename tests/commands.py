@@ -1,5 +1,7 @@
 """The command line, run by a test, and files for it."""
 
+from datetime import UTC, datetime
+
 import numpy as np
 
 # The options that name the columns of `table`.
@@ -45,3 +47,26 @@ def write(path, columns):
     else:
         pyarrow.parquet.write_table(arrow, path)
     return path
+
+
+def found(gate=None, scores=("forecast", "better"), *, groups=True):
+    """Return what the command finds in `table`, to be shown."""
+    import secant
+    from secant.cli._outcome import Columns, Outcome
+
+    data = table()
+    label = data["happened"]
+    models = {name: secant.assess(label, data[name]) for name in scores}
+    by = {name: secant.assess_by(label, data[name], data["segment"]) for name in scores}
+    return Outcome(
+        files=("preds.parquet",),
+        columns=Columns("happened", scores, None, ("segment",)),
+        guessed={},
+        settings={},
+        models=models,
+        groups=by if groups else {},
+        segments={},
+        gate=gate,
+        started=datetime(2022, 1, 1, tzinfo=UTC),
+        elapsed=1.0,
+    )

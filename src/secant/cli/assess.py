@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-import json
-import shlex
-import sys
 import time
-from dataclasses import dataclass
 from datetime import UTC, datetime
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,17 +12,14 @@ from click.core import ParameterSource
 
 from secant._input.options import Adjust, Method, WeightKind, words
 from secant.cli._guess import guess, notes
+from secant.cli._outcome import Columns, Outcome
 from secant.cli._outputs import STDOUT, emit, unusable
 from secant.cli._refusal import refuse
+from secant.cli._showing import as_json, draw, printed, write_json, write_report
 from secant.errors import SecantError
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
-    from secant._results.assessments import Assessments
-    from secant._results.calibration import Calibration
-    from secant._results.gate import Gate, GroupsStand, Stand
-    from secant._results.models import Models
+    from secant._results.gate import Gate
 
 __all__ = ["command"]
 
@@ -40,130 +32,6 @@ _GOES_WITH = {
     "min_rows": "segments",
     "title": "html",
 }
-
-
-@dataclass(frozen=True)
-class _Columns:
-    """The columns in use."""
-
-    y_true: str
-    y_prob: tuple[str, ...]
-    weight: str | None
-    by: tuple[str, ...]
-    segments: tuple[str, ...] = ()
-    clusters: str | None = None
-
-    def to_dict(self) -> dict[str, Any]:
-        return {
-            "y_true": self.y_true,
-            "y_prob": list(self.y_prob),
-            "weight": self.weight,
-            "by": list(self.by),
-            **({"segments": list(self.segments)} if self.segments else {}),
-            **({"clusters": self.clusters} if self.clusters is not None else {}),
-        }
-
-
-@dataclass(frozen=True)
-class _Outcome:
-    """What was found, and what it was found in."""
-
-    files: tuple[str, ...]
-    columns: _Columns
-    guessed: dict[str, str]
-    settings: dict[str, Any]
-    models: dict[str, Calibration]
-    groups: dict[str, Assessments]
-    segments: dict[str, Assessments]
-    gate: Gate | None
-    started: datetime
-    elapsed: float
-
-    @cached_property
-    def ranked(self) -> Models:
-        """The models in order, compared with each other."""
-        from secant._api.assess_models import ranked  # noqa: PLC0415  (not for `secant --help`)
-
-        return ranked(self.models)
-
-    @cached_property
-    def stands(self) -> dict[str, Stand]:
-        """How each model stands with the gate."""
-        return {} if self.gate is None else self.gate.judge_models(self.models)
-
-    @cached_property
-    def group_stands(self) -> dict[str, GroupsStand]:
-        """How the groups of each model stand with it."""
-        return self._judged(self.groups)
-
-    @cached_property
-    def segment_stands(self) -> dict[str, GroupsStand]:
-        """How the segments found for each model stand with it."""
-        return self._judged(self.segments)
-
-    def _judged(self, tables: dict[str, Assessments]) -> dict[str, GroupsStand]:
-        if self.gate is None:
-            return {}
-        models = len(self.models)
-        return {name: self.gate.judge_groups(each, models) for name, each in tables.items()}
-
-    @property
-    def crossed(self) -> bool:
-        """Whether any model, or any group or segment of any model, crosses the gate."""
-        tables = *self.group_stands.values(), *self.segment_stands.values()
-        return any(each.crossed for each in self.stands.values()) or any(
-            each.crossing for each in tables
-        )
-
-    def to_dict(self) -> dict[str, Any]:
-        import secant  # noqa: PLC0415  (for its version)
-        from secant._results.assessments import plain_name  # noqa: PLC0415
-        from secant._results.parts import SCHEMA  # noqa: PLC0415
-
-        found: dict[str, Any] = {
-            "schema": SCHEMA,
-            "secant": secant.__version__,
-            "files": list(self.files),
-            "columns": self.columns.to_dict(),
-            "guessed": self.guessed,
-            "settings": self.settings,
-            "started": self.started.isoformat(),
-            "elapsed": self.elapsed,
-            "models": {name: result.to_dict() for name, result in self.models.items()},
-        }
-        if len(self.models) > 1:
-            found["best_first"] = list(self.ranked)
-            compared = self.ranked.comparisons.items()
-            found["comparisons"] = {name: each.to_dict() for name, each in compared}
-        if self.groups:
-            found["groups"] = {name: groups.to_dict() for name, groups in self.groups.items()}
-        if self.segments:
-            found["segments"] = {name: each.to_dict() for name, each in self.segments.items()}
-        if self.gate is not None:
-            found["gate"] = {
-                "alpha": self.gate.alpha,
-                **self.gate.limits,
-                "crossed": self.crossed,
-                "models": [name for name, stand in self.stands.items() if stand.crossed],
-                "judgements": {name: stand.to_dict() for name, stand in self.stands.items()},
-            }
-            if self.groups:
-                found["gate"]["groups"] = {
-                    name: [plain_name(key) for key in stands.crossing]
-                    for name, stands in self.group_stands.items()
-                }
-                found["gate"]["group_judgements"] = {
-                    name: [
-                        {"key": plain_name(key), "judgements": stand.to_dict()}
-                        for key, stand in zip(stands.keys, stands.stands, strict=True)
-                    ]
-                    for name, stands in self.group_stands.items()
-                }
-            if self.segments:
-                found["gate"]["segments"] = {
-                    name: list(stands.crossing) for name, stands in self.segment_stands.items()
-                }
-        return found
 
 
 @click.command("assess", short_help="Say whether predictions are calibrated, and where not.")
@@ -366,14 +234,18 @@ def _run(ctx: click.Context, options: dict[str, Any]) -> None:
     json_to = options["json_to"]
     outcome, asides = _assess(options)
     # Files first: whoever reads what is printed may leave before its end.
-    written = [_plot(outcome, options["plot"]), _report(outcome, options), _json(outcome, json_to)]
+    written = [
+        draw(outcome, options["plot"]),
+        write_report(outcome, options),
+        write_json(outcome, json_to),
+    ]
     if options["quiet"] or json_to == STDOUT:  # which somebody counts on to be nothing else
         emit("".join(f"{line}\n" for line in asides), err=True)
         asides = []
     if json_to == STDOUT:
-        emit(_json_text(outcome))
+        emit(as_json(outcome))
     else:
-        emit(_printed(outcome, asides, quiet=options["quiet"], details=options["details"]))
+        emit(printed(outcome, asides, quiet=options["quiet"], details=options["details"]))
     if not options["quiet"]:
         for path in written:
             if path is not None:
@@ -383,7 +255,7 @@ def _run(ctx: click.Context, options: dict[str, Any]) -> None:
         ctx.exit(_GATE_CROSSED)
 
 
-def _assess(options: dict[str, Any]) -> tuple[_Outcome, list[str]]:
+def _assess(options: dict[str, Any]) -> tuple[Outcome, list[str]]:
     """Call the library for every model; say what it was not told."""
     import secant  # noqa: PLC0415  (not for `secant --help`)
     from secant._results.gate import Gate  # noqa: PLC0415
@@ -448,8 +320,8 @@ def _assess(options: dict[str, Any]) -> tuple[_Outcome, list[str]]:
             for name in y_prob
         }
     models = {name: secant.assess(y_true, name, **how) for name in y_prob}
-    columns = _Columns(y_true, y_prob, weight, by, features, clusters)
-    outcome = _Outcome(
+    columns = Columns(y_true, y_prob, weight, by, features, clusters)
+    outcome = Outcome(
         files=tuple(files),
         columns=columns,
         guessed=guessed,
@@ -507,131 +379,3 @@ def _label(text: str | None, kind: str | None) -> Any:
         except ValueError:
             continue
     return text
-
-
-# Output -------------------------------------------------------------------------------------------
-
-
-def _printed(outcome: _Outcome, asides: list[str], *, quiet: bool, details: bool) -> str:
-    """Return what is to be printed, with the colours and the width of where it goes."""
-    from secant.cli._terminal import terminal  # noqa: PLC0415  (not for `secant --help`)
-
-    console = terminal()
-    with console.capture() as captured:
-        _show(console, outcome, asides, quiet=quiet, details=details)
-    return captured.get()
-
-
-def _show(
-    console: Console, outcome: _Outcome, asides: list[str], *, quiet: bool, details: bool
-) -> None:
-    """Print what was found, then how it stands with the gate."""
-    from secant._results import verdict  # noqa: PLC0415  (as above)
-    from secant._results.wording import visible  # noqa: PLC0415
-    from secant.cli._terminal import show_groups, show_model, show_models  # noqa: PLC0415
-
-    def say(name: str, line: str) -> None:
-        several = len(outcome.models) > 1
-        shown = f"{visible(name)}: {line}" if several else line
-        console.print(shown, markup=False, soft_wrap=True)
-
-    gate, little = outcome.gate, verdict.LITTLE
-    if gate is not None:
-        little = verdict.tolerated(
-            gate.max_ecce_r, gate.max_miscalibration, gate.within, gate.confidence_level
-        )
-    if asides:
-        console.print("\n".join(asides) + "\n", style="dim", markup=False)
-    if len(outcome.models) > 1 and not quiet:
-        show_models(console, outcome.ranked)
-        console.print()
-    for name, result in outcome.models.items():
-        if quiet:
-            say(name, f"{verdict.headline(result, little)}. {verdict.brief(result)}")
-        else:
-            alone = len(outcome.models) == 1
-            show_model(console, None if alone else name, result, details=details, little=little)
-            console.print()
-    for name, groups in [*outcome.groups.items(), *outcome.segments.items()]:
-        if quiet:
-            say(name, verdict.groups_headline(groups))
-        else:
-            show_groups(console, name if len(outcome.models) > 1 else None, groups)
-            console.print()
-    for line in _gate_words(outcome):
-        console.print(line, markup=False, soft_wrap=True)
-
-
-def _gate_words(outcome: _Outcome) -> list[str]:
-    """Say how each model stands with the gate, then its groups."""
-    from secant._results.wording import visible  # noqa: PLC0415  (as above)
-
-    said = [(name, stand.words) for name, stand in outcome.stands.items()]
-    said += [(name, stands.words) for name, stands in outcome.group_stands.items()]
-    said += [(name, _segment_words(stands)) for name, stands in outcome.segment_stands.items()]
-    several = len(outcome.models) > 1
-    return [f"{visible(name)}: {words}" if several else words for name, words in said]
-
-
-def _segment_words(stands: GroupsStand) -> str:
-    """Say how segments stand with the gate."""
-    crossing = stands.crossing
-    if not crossing:
-        return "Gate passed by all segments that were searched."
-    many = f"{len(crossing)} segment{'s' if len(crossing) > 1 else ''}"
-    return f"Gate crossed by {many} (adjusted P-values): {'; '.join(crossing)}."
-
-
-def _json_text(outcome: _Outcome) -> str:
-    return json.dumps(outcome.to_dict(), indent=2, allow_nan=False, default=str) + "\n"
-
-
-def _json(outcome: _Outcome, path: Path | None) -> Path | None:
-    if path is None or path == STDOUT:
-        return None
-    from secant._base.writing import write_whole  # noqa: PLC0415  (as above)
-
-    write_whole(path, _json_text(outcome).encode())
-    return path
-
-
-def _plot(outcome: _Outcome, path: Path | None) -> Path | None:
-    if path is None:
-        return None
-    from secant.plot._saving import save  # noqa: PLC0415  (matplotlib is an extra)
-
-    save(path, outcome.models)
-    return path
-
-
-def _report(outcome: _Outcome, options: dict[str, Any]) -> Path | None:
-    path: Path | None = options["html"]
-    if path is None:
-        return None
-    from secant import report  # noqa: PLC0415  (as above)
-
-    roles = {"outcome": outcome.columns.y_true, "forecast": ", ".join(outcome.columns.y_prob)}
-    if outcome.columns.weight is not None:
-        roles["weight"] = outcome.columns.weight
-    if outcome.columns.by:
-        roles["groups"] = ", ".join(outcome.columns.by)
-    if outcome.columns.segments:
-        roles["segments"] = ", ".join(outcome.columns.segments)
-    about = report.Provenance(
-        files=outcome.files,
-        columns=roles,
-        command=shlex.join(["secant", *sys.argv[1:]]),
-        started=outcome.started,
-        elapsed=outcome.elapsed,
-        gate=_gate_words(outcome),
-    )
-    several, groups, segments = len(outcome.models) > 1, outcome.groups, outcome.segments
-    report.write(
-        path,
-        outcome.ranked if several else next(iter(outcome.models.values())),
-        groups=groups if several else next(iter(groups.values()), None),
-        segments=segments if several else next(iter(segments.values()), None),
-        title=options["title"],
-        provenance=about,
-    )
-    return path
