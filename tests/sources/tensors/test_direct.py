@@ -16,6 +16,7 @@ from secant.sources.tensors.reading import columns
 torch = optional("torch")
 N = 300_003
 FLOAT, DOUBLE = torch.float32, torch.float64
+CASES = list(itertools.product((1.05, 1), (FLOAT, DOUBLE), (None, FLOAT, DOUBLE)))
 on_a_device = [
     pytest.mark.cuda,
     pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no CUDA device here"),
@@ -72,9 +73,7 @@ class TestOnADevice:
     def _small(self, monkeypatch):
         monkeypatch.setattr(direct, "TAKE_AT_LEAST", 1 << 14)
 
-    @pytest.mark.parametrize(
-        "case", itertools.product((1.05, 1), (FLOAT, DOUBLE), (None, FLOAT, DOUBLE)), ids=str
-    )
+    @pytest.mark.parametrize("case", CASES, ids=str)
     @pytest.mark.parametrize("scores", SCORES)
     @pytest.mark.parametrize("route", ["sort", "cells, few rows taken", "cells, many"])
     def test_heights(self, monkeypatch, route, scores, case):
