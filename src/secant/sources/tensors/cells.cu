@@ -4,8 +4,6 @@
 //   PACKED    1 where both weights and scores have 32 bits, so that 64 hold a row
 //   TOTALS    1 where all sums over weights are wanted, not only those that the path needs
 //   WIDE      1 where sums in shared memory may exceed 32 bits
-//   THREADS   how many threads a block has in the first pass
-//   RESIDENT  how many blocks share a multiprocessor then
 //   M         how many bits of a score's mantissa tell its bin
 // A score's own bits are a fixed-point number: they grow with it. Their upper part is a bin; a table
 // says at which cell the bin begins and how many of its lower bits remain inside one cell. Those
@@ -120,21 +118,28 @@ __device__ __forceinline__ Four one(const Rows& rows, long long i) {
   return row;
 }
 
-// Shows all rows to the threads, four at a time; with `ahead` the next are under way meanwhile. What
-// is left over comes one by one.
-template <bool ahead, typename Do> __device__ __forceinline__ void all_rows(const Rows& rows, Do&& look) {
+// Shows all rows to the threads, four at a time, while the next ones are under way: a few threads
+// share a multiprocessor with large tables, and the wait for memory is long. What is left over comes
+// one by one.
+template <int ahead, typename Do> __device__ __forceinline__ void all_rows(const Rows& rows, Do&& look) {
   const long long step = (long long)gridDim.x * blockDim.x, fours = rows.n / 4;
   const long long me = (long long)blockIdx.x * blockDim.x + threadIdx.x;
-  Four now, next;
-  if (ahead && me < fours) four(rows, me, now);
+  Four read[ahead + 1];
+  #pragma unroll
+  for (int k = 0; k < ahead; k++) if (me + k * step < fours) four(rows, me + k * step, read[k]);
   for (long long i = me; i < fours; i += step) {
-    if (!ahead) four(rows, i, now);
-    else if (i + step < fours) four(rows, i + step, next);
-    look(now, 4 * i, 4);
-    if (ahead) now = next;
+    if (i + ahead * step < fours) four(rows, i + ahead * step, read[ahead]);
+    look(read[0], 4 * i, 4);
+    #pragma unroll
+    for (int k = 0; k < ahead; k++) read[k] = read[k + 1];
   }
   if (me < rows.n - 4 * fours) look(one(rows, 4 * fours + me), 4 * fours + me, 1);
 }
+#ifdef WEIGHT
+#define AHEAD 1
+#else
+#define AHEAD 2
+#endif
 
 // What passes share: how many cells there are, a score that many rows have (or what no score is), a
 // power of two above all weights; then what was found.
@@ -179,7 +184,7 @@ template <typename T> __device__ __forceinline__ void block_sum(T value, T* shar
 // What a block of threads keeps of totals: doubles, added up in a fixed order.
 #define REALS 10  // w^2 v | tiny0, tiny1 | with weights: w, w^2, w^2 e^2, w^2 r, w^3 v, w e^2, largest step
 
-extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT) cells(
+extern "C" __global__ void __launch_bounds__(1024) cells(
     COLUMNS_OF_ROWS, const u32* __restrict__ table, const Head* __restrict__ head,
     u64* __restrict__ counts,   // 2 a cell
     u64* __restrict__ rests,    // low and high words, 2 a cell each
@@ -267,7 +272,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT) cells(
     atomicAdd(&rest[j], (u32)low);
 #endif
   };
-  all_rows<(RESIDENT == 1)>(rows, [&](const Four& read, long long, int many) {
+  all_rows<AHEAD>(rows, [&](const Four& read, long long, int many) {
     Four four = read;
     Bits most = 0;
     #pragma unroll
@@ -350,7 +355,7 @@ extern "C" __global__ void __launch_bounds__(1024) fine(
 #ifndef WEIGHT
   u32 hot0 = 0, hot1 = 0;
 #endif
-  all_rows<true>(rows, [&](const Four& four, long long, int many) {
+  all_rows<AHEAD>(rows, [&](const Four& four, long long, int many) {
     #pragma unroll
     for (int k = 0; k < 4; k++) if (k < many) {
       Bits u = BITS(four.s[k]);
@@ -408,17 +413,16 @@ extern "C" __global__ void __launch_bounds__(1024) collect(
   __shared__ u32 waiting[32];
   __shared__ Score ends[4];
   const u32 words = (n_cells + 31) / 32, warp = threadIdx.x / 32, lane = threadIdx.x & 31u;
-  u32* tab = memory;
-  u32* mark = tab + ((BINS + 3) & ~3);
+  Bits* set_aside = (Bits*)memory;
+  u32* tab = (u32*)(set_aside + n_cells);
+  u32* mark = tab + BINS;
   for (u32 i = threadIdx.x; i < BINS; i += blockDim.x) tab[i] = table[i];
   for (u32 i = threadIdx.x; i < words; i += blockDim.x) mark[i] = marks[i];
+  for (u32 i = threadIdx.x; i < n_cells; i += blockDim.x) set_aside[i] = common[i];
   if (threadIdx.x < 32) waiting[threadIdx.x] = 0;
   __syncthreads();
-  // What a warp has taken waits here, so that few of them ask at once where to put it.
-  Key* stash = (Key*)(mark + ((words + 3) & ~3)) + STASH * warp;
-#if APART
-  double* heavy = (double*)((Key*)(mark + ((words + 3) & ~3)) + STASH * 32) + STASH * warp;
-#endif
+  // Where a warp found what it takes waits here; it is fetched when there is much of it.
+  u32* stash = mark + words + STASH * warp;
   if (threadIdx.x == 0) {
     // Marked cells lie in two ranges of scores, apart by the widest gap; most rows lie in neither.
     u32 first = ~0u, last = 0, gap = 0, left = 0, right = 0;
@@ -441,31 +445,59 @@ extern "C" __global__ void __launch_bounds__(1024) collect(
   }
   __syncthreads();
   const Score a = ends[0], b = ends[1], c = ends[2], d = ends[3];
+  const long long n = rows.n, step = (long long)gridDim.x * blockDim.x, fours = n / 4;
+  const long long first = (long long)blockIdx.x * blockDim.x + 32 * warp;
+  auto row_of = [&](u32 t) { u32 code = stash[t]; return 4 * (first + (code >> 7) * step) + (code & 127u); };
   auto flush = [&]() {
     const u32 filled = waiting[warp];
+    u32 kept = filled;
+#ifdef WEIGHT
+    kept = 0;
+    for (u32 t = lane; t - lane < filled; t += 32)
+      kept += __popc(__ballot_sync(~0u, t < filled && rows.weights[row_of(t)] > 0));
+#endif
     u64 base = 0;
-    if (lane == 0) base = atomicAdd(size, (u64)filled);
+    if (lane == 0) base = atomicAdd(size, (u64)kept);
     base = __shfl_sync(~0u, base, 0);
-    for (u32 t = lane; t < filled; t += 32) if (base + t < capacity) {
-      keys[base + t] = stash[t];
+    for (u32 t = lane; t - lane < filled; t += 32) {
+      const long long r = row_of(t < filled ? t : 0);
+      bool keep = t < filled;
+#ifdef WEIGHT
+      const WEIGHT w = rows.weights[r];
+      keep = keep && w > 0;
+#endif
+      const u32 all = __ballot_sync(~0u, keep);
+      const u64 at = base + __popc(all & ((1u << lane) - 1u));
+      base += __popc(all);
+      if (!keep || at >= capacity) continue;
+      Bits u = BITS(rows.scores[r]);
+      if (u == NEGATIVE_ZERO) u = 0;
+#if PACKED
+      keys[at] = (Key)(u << 1 | rows.labels[r]) << 32 | __float_as_uint(w);
+#else
+      keys[at] = u << 1 | rows.labels[r];
+#endif
 #if APART
-      weights[base + t] = heavy[t];
+      weights[at] = (double)w;
 #endif
     }
     __syncwarp();
     if (lane == 0) waiting[warp] = 0;
     __syncwarp();
   };
-  const long long n = rows.n, step = (long long)gridDim.x * blockDim.x, fours = n / 4;
-  const long long me = (long long)blockIdx.x * blockDim.x + threadIdx.x;
   // Whole warps go round together; rows left over come as a last round of fewer.
-  Score s[4], next[4];
-  if (me < fours) four(rows.scores, me, next);
-  for (long long i = me; i - lane <= fours; i += step) {
+  Score read[4][4];
+  #pragma unroll
+  for (int k = 0; k < 3; k++) if (first + lane + k * step < fours) four(rows.scores, first + lane + k * step, read[k]);
+  u32 round = 0;
+  for (long long i = first + lane; i - lane <= fours; i += step, round++) {
     u32 near = 0;
+    Score s[4];
     #pragma unroll
-    for (int k = 0; k < 4; k++) s[k] = next[k];
-    if (i + step < fours) four(rows.scores, i + step, next);
+    for (int k = 0; k < 4; k++) s[k] = read[0][k];
+    if (i + 3 * step < fours) four(rows.scores, i + 3 * step, read[3]);
+    #pragma unroll
+    for (int j = 0; j < 3; j++) for (int k = 0; k < 4; k++) read[j][k] = read[j + 1][k];
     if (i == fours) for (int k = 0; k < 4; k++) s[k] = 4 * i + k < n ? rows.scores[4 * i + k] : (Score)-2;
     #pragma unroll
     for (int k = 0; k < 4; k++) if ((s[k] >= a && s[k] <= b) || (s[k] >= c && s[k] <= d)) near |= 1u << k;
@@ -473,23 +505,11 @@ extern "C" __global__ void __launch_bounds__(1024) collect(
     if (!__any_sync(~0u, near)) continue;
     #pragma unroll
     for (int k = 0; k < 4; k++) if (near >> k & 1u) {
-      const long long r = 4 * i + k;
       Bits u = BITS(s[k]);
       if (u == NEGATIVE_ZERO) u = 0;
       const u32 cell = cell_of(order(u), tab);
-      if (!(mark[cell >> 5] >> (cell & 31u) & 1u) || u == common[cell]) continue;
-#ifdef WEIGHT
-      if (!(rows.weights[r] > 0)) continue;
-#endif
-      const u32 at = atomicAdd(&waiting[warp], 1u);
-#if PACKED
-      stash[at] = (Key)(u << 1 | rows.labels[r]) << 32 | __float_as_uint(rows.weights[r]);
-#else
-      stash[at] = u << 1 | rows.labels[r];
-#endif
-#if APART
-      heavy[at] = (double)rows.weights[r];
-#endif
+      if ((mark[cell >> 5] >> (cell & 31u) & 1u) && u != set_aside[cell])
+        stash[atomicAdd(&waiting[warp], 1u)] = round << 7 | lane << 2 | k;
     }
     __syncwarp();
     if (waiting[warp] > STASH - 128) flush();

@@ -105,7 +105,7 @@ extern "C" __global__ void __launch_bounds__(512) pack(
   __shared__ double shared[512];
   double v = 0, sw = 0;
   u32 faults = 0;
-  all_rows<false>(rows, [&](const Four& four, long long first, int many) {
+  all_rows<0>(rows, [&](const Four& four, long long first, int many) {
     Key key[4];
     #pragma unroll
     for (int k = 0; k < 4; k++) if (k < many) {
@@ -381,40 +381,35 @@ extern "C" __global__ void __launch_bounds__(1024) choose(
   }
   bottom = scratch[0];
   const double guard = GUARD * head->weight;
-  double open = 0, loose = 0;
+  double open = 0, loose = 0, marked = 0;
   for (u32 c = from; c < to; c++) {
     u64 rows = counts[2 * c] + counts[2 * c + 1];
     u32 t = place_of(c, tab).width;
     bool could = before[c] + rise[c] >= top - guard || before[c] - fall[c] <= bottom + guard;
     could = could && rows > 1 && (t > 0 || c == 0);  // else it is a tie
-    finer[c] = CLOSED;
+    finer[c] = 0;
     if (!could) continue;
     atomicOr(&marks[c >> 5], 1u << (c & 31u));
-    finer[c] = t;
+    finer[c] = 1u << min(t, 14u);
+    marked += 1;
     open += rows;
     loose += rows * (1 - (double)tied[c]);
   }
   open = over_all(open, scratch);
   loose = over_all(loose, scratch);
-  // As many fine cells as there is room for, by rows; a cell is cut into a power of two.
-  auto cut = [&](u32 c, double target) -> u32 {
-    double wanted = (double)(counts[2 * c] + counts[2 * c + 1]) / fmax(open, 1.0) * target;
-    return wanted < 2 ? 0u : min((u32)ilogb(wanted), finer[c]);
-  };
-  const double factors[6] = {1.9, 1.6, 1.35, 1.15, 1.0, 0.5};
-  u32 start = 0, total = 0;
-  double target = 0;
-  for (int trial = 0; trial < 6; trial++) {
-    target = factors[trial] * budget;
-    u32 sum = 0;
-    for (u32 c = from; c < to; c++) if (finer[c] != CLOSED) sum += 1u << cut(c, target);
-    start = before_me(sum, (u32*)scratch, &total);
-    if (total <= budget) break;
+  marked = over_all(marked, scratch);
+  // As many fine cells as there is room for, by rows; no more than there are scores.
+  const double per_row = fmax(budget - marked, 0.0) / fmax(open, 1.0);
+  u32 sum = 0, total = 0;
+  for (u32 c = from; c < to; c++) if (finer[c]) {
+    finer[c] = max(min((u32)((double)(counts[2 * c] + counts[2 * c + 1]) * per_row), finer[c]), 1u);
+    sum += finer[c];
   }
-  for (u32 c = from; c < to; c++) if (finer[c] != CLOSED) {
-    u32 k = cut(c, target);
-    finer[c] = start << 6 | (finer[c] - k);
-    start += 1u << k;
+  u32 start = before_me(sum, (u32*)scratch, &total);
+  for (u32 c = from; c < to; c++) if (finer[c]) {
+    u32 pieces = finer[c];
+    finer[c] = start << 16 | pieces;
+    start += pieces;
   }
   if (threadIdx.x == 0) {
     head->top = top; head->bottom = bottom; head->open = (u64)open; head->loose = (u64)ceil(loose); head->taken = 0;
@@ -422,7 +417,7 @@ extern "C" __global__ void __launch_bounds__(1024) choose(
   }
 }
 
-// Counts rows in fine cells inside those that are marked: both responses in a word, or weights in
+// Counts rows in fine cells, equal parts of those that are marked: both responses in a word, or weights in
 // units of a part of their mean, rounded up.
 extern "C" __global__ void __launch_bounds__(1024) narrow(
     COLUMNS_OF_ROWS, u32 budget, const u32* __restrict__ table, const u32* __restrict__ finer,
@@ -453,10 +448,10 @@ extern "C" __global__ void __launch_bounds__(1024) narrow(
     u32 t = tab[min((int)(key >> LOW) - (FIRST - 1), BINS - 1)];
     Bits low = key & (((Bits)1 << LOW) - 1);
     u32 f = sub[(t >> 6) + (u32)(low >> (t & 63u))];
-    if (f == CLOSED) return CLOSED;
-    return (f >> 6) + (u32)((low & (((Bits)1 << (t & 63u)) - 1)) >> (f & 63u));
+    if (!f) return CLOSED;
+    return (f >> 16) + (u32)(((low & (((Bits)1 << (t & 63u)) - 1)) * (f & 0xffffu)) >> (t & 63u));
   };
-  all_rows<true>(rows, [&](const Four& four, long long, int many) {
+  all_rows<AHEAD>(rows, [&](const Four& four, long long, int many) {
     #pragma unroll
     for (int k = 0; k < 4; k++) if (k < many) {
       Bits u = BITS(four.s[k]);
@@ -497,9 +492,10 @@ extern "C" __global__ void __launch_bounds__(256) limits(
     double* __restrict__ rise, double* __restrict__ fall)
 {
   const u32 c = blockIdx.x * 8 + threadIdx.x / 32, lane = threadIdx.x & 31u;
-  if (c >= (u32)head->cells || finer[c] == CLOSED) return;
+  if (c >= (u32)head->cells || !finer[c]) return;
   Place at = place_of(c, table);
-  const u32 begin = finer[c] >> 6, width = finer[c] & 63u, size = 1u << (at.width - width);
+  const u32 begin = finer[c] >> 16, size = finer[c] & 0xffffu;
+  auto place = [&](u32 i) -> Bits { return (Bits)((((u64)i << at.width) + size - 1) / size); };
   const u32 each = (size + 31) / 32, from = min(each * lane, size), to = min(from + each, size);
 #ifdef WEIGHT
   const double unit = head->weight / (0x1p12 * (double)n);
@@ -511,8 +507,8 @@ extern "C" __global__ void __launch_bounds__(256) limits(
     double w0 = fine[2 * (begin + i)] * unit, w1 = fine[2 * (begin + i) + 1] * unit;
     double low = 0, high = 0x1p-40, above = 1, above_high = 1;
     if (at.bin) {
-      low = score_of(at.number + ((Bits)i << width), &above);
-      high = score_of(at.number + ((Bits)(i + 1) << width) - 1, &above_high);
+      low = score_of(at.number + place(i), &above);
+      high = score_of(at.number + place(i + 1) - 1, &above_high);
     }
     sum0 += w0; sum1 += w1;
     highest = fmax(highest, up_so_far + w1 * above);

@@ -21,7 +21,7 @@ __all__ = ["DirectPasses"]
 SORT_UP_TO = 1 << 25
 SORT_LONG_UP_TO = 1 << 23
 # Cells at most, and rows of them that are taken, as a share of all.
-CELLS = 8000
+CELLS = 13_000
 TAKE_SHARE = 1 / 16
 TAKE_AT_LEAST = 1 << 20
 # How often the insides of cells are counted before giving up, and what closes too few of them.
@@ -127,7 +127,8 @@ class DirectPasses(CudaPasses):
         table_bytes = max(4 * (-(-kind.bins // 4) * 4), 8 * THREADS)
         # Fine cells, of which a block of threads counts as many as fit beside two tables.
         budget = (self._memory - table_bytes - 4 * most - 1024) // (8 if weighted else 4)
-        blocks = self._cores * self._resident(wide=wide)
+        budget = min(budget, 0xFFFF)
+        blocks = self._cores
         room = _Room(
             self._torch,
             self.scores.device,
@@ -162,7 +163,7 @@ class DirectPasses(CudaPasses):
             if not found.usable:
                 return None
             if found.loose <= max(TAKE_AT_LEAST, TAKE_SHARE * self._rows):
-                return self._taken(run, room, found, table_bytes)
+                return self._taken(run, room, found, kind)
             if found.loose > _HARDLY_LESS * before:
                 break
             before = found.loose
@@ -173,7 +174,7 @@ class DirectPasses(CudaPasses):
             run("limits", -(-most // 8), 256, 0, n, cells, known)
         return None
 
-    def _taken(self, run: Any, room: _Room, found: _Found, table_bytes: int) -> Heights | None:
+    def _taken(self, run: Any, room: _Room, found: _Found, kind: Kind) -> Heights | None:
         """Walk along the rows of the cells that are open."""
         torch, device = self._torch, self.scores.device
         highest, lowest = found.top, found.bottom
@@ -184,11 +185,10 @@ class DirectPasses(CudaPasses):
             keys = torch.empty(most, dtype=whole, device=device)
             apart = self.weights is not None and not self._packed
             weights = torch.empty(most if apart else 0, dtype=torch.float64, device=device)
-            memory = table_bytes + 4 * (-(-found.cells // 128) * 4) + 16 + self._stash(wide=double)
             size = room["head"][0] + np.uint64(8 * (HEAD - 1))
             wanted = [*room["table"], np.uint32(found.cells), *room["marks common"]]
             put = [keys, weights, size, np.uint64(most)]
-            run("collect", 2 * self._cores, 1024, memory, self._columns, wanted, put)
+            run("collect", *self._collecting(found.cells, kind.bins), self._columns, wanted, put)
             taken = room.found().taken
             if taken > most:
                 return None
