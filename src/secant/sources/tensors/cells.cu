@@ -204,8 +204,8 @@ extern "C" __global__ void __launch_bounds__(1024) cells(
   u32* rest = count + slots;
 #ifdef WEIGHT
   const double scale = head->scale, to_unit = 0x1p62 / scale;
-  u32* load = rest + 3 * slots;
-  const u32 words = 7 * slots;
+  u32* load = rest + 2 * slots;
+  const u32 words = 6 * slots;
 #elif WIDE
   const u32 words = 3 * slots;
 #else
@@ -261,11 +261,11 @@ extern "C" __global__ void __launch_bounds__(1024) cells(
     u32 j = 2 * ((t >> 6) + (u32)(low >> (t & 63u))) + q;
     atomicAdd(&count[j], 1u);
 #ifdef WEIGHT
-    // Both are in units of 2^-62 of a power of two above all weights.
+    // In units of 2^-62 and 2^-46 of a power of two above all weights: a cell is narrow.
     double scaled = weight * to_unit;
     add_wide(load, slots, j, (u64)__double2ll_rn(scaled));
     Bits within = low & (((Bits)1 << (t & 63u)) - 1);
-    add_wide(rest, slots, j, (u64)__double2ll_rn(scaled * (double)within * __hiloint2double((int)(1023u - (t & 63u)) << 20, 0)));
+    add_pair(rest, slots, j, (u64)__double2ll_rn(scaled * (double)within * __hiloint2double((int)(1023u - 16u - (t & 63u)) << 20, 0)));
 #elif WIDE
     add_pair(rest, slots, j, (u64)low);
 #else
@@ -295,7 +295,8 @@ extern "C" __global__ void __launch_bounds__(1024) cells(
     if (!c) continue;
     atomicAdd(&counts[j], (u64)c);
 #ifdef WEIGHT
-    flush_wide(rests, place, j, rest[j] | (u64)rest[slots + j] << 32, rest[2 * slots + j]);
+    if (c >> 18) faults |= TOO_MANY;
+    flush_wide(rests, place, j, rest[j] | (u64)rest[slots + j] << 32, 0);
     flush_wide(loads, place, j, load[j] | (u64)load[slots + j] << 32, load[2 * slots + j]);
 #else
     u32 low = 0, high = BINS - 1;               // the last bin that begins at or before the cell
@@ -402,15 +403,21 @@ __device__ __forceinline__ double score_of(Bits number, double* distance) {
   return 1 - *distance;
 }
 
-// Appends the rows of marked cells, but for each cell's common score: its sums are the rest.
+// Appends the rows of marked cells, but for each cell's common score: its sums are the rest. Nothing is
+// done where more than a limit are expected, as `head` tells unless it is null.
+#define NOT_MARKED (~(Bits)1)
 extern "C" __global__ void __launch_bounds__(1024) collect(
-    COLUMNS_OF_ROWS, const u32* __restrict__ table, u32 n_cells, const u32* __restrict__ marks,
+    COLUMNS_OF_ROWS, const Head* __restrict__ head, u64 limit, const u32* __restrict__ table, u32 n_cells, const u32* __restrict__ marks,
     const Bits* __restrict__ common, Key* __restrict__ keys, double* __restrict__ weights, u64* __restrict__ size,
     u64 capacity)
 {
   const Rows rows = ROWS;
   extern __shared__ __align__(16) u32 memory[];
   __shared__ u32 waiting[32];
+  if (head) {
+    if (head->loose > limit || head->faults) return;
+    n_cells = (u32)head->cells;
+  }
   __shared__ Score ends[4];
   const u32 words = (n_cells + 31) / 32, warp = threadIdx.x / 32, lane = threadIdx.x & 31u;
   Bits* set_aside = (Bits*)memory;
@@ -418,9 +425,9 @@ extern "C" __global__ void __launch_bounds__(1024) collect(
   u32* mark = tab + BINS;
   for (u32 i = threadIdx.x; i < BINS; i += blockDim.x) tab[i] = table[i];
   for (u32 i = threadIdx.x; i < words; i += blockDim.x) mark[i] = marks[i];
-  for (u32 i = threadIdx.x; i < n_cells; i += blockDim.x) set_aside[i] = common[i];
   if (threadIdx.x < 32) waiting[threadIdx.x] = 0;
   __syncthreads();
+  for (u32 i = threadIdx.x; i < n_cells; i += blockDim.x) set_aside[i] = mark[i >> 5] >> (i & 31u) & 1u ? common[i] : NOT_MARKED;
   // Where a warp found what it takes waits here; it is fetched when there is much of it.
   u32* stash = mark + words + STASH * warp;
   if (threadIdx.x == 0) {
@@ -503,13 +510,13 @@ extern "C" __global__ void __launch_bounds__(1024) collect(
     for (int k = 0; k < 4; k++) if ((s[k] >= a && s[k] <= b) || (s[k] >= c && s[k] <= d)) near |= 1u << k;
     if (i > fours) near = 0;
     if (!__any_sync(~0u, near)) continue;
-    #pragma unroll
-    for (int k = 0; k < 4; k++) if (near >> k & 1u) {
-      Bits u = BITS(s[k]);
+    while (near) {  // seldom more than one
+      const u32 k = __ffs(near) - 1;
+      near &= near - 1;
+      Bits u = BITS(k == 0 ? s[0] : k == 1 ? s[1] : k == 2 ? s[2] : s[3]);
       if (u == NEGATIVE_ZERO) u = 0;
-      const u32 cell = cell_of(order(u), tab);
-      if ((mark[cell >> 5] >> (cell & 31u) & 1u) && u != set_aside[cell])
-        stash[atomicAdd(&waiting[warp], 1u)] = round << 7 | lane << 2 | k;
+      const Bits aside = set_aside[cell_of(order(u), tab)];
+      if (aside != NOT_MARKED && aside != u) stash[atomicAdd(&waiting[warp], 1u)] = round << 7 | lane << 2 | k;
     }
     __syncwarp();
     if (waiting[warp] > STASH - 128) flush();

@@ -8,6 +8,7 @@
 #define NO_SCORE (~(Bits)0)
 #define CLOSED (~0u)
 #define GUARD 1e-12
+#define MOST_PIECES (DOUBLE ? 14u : 31u - LOW)  // of a cell, as a power of two: products stay in a word
 
 // A stretch of the path: how far it goes, its highest and its lowest point.
 struct Way { double gain, top, bottom; };
@@ -282,7 +283,7 @@ extern "C" __global__ void __launch_bounds__(1024) plan(
     head->cells = cells;
     head->hot = (commonest >> 16) > SAMPLE / 200 ? hot : NO_SCORE;
     // A sample may have missed what weighs more.
-    head->scale = scratch[0] > 0 && scratch[0] <= 1e100 ? ldexp(1.0, ilogb(scratch[0]) + 13) : 1.0;
+    head->scale = scratch[0] > 0 && scratch[0] <= 1e100 ? ldexp(1.0, ilogb(scratch[0]) + 11) : 1.0;
   }
 }
 
@@ -347,7 +348,7 @@ extern "C" __global__ void __launch_bounds__(1024) choose(
       }
 #ifdef WEIGHT
       double w0 = wide(loads, 2 * most, 2 * c) * unit, w1 = wide(loads, 2 * most, 2 * c + 1) * unit;
-      at.unit *= unit * ldexp(1.0, at.width);
+      at.unit *= unit * ldexp(1.0, at.width + 16);
 #else
       double w0 = (double)counts[2 * c], w1 = (double)counts[2 * c + 1];
 #endif
@@ -390,7 +391,7 @@ extern "C" __global__ void __launch_bounds__(1024) choose(
     finer[c] = 0;
     if (!could) continue;
     atomicOr(&marks[c >> 5], 1u << (c & 31u));
-    finer[c] = 1u << min(t, 14u);
+    finer[c] = 1u << min(t, MOST_PIECES);
     marked += 1;
     open += rows;
     loose += rows * (1 - (double)tied[c]);

@@ -49,6 +49,7 @@ THREADS = 1024
 _SPARE = 13 << 10
 # Weights are added as integers, in units of this part of a power of two above all of them.
 WEIGHT_UNIT = 2.0**-62
+REST_UNIT = 2.0**-46
 FINE_UNIT = 2.0**-33
 
 
@@ -206,7 +207,7 @@ class CudaPasses:
 
     def _words(self, *, wide: bool) -> int:
         """Return how many words of 32 bits there are for either response in a cell."""
-        return 7 if self.weights is not None else 3 if wide else 2
+        return 6 if self.weights is not None else 3 if wide else 2
 
     def overview(self) -> Overview:
         """Return limits of scores and labels, and the sum of s(1 - s)."""
@@ -271,7 +272,7 @@ class CudaPasses:
                 totals[2] += int(more[1]) * score
         return CellCounts(
             counts=count,
-            rests=rests_found * WEIGHT_UNIT * self.scale if weighted else rests_found,
+            rests=rests_found * REST_UNIT * self.scale if weighted else rests_found,
             loads=_joined(load) * WEIGHT_UNIT * self.scale if weighted else None,
             tiny=np.array(totals[1:3]),
             totals=tuple(chosen),
@@ -327,7 +328,8 @@ class CudaPasses:
             for each in (table.entries.view(np.int32), words, common.view(whole))
         ]
         entries, flags, scores = uploaded
-        rows = [*self._columns, entries, np.uint32(table.cells), flags, scores]
+        nothing = np.uint64(0)
+        rows = [*self._columns, nothing, nothing, entries, np.uint32(table.cells), flags, scores]
         self._launch(
             self._over_table(table, wide=wide or weighted),
             "collect",
