@@ -60,6 +60,15 @@ __device__ __forceinline__ int bin_of(Bits k) {
   return bin < BINS - 1 ? bin : BINS - 1;
 }
 
+// A score below 2^-40 as a double: compilers take the smallest floats for 0.
+__device__ __forceinline__ double tiniest(Bits u) {
+#if DOUBLE
+  return SCORE(u);
+#else
+  return u < ((Bits)1 << MANTISSA) ? (double)u * 0x1p-149 : (double)SCORE(u);
+#endif
+}
+
 // The cell of a score; its place inside the cell is what the lower bits of its number say.
 __device__ __forceinline__ u32 cell_of(Bits k, const u32* table) {
   int bin = bin_of(k);
@@ -118,9 +127,8 @@ __device__ __forceinline__ Four one(const Rows& rows, long long i) {
   return row;
 }
 
-// Shows all rows to the threads, four at a time, while the next ones are under way: a few threads
-// share a multiprocessor with large tables, and the wait for memory is long. What is left over comes
-// one by one.
+// Shows all rows to the threads, four at a time, while the next ones are under way. What is left over
+// comes one by one.
 template <int ahead, typename Do> __device__ __forceinline__ void all_rows(const Rows& rows, Do&& look) {
   const long long step = (long long)gridDim.x * blockDim.x, fours = rows.n / 4;
   const long long me = (long long)blockIdx.x * blockDim.x + threadIdx.x;
@@ -223,18 +231,23 @@ extern "C" __global__ void __launch_bounds__(1024) cells(
   auto row = [&](const Four& four, int k, Score s, u32 q) {
     Bits u = BITS(s);
 #ifndef WEIGHT
-    if (u == hot) { hot1 += q; hot0 += 1u - q; return; }
+    if (u == hot || u < TINY) {  // one branch for what is seldom
+      if (u == hot) { hot1 += q; hot0 += 1u - q; return; }
+      double x = tiniest(u);
+      v += __fma_rn(-x, x, x);
+      if (u == 0) zeros += q;
+      if (q) tiny1 += x; else tiny0 += x;
+      atomicAdd(&count[q], 1u);
+      return;
+    }
+    Bits key = order(u);
+#else
+    const bool small = u < TINY;
+    Bits key = small ? (Bits)(FIRST - 1) << LOW : order(u);
 #endif
     double x = (double)s;
-    Bits key = order(u);
-    const bool small = u < TINY;
-    if (small) {
-#if !DOUBLE
-      if (u < ((Bits)1 << MANTISSA)) x = (double)u * 0x1p-149;  // compilers take such floats for 0
-#endif
-      key = (Bits)(FIRST - 1) << LOW;
-    }
 #ifdef WEIGHT
+    if (small) x = tiniest(u);
     double weight = (double)four.w[k];
     if (!(weight >= 0 && weight <= 1e100) || (weight > 0 && weight < 1e-100)) { faults |= BAD_VALUE; return; }
     if (weight > scale) { faults |= TOO_MANY; return; }
@@ -247,14 +260,13 @@ extern "C" __global__ void __launch_bounds__(1024) cells(
     sww += ww; squares += weight * see; error += see;
     third += weight * wwv; happened += q ? ww : 0; largest = fmax(largest, weight * fmax(x, 1 - x));
 #endif
-#else
-    v += __fma_rn(-x, x, x);
-    const double weight = 1;
-#endif
     if (small) {
       if (u == 0) zeros += q;
       if (q) tiny1 += weight * x; else tiny0 += weight * x;
     }
+#else
+    v += __fma_rn(-x, x, x);
+#endif
     u32 t = tab[min((int)(key >> LOW) - (FIRST - 1), BINS - 1)];
     // The place in the bin: sums of it are turned into sums of places in cells at the end.
     Bits low = key & (((Bits)1 << LOW) - 1);
@@ -406,6 +418,7 @@ __device__ __forceinline__ double score_of(Bits number, double* distance) {
 // Appends the rows of marked cells, but for each cell's common score: its sums are the rest. Nothing is
 // done where more than a limit are expected, as `head` tells unless it is null.
 #define NOT_MARKED (~(Bits)1)
+#define READS (DOUBLE ? 3 : 4)
 extern "C" __global__ void __launch_bounds__(1024) collect(
     COLUMNS_OF_ROWS, const Head* __restrict__ head, u64 limit, const u32* __restrict__ table, u32 n_cells, const u32* __restrict__ marks,
     const Bits* __restrict__ common, Key* __restrict__ keys, double* __restrict__ weights, u64* __restrict__ size,
@@ -493,33 +506,42 @@ extern "C" __global__ void __launch_bounds__(1024) collect(
     __syncwarp();
   };
   // Whole warps go round together; rows left over come as a last round of fewer.
-  Score read[4][4];
-  #pragma unroll
-  for (int k = 0; k < 3; k++) if (first + lane + k * step < fours) four(rows.scores, first + lane + k * step, read[k]);
-  u32 round = 0;
-  for (long long i = first + lane; i - lane <= fours; i += step, round++) {
+  auto look = [&](long long i, u32 round, Score* s) {
     u32 near = 0;
-    Score s[4];
-    #pragma unroll
-    for (int k = 0; k < 4; k++) s[k] = read[0][k];
-    if (i + 3 * step < fours) four(rows.scores, i + 3 * step, read[3]);
-    #pragma unroll
-    for (int j = 0; j < 3; j++) for (int k = 0; k < 4; k++) read[j][k] = read[j + 1][k];
     if (i == fours) for (int k = 0; k < 4; k++) s[k] = 4 * i + k < n ? rows.scores[4 * i + k] : (Score)-2;
     #pragma unroll
     for (int k = 0; k < 4; k++) if ((s[k] >= a && s[k] <= b) || (s[k] >= c && s[k] <= d)) near |= 1u << k;
     if (i > fours) near = 0;
-    if (!__any_sync(~0u, near)) continue;
-    while (near) {  // seldom more than one
-      const u32 k = __ffs(near) - 1;
-      near &= near - 1;
-      Bits u = BITS(k == 0 ? s[0] : k == 1 ? s[1] : k == 2 ? s[2] : s[3]);
+    if (!__any_sync(~0u, near)) return;
+    u32 takes = 0;
+    #pragma unroll
+    for (int k = 0; k < 4; k++) {
+      Bits u = near >> k & 1u ? BITS(s[k]) : 0;
       if (u == NEGATIVE_ZERO) u = 0;
       const Bits aside = set_aside[cell_of(order(u), tab)];
-      if (aside != NOT_MARKED && aside != u) stash[atomicAdd(&waiting[warp], 1u)] = round << 7 | lane << 2 | k;
+      if (aside != NOT_MARKED && aside != u) takes |= 1u << k;
+    }
+    takes &= near;
+    if (!__any_sync(~0u, takes)) return;
+    if (takes) {
+      u32 at = atomicAdd(&waiting[warp], (u32)__popc(takes));
+      for (; takes; takes &= takes - 1) stash[at++] = round << 7 | lane << 2 | (__ffs(takes) - 1);
     }
     __syncwarp();
     if (waiting[warp] > STASH - 128) flush();
+  };
+  const long long me = first + lane;
+  Score read[READS][4];
+  #pragma unroll
+  for (int k = 0; k < READS - 1; k++) if (me + k * step < fours) four(rows.scores, me + k * step, read[k]);
+  u32 round = 0;
+  for (long long i = me; i - lane <= fours; i += READS * step) {
+    #pragma unroll
+    for (int k = 0; k < READS; k++, round++) {
+      const long long here = i + k * step, there = here + (READS - 1) * step;
+      if (there < fours) four(rows.scores, there, read[(k + READS - 1) % READS]);
+      if (here - lane <= fours) look(here, round, read[k]);
+    }
   }
   __syncwarp();
   if (waiting[warp]) flush();

@@ -6,6 +6,11 @@
 
 #define SAMPLE 16384
 #define NO_SCORE (~(Bits)0)
+#if DOUBLE
+typedef long long Signed;
+#else
+typedef int Signed;
+#endif
 #define CLOSED (~0u)
 #define GUARD 1e-12
 #define MOST_PIECES (DOUBLE ? 14u : 31u - LOW)  // of a cell, as a power of two: products stay in a word
@@ -113,10 +118,7 @@ extern "C" __global__ void __launch_bounds__(512) pack(
       Bits u = BITS(four.s[k]);
       if (u == NEGATIVE_ZERO) u = 0;
       if (u > ONE) { faults |= BAD_VALUE; u = 0; }
-      double x = (double)SCORE(u);
-#if !DOUBLE
-      if (u < ((Bits)1 << MANTISSA)) x = (double)u * 0x1p-149;
-#endif
+      double x = u < TINY ? tiniest(u) : (double)SCORE(u);
       key[k] = u << 1 | (four.labels >> (8 * k) & 1u);
 #ifdef WEIGHT
       double weight = (double)four.w[k];
@@ -297,7 +299,7 @@ extern "C" __global__ void __launch_bounds__(1024) choose(
     u64* __restrict__ counts, const u64* __restrict__ rests, const u64* __restrict__ loads,
     const double* __restrict__ reals, const u64* __restrict__ extra,
     Bits* __restrict__ common, const float* __restrict__ tied, Head* __restrict__ head,
-    double* before, double* rise, double* fall, u32* __restrict__ marks, u32* __restrict__ finer, u64* __restrict__ fine)
+    double* before, double* rise, double* fall, u32* __restrict__ marks, u32* __restrict__ finer)
 {
   extern __shared__ __align__(16) u32 memory[];
   __shared__ double scratch[1024];
@@ -305,7 +307,6 @@ extern "C" __global__ void __launch_bounds__(1024) choose(
   const u32 cells = (u32)head->cells, each = (cells + 1023) / 1024;
   const u32 from = min(each * threadIdx.x, cells), to = min(from + each, cells);
   for (u32 i = threadIdx.x; i < BINS; i += 1024) tab[i] = table[i];
-  for (u32 i = threadIdx.x; i < 2 * budget; i += 1024) fine[i] = 0;
   for (u32 i = threadIdx.x; i < (most + 31) / 32; i += 1024) marks[i] = 0;
   __syncthreads();
   if (!again) {
@@ -337,8 +338,7 @@ extern "C" __global__ void __launch_bounds__(1024) choose(
       if (hot_cell == 0) { tiny0 += extra[0] * x; tiny1 += extra[1] * x; }
     }
 #endif
-    double gain = 0;
-    for (u32 c = from; c < to; c++) {
+    for (u32 c = threadIdx.x; c < cells; c += 1024) {
       Place at = place_of(c, tab);
       double distance, base = score_of(at.number, &distance);
       double rest0 = wide(rests, 2 * most, 2 * c), rest1 = wide(rests, 2 * most, 2 * c + 1);
@@ -357,15 +357,17 @@ extern "C" __global__ void __launch_bounds__(1024) choose(
       if (c == 0) { down = tiny0; up = fmax(w1 - tiny1, 0.0); }
       rise[c] = up;
       fall[c] = down;
-      gain += up - down;
     }
+    __syncthreads();
+    double gain = 0;
+    for (u32 c = from; c < to; c++) gain += rise[c] - fall[c];
     double all, height = before_me(gain, scratch, &all);
     for (u32 c = from; c < to; c++) { before[c] = height; height += rise[c] - fall[c]; }
     if (threadIdx.x == 0) { before[cells] = all; head->weight = w; head->variance = v; head->faults |= extra[3]; head->highest = -FAR; head->lowest = FAR; }
     __syncthreads();
   }
   double top = 0, bottom = 0;
-  for (u32 c = from; c < to; c++) { top = fmax(top, before[c + 1]); bottom = fmin(bottom, before[c + 1]); }
+  for (u32 c = threadIdx.x; c < cells; c += 1024) { top = fmax(top, before[c + 1]); bottom = fmin(bottom, before[c + 1]); }
   scratch[threadIdx.x] = top;
   __syncthreads();
   for (u32 half = 512; half; half >>= 1) {
@@ -383,7 +385,7 @@ extern "C" __global__ void __launch_bounds__(1024) choose(
   bottom = scratch[0];
   const double guard = GUARD * head->weight;
   double open = 0, loose = 0, marked = 0;
-  for (u32 c = from; c < to; c++) {
+  for (u32 c = threadIdx.x; c < cells; c += 1024) {
     u64 rows = counts[2 * c] + counts[2 * c + 1];
     u32 t = place_of(c, tab).width;
     bool could = before[c] + rise[c] >= top - guard || before[c] - fall[c] <= bottom + guard;
@@ -444,8 +446,8 @@ extern "C" __global__ void __launch_bounds__(1024) narrow(
   for (u32 i = threadIdx.x; i < words; i += 1024) held[i] = 0;
   __syncthreads();
   auto where = [&](Bits u) -> u32 {
-    Bits key = order(u);
-    if (u < TINY) key = (Bits)(FIRST - 1) << LOW;
+    // As signed numbers, those of negative zero and of what is tiny are below.
+    Bits key = (Signed)u < (Signed)TINY ? (Bits)(FIRST - 1) << LOW : order(u);
     u32 t = tab[min((int)(key >> LOW) - (FIRST - 1), BINS - 1)];
     Bits low = key & (((Bits)1 << LOW) - 1);
     u32 f = sub[(t >> 6) + (u32)(low >> (t & 63u))];
@@ -457,9 +459,8 @@ extern "C" __global__ void __launch_bounds__(1024) narrow(
     for (int k = 0; k < 4; k++) if (k < many) {
       Bits u = BITS(four.s[k]);
       u32 q = four.labels >> (8 * k) & 1u;
-      if (u == NEGATIVE_ZERO) u = 0;
 #ifndef WEIGHT
-      if (u == hot) continue;
+      if (u == hot || (hot == 0 && u == NEGATIVE_ZERO)) continue;
 #endif
       u32 f = where(u);
       if (f == CLOSED) continue;

@@ -8,6 +8,7 @@ can stray there and so closes most of them.
 from __future__ import annotations
 
 from functools import partial
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,8 +19,8 @@ from secant.sources.tensors.kernels import HEAD, REALS, THREADS, CudaPasses, Hei
 __all__ = ["DirectPasses"]
 
 # Rows up to which all of them are sorted: those that fit 32 bits, and others.
-SORT_UP_TO = 1 << 25
-SORT_LONG_UP_TO = 1 << 23
+SORT_UP_TO = 1 << 24
+SORT_LONG_UP_TO = 1 << 22
 # Cells at most, and rows of them that are taken, as a share of all.
 CELLS = 13_000
 TAKE_SHARE = 1 / 16
@@ -67,9 +68,14 @@ class _Room:
         places = np.cumsum([0, *sizes.values()])
         start = self._words.data_ptr()
         self._at = {name: start + 8 * int(at) for name, at in zip(sizes, places, strict=False)}
+        self._parts = dict(zip(sizes, pairwise(places.tolist()), strict=True))
 
     def __getitem__(self, names: str) -> list[Any]:
         return [np.uint64(self._at[name]) for name in names.split()]
+
+    def clear(self, name: str) -> None:
+        """Make some words 0 again."""
+        self._words[slice(*self._parts[name])].zero_()
 
     def found(self) -> _Found:
         """Return what stands in the head, which comes first."""
@@ -170,7 +176,7 @@ class DirectPasses(CudaPasses):
         before = 2 * self._rows
         for look in range(LOOKS):
             sizes = [np.uint32(look), np.uint32(blocks), cells, np.uint32(budget)]
-            places = room["before rise fall marks finer fine"]
+            places = room["before rise fall marks finer"]
             known = [*room["table"], *sums, *room["common tied head"]]
             run("choose", 1, 1024, table_bytes, n, sizes, known, places)
             # Taken without asking whether that is not too many: the device knows.
@@ -184,6 +190,7 @@ class DirectPasses(CudaPasses):
             if found.loose > _HARDLY_LESS * before:
                 break
             before = found.loose
+            room.clear("fine")
             memory = self._memory - 1024
             narrowed = [np.uint32(budget), *room["table finer extra head fine"]]
             run("narrow", self._cores, 1024, memory, rows, narrowed)
