@@ -307,7 +307,7 @@ extern "C" __global__ void __launch_bounds__(1024) cells(
     if (!c) continue;
     atomicAdd(&counts[j], (u64)c);
 #ifdef WEIGHT
-    if (c >> 18) faults |= TOO_MANY;
+    if (load[2 * slots + j] >> 15) faults |= TOO_MANY;  // no rest exceeds the weight
     flush_wide(rests, place, j, rest[j] | (u64)rest[slots + j] << 32, 0);
     flush_wide(loads, place, j, load[j] | (u64)load[slots + j] << 32, load[2 * slots + j]);
 #else
