@@ -51,6 +51,8 @@ _SPARE = 13 << 10
 WEIGHT_UNIT = 2.0**-62
 REST_UNIT = 2.0**-46
 FINE_UNIT = 2.0**-33
+# What only cells.cu is compiled with: the extremes alone need fewer sums.
+_ALL_TOTALS = "-DTOTALS=1"
 
 
 @dataclass(frozen=True)
@@ -152,7 +154,8 @@ def usable(scores: Any) -> bool:
 
 @lru_cache(maxsize=32)
 def _compiled(cupy: Any, device: int, options: tuple[str, ...]) -> Any:  # noqa: ARG001  (a module is loaded on one device)
-    files = (Path(__file__).with_name(name) for name in ("cells.cu", "direct.cu"))
+    names = ["cells.cu"] if _ALL_TOTALS in options else ["cells.cu", "direct.cu"]
+    files = (Path(__file__).with_name(name) for name in names)
     code = "".join(file.read_text(encoding="utf-8") for file in files)
     return cupy.RawModule(code=code, options=("-std=c++17", *options))
 
@@ -411,7 +414,7 @@ class CudaPasses:
         totals: bool = True,
     ) -> tuple[str, ...]:
         options = [f"-DDOUBLE={int(double)}", f"-DWIDE={int(wide)}", f"-DM={leading}"]
-        options += [f"-DPACKED={int(self._packed)}", f"-DTOTALS={int(totals)}"]
+        options += [f"-DPACKED={int(self._packed)}", _ALL_TOTALS if totals else "-DTOTALS=0"]
         if self.weights is not None:
             double_weights = self.weights.dtype == self._torch.float64
             options.append(f"-DWEIGHT={'double' if double_weights else 'float'}")
