@@ -16,7 +16,7 @@ from secant._input.observations import check_alignment, observations
 from secant._input.options import AS_USUAL
 from secant.errors import Argument, InputError, SecantError
 from secant.sources.apart import Apart
-from secant.sources.rows import RowSource
+from secant.sources.rows import RowSource, of_arrays
 from secant.sources.streams import readable, staying
 
 if TYPE_CHECKING:
@@ -49,10 +49,7 @@ def open_source(
     """
     if data is None:
         _refuse_names(y_true=y_true, y_prob=y_prob, clusters=clusters)
-        if clusters is None and on_a_device(y_true, y_prob, sample_weight):
-            return _tensors(y_true, y_prob, sample_weight, reading)
-        seen = observations(y_true, y_prob, sample_weight, reading)
-        return RowSource(_clustered(seen, clusters, y_true=y_true, y_prob=y_prob))
+        return _arrays(y_true, y_prob, sample_weight, clusters, reading)
     columns = named_columns(y_true, y_prob, sample_weight, clusters=clusters, reading=reading)
     data = readable(data, columns.names, lambda names: columns.check(names, Argument("data")))
     if _is_files(data):
@@ -295,6 +292,17 @@ def _refuse_names(**arguments: Any) -> None:
                 f" must be an array of values; got the text {value!r}",
                 hint=" (the name of a column? then pass data= as well)",
             )
+
+
+def _arrays(
+    y_true: Any, y_prob: Any, sample_weight: Any, clusters: Any, reading: Reading
+) -> Source:
+    if clusters is not None:
+        seen = observations(y_true, y_prob, sample_weight, reading)
+        return RowSource(_clustered(seen, clusters, y_true=y_true, y_prob=y_prob))
+    if on_a_device(y_true, y_prob, sample_weight):
+        return _tensors(y_true, y_prob, sample_weight, reading)
+    return of_arrays(y_true, y_prob, sample_weight, reading)
 
 
 def _tensors(y_true: Any, y_prob: Any, sample_weight: Any, reading: Reading) -> Source:
