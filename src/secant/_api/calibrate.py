@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from secant._blocks.looking import Groups, Source
     from secant._blocks.table import Blocks, Totals
     from secant._inference.clusters import Flips
+    from secant._input.axis import Axis
     from secant._input.options import Method
     from secant._metrics.ecce import Extremes, Metric
 
@@ -84,7 +85,7 @@ def calibrations(
         raise _too_many_rows(method)
     fast = None
     if len(tables) > 1:
-        fast = _worth_compiling(tables, totals, method)
+        fast = _worth_compiling(groups, tables, totals, method)
     rngs = [None] * len(tables) if rng is None else rng.spawn(len(tables))
     flips = _flipped(groups, tables, totals, confidence_level, rngs) if clustered else {}
 
@@ -206,6 +207,7 @@ def calibrate(
         )
 
     happened = float(blocks.w1.sum())
+    axis: Axis | None = getattr(source, "axis", None)
     return Calibration(
         n=totals.n,
         sigma=totals.sigma,
@@ -218,7 +220,7 @@ def calibrate(
         n_forbidden=source.forbidden.count,
         warnings=(
             *doubt,
-            *_warnings(blocks, totals, found, pvalues[0].method, short=short),
+            *_warnings(blocks, totals, found, pvalues[0].method, short=short, axis=axis),
             *clusters.warnings(flips),
         ),
         n_clusters=None if flips is None else flips.n_clusters,
@@ -227,6 +229,7 @@ def calibrate(
         _extremes=found,
         _source=source,
         _flips=flips,
+        axis=axis,
     )
 
 
@@ -267,12 +270,19 @@ def thinned(result: Calibration, most: int) -> Calibration:
     )
 
 
-def _worth_compiling(tables: Sequence[Blocks], totals: Sequence[Totals], method: Method) -> bool:
+def _worth_compiling(
+    groups: Groups, tables: Sequence[Blocks], totals: Sequence[Totals], method: Method
+) -> bool:
     """Tell whether all the groups together are worth compiling for."""
     from secant._inference.finite import worth_compiling  # noqa: PLC0415  (not what `import secant` pays for)
 
-    pairs = zip(tables, totals, strict=True)
-    return worth_compiling(sum(choose.work(blocks, sums, method) for blocks, sums in pairs))
+    def source(number: int) -> Source | None:
+        return None if tables[number].least is None else groups.source(number)
+
+    pairs = enumerate(zip(tables, totals, strict=True))
+    return worth_compiling(
+        sum(choose.work(blocks, sums, method, source(i)) for i, (blocks, sums) in pairs)
+    )
 
 
 def _too_many_rows(method: Method) -> InputError:
@@ -287,7 +297,13 @@ def _too_many_rows(method: Method) -> InputError:
 
 
 def _warnings(
-    blocks: Blocks, totals: Totals, found: Extremes, method: str, *, short: bool
+    blocks: Blocks,
+    totals: Totals,
+    found: Extremes,
+    method: str,
+    *,
+    short: bool,
+    axis: Axis | None,
 ) -> Iterator[str]:
     """Say what to keep in mind when reading the numbers, a line each."""
     events = int(blocks.n1.sum())
@@ -318,8 +334,10 @@ def _warnings(
         )
     if len(blocks) < _FEW_SCORES and totals.n > 2 * _FEW_SCORES and not blocks.open.any():
         better = "exact" if totals.equal_weights else "monte-carlo"
+        what = "score" if axis is None else f"value of {axis.title}"
+        many = what.replace("value", "values") if axis is not None else "scores"
         yield Message(
-            f"Only {len(blocks)} distinct score{'s' if len(blocks) > 1 else ''}: the "
+            f"Only {len(blocks)} distinct {many if len(blocks) > 1 else what}: the "
             "large-sample P-value is rough; use ",
             Argument("method", better),
             ".",

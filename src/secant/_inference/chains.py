@@ -14,7 +14,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -23,7 +23,17 @@ if TYPE_CHECKING:
 
     from secant._base.types import BoolArray, FloatArray, IntArray
 
-__all__ = ["SCALE", "WHOLE", "Chain", "Steps", "absorbed", "make_steps", "mirrored", "windows"]
+__all__ = [
+    "SCALE",
+    "WHOLE",
+    "Chain",
+    "Steps",
+    "absorbed",
+    "make_steps",
+    "mirrored",
+    "rare_steps",
+    "windows",
+]
 
 # The mass a chain starts with. With 1 the far cells of a small P-value would be subnormal numbers:
 # slow on many processors, and zero where some library has set them to be.
@@ -31,6 +41,9 @@ SCALE = 2.0**900
 
 # Ties up to this size enter with all their outcomes, larger ones without the improbable.
 WHOLE = 64
+
+# Observations of several scores that are added up together; a tie of more is a binomial count.
+_COINS = 32
 
 # Cells by which a run of single steps may drift before its buffer is laid out afresh.
 _DRIFT = 1 << 16
@@ -96,8 +109,7 @@ def windows(
     score, size
         Score and number of observations of each tie.
     ends
-        The last tie of each step. Ties that share a step have all their scores on the same side
-        of 1/2, and together less than one success, or failure, is expected of them.
+        The last tie of each step, which may hold several.
     faint
         Other numbers have together less than 2 exp(-faint) at each step.
     """
@@ -112,11 +124,40 @@ def windows(
     several = np.diff(ends, prepend=-1) > 1
     if several.any():
         total = np.diff(np.cumsum(size)[ends], prepend=0)
-        most = np.minimum(_rare_count(_rare_mean(score, size, ends)[several].max(), faint), total)
-        low_side = one_score < 0.5
-        first = np.where(several, np.where(low_side, 0, total - most), first)
-        last = np.where(several, np.where(low_side, most, total), last)
+        rare, low_side = rare_steps(score, size, ends)
+        if rare.any():
+            expected = _rare_mean(score, size, ends)[rare].max()
+            most = np.minimum(_rare_count(expected, faint), total)
+            first = np.where(rare, np.where(low_side, 0, total - most), first)
+            last = np.where(rare, np.where(low_side, most, total), last)
+        mixed = several & ~rare
+        mean, variance = (
+            np.add.reduceat(each, _starts(ends))
+            for each in (size * score, size * score * (1.0 - score))
+        )
+        reach = faint / 3.0 + np.sqrt(faint * faint / 9.0 + 2.0 * faint * variance)
+        whole = total <= WHOLE
+        least = np.where(whole, 0, np.maximum(np.floor(mean - reach), 0.0)).astype(np.int64)
+        most = np.where(whole, total, np.minimum(np.ceil(mean + reach), total)).astype(np.int64)
+        first, last = np.where(mixed, least, first), np.where(mixed, most, last)
     return first, last
+
+
+def _starts(ends: IntArray) -> IntArray:
+    return np.concatenate([[0], ends[:-1] + 1])
+
+
+def rare_steps(score: FloatArray, size: IntArray, ends: IntArray) -> tuple[BoolArray, BoolArray]:
+    """Mark steps of several ties all near 0, or all near 1, and tell which of the two.
+
+    Together less than one success, or failure, is expected of them.
+    """
+    low = score < 0.5
+    starts = _starts(ends)
+    low_side: BoolArray = np.logical_and.reduceat(low, starts)
+    one_side = low_side == np.logical_or.reduceat(low, starts)
+    several = np.diff(ends, prepend=-1) > 1
+    return several & one_side & (_rare_mean(score, size, ends) < 1.0), low_side
 
 
 def make_steps(score: FloatArray, size: IntArray, ends: IntArray, faint: float) -> Steps:
@@ -136,13 +177,20 @@ def make_steps(score: FloatArray, size: IntArray, ends: IntArray, faint: float) 
         law = _binomial(int(one_size[k]), float(one_score[k]), int(first[k]), int(last[k]))
         pmf[offset[k] : offset[k + 1]] = law
     if several.any():
+        is_rare = rare_steps(score, size, ends)[0]
         step = np.repeat(np.arange(len(ends)), np.diff(ends, prepend=-1))
-        member = several[step]
-        rare = np.minimum(score, 1.0 - score)
-        laws = _rare_laws(step[member], rare[member], size[member], int(taps[several].max()))
-        for k, law in zip(np.flatnonzero(several).tolist(), laws, strict=True):
-            kept = law[: taps[k]]
-            pmf[offset[k] : offset[k + 1]] = kept if one_score[k] < 0.5 else kept[::-1]
+        member = is_rare[step]
+        if member.any():
+            rare = np.minimum(score, 1.0 - score)
+            laws = _rare_laws(step[member], rare[member], size[member], int(taps[is_rare].max()))
+            for k, law in zip(np.flatnonzero(is_rare).tolist(), laws, strict=True):
+                kept = law[: taps[k]]
+                pmf[offset[k] : offset[k + 1]] = kept if one_score[k] < 0.5 else kept[::-1]
+        starts = _starts(ends)
+        for k in np.flatnonzero(several & ~is_rare).tolist():
+            ties = slice(int(starts[k]), int(ends[k]) + 1)
+            mixed = _mixed_law(score[ties], size[ties], faint)
+            pmf[offset[k] : offset[k + 1]] = mixed.between(int(first[k]), int(last[k]))
     return Steps(1.0 - one_score, one_score, first, offset, pmf)
 
 
@@ -176,6 +224,60 @@ def _binomial(size: int, score: float, first: int, last: int) -> FloatArray:
     shape = np.concatenate([below[::-1], [1.0], above])
     probabilities: FloatArray = shape / shape.sum()
     return probabilities
+
+
+class _Law(NamedTuple):
+    """The probabilities of ``first``, ``first + 1``, ... successes."""
+
+    first: int
+    pmf: FloatArray
+
+    def between(self, first: int, last: int) -> FloatArray:
+        """Return the probabilities of ``first`` to ``last`` successes."""
+        whole = np.zeros(last - first + 1)
+        start, stop = max(first, self.first), min(last + 1, self.first + len(self.pmf))
+        whole[start - first : stop - first] = self.pmf[start - self.first : stop - self.first]
+        return whole
+
+    def plus(self, other: _Law, least: float) -> _Law:
+        """Return the law of the sum of two counts, less the tails that are below ``least``."""
+        pmf = np.convolve(self.pmf, other.pmf)
+        cut, end = 0, len(pmf)
+        if least > 0.0:
+            cut = int(np.searchsorted(np.cumsum(pmf), least))
+            end -= int(np.searchsorted(np.cumsum(pmf[::-1]), least))
+        return _Law(self.first + other.first + cut, pmf[cut:end])
+
+
+def _mixed_law(score: FloatArray, size: IntArray, faint: float) -> _Law:
+    """Return the law of the number of successes among ties of several scores.
+
+    Coins are tossed together first, all of them at a time, and then laws are added in pairs.
+    """
+    laws = []
+    for p, n in zip(score[size > _COINS].tolist(), size[size > _COINS].tolist(), strict=True):
+        reach = faint / 3.0 + math.sqrt(faint * faint / 9.0 + 2.0 * faint * n * p * (1.0 - p))
+        first, last = max(math.floor(n * p - reach), 0), min(math.ceil(n * p + reach), n)
+        laws.append(_Law(first, _binomial(n, p, first, last)))
+    few = size <= _COINS
+    coins = np.repeat(score[few], size[few])
+    if coins.size:
+        table = np.zeros((-(-coins.size // _COINS), _COINS))
+        table.ravel()[: coins.size] = coins
+        tossed = np.zeros((len(table), _COINS + 1))
+        tossed[:, 0] = 1.0
+        for p in table.T[:, :, np.newaxis]:
+            tossed[:, 1:] = tossed[:, 1:] * (1.0 - p) + tossed[:, :-1] * p
+            tossed[:, :1] *= 1.0 - p
+        laws += [_Law(0, law) for law in tossed]
+        left = coins.size % _COINS
+        if left:
+            laws[-1] = _Law(0, laws[-1].pmf[: left + 1])
+    least = math.exp(-faint)
+    while len(laws) > 1:
+        odd = laws[-1:] if len(laws) % 2 else []
+        laws = [a.plus(b, least) for a, b in zip(laws[::2], laws[1::2], strict=False)] + odd
+    return laws[0]
 
 
 def _rare_mean(score: FloatArray, size: IntArray, ends: IntArray) -> FloatArray:

@@ -9,7 +9,7 @@ tail too (:mod:`secant._inference.tilt`); random draws decide where it is not.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
 
 import numpy as np
 
@@ -19,8 +19,9 @@ from secant.errors import Argument, InputError
 
 if TYPE_CHECKING:
     from secant import null
-    from secant._base.types import BoolArray
+    from secant._base.types import BoolArray, FloatArray, IntArray, NumberArray
     from secant._blocks.looking import Source
+    from secant._blocks.ordered_sums import Pairs
     from secant._blocks.table import Blocks, Totals
     from secant._inference.finite import Bracket
     from secant._inference.montecarlo import Estimate
@@ -28,7 +29,17 @@ if TYPE_CHECKING:
     from secant._input.options import Method
     from secant._metrics.ecce import Extremes, Metric
 
-__all__ = ["PValue", "asks_for_more", "limit_is_trusted", "needed", "needs_rows", "pvalues", "work"]
+__all__ = [
+    "Along",
+    "PValue",
+    "along",
+    "asks_for_more",
+    "limit_is_trusted",
+    "needed",
+    "needs_rows",
+    "pvalues",
+    "work",
+]
 
 # rho3 up to which the Brownian limit is good wherever the finite-sample methods are too slow; with
 # equal weights that is a variance of 400.
@@ -66,6 +77,8 @@ def needed(blocks: Blocks, totals: Totals, method: Method) -> BoolArray:
     if method == "asymptotic" or totals.sigma == 0 or not totals.equal_weights:
         return nothing
     if _beyond_any_budget(totals, method) and len(blocks) > _MANY_SCORES:
+        return nothing
+    if blocks.least is not None:  # along another order rows are asked for by score as well
         return nothing
     return blocks.open
 
@@ -121,25 +134,67 @@ def pvalues(
         )
     rng = same_every_time(rng)
     if short or (not equal and not needs_rows(totals, method)):
-        return _large_sample(blocks, totals, found)
+        return _large_sample(blocks, totals, found, source)
     if method == "monte-carlo" or not equal:
         draws = DRAWS
         if method == "auto":
             draws = int(min(DRAWS, max(FEWEST_DRAWS, _COINS // totals.n)))
         return _monte_carlo(blocks, totals, source, rng, draws)
-    if _beyond_any_budget(totals, method) and len(blocks) > _MANY_SCORES:
-        return _large_sample(blocks, totals, found)
-    return _finite_sample(blocks, totals, found, method, rng, trusted=trusted, fast=fast)
+    # In another order few places may hold many scores.
+    many = len(blocks) > _MANY_SCORES or along(source) is not None
+    if _beyond_any_budget(totals, method) and many:
+        return _large_sample(blocks, totals, found, source)
+    return _finite_sample(
+        blocks, totals, found, method, rng, source=source, trusted=trusted, fast=fast
+    )
 
 
-def work(blocks: Blocks, totals: Totals, method: Method) -> int:
+def work(blocks: Blocks, totals: Totals, method: Method, source: Source | None = None) -> int:
     """Return the operations that finite-sample P-values take, 0 where none are computed."""
     finite = method in {"auto", "exact"} and totals.sigma > 0 and totals.equal_weights
     if not finite or blocks.open.any():
         return 0
+    if blocks.least is not None and _beyond_any_budget(totals, method):
+        return 0
     from secant._inference.finite import operations  # noqa: PLC0415  (as in _finite_sample)
 
-    return sum(operations(blocks.low, blocks.n, blocks.n1, which) for which in ("r", "mad"))
+    score, n, n1, ends = _table(blocks, source)
+    return sum(operations(score, n, n1, which, ends) for which in ("r", "mad"))
+
+
+class Along(Protocol):
+    """A source whose observations are in another order than that of scores."""
+
+    @property
+    def pairs(self) -> Pairs:
+        """The observations by key and score."""
+        ...
+
+    @property
+    def ends(self) -> IntArray:
+        """Where ties along the order end among the sorted rows."""
+        ...
+
+    def score_counts(self) -> tuple[NumberArray, FloatArray]:
+        """Return how many observations there are of each score, or in narrow cells of scores."""
+        ...
+
+
+def along(source: object) -> Along | None:
+    """Return a source that is in another order than that of scores; None if it is not."""
+    other: Any = source
+    return other if getattr(source, "axis", None) is not None else None
+
+
+def _table(
+    ties: Blocks, source: Source | None
+) -> tuple[FloatArray, IntArray, IntArray, IntArray | None]:
+    """Return scores, observations and successes in the order of the path, and where steps end."""
+    other = along(source)
+    if other is None:
+        return ties.low, ties.n, ties.n1, None
+    pairs = other.pairs
+    return pairs.score, pairs.n0 + pairs.n1, pairs.n1, pairs.ends
 
 
 def _beyond_any_budget(totals: Totals, method: Method) -> bool:
@@ -154,37 +209,41 @@ def _finite_sample(
     method: Literal["auto", "exact"],
     rng: np.random.Generator,
     *,
+    source: Source,
     trusted: bool,
     fast: bool | None,
 ) -> tuple[PValue, PValue]:
     """Compute what the budget allows; exact methods asked for by name have none."""
     from secant._inference import finite, montecarlo  # noqa: PLC0415  (not for `import secant`)
 
-    table = ties.low, ties.n, ties.n1
+    table = _table(ties, source)
+    score, n, n1, ends = table
 
     # Where the limit is not to be trusted certainty is worth some patience.
     budget = finite.BUDGET * (1 if trusted else _PATIENCE)
 
     def affordable(which: str) -> bool:
-        return method == "exact" or finite.operations(*table, which) <= budget
+        return method == "exact" or finite.operations(score, n, n1, which, ends) <= budget
 
     can_r, can_mad = affordable("r"), affordable("mad")
     instead: tuple[PValue, ...] = ()
     if not (can_r and can_mad):
         if trusted:
-            instead = _large_sample(ties, totals, found)
+            instead = _large_sample(ties, totals, found, source)
         else:
             drawing = montecarlo.draw_ties(*table, rng=rng, draws=FEWEST_DRAWS, enough=ENOUGH)
             instead = tuple(map(_drawn, drawing))
     compute = finite.exact_mad if method == "exact" else finite.certified_mad
     r = _certified(finite.certified_r(*table, fast=fast)) if can_r else instead[0]
     if can_r and method == "auto":
-        r = _one_number(ties, r, found.ecce_r / totals.sigma, trusted=trusted)
+        r = _one_number(ties, table, r, found.ecce_r / totals.sigma, trusted=trusted)
     mad = _certified(compute(*table, fast=fast)) if can_mad else instead[1]
     return r, mad
 
 
-def _one_number(ties: Blocks, certified: PValue, normalized: float, *, trusted: bool) -> PValue:
+def _one_number(
+    ties: Blocks, table: Any, certified: PValue, normalized: float, *, trusted: bool
+) -> PValue:
     """Return ECCE-R's P-value between certified limits: the upper one if they are close.
 
     Draws are the same whatever generator was given, so that what is certified but for its second
@@ -195,14 +254,14 @@ def _one_number(ties: Blocks, certified: PValue, normalized: float, *, trusted: 
     if certified.bracket is None or not finite.too_wide(*certified.bracket):
         return certified
     low, high = certified.bracket
-    coins = min(int(ties.n.sum()), montecarlo.FEW * len(ties))
+    coins = min(int(ties.n.sum()), montecarlo.FEW * len(table[0]))
     if high < _UNDECIDED:
         return certified
     if trusted and expected.steps_are_small(ties):
         pvalue, method = 1.0 - expected.chance_of_less(ties, normalized), "asymptotic"
     elif coins * FEWEST_DRAWS <= _MOST_COINS:
         draws = min(DRAWS, max(FEWEST_DRAWS, _FEW_COINS // coins))
-        table, rng = (ties.low, ties.n, ties.n1), same_every_time(None)
+        rng = same_every_time(None)
         estimate, _ = montecarlo.draw_ties(*table, rng=rng, draws=draws)
         pvalue, method = estimate.pvalue, by_draws(estimate.draws)
     else:
@@ -224,10 +283,12 @@ def _monte_carlo(
             "progress": progress,
         }
         if totals.equal_weights:
-            estimates = draw_ties(blocks.low, blocks.n, blocks.n1, **drawing)
+            estimates = draw_ties(*_table(blocks, source), **drawing)
         else:
             scores, labels, weights = source.sorted_rows()
             drawing["outcome_weights"] = totals.outcome_weights
+            other = along(source)
+            drawing["ends"] = None if other is None else other.ends
             estimates = draw_rows(scores, weights, labels, **drawing)
     r, mad = estimates
     return _drawn(r), _drawn(mad)
@@ -242,13 +303,16 @@ def _brownian(value: float, law: null.BrownianLaw, totals: Totals) -> PValue:
     return PValue(law.logsf(value / totals.sigma) / math.log(10), "asymptotic", None)
 
 
-def _large_sample(blocks: Blocks, totals: Totals, found: Extremes) -> tuple[PValue, PValue]:
+def _large_sample(
+    blocks: Blocks, totals: Totals, found: Extremes, source: Source
+) -> tuple[PValue, PValue]:
     """Return the P-values of the limit of many observations, tilted."""
     from secant._inference.tilt import Bounded, log_pvalue  # noqa: PLC0415  (not for `import secant`)
 
     steps: Steps
     if totals.equal_weights:
-        steps = _jumps(blocks, totals)
+        other = along(source)
+        steps = _jumps(blocks, totals) if other is None else _narrow(*other.score_counts(), totals)
         unit = totals.weight / totals.n
     elif totals.third is None or not totals.steps:
         r, mad = (_brownian(getattr(found, m.attribute), m.law, totals) for m in METRICS)
@@ -272,9 +336,19 @@ def _jumps(blocks: Blocks, totals: Totals) -> Jumps:
     mean = blocks.scored / blocks.weight
     score = np.where(blocks.open, np.clip(mean, blocks.low, blocks.high), blocks.low)
     random = (score > 0.0) & (score < 1.0)
-    n, score = blocks.n[random], score[random]
+    if not blocks.open.any():
+        return Jumps(blocks.n[random], score[random])
+    return _narrow(blocks.n, score, totals)
+
+
+def _narrow(n: NumberArray, score: FloatArray, totals: Totals) -> Jumps:
+    """Return the observations of cells of scores at their means."""
+    from secant._inference.tilt import Jumps  # noqa: PLC0415  (as above)
+
+    random = (score > 0.0) & (score < 1.0)
+    n, score = n[random], score[random]
     variance = totals.variance * totals.n / totals.ww
-    narrower = float((n * score * (1.0 - score)).sum()) - variance if blocks.open.any() else 0.0
+    narrower = float((n * score * (1.0 - score)).sum()) - variance
     # Where cells are so narrow that rounding shows, nothing is taken off for it.
     return Jumps(n, score, narrower=max(narrower - 1e-12 * variance, 0.0))
 

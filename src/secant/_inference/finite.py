@@ -1,8 +1,9 @@
 """P-values of ECCE-MAD and ECCE-R that hold at the sample size at hand.
 
 All functions take a table of ties in the order of their scores: each distinct score, how many
-observations have it, and how many of these are successes. With K_k successes and A_k the sum of
-scores among the observations up to tie k, the path is X_k = K_k - A_k with X_0 = 0, and
+observations have it, and how many of these are successes. In another order the ties of one place
+are one step, whose number of successes is a sum of binomial counts. With K_k successes and A_k the
+sum of scores among the observations up to tie k, the path is X_k = K_k - A_k with X_0 = 0, and
 
 - ECCE-MAD is max|X|/n. Its null law is that of a success count between two moving barriers:
   :func:`exact_mad` computes it exactly, :func:`certified_mad` within bounds and much faster where
@@ -28,7 +29,16 @@ from secant._inference import chains
 from secant._inference.binomial import log_two_sided
 from secant._inference.chains import SCALE, Chain, Steps
 from secant._inference.path import observe
-from secant._inference.plans import FAINTEST, best, faint, keyed, mad_plans, mad_work, r_plans
+from secant._inference.plans import (
+    FAINTEST,
+    best,
+    cuts,
+    faint,
+    keyed,
+    mad_plans,
+    mad_work,
+    r_plans,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -86,13 +96,22 @@ _CERTAIN = Bracket(0.0, 0.0)
 _IMPOSSIBLE = Bracket(-math.inf, -math.inf)
 
 
-def exact_mad(score: FloatArray, n: IntArray, n1: IntArray, *, fast: bool | None = None) -> Bracket:
+def exact_mad(
+    score: FloatArray,
+    n: IntArray,
+    n1: IntArray,
+    ends: IntArray | None = None,
+    *,
+    fast: bool | None = None,
+) -> Bracket:
     r"""Return the exact P-value of ECCE-MAD.
 
     Parameters
     ----------
     score, n, n1 : ndarray
         Distinct scores in ascending order; observations and successes at each.
+    ends : ndarray, optional
+        The last entry of each step, where the order is another and a step holds several scores.
     fast : bool, optional
         Whether to use numba; by default where it is installed and pays.
 
@@ -114,7 +133,7 @@ def exact_mad(score: FloatArray, n: IntArray, n1: IntArray, *, fast: bool | None
     >>> round(10 ** exact_mad(score, one, none).high, 12)  # 0.5 * 0.4: two failures
     0.2
     """
-    path, c, _ = observe(score, n, n1)
+    path, c, _ = observe(score, n, n1, ends)
     known = _known(score, n, n1, path, c)
     if known is not None:
         return known
@@ -126,6 +145,7 @@ def certified_mad(
     score: FloatArray,
     n: IntArray,
     n1: IntArray,
+    ends: IntArray | None = None,
     *,
     budget: int = BUDGET,
     fast: bool | None = None,
@@ -136,6 +156,8 @@ def certified_mad(
     ----------
     score, n, n1 : ndarray
         Distinct scores in ascending order; observations and successes at each.
+    ends : ndarray, optional
+        The last entry of each step, where the order is another and a step holds several scores.
     budget : int
         Operations up to which the bounds are made tighter, up to exactness.
     fast : bool, optional
@@ -155,7 +177,7 @@ def certified_mad(
 
         P(max \|X\| >= c at ends) <= P(max \|X\| >= c) <= P(max \|X\| >= c - d at ends).
     """
-    path, c, _ = observe(score, n, n1)
+    path, c, _ = observe(score, n, n1, ends)
     known = _known(score, n, n1, path, c)
     if known is not None:
         return known
@@ -168,6 +190,7 @@ def certified_r(
     score: FloatArray,
     n: IntArray,
     n1: IntArray,
+    ends: IntArray | None = None,
     *,
     budget: int = BUDGET,
     fast: bool | None = None,
@@ -178,6 +201,8 @@ def certified_r(
     ----------
     score, n, n1 : ndarray
         Distinct scores in ascending order; observations and successes at each.
+    ends : ndarray, optional
+        The last entry of each step, where the order is another and a step holds several scores.
     budget : int
         Operations up to which the bounds are made tighter, to about 1%.
     fast : bool, optional
@@ -239,10 +264,13 @@ def certified_r(
     >>> [round(10**bound, 12) for bound in certified_r(score, one, none)]  # two failures
     [0.2, 0.2]
     """
-    path, _, c = observe(score, n, n1)
+    path, _, c = observe(score, n, n1, ends)
     known = _known(score, n, n1, path, c)
     if known is not None:
         return known
+    if len(path) == 1:  # the range of one step is its size
+        mass = _mad(path, c, _kernel(mad_work(path, c), fast=fast))
+        return _bracket(mass[0], mass[1])
     plan = best(r_plans(path, c), budget)
     kernel = _kernel(plan.work, fast=fast)
     marks = plan.path.marks(_MARKS)
@@ -268,13 +296,17 @@ def too_wide(low: float, high: float) -> bool:
     return high > 0.0 and high - low > 10.0 ** (math.floor(math.log10(high)) - 1)
 
 
-def operations(score: FloatArray, n: IntArray, n1: IntArray, which: str) -> int:
+def operations(
+    score: FloatArray, n: IntArray, n1: IntArray, which: str, ends: IntArray | None = None
+) -> int:
     """Return the cost of a finite-sample P-value before any of it is computed.
 
     Parameters
     ----------
     score, n, n1 : ndarray
         Distinct scores in ascending order; observations and successes at each.
+    ends : ndarray, optional
+        The last entry of each step, where the order is another and a step holds several scores.
     which : {"exact-mad", "mad", "r"}
         :func:`exact_mad`, or the coarsest bounds of :func:`certified_mad` or :func:`certified_r`.
 
@@ -284,7 +316,7 @@ def operations(score: FloatArray, n: IntArray, n1: IntArray, which: str) -> int:
         Multiplications and a charge for every step, about a quarter of a nanosecond each when
         numpy does them. It depends on the data alone: not on the clock, nor on numba.
     """
-    path, deviation, span = observe(score, n, n1)
+    path, deviation, span = observe(score, n, n1, ends)
     c = span if which == "r" else deviation
     if _known(score, n, n1, path, c) is not None:
         return len(score)
@@ -452,6 +484,8 @@ def _solve(
     much smaller than that, everything is done again with nothing left out.
     """
     shortened = int((path.count > chains.WHOLE).sum()) + (len(path) if path.drift else 0)
+    if path.several.any():
+        shortened = cuts(path)
     for limit in (faint(path, law, c), FAINTEST):
         steps = chains.make_steps(path.score, path.size, path.ends, limit)
         lower, upper = solve(steps)

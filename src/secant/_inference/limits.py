@@ -168,7 +168,7 @@ def least_log_pvalue(blocks: Blocks) -> float:
     those two outcomes are the most extreme. Perfect calibration gives them the chances computed
     here, and none at all to one that contradicts a score of 0 or 1.
     """
-    certain = (blocks.high <= 0) | (blocks.low >= 1)
+    certain = (blocks.highest <= 0) | (blocks.lowest >= 1)
     ties = blocks.select(~certain)
     nothing, everything = ties.scored.sum(), (ties.weight - ties.scored).sum()
     of_certain = blocks.select(certain)
@@ -177,7 +177,7 @@ def least_log_pvalue(blocks: Blocks) -> float:
     if max(nothing + ones, everything + zeros) * (1 - _GUARD) > max(nothing, everything):
         return -math.inf
     # The middle of an open block will do: many observations have tiny probabilities.
-    score = (ties.low + ties.high) / 2
+    score = (ties.lowest + ties.highest) / 2 if ties.least is None else ties.mean_score
     chances = []
     if nothing >= most:
         chances.append(float((ties.n * np.log1p(-score)).sum()))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from secant._base.types import FloatArray, IntArray
+    from secant._base.types import BoolArray, FloatArray, IntArray
 
 __all__ = ["Path", "compensated_sum", "observe", "pooled", "thresholds"]
 
@@ -18,6 +18,8 @@ __all__ = ["Path", "compensated_sum", "observe", "pooled", "thresholds"]
 @dataclass(frozen=True)
 class Path:
     """The ties at which anything is random: a score of 0 or 1 leaves the path where it is.
+
+    Along another order than that of scores a step may hold several scores.
 
     Attributes
     ----------
@@ -28,7 +30,8 @@ class Path:
     variance
         Sum of s(1 - s).
     ends
-        The ties at whose ends we look at the path; those between are pooled with the next.
+        The ties at whose ends we look at the path; those between are pooled with the next, or share
+        its place in the order.
     drift
         By how much X can differ inside a pool from what it is at its ends.
     """
@@ -64,11 +67,21 @@ class Path:
         """The number of observations in each step."""
         return np.diff(self.total, prepend=0)
 
+    @cached_property
+    def several(self) -> BoolArray:
+        """Whether a step holds several ties."""
+        found: BoolArray = np.diff(self.ends, prepend=-1) > 1
+        return found
+
     def backwards(self) -> Path:
         """Return the path with its steps in reverse order, where none are pooled."""
         score, size = self.score[::-1], self.size[::-1]
         sums = compensated_sum(size * score)
-        return replace(self, score=score, size=size, reached=sums, trials=np.cumsum(size))
+        starts = np.concatenate([[0], self.ends[:-1] + 1])
+        ends = len(score) - 1 - starts[::-1]
+        return replace(
+            self, score=score, size=size, reached=sums, trials=np.cumsum(size), ends=ends
+        )
 
     def marks(self, most: int) -> IntArray:
         """Return some steps, at most twice so many, that share the variance fairly.
@@ -87,16 +100,34 @@ class Path:
         return taken[taken > 0] - 1
 
 
-def observe(score: FloatArray, n: IntArray, n1: IntArray) -> tuple[Path, float, float]:
-    """Return the path, and what max|X| and max X - min X must reach to be as extreme as here."""
-    reached = compensated_sum(n * score)
-    x = np.cumsum(n1) - reached
-    deviation, span = thresholds(float(x.max()), float(x.min()), float(reached[-1]))
-    # A score of 0 can only come first and a score of 1 last, so no A_k in between changes.
-    random = (score > 0.0) & (score < 1.0)
+def observe(
+    score: FloatArray, n: IntArray, n1: IntArray, ends: IntArray | None = None
+) -> tuple[Path, float, float]:
+    """Return the path, and what max|X| and max X - min X must reach to be as extreme as here.
+
+    Parameters
+    ----------
+    score, n, n1
+        The score of each tie, its observations and successes, in the order of the path.
+    ends
+        The last tie of each step, where steps hold several; each is one of its own otherwise.
+    """
+    # A score of 1 is a success for certain, and moves the path by what is missing from that.
+    certain = score >= 1.0
+    reached = compensated_sum(np.where(certain, 0.0, n * score))
+    x = np.cumsum(np.where(certain, n1 - n, n1)) - reached
+    if ends is not None:
+        x = x[ends]
+    expected = float(reached[-1]) + float(n[certain].sum())
+    deviation, span = thresholds(float(x.max()), float(x.min()), expected)
+    random = (score > 0.0) & ~certain
+    if ends is None:
+        ends = np.arange(int(random.sum()))
+    else:
+        last = np.cumsum(random)[ends] - 1
+        ends = np.unique(last[last >= 0])
     score, n = score[random], n[random]
     variance = float((n * score * (1.0 - score)).sum())
-    ends = np.arange(len(score))
     path = Path(score, n, reached[random], np.cumsum(n), variance, ends)
     return path, deviation, span
 
@@ -129,15 +160,19 @@ def compensated_sum(terms: FloatArray) -> FloatArray:
 
 
 def pooled(path: Path, drift: float) -> Path:
-    """Pool neighbouring ties of which no more than ``drift`` successes or failures are expected."""
-    rare = path.size * np.minimum(path.score, 1.0 - path.score)
-    poolable = rare <= 0.5 * drift
-    # The ties of a pool have running sums in the same half of a drift, so add up to less than one.
+    """Pool neighbouring steps of which at most ``drift`` successes or failures are expected."""
+    starts = np.concatenate([[0], path.ends[:-1] + 1])
+    low = path.score < 0.5
+    rare = np.add.reduceat(path.size * np.minimum(path.score, 1.0 - path.score), starts)
+    # A step with scores on both sides of 1/2 is pooled with no other.
+    mixed = np.logical_and.reduceat(low, starts) != np.logical_or.reduceat(low, starts)
+    poolable = (rare <= 0.5 * drift) & ~mixed
+    # The steps of a pool have running sums in the same half of a drift, so add up to less than one.
     half = np.floor(np.cumsum(np.where(poolable, rare, 0.0)) / (0.5 * drift))
     same = poolable[1:] & poolable[:-1] & (half[1:] == half[:-1])
-    same &= (path.score[1:] < 0.5) == (path.score[:-1] < 0.5)
-    ends = np.append(np.flatnonzero(~same), len(rare) - 1)
-    several = np.diff(ends, prepend=-1) > 1
-    expected = np.add.reduceat(rare, np.concatenate([[0], ends[:-1] + 1]))
+    same &= low[starts[1:]] == low[starts[:-1]]
+    last = np.append(np.flatnonzero(~same), len(rare) - 1)
+    several = np.diff(last, prepend=-1) > 1
+    expected = np.add.reduceat(rare, np.concatenate([[0], last[:-1] + 1]))
     largest = float(expected[several].max(initial=0.0))
-    return replace(path, ends=ends, drift=largest * (1.0 + 1e-12))
+    return replace(path, ends=path.ends[last], drift=largest * (1.0 + 1e-12))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from secant import null
-from secant._inference.chains import WHOLE, windows
+from secant._inference.chains import WHOLE, rare_steps, windows
 from secant._inference.path import pooled
 
 if TYPE_CHECKING:
@@ -25,6 +25,7 @@ __all__ = [
     "Plan",
     "Rounding",
     "best",
+    "cuts",
     "faint",
     "keyed",
     "mad_plans",
@@ -176,10 +177,22 @@ def _steps_to_take(path: Path, law: null.BrownianLaw, c: float) -> tuple[int, In
     taps = (last - first + 1)[path.count > 1]
     large = int((path.size > WHOLE).sum())
     saved = len(path.score) - len(path)
-    return len(path) - len(taps), taps, _LARGE * large + _POOLED * saved
+    # Laws of several scores are added up in pairs, the last two of which take the most.
+    mixed = path.several & ~rare_steps(path.score, path.size, path.ends)[0]
+    added = 4 * int((taps[mixed[path.count > 1]] ** 2).sum())
+    return len(path) - len(taps), taps, _LARGE * large + _POOLED * saved + added
 
 
 def faint(path: Path, law: null.BrownianLaw, c: float) -> float:
     """Return minus the logarithm of what may be left out at a step."""
     log_p = law.logsf(c / math.sqrt(path.variance))
-    return math.ceil(min(_NEGLIGIBLE - log_p + math.log(len(path)), FAINTEST))
+    return math.ceil(min(_NEGLIGIBLE - log_p + math.log(cuts(path)), FAINTEST))
+
+
+def cuts(path: Path) -> int:
+    """Return in how many places, at most, the tails of laws are left out."""
+    if not path.several.any():
+        return len(path)
+    # Wherever two laws are added, where a step holds several scores.
+    mixed = path.several & ~rare_steps(path.score, path.size, path.ends)[0]
+    return len(path) + int(path.count[mixed].sum())

@@ -9,13 +9,13 @@ from secant._results import verdict
 from secant._results.tables import html_table, text_table
 from secant._results.wording import (
     adjusted_pvalue,
+    between,
     level,
     limits,
     metric,
     percent,
     points,
     predictions,
-    score,
     visible,
 )
 
@@ -228,10 +228,10 @@ def _in_turn(
     for each in named:
         by = _with_limits(each.miscalibration, each.ci)
         by = by if sure else f"{points(abs(each.miscalibration))} points"
-        over = f" over {score(each.low)} to {score(each.high)}" if ranges else ""
+        over = f" over {between(each)}" if ranges else ""
         said.append(f"{verdict.direction_said(result, each.direction)} by {by}{over}")
     off = ", then ".join(said)
-    if len(pieces) == 1:
+    if len(pieces) == 1 or (result.axis is not None and len(pieces) == 2):
         return off
     return f"{verdict.shape(result)}{', mostly' if len(pieces) > 2 else ':'} {off}"
 
@@ -247,10 +247,10 @@ def _segment_verdict(row: Any, *, ranges: bool) -> str:
             mean = f"{points(row.miscalibration)} points, {limits(row.ci)}"
             return f"miscalibrated, not certain how (on average {mean})"
         off = _with_limits(worst.miscalibration, worst.ci)
-        return f"{worst.direction} by {off} over {score(worst.low)} to {score(worst.high)}"
+        return f"{worst.direction} by {off} over {between(worst)}"
     words = f"{row.direction} by {_with_limits(row.miscalibration, row.ci)}"
     if ranges and worst.n < whole and worst.certain:
-        words += f", mostly over {score(worst.low)} to {score(worst.high)}"
+        words += f", mostly over {between(worst)}"
     return words
 
 

@@ -11,11 +11,22 @@ import numpy as np
 from secant._results import verdict
 from secant._results.shown import Shown
 from secant._results.tables import html_table, text_table
-from secant._results.wording import level, limits, method, metric, percent, points, pvalue, score
+from secant._results.wording import (
+    between,
+    level,
+    limits,
+    method,
+    metric,
+    percent,
+    points,
+    pvalue,
+    score,
+)
 from secant.errors import InputError
 
 if TYPE_CHECKING:
     from secant._base.types import FloatArray
+    from secant._input.axis import Axis
     from secant._input.options import BinLimits, Norm, Strategy, Uncertainty, Weighting
     from secant._results.calibration import Calibration
     from secant.plot import ReliabilityDisplay
@@ -24,6 +35,7 @@ __all__ = [
     "ECE",
     "SCHEMA",
     "SHAPES",
+    "SHAPES_ALONG",
     "Curve",
     "Interval",
     "Intervals",
@@ -40,7 +52,16 @@ __all__ = [
 SCHEMA = 1
 
 Direction = Literal["too high", "too low", "even"]
-Shape = Literal["too high", "too low", "too extreme", "too timid", "alternating", ""]
+Shape = Literal[
+    "too high",
+    "too low",
+    "too extreme",
+    "too timid",
+    "too low, then too high",
+    "too high, then too low",
+    "alternating",
+    "",
+]
 # What the signs of the ranges found are called, in the order of scores: + happened more often.
 SHAPES: dict[str, Shape] = {
     "": "",
@@ -48,6 +69,12 @@ SHAPES: dict[str, Shape] = {
     "-": "too high",
     "+-": "too extreme",
     "-+": "too timid",
+}
+# Along another axis what is too extreme in scores is not what two signs show.
+SHAPES_ALONG: dict[str, Shape] = {
+    **SHAPES,
+    "+-": "too low, then too high",
+    "-+": "too high, then too low",
 }
 
 # Bins that a printed table shows; it says how many more there are.
@@ -118,7 +145,8 @@ class Interval(Shown):
     Attributes
     ----------
     low, high : float
-        The limits of the scores that were really covered, both included.
+        The limits of the scores that were really covered, both included. Along another axis they
+        are its values: numbers, ``numpy.datetime64`` or ``numpy.timedelta64``.
     n : int
         Predictions with such a score.
     weight : float
@@ -145,6 +173,7 @@ class Interval(Shown):
     miscalibration: float
     ci: tuple[float, float]
     limits: Literal["simultaneous", "clopper-pearson", "normal"] = "simultaneous"
+    _axis: Axis | None = None
 
     @property
     def direction(self) -> Direction:
@@ -170,7 +199,11 @@ class Interval(Shown):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the numbers as plain JSON; what is not finite becomes None."""
-        return {**fields_of(self), "direction": self.direction, "at_least": self.at_least}
+        numbers = {**fields_of(self), "direction": self.direction, "at_least": self.at_least}
+        if self._axis is not None:
+            ends = {"low": self.low, "high": self.high}
+            numbers |= {name: self._axis.plain(value) for name, value in ends.items()}
+        return numbers
 
     def __str__(self) -> str:
         return verdict.interval(self)
@@ -182,10 +215,12 @@ class Intervals(tuple[Interval, ...]):
     __slots__ = ()
 
     def _table(self) -> tuple[list[str], list[list[str]]]:
-        header = ["scores", "predictions", "forecast", "outcome", "points", "limits", ""]
+        axis = self[0]._axis if self else None  # noqa: SLF001  (made here)
+        along = "scores" if axis is None else axis.title
+        header = [along, "predictions", "forecast", "outcome", "points", "limits", ""]
         rows = [
             [
-                f"{score(each.low)} to {score(each.high)}",
+                between(each),
                 f"{each.n:,}",
                 percent(each.mean_score),
                 percent(each.mean_response),
@@ -212,7 +247,7 @@ class Curve(Shown):
     ----------
     score : ndarray
         Each point counts every prediction with at most this score. The first point is the origin,
-        which stands before the smallest score.
+        which stands before the smallest score. Along another axis these are its values.
     fraction : ndarray
         Share of all weight up to there, from 0 to 1.
     difference : ndarray

@@ -12,6 +12,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from secant._metrics.ecce import METRICS
 from secant._results import score_words
 from secant._results.wording import (
+    axis_of,
+    between,
+    capital,
     events,
     level,
     limits,
@@ -21,9 +24,9 @@ from secant._results.wording import (
     points,
     predictions,
     pvalue,
-    score,
     scores,
     statistic,
+    they_are,
     wrong_scores,
 )
 from secant.errors import SecantError
@@ -54,6 +57,7 @@ __all__ = [
     "shape",
     "size",
     "text",
+    "the_question",
     "tolerated",
     "what_now",
     "where",
@@ -223,18 +227,20 @@ def brief(result: Calibration) -> str:
 
 def interval(result: Interval) -> str:
     """Describe a range of scores in one sentence."""
+    axis = axis_of(result)
     if not result.n:
-        return f"No predictions with scores from {score(result.low)} to {score(result.high)}."
+        of = "with scores from" if axis is None else f"with {axis.title} from"
+        return f"No predictions {of} {between(result)}."
     if result.certain:
         off = f"{result.direction} by {points(abs(result.miscalibration))} points"
-        between = limits(result.ci, result.miscalibration)
+        sure = limits(result.ci, result.miscalibration)
     else:
         off = f"off by {points(result.miscalibration)} points, which could be noise"
-        between = limits(result.ci)
+        sure = limits(result.ci)
     return (
-        f"{scores(result).capitalize()}, {predictions(result.n)}: "
+        f"{capital(scores(result))}, {predictions(result.n)}: "
         f"mean forecast {percent(result.mean_score)}, mean outcome "
-        f"{percent(result.mean_response)}, {off} ({between})."
+        f"{percent(result.mean_response)}, {off} ({sure})."
     )
 
 
@@ -256,12 +262,13 @@ def where(result: Calibration, *, farthest: bool = True) -> str:
         worst, worst.miscalibration, at=result.confidence_level, count=predictions(worst.n)
     )
     if worst.certain:  # so there are pieces, which cannot be had: the data have changed
-        return f"{scores(worst).capitalize()} are {off}."
+        return f"{capital(they_are(worst))} {off}."
     where_else = f"{wrong} Beyond that these" if wrong else "These"
-    return (
-        f"{where_else} data do not show for certain where; the largest deviation is over "
-        f"{scores(worst)}, which were {off}."
-    )
+    if result.axis is not None:
+        largest = f"{scores(worst)}, where predictions were {off}"
+    else:
+        largest = f"over {scores(worst)}, which were {off}"
+    return f"{where_else} data do not show for certain where; the largest deviation is {largest}."
 
 
 def _after_certainty(result: Calibration) -> str:
@@ -282,20 +289,35 @@ def _ranges(result: Calibration, pieces: Sequence[Interval]) -> str:
     said = []
     for number, each in enumerate(named):
         by = f"{points(abs(each.miscalibration))} points"
-        between = limits(each.ci, each.miscalibration)
+        sure = limits(each.ci, each.miscalibration)
         if number == 0:
-            verb = "are "
-            about = f"{level(result.confidence_level)} limits {between}; {predictions(each.n)}"
+            they = they_are(each)
+            about = f"{level(result.confidence_level)} limits {sure}; {predictions(each.n)}"
         else:
-            verb, about = "", f"{between}; {each.n:,}"
+            they, about = scores(each), f"{sure}; {each.n:,}"
         how = direction_said(result, each.direction)
-        said.append(f"{scores(each)} {verb}{how} by {by} ({about})")
+        said.append(f"{they} {how} by {by} ({about})")
     words = ", ".join(said)
     if len(pieces) == len(named):
-        return f"{words[0].upper()}{words[1:]}."
+        return f"{capital(words)}."
     return (
-        f"{len(pieces)} ranges of scores are in turn too low and too high; the largest "
+        f"{len(pieces)} ranges of {_along(result)} are in turn too low and too high; the largest "
         f"deviations: {words}."
+    )
+
+
+def _along(result: Calibration) -> str:
+    """Say what predictions are put along."""
+    return "scores" if result.axis is None else result.axis.title
+
+
+def the_question(result: Calibration) -> str:
+    """Say what another order than that of scores asks, and what it does not; else nothing."""
+    if result.axis is None:
+        return ""
+    name = result.axis.title
+    return (
+        f"Along {name}: whether predictions are right on average at each {name}, not at each score."
     )
 
 
@@ -308,7 +330,7 @@ def _even_farther(result: Calibration, pieces: Sequence[Interval]) -> str:
     most = f"{how} by at least {points(farthest.at_least)} points"
     around = next((p for p in pieces if p.low <= farthest.low and farthest.high <= p.high), None)
     if around is not None and around.direction != farthest.direction:
-        return f" But within these, {scores(farthest)} are {most}."
+        return f" But within these, {they_are(farthest)} {most}."
     return f" Somewhere predictions are {most} ({scores(farthest)})."
 
 
@@ -336,6 +358,8 @@ def size(result: Calibration, little: Little = LITTLE) -> str:
 
 def beside(result: Calibration) -> str:
     """Return the proper scores, and what was forecast and came true on average."""
+    if result.axis is not None:  # proper scores are about scores, and take another look
+        return f"{averages(result)} {the_question(result)}"
     try:
         scored = score_words.both(result)
     except SecantError:  # as for ranges
@@ -374,7 +398,12 @@ def _remedy(result: Calibration) -> str:
     if not pieces:
         return "What usually helps: more predictions, to see where."
     one = len(pieces) == 1
-    if len(pieces) > 2:
+    if result.axis is not None:
+        name = result.axis.title
+        anew = result.axis.kind == "time"
+        fit = "fitted anew as time goes by" if anew else f"that knows {name}"
+        how = f"a model {fit}, or a calibrator that has it among its features"
+    elif len(pieces) > 2:
         how = "isotonic regression, fitted on a thousand or more other predictions"
     elif not one or result.top_label:
         how = "temperature or beta scaling, fitted on other predictions"

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from secant._blocks.grids import BucketGrid, SpreadGrid
     from secant._input.options import WeightKind
 
-__all__ = ["RowSource", "Rows", "ScoreSums", "in_memory", "of_arrays"]
+__all__ = ["RowSource", "Rows", "ScoreSums", "in_memory", "kept", "of_arrays"]
 
 # Up to this many rows sorting everything is as quick as cutting into cells, and keeps every point.
 SORT_UP_TO = 1 << 16
@@ -312,7 +312,7 @@ class RowSource:
     def _all_rows(self) -> Chunk:
         # Copies: how many chunks there are is known only when the last one has been taken.
         with closing(self._observations.chunks(self._observations.rows)) as chunks:
-            return join([_kept(chunk) for chunk in chunks])
+            return join([kept(chunk) for chunk in chunks])
 
     def _feed(self, taker: CellSums | Refinement) -> None:
         # Closed at once if something fails: rows may come from a thread that reads ahead.
@@ -420,7 +420,7 @@ def _spread_out(sample: FloatArray) -> bool:
     return bool(heaviest * 128 <= variance.sum() and repeats * 50 <= sample.shape[0])
 
 
-def _kept(chunk: Chunk) -> Chunk:
+def kept(chunk: Chunk) -> Chunk:
     """Copy a chunk, whose memory may be used again for the next one."""
     scores, labels, weights = chunk
     return Chunk(scores.copy(), labels.copy(), None if weights is None else weights.copy())
