@@ -153,6 +153,25 @@ class Axis:
             return f"at {words}" if ":" in words else f"on {words}"
         return f"where {self.title} is {words}"
 
+    def labels(self, values: np.ndarray[Any, Any]) -> list[str]:
+        """Write values short, to stand along an axis: no finer than it takes to tell them apart.
+
+        Examples
+        --------
+        >>> Axis("day", "time", "D").labels(np.array(["2026-03-03", "2026-05-09"], "M8[D]"))
+        ['Mar 3', 'May 9']
+        """
+        keys = np.asarray(values)
+        if self.kind == "time":
+            return _short_times([self._parts(self.key(value)) for value in keys])
+        if self.kind == "duration":
+            return [_duration(int(self.key(value)), self.unit) for value in keys]
+        distinct = np.unique(keys)
+        for digits in range(2, 8):
+            if len({_number(value, digits) for value in distinct}) == len(distinct):
+                break
+        return [_number(value, digits) for value in keys]
+
     def plain(self, value: Any) -> Any:
         """Return a value as JSON has it: a number, or a text as ISO 8601 has it."""
         if self.kind == "time":
@@ -263,6 +282,25 @@ def _two_times(low: tuple[str, str, str], high: tuple[str, str, str]) -> str:
     if low[1] == high[1] and not (low[2] or high[2]) and low[0]:
         return f"{whole(low, year=False)} to {whole(high)}"
     return f"{whole(low)} to {whole(high)}"
+
+
+def _short_times(parts: list[tuple[str, str, str]]) -> list[str]:
+    """Write times without what all of them have in common."""
+    one_year = len({year for _, year, _ in parts}) == 1
+    one_day = one_year and len({day for day, _, _ in parts}) == 1
+    timed = any(time not in {"", "00:00"} for _, _, time in parts)
+    if one_day and timed:
+        return [time for _, _, time in parts]
+    written = []
+    for day, year, _ in parts:
+        month, _, number = day.partition(" ")
+        short = f"{month[:3]} {number}".strip()
+        if not one_year or not day:
+            short = f"{short}{', ' if number else ' '}{year}".strip()
+        written.append(short)
+    if timed and len(set(written)) < len(set(parts)):
+        return [f"{day} {time}" for day, (_, _, time) in zip(written, parts, strict=True)]
+    return written
 
 
 def _two_numbers(low: Any, high: Any) -> list[str]:
