@@ -88,7 +88,10 @@ def equal_steps(curve: Curve) -> tuple[float, FloatArray]:
     timed = along.dtype.kind in "mM"
     if timed:
         along = along.view(np.int64)
-    low, high = float(along[0]), float(along[-1])
+    finite = along[np.isfinite(along)]  # widths of intervals may not be
+    if not finite.size:
+        return 0.0, np.empty(0)
+    low, high = float(finite[0]), float(finite[-1])
     if high - low < _LEAST_RANGE:
         return 0.0, np.empty(0)
     step = _round_step((high - low) / _MOST_STEPS)

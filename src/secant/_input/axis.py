@@ -176,7 +176,9 @@ class Axis:
         """Return a value as JSON has it: a number, or a text as ISO 8601 has it."""
         if self.kind == "time":
             return f"{value}+00:00" if self.zone and self.unit not in _DAYS else str(value)
-        return str(value) if self.kind == "duration" else value
+        if self.kind == "duration":
+            return str(value)
+        return None if isinstance(value, float) and math.isinf(value) else value
 
     def _parts(self, key: Any) -> tuple[str, str, str]:
         """Return the day, the year and the time of day of a key, as words."""
@@ -314,6 +316,8 @@ def _two_numbers(low: Any, high: Any) -> list[str]:
 
 def _number(value: Any, digits: int) -> str:
     value = value.item() if isinstance(value, np.generic) else value
+    if math.isinf(value):
+        return "infinite" if value > 0 else "-infinite"
     if isinstance(value, int) or (value.is_integer() and abs(value) < 1e15):
         whole = int(value)
         # Years and other numbers of four digits are read without a comma.
