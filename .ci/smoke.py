@@ -22,7 +22,7 @@ PYRIGHT = "pyright@1.1.414"
 # Extras that need a GPU, or a torch of another build than the others: they must install together.
 RESOLVED_ONLY = {"cuda", "imagenet"}
 # Libraries of the user's own that an extra works with and does not bring.
-BESIDE = {"frames": ["pandas"]}
+BESIDE = {"frames": ["duckdb", "pandas"]}
 
 START = """
 import numpy as np, secant
@@ -39,8 +39,10 @@ PROMISES: dict[str, tuple[str, ...]] = {
     "plot": (START + "secant.assess(y, p).plot().figure_.savefig('graph.png')",),
     "files": (FILE + "assert secant.assess('y', 'p', data='p.csv').n == 500",),
     "frames": (
-        START + "import pandas as pd\n"
-        "assert secant.assess('y', 'p', data=pd.DataFrame({'y': y, 'p': p})).n == 500",
+        START + "import duckdb, pandas as pd\n"
+        "frame = pd.DataFrame({'y': y, 'p': p})\n"
+        "assert secant.assess('y', 'p', data=frame).n == 500\n"
+        "assert secant.assess('y', 'p', data=duckdb.sql('FROM frame')).n == 500",
     ),
     "fast": (
         START + "from secant._inference.finite import exact_mad\n"
