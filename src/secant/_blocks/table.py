@@ -38,6 +38,7 @@ __all__ = [
     "completed",
     "concatenate",
     "fixed_running_sum",
+    "in_order",
     "largest_steps",
     "merge",
     "running_sum",
@@ -489,7 +490,7 @@ def collapse(
         What the outcomes 0 and 1 weigh, on top of ``weights``.
     """
     rows = scores, labels, weights
-    score, happened, weight = rows if ordered else _in_order(*rows, order)
+    score, happened, weight = rows if ordered else in_order(*rows, order)
     starts: IntArray | None = None
     if order is None:
         new = score[1:] != score[:-1]
@@ -535,8 +536,11 @@ def collapse(
     return by_outcome(blocks, outcome_weights)
 
 
-def _in_order(
-    scores: FloatArray, labels: IntArray, weights: FloatArray | None, order: IntArray | None
+def in_order(
+    scores: FloatArray,
+    labels: IntArray,
+    weights: FloatArray | None,
+    order: IntArray | None = None,
 ) -> tuple[FloatArray, IntArray, FloatArray | None]:
     """Put rows into an order, that of their scores if none is given; no score is -0.0."""
     if order is None and weights is None:

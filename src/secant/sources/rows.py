@@ -17,7 +17,7 @@ from secant._blocks.grains import Grinding
 from secant._blocks.grids import DyadicGrid, SampledGrid
 from secant._blocks.refining import Refinement, join, pick
 from secant._blocks.sorting import RUN
-from secant._blocks.table import Blocks, Totals, collapse, completed
+from secant._blocks.table import Blocks, Totals, collapse, completed, in_order, running_sum
 from secant._input.observations import Chunk, Observations, aligned, observations, seen_before
 from secant._input.options import AS_USUAL, Reading
 
@@ -34,6 +34,8 @@ __all__ = ["RowSource", "Rows", "ScoreSums", "in_memory", "kept", "of_arrays"]
 
 # Up to this many rows sorting everything is as quick as cutting into cells, and keeps every point.
 SORT_UP_TO = 1 << 16
+# Rows from which on compiled code may look at them.
+FIXED_FROM = 1 << 16
 # Rows looked at together: a few arrays of this length stay in a processor's cache.
 CHUNK = 1 << 18
 # Rows of unresolved blocks that are cut into ties, at least; more of many rows, but never so many
@@ -45,6 +47,8 @@ COLLECT_AT_MOST = 1 << 22
 PIECES = 1 << 15
 _SAMPLE = 1 << 14
 _SMALL_SAMPLE = 1 << 12
+# Rows of which a small sample is enough.
+_SMALL_SAMPLE_UP_TO = 1 << 20
 
 
 class Rows(Protocol):
@@ -148,6 +152,25 @@ class RowSource:
         self._feed(sums)
         blocks = sums.blocks()
         return blocks, sums.totals(blocks)
+
+    def heights(self) -> tuple[float, float] | None:
+        """Return the extremes of the path where rows are few, in memory and have no weights.
+
+        They are those of the blocks, bit for bit, without making blocks of rows that are not tied.
+        """
+        seen = self._observations
+        if not isinstance(seen, Observations) or seen.rows > SORT_UP_TO:
+            return None
+        if seen.weights is not None or seen.outcome_weights is not None:
+            return None
+        (chunk,) = seen.chunks(seen.rows)
+        score, happened, _ = in_order(*chunk)
+        if (score[1:] == score[:-1]).any():
+            steps = collapse(score, happened, None, ordered=True).gain
+        else:
+            steps = happened - score
+        path = running_sum(steps) / seen.rows
+        return max(float(path.max()), 0.0), min(float(path.min()), 0.0)
 
     def cell_sums(self, *, moments: bool = False) -> CellSums:
         """Return empty sums over cells made for these rows."""
@@ -297,7 +320,8 @@ class RowSource:
 
     @cached_property
     def _sample(self) -> FloatArray:
-        return self._observations.sample(_SAMPLE)
+        few = self._observations.rows <= _SMALL_SAMPLE_UP_TO
+        return self._observations.sample(_SMALL_SAMPLE if few else _SAMPLE)
 
     @cached_property
     def _grid(self) -> BucketGrid:
@@ -332,8 +356,10 @@ class RowSource:
             return join([kept(chunk) for chunk in chunks])
 
     def _feed(self, taker: CellSums | Refinement | Grinding) -> None:
+        # Fresh memory costs more than what is done in it: fewer cells allow for smaller chunks.
+        size = min(CHUNK, 4 << _cell_bits(self._observations.rows)) if self.is_in_memory else CHUNK
         # Closed at once if something fails: rows may come from a thread that reads ahead.
-        with closing(self._observations.chunks(CHUNK)) as chunks:
+        with closing(self._observations.chunks(size)) as chunks:
             for chunk in chunks:
                 taker.add(chunk)
 
@@ -373,7 +399,8 @@ def of_arrays(
         Naming the argument, the offending value and its index.
     """
     plain = reading.pos_label is None and reading.outcome_weights is None
-    if sample_weight is None and plain and isinstance(y_prob, np.ndarray):
+    many = isinstance(y_prob, np.ndarray) and y_prob.shape[:1] > (FIXED_FROM,)
+    if many and plain and sample_weight is None:
         labels, scores = aligned(y_true, y_prob)
         if (found := _fixed_sums(labels, scores)) is not None:
             rows = seen_before(labels, scores, found.extent, refused=found.refused > 0)
@@ -384,7 +411,7 @@ def of_arrays(
 def _fixed_sums(labels: np.ndarray[Any, Any], scores: np.ndarray[Any, Any]) -> FixedSums | None:
     """Look at rows with compiled code; None where it does not pay, or something is wrong."""
     rows, whole = scores.shape[0], kernels.as_whole(labels)
-    if rows <= SORT_UP_TO or whole is None or not scores.dtype.isnative:
+    if whole is None or not scores.dtype.isnative:
         return None
     if not kernels.pays(rows, kernels.kind_of(scores), kernels.kind_of(whole[0])):
         return None
@@ -410,10 +437,11 @@ def _ranges(blocks: Blocks) -> tuple[FloatArray, FloatArray]:
 def _cell_bits(rows: int) -> int:
     """Return how many cells to use, as a power of two.
 
-    Rows left to sort grow like (n / cells)^2, misses of the processor's cache with cells: 2^16
-    cells for 1e7 rows and 2^17 for 1e8 were the quickest.
+    Rows left to sort grow like (n / cells)^2, misses of the processor's cache with cells: 2^12
+    cells for 1e5 rows, 2^16 for 1e7 and 2^17 for 1e8 were the quickest.
     """
-    return max(14, min(20, round(0.4 * math.log2(rows) + 6.6)))
+    size = math.log2(rows)
+    return max(12, min(20, round(min(0.6 * size + 2, 0.4 * size + 6.6))))
 
 
 def in_memory(source: object) -> TypeGuard[RowSource]:
