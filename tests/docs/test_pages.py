@@ -59,6 +59,14 @@ def test_the_code_on_a_page_runs(page, tmp_path, monkeypatch):
     assert not said, "".join(said)
 
 
+def test_the_thirty_seconds_of_the_readme_run(tmp_path, monkeypatch):
+    optional("matplotlib")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("MPLBACKEND", "Agg")
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    run("README.md", text[text.index("## Thirty seconds") :])
+
+
 @pytest.mark.parametrize(
     ("text", "right"),
     [

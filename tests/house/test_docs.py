@@ -60,6 +60,14 @@ def test_every_public_name_is_in_the_reference():
     assert not wanted - named
 
 
+def test_every_example_has_a_title_for_the_gallery():
+    examples = sorted((ROOT / "examples").glob("*.py"))
+    assert len(examples) > 10
+    for path in examples:
+        title, underline = path.read_text(encoding="utf-8").removeprefix('"""').splitlines()[:2]
+        assert underline == "=" * len(title), f"{path.name}: underline its first line with ="
+
+
 # Links -------------------------------------------------------------------------------------------
 
 WITHOUT_CODE = re.compile(r"^```.*?^```|`[^`\n]*`", re.DOTALL | re.MULTILINE)
