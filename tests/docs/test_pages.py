@@ -20,6 +20,7 @@ PAGES = {
     "language-models.md": [],
     "models.md": ["sklearn"],
     "reading.md": [],
+    "reference/results.md": [],
     "ten-minutes.md": ["matplotlib", "pyarrow", "narwhals", "pandas"],
     "training.md": ["torch", "torchmetrics"],
     "validators.md": [],
