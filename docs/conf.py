@@ -125,6 +125,13 @@ def mathml(node: nodes.Element, *, as_block: bool = False) -> str:
     return tex2mathml(re.sub(r"\\[Bb]ig[lr]?(?![a-z])", "", node.astext()), as_block=as_block)
 
 
+def hide_own_parts(*event: object) -> tuple[str, str] | None:
+    """Leave out the signature of a result, which nobody makes but secant itself."""
+    signature = event[-2]
+    made_by_us = isinstance(signature, str) and re.search(r"[(,] ?_\w+:", signature)
+    return ("", "") if made_by_us else None
+
+
 def setup(app: Sphinx) -> None:
     """Say what happens to links and formulas."""
 
@@ -134,6 +141,7 @@ def setup(app: Sphinx) -> None:
     def rewrite_included(_app: Sphinx, _path: object, _name: str, content: list[str]) -> None:
         content[0] = link_inside(content[0])
 
+    app.connect("autodoc-process-signature", hide_own_parts)
     app.connect("source-read", rewrite)
     app.connect("include-read", rewrite_included)
     app.add_html_math_renderer("mathml", (show_inline_formula, None), (show_formula, None))

@@ -9,7 +9,7 @@ import numpy as np
 
 from secant import null
 from secant._base.progress import reporting
-from secant._blocks.looking import Clustered, Frugal, resolve_all
+from secant._blocks.looking import Clustered, Frugal, Grinder, resolve_all
 from secant._blocks.table import merge
 from secant._inference import choose, clusters
 from secant._inference.design import by_outcome
@@ -21,9 +21,10 @@ from secant._results.parts import Statistic
 from secant.errors import Argument, InputError, Message, SecantError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from secant._base.types import BoolArray
+    from secant._blocks.grains import Grains, Ties
     from secant._blocks.looking import Groups, Source
     from secant._blocks.table import Blocks, Totals
     from secant._inference.clusters import Flips
@@ -63,13 +64,18 @@ def calibrations(
     drawn = [i for i in np.flatnonzero(alone).tolist() if choose.needs_rows(totals[i], method)]
     short = set() if frugal is None else _fetched(frugal, drawn, totals)
 
+    needs_ties = [
+        each and not (choose.takes_grains(sums, method) and _grinds(groups, number))
+        for number, (each, sums) in enumerate(zip(alone, totals, strict=True))
+    ]
+
     def matters(number: int, blocks: Blocks) -> BoolArray:
         sums = totals[number]
         for_extremes = could_hold_an_extreme(blocks, sums.weight)
         # Looked at now, the shape takes no look of its own when the result is printed.
         width = half_width(null.range, sums, confidence_level)
         for_extremes |= could_turn(blocks, sums.weight, width)
-        for_pvalues = choose.needed(blocks, sums, method) & alone[number]
+        for_pvalues = choose.needed(blocks, sums, method) & needs_ties[number]
         for_pvalues |= clusters.needed(blocks) & clustered
         if totals[number].outcome_weights is not None:
             for_extremes |= across_pools(blocks)
@@ -83,6 +89,14 @@ def calibrations(
     tables = resolve_all([blocks for blocks, _ in looks], matters, groups.refine)
     if short and method != "auto":
         raise _too_many_rows(method)
+    ground = _ground(
+        groups,
+        {
+            number: choose.grain_size(totals[number])
+            for number, blocks in enumerate(tables)
+            if alone[number] and not needs_ties[number] and blocks.open.any()
+        },
+    )
     fast = None
     if len(tables) > 1:
         fast = _worth_compiling(groups, tables, totals, method)
@@ -99,10 +113,21 @@ def calibrations(
             rng=rngs[number],
             fast=fast,
             short=number in short,
+            grains=ground.get(number),
             flips=flips.get(number),
         )
 
     return [one(0)] if len(tables) == 1 else list(_in_turn(one, len(tables)))
+
+
+def _grinds(groups: Groups, number: int) -> bool:
+    """Tell whether the ties of a group can be had pooled."""
+    return isinstance(groups, Grinder) and groups.grinds(number)
+
+
+def _ground(groups: Groups, sizes: Mapping[int, float]) -> Mapping[int, Ties | Grains]:
+    """Return the ties of some groups, pooled into grains."""
+    return groups.grains(sizes) if sizes and isinstance(groups, Grinder) else {}
 
 
 def _fetched(frugal: Frugal, drawn: Sequence[int], totals: list[Totals]) -> set[int]:
@@ -169,12 +194,14 @@ def calibrate(
     rng: np.random.Generator | None,
     fast: bool | None = None,
     short: bool = False,
+    grains: Ties | Grains | None = None,
     flips: Flips | None = None,
 ) -> Calibration:
     """Put together the result for observations whose blocks are resolved as far as needed.
 
-    ``short`` says that there is no more to be had than these blocks, whatever was asked for, and
-    ``flips`` what the signs of clusters have shown.
+    ``short`` says that there is no more to be had than these blocks, whatever was asked for,
+    ``grains`` has the ties where blocks were not resolved into them, and ``flips`` what the signs
+    of clusters have shown.
     """
     blocks, found = extremes(blocks, totals.weight)
     doubt = by_outcome(blocks, totals)
@@ -186,6 +213,7 @@ def calibrate(
         "rng": rng,
         "fast": fast,
         "short": short,
+        "grains": grains,
     }
     pvalues = clusters.pvalues(
         flips, totals, lambda: choose.pvalues(blocks, totals, found, **asked)

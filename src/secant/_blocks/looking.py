@@ -9,9 +9,20 @@ if TYPE_CHECKING:
 
     from secant._base.types import BoolArray, FloatArray, Forbidden, IntArray
     from secant._blocks.cluster_sums import ClusterSums
+    from secant._blocks.grains import Grains, Ties
     from secant._blocks.table import Blocks, Totals
 
-__all__ = ["Clustered", "Frugal", "Groups", "Refine", "Source", "resolve", "resolve_all"]
+__all__ = [
+    "Clustered",
+    "Direct",
+    "Frugal",
+    "Grinder",
+    "Groups",
+    "Refine",
+    "Source",
+    "resolve",
+    "resolve_all",
+]
 
 
 class Source(Protocol):
@@ -45,6 +56,15 @@ class Source(Protocol):
 
     def recheck(self) -> None:
         """Raise SecantError if the observations are seen to have changed since the first look."""
+        ...
+
+
+@runtime_checkable
+class Direct(Protocol):
+    """A source that can find the extremes of the path without cutting blocks finer."""
+
+    def heights(self) -> tuple[float, float] | None:
+        """Return the largest and the smallest cumulative difference; None if blocks must tell."""
         ...
 
 
@@ -107,6 +127,19 @@ class Clustered(Protocol):
         limit
             How many pairs of a cluster and a cell a group may have before its cells are made fewer.
         """
+        ...
+
+
+@runtime_checkable
+class Grinder(Protocol):
+    """Groups whose ties can be had pooled into grains, at the cost of one sort."""
+
+    def grinds(self, number: int) -> bool:
+        """Tell whether those of a group can."""
+        ...
+
+    def grains(self, sizes: Mapping[int, float]) -> Mapping[int, Ties | Grains]:
+        """Return grains of these sizes of the groups numbered, in one more look at them."""
         ...
 
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
 
 import numpy as np
 
+from secant._blocks import grains as _grains
 from secant._inference.draws import DRAWS, ENOUGH, FEWEST_DRAWS, by_draws, same_every_time
 from secant._metrics.ecce import METRICS
 from secant.errors import Argument, InputError
@@ -20,6 +21,7 @@ from secant.errors import Argument, InputError
 if TYPE_CHECKING:
     from secant import null
     from secant._base.types import BoolArray, FloatArray, IntArray, NumberArray
+    from secant._blocks.grains import Grains, Ties
     from secant._blocks.looking import Source
     from secant._blocks.ordered_sums import Pairs
     from secant._blocks.table import Blocks, Totals
@@ -29,15 +31,20 @@ if TYPE_CHECKING:
     from secant._input.options import Method
     from secant._metrics.ecce import Extremes, Metric
 
+    # Scores, observations and successes in the order of the path, and where steps end.
+    _Table = tuple[FloatArray, IntArray, IntArray, IntArray | None]
+
 __all__ = [
     "Along",
     "PValue",
     "along",
     "asks_for_more",
+    "grain_size",
     "limit_is_trusted",
     "needed",
     "needs_rows",
     "pvalues",
+    "takes_grains",
     "work",
 ]
 
@@ -83,6 +90,23 @@ def needed(blocks: Blocks, totals: Totals, method: Method) -> BoolArray:
     return blocks.open
 
 
+def takes_grains(totals: Totals, method: Method) -> bool:
+    """Tell whether :func:`pvalues` does without resolved blocks if it is given grains instead."""
+    if method != "auto" or totals.sigma == 0 or not totals.equal_weights:
+        return False
+    return totals.n > _MANY_ROWS and not limit_is_trusted(totals)
+
+
+def grain_size(totals: Totals) -> float:
+    """Return the size of grains for observations of equal weight."""
+    return _grains.grain_size(_variance(totals))
+
+
+def _variance(totals: Totals) -> float:
+    """Return the sum of s(1 - s) over observations of equal weight."""
+    return totals.variance * totals.n / totals.ww
+
+
 def needs_rows(totals: Totals, method: Method) -> bool:
     """Tell whether :func:`pvalues` asks for the rows themselves, to draw outcomes for them."""
     if method not in {"auto", "monte-carlo"} or totals.sigma == 0 or totals.equal_weights:
@@ -106,11 +130,13 @@ def pvalues(
     rng: np.random.Generator | None,
     fast: bool | None = None,
     short: bool = False,
+    grains: Ties | Grains | None = None,
 ) -> tuple[PValue, PValue]:
     """Return the P-values of ECCE-R and ECCE-MAD.
 
-    The blocks are those that :func:`needed` marks no more, or ``short`` says that ``"auto"`` must
-    do with them as they are. ``fast`` says whether compiled code is worth its compilation, which
+    The blocks are those that :func:`needed` marks no more, ``grains`` take their place where
+    :func:`takes_grains` says so, or ``short`` says that ``"auto"`` must do with them as they are.
+    ``fast`` says whether compiled code is worth its compilation, which
     many small calls together may be.
 
     Raises
@@ -125,7 +151,7 @@ def pvalues(
     if method == "asymptotic":
         r, mad = (_brownian(getattr(found, m.attribute), m.law, totals) for m in METRICS)
         return r, mad
-    equal, trusted = totals.equal_weights, limit_is_trusted(totals)
+    equal = totals.equal_weights
     if method == "exact" and not equal:
         raise InputError(
             Argument("method", "exact"),
@@ -144,8 +170,16 @@ def pvalues(
     many = len(blocks) > _MANY_SCORES or along(source) is not None
     if _beyond_any_budget(totals, method) and many:
         return _large_sample(blocks, totals, found, source)
+    if grains is None and along(source) is None and takes_grains(totals, method):
+        ties = _grains.Ties(blocks.low, blocks.n, blocks.n1)
+        grains = _grains.grind(ties, grain_size(totals))
+    table: _Table | Grains
+    if isinstance(grains, _grains.Grains):
+        table = grains
+    else:
+        table = _table(blocks, source) if grains is None else (*grains, None)
     return _finite_sample(
-        blocks, totals, found, method, rng, source=source, trusted=trusted, fast=fast
+        table, blocks, totals, found, source=source, method=method, rng=rng, fast=fast
     )
 
 
@@ -186,9 +220,7 @@ def along(source: object) -> Along | None:
     return other if getattr(source, "axis", None) is not None else None
 
 
-def _table(
-    ties: Blocks, source: Source | None
-) -> tuple[FloatArray, IntArray, IntArray, IntArray | None]:
+def _table(ties: Blocks, source: Source | None) -> _Table:
     """Return scores, observations and successes in the order of the path, and where steps end."""
     other = along(source)
     if other is None:
@@ -203,22 +235,24 @@ def _beyond_any_budget(totals: Totals, method: Method) -> bool:
 
 
 def _finite_sample(
-    ties: Blocks,
+    table: _Table | Grains,
+    blocks: Blocks,
     totals: Totals,
     found: Extremes,
+    *,
     method: Literal["auto", "exact"],
     rng: np.random.Generator,
-    *,
     source: Source,
-    trusted: bool,
     fast: bool | None,
 ) -> tuple[PValue, PValue]:
     """Compute what the budget allows; exact methods asked for by name have none."""
     from secant._inference import finite, montecarlo  # noqa: PLC0415  (not for `import secant`)
 
-    table = _table(ties, source)
+    if isinstance(table, _grains.Grains):  # too many distinct scores to look at each
+        r, mad = map(_certified, finite.of_grains(table, fast=fast))
+        return r, mad
     score, n, n1, ends = table
-
+    trusted = limit_is_trusted(totals)
     # Where the limit is not to be trusted certainty is worth some patience.
     budget = finite.BUDGET * (1 if trusted else _PATIENCE)
 
@@ -229,20 +263,20 @@ def _finite_sample(
     instead: tuple[PValue, ...] = ()
     if not (can_r and can_mad):
         if trusted:
-            instead = _large_sample(ties, totals, found, source)
+            instead = _large_sample(blocks, totals, found, source)
         else:
             drawing = montecarlo.draw_ties(*table, rng=rng, draws=FEWEST_DRAWS, enough=ENOUGH)
             instead = tuple(map(_drawn, drawing))
     compute = finite.exact_mad if method == "exact" else finite.certified_mad
     r = _certified(finite.certified_r(*table, fast=fast)) if can_r else instead[0]
     if can_r and method == "auto":
-        r = _one_number(ties, table, r, found.ecce_r / totals.sigma, trusted=trusted)
+        r = _one_number(blocks, table, r, found.ecce_r / totals.sigma, trusted=trusted)
     mad = _certified(compute(*table, fast=fast)) if can_mad else instead[1]
     return r, mad
 
 
 def _one_number(
-    ties: Blocks, table: Any, certified: PValue, normalized: float, *, trusted: bool
+    blocks: Blocks, table: _Table, certified: PValue, normalized: float, *, trusted: bool
 ) -> PValue:
     """Return ECCE-R's P-value between certified limits: the upper one if they are close.
 
@@ -254,11 +288,11 @@ def _one_number(
     if certified.bracket is None or not finite.too_wide(*certified.bracket):
         return certified
     low, high = certified.bracket
-    coins = min(int(ties.n.sum()), montecarlo.FEW * len(table[0]))
+    coins = min(int(table[1].sum()), montecarlo.FEW * len(table[0]))
     if high < _UNDECIDED:
         return certified
-    if trusted and expected.steps_are_small(ties):
-        pvalue, method = 1.0 - expected.chance_of_less(ties, normalized), "asymptotic"
+    if trusted and expected.steps_are_small(blocks):
+        pvalue, method = 1.0 - expected.chance_of_less(blocks, normalized), "asymptotic"
     elif coins * FEWEST_DRAWS <= _MOST_COINS:
         draws = min(DRAWS, max(FEWEST_DRAWS, _FEW_COINS // coins))
         rng = same_every_time(None)
@@ -347,7 +381,7 @@ def _narrow(n: NumberArray, score: FloatArray, totals: Totals) -> Jumps:
 
     random = (score > 0.0) & (score < 1.0)
     n, score = n[random], score[random]
-    variance = totals.variance * totals.n / totals.ww
+    variance = _variance(totals)
     narrower = float((n * score * (1.0 - score)).sum()) - variance
     # Where cells are so narrow that rounding shows, nothing is taken off for it.
     return Jumps(n, score, narrower=max(narrower - 1e-12 * variance, 0.0))

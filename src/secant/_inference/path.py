@@ -9,10 +9,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from secant._inference.chains import Mixture
+
 if TYPE_CHECKING:
     from secant._base.types import BoolArray, FloatArray, IntArray
+    from secant._blocks.grains import Grains
 
-__all__ = ["Path", "compensated_sum", "observe", "pooled", "thresholds"]
+__all__ = ["Path", "compensated_sum", "observe", "observe_grains", "pooled", "thresholds"]
+
+# How much the law of a pool may lose, relative to it, when its grains are taken together.
+_LOOSE = 1e-4
 
 
 @dataclass(frozen=True)
@@ -34,6 +40,8 @@ class Path:
         its place in the order.
     drift
         By how much X can differ inside a pool from what it is at its ends.
+    mixture
+        Where ties stand for rows of several scores: what is known of these.
     """
 
     score: FloatArray
@@ -43,9 +51,17 @@ class Path:
     variance: float
     ends: IntArray
     drift: float = 0.0
+    mixture: Mixture | None = None
 
     def __len__(self) -> int:
         return int(self.ends.shape[0])
+
+    @cached_property
+    def rare(self) -> FloatArray:
+        """The successes that are expected of each tie, or failures where these are rarer."""
+        each = np.minimum(self.score, 1.0 - self.score)
+        expected: FloatArray = self.size * (each if self.mixture is None else self.mixture.mean)
+        return expected
 
     @cached_property
     def after(self) -> FloatArray:
@@ -132,6 +148,25 @@ def observe(
     return path, deviation, span
 
 
+def observe_grains(grains: Grains) -> tuple[Path, float, float]:
+    """Return what :func:`observe` does, of ties that are pooled already."""
+    deviation, span = thresholds(grains.highest, grains.lowest, grains.expected)
+    chances = (np.minimum(end, 1.0 - end) for end in (grains.low, grains.high))
+    one, other = chances
+    mixture = Mixture(grains.rare, np.minimum(one, other), np.maximum(one, other))
+    path = Path(
+        score=np.where(grains.low < 0.5, grains.rare, 1.0 - grains.rare),
+        size=grains.n,
+        reached=grains.reached,
+        trials=np.cumsum(grains.n),
+        variance=float((grains.n * grains.rare * (1.0 - grains.rare)).sum()),
+        ends=np.arange(len(grains.n)),
+        mixture=mixture,
+    )
+    mixed = mixture.largest > mixture.least
+    return replace(path, drift=_with_room(path.rare[mixed])), deviation, span
+
+
 def thresholds(highest: float, lowest: float, expected: float) -> tuple[float, float]:
     """Return what max|X| and max X - min X must reach to be as extreme as here.
 
@@ -163,16 +198,60 @@ def pooled(path: Path, drift: float) -> Path:
     """Pool neighbouring steps of which at most ``drift`` successes or failures are expected."""
     starts = np.concatenate([[0], path.ends[:-1] + 1])
     low = path.score < 0.5
-    rare = np.add.reduceat(path.size * np.minimum(path.score, 1.0 - path.score), starts)
+    rare = np.add.reduceat(path.rare, starts)
     # A step with scores on both sides of 1/2 is pooled with no other.
     mixed = np.logical_and.reduceat(low, starts) != np.logical_or.reduceat(low, starts)
     poolable = (rare <= 0.5 * drift) & ~mixed
-    # The steps of a pool have running sums in the same half of a drift, so add up to less than one.
-    half = np.floor(np.cumsum(np.where(poolable, rare, 0.0)) / (0.5 * drift))
-    same = poolable[1:] & poolable[:-1] & (half[1:] == half[:-1])
+    # The steps of a pool have running sums in the same part, and the first may begin before it.
+    part = drift - float(rare[poolable].max(initial=0.0))
+    number = np.floor(np.cumsum(np.where(poolable, rare, 0.0)) / part)
+    same = poolable[1:] & poolable[:-1] & (number[1:] == number[:-1])
     same &= low[starts[1:]] == low[starts[:-1]]
     last = np.append(np.flatnonzero(~same), len(rare) - 1)
-    several = np.diff(last, prepend=-1) > 1
+    ends = path.ends[last]
+    drifts = np.diff(last, prepend=-1) > 1
+    if path.mixture is not None:
+        drifts |= (path.mixture.largest > path.mixture.least)[ends]
     expected = np.add.reduceat(rare, np.concatenate([[0], last[:-1] + 1]))
-    largest = float(expected[several].max(initial=0.0))
-    return replace(path, ends=path.ends[last], drift=largest * (1.0 + 1e-12))
+    fewer = replace(path, ends=ends, drift=_with_room(expected[drifts]))
+    return fewer if path.mixture is None else _as_mixtures(fewer, path.mixture)
+
+
+def _as_mixtures(path: Path, mixture: Mixture) -> Path:
+    """Make one mixture of a pool of them, where next to nothing is lost by that."""
+    starts = np.concatenate([[0], path.ends[:-1] + 1])
+    n = np.add.reduceat(path.size, starts)
+    together = Mixture(
+        np.add.reduceat(path.rare, starts) / n,
+        np.minimum.reduceat(mixture.least, starts),
+        np.maximum.reduceat(mixture.largest, starts),
+    )
+    # About what two rare outcomes in one pool would be off by.
+    loose = together.largest > (1.0 + _LOOSE * n) * together.mean
+    first = np.repeat(loose, np.diff(path.ends, prepend=-1))
+    first[starts] = True
+    starts = np.flatnonzero(first)
+    last = np.append(starts[1:], len(first)) - 1
+    pool = (np.cumsum(first) - 1)[path.ends]
+    alone = starts == last
+    size = np.add.reduceat(path.size, starts)
+    rare = np.add.reduceat(path.rare, starts) / size
+    rare = np.where(alone, mixture.mean[starts], rare)
+    return replace(
+        path,
+        score=np.where(path.score[starts] < 0.5, rare, 1.0 - rare),
+        size=size,
+        reached=path.reached[last],
+        trials=path.trials[last],
+        ends=pool,
+        mixture=Mixture(
+            rare,
+            np.minimum.reduceat(mixture.least, starts),
+            np.maximum.reduceat(mixture.largest, starts),
+        ),
+    )
+
+
+def _with_room(expected: FloatArray) -> float:
+    """Return the largest of some sums, and a little more than rounding can have taken off."""
+    return float(expected.max(initial=0.0)) * (1.0 + 1e-9)

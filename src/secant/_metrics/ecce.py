@@ -21,6 +21,7 @@ __all__ = [
     "GUARD",
     "METRICS",
     "Extremes",
+    "Heights",
     "Metric",
     "could_hold_an_extreme",
     "extremes",
@@ -45,17 +46,11 @@ METRICS = (Metric("ECCE-R", "ecce_r", null.range), Metric("ECCE-MAD", "ecce_mad"
 
 
 @dataclass(frozen=True, slots=True)
-class Extremes:
-    """The largest and the smallest cumulative difference and where they are attained.
-
-    ``argmax`` and ``argmin`` count the blocks that lie before the extreme; 0 is the origin,
-    where the difference is 0.
-    """
+class Heights:
+    """The largest and the smallest cumulative difference."""
 
     maximum: float
     minimum: float
-    argmax: int
-    argmin: int
 
     @property
     def ecce_r(self) -> float:
@@ -66,6 +61,18 @@ class Extremes:
     def ecce_mad(self) -> float:
         """Largest absolute cumulative difference."""
         return max(self.maximum, -self.minimum)
+
+
+@dataclass(frozen=True, slots=True)
+class Extremes(Heights):
+    """Extremes, and where they are attained.
+
+    ``argmax`` and ``argmin`` count the blocks that lie before the extreme; 0 is the origin,
+    where the difference is 0.
+    """
+
+    argmax: int
+    argmin: int
 
 
 def path(blocks: Blocks, weight: float) -> FloatArray:

@@ -64,7 +64,6 @@ def open_source(
     if _is_files(data):
         from secant.sources.files.source import open_files  # noqa: PLC0415  (pyarrow is an extra)
 
-        _refuse_order(columns)
         return staying(open_files(data, columns), data)
     table = _table(data)
     if _is_lazy(table):
@@ -125,7 +124,6 @@ def open_groups(
     if _is_files(data):
         from secant.sources.files.source import open_file_groups  # noqa: PLC0415  (as above)
 
-        _refuse_order(columns)
         return staying(open_file_groups(data, columns), data)
     table = _table(data)
     if _is_lazy(table):

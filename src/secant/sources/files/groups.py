@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
     from secant._base.types import FloatArray, IntArray
     from secant._blocks.cluster_sums import ClusterSums
+    from secant._blocks.grains import Grains, Ties
     from secant._blocks.table import Blocks, Totals
     from secant._input.observations import Chunk
     from secant.sources.files.predictions import Predictions
@@ -102,6 +103,23 @@ class FileGroups:
                     _feed(takers, chunk, groups)
             finer |= {number: takers[self._with_weight[number]].blocks() for number in numbers}
         return finer
+
+    def grinds(self, number: int) -> bool:
+        """Tell whether the ties of a group can be had pooled into grains."""
+        return number < len(self.keys)
+
+    def grains(self, sizes: Mapping[int, float]) -> dict[int, Ties | Grains]:
+        """Return the grains of the groups numbered, from one walk."""
+        # All groups together keep in memory what one would; the rest waits on disk.
+        run = max(RUN // len(sizes), row_source.SORT_UP_TO)
+        takers = {
+            int(self._with_weight[number]): self.source(number).grinding(size, run)
+            for number, size in sizes.items()
+        }
+        with closing(self.chunks(self.walk(takers), takers)) as chunks:
+            for chunk, groups in chunks:
+                _feed(takers, chunk, groups)
+        return {number: takers[int(self._with_weight[number])].grains() for number in sizes}
 
     def source(self, number: int) -> RowSource:
         """Return one group by itself, for questions asked later."""
