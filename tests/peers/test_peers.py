@@ -1,6 +1,6 @@
 """Other libraries on the same predictions: where they agree with secant, and where they are wrong.
 
-`make test-peers` runs these in an environment of their own; elsewhere a library that is not there is
+`make test-peers` runs these in an environment of their own; elsewhere a library that is missing is
 skipped. What is wrong today is pinned too: when such a test fails, a peer was mended, and the pages
 that say otherwise (docs/alternatives.md, docs/studies.md) have to follow.
 """
