@@ -20,7 +20,7 @@ PIP_FLAGS := -qq --disable-pip-version-check --no-input
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test test-oldest test-oldest-extras test-cuda test-peers coverage mutants fuzz lint format hooks docs bench bench-peers alternatives build smoke release clean
+.PHONY: help demo test test-oldest test-oldest-extras test-cuda test-peers coverage mutants fuzz lint format hooks docs bench bench-check bench-peers alternatives build smoke release clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' Makefile | expand -t 22
@@ -82,6 +82,9 @@ bench: $(VENV)/.bench ## measure speed and memory as ratios within one process
 
 alternatives: $(PEERS)/.bench ## what other libraries answer to the same predictions, and to faulty ones
 	$(PEERS)/bin/python benchmarks/alternatives.py
+
+bench-check: $(VENV)/.bench ## say what became slower than 1.3 times the last release (ARGS=--keep adds a line instead)
+	$(VENV)/bin/python benchmarks/run.py --sizes $(if $(ARGS),$(ARGS),--check)
 
 bench-peers: $(PEERS)/.bench ## the same against MCGrad, MAPIE, torchmetrics and relplot too
 	$(PEERS)/bin/python benchmarks/run.py $(ARGS)

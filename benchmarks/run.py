@@ -3,6 +3,9 @@
     python benchmarks/run.py             # everything, about five minutes; needs 4 GB of memory
     python benchmarks/run.py --quick     # without the growth from 1e7 to 1e8 rows
     python benchmarks/run.py --write     # also keep the tables in docs/benchmarks.md
+    python benchmarks/run.py --sizes     # only calls of a thousand to ten million rows, a minute
+    python benchmarks/run.py --sizes --keep    # also add their ratios to benchmarks/history.json
+    python benchmarks/run.py --sizes --check   # say what became slower than 1.3 times the last
 
 Every time is the best of several runs; every claim is a ratio to a reference timed right beside it.
 """
@@ -11,6 +14,7 @@ from __future__ import annotations
 
 import argparse
 import gc
+import json
 import platform
 import subprocess
 import sys
@@ -18,19 +22,22 @@ import time
 import tracemalloc
 from dataclasses import dataclass
 from functools import partial
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from peers import argsort_cumsum, installed
 
 import secant
+from peers import argsort_cumsum, installed, packed_sort
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 N = 10_000_000
 DOCUMENT = Path(__file__).parents[1] / "docs" / "benchmarks.md"
+HISTORY = Path(__file__).parent / "history.json"
+SLOWER = 1.3
 
 
 @dataclass(frozen=True)
@@ -43,6 +50,8 @@ class Row:
     required: float | None = None
     ours_memory: float | None = None
     reference_memory: float | None = None
+    argsort: float | None = None
+    reading: float | None = None
 
     @property
     def ratio(self) -> float:
@@ -57,6 +66,8 @@ class Row:
             _ratio(self.ratio),
             "" if self.required is None else _ratio(self.required),
             met,
+            "" if self.argsort is None else _ratio(self.ours / self.argsort),
+            "" if self.reading is None else f"{self.ours / self.reading:.0f}",
             _megabytes(self.ours_memory),
             _megabytes(self.reference_memory),
         ]
@@ -71,6 +82,12 @@ def best(function: Callable[[], Any], repetitions: int) -> float:
         function()
         times.append(time.perf_counter() - start)
     return min(times)
+
+
+def _once(function: Callable[[], Any]) -> float:
+    start = time.perf_counter()
+    function()
+    return time.perf_counter() - start
 
 
 def peak_memory(function: Callable[[], Any]) -> float:
@@ -96,13 +113,17 @@ def compare(work: str, data: tuple[Any, ...], required: float | None) -> Row:
         np.testing.assert_allclose(
             (result.ecce_r.value, result.ecce_mad.value), expected, rtol=0, atol=1e-12
         )
+    # Weights cannot be packed into what is sorted.
+    reference = packed_sort if len(data) == 2 else argsort_cumsum
     return Row(
         work,
         best(lambda: assess(*data), 7),
-        best(lambda: argsort_cumsum(*data), 3),
+        best(lambda: reference(*data), 3),
         required,
         peak_memory(lambda: assess(*data)),
-        peak_memory(lambda: argsort_cumsum(*data)),
+        peak_memory(lambda: reference(*data)),
+        best(lambda: argsort_cumsum(*data), 2),
+        best(data[1].sum, 7),
     )
 
 
@@ -112,10 +133,10 @@ def datasets(rng: np.random.Generator) -> Iterator[tuple[str, tuple[Any, ...], f
     def with_outcomes(p: Any, *more: Any) -> tuple[Any, ...]:
         return ((rng.random(N) < p).astype(np.int64), p, *more)
 
-    yield "uniform scores", with_outcomes(rng.random(N)), 1 / 20
-    yield "confident, Beta(5, .3)", with_outcomes(rng.beta(5, 0.3, N)), 1 / 12
-    yield "skewed, Beta(.05, 5)", with_outcomes(rng.beta(0.05, 5, N)), 1 / 12
-    yield "rare events, Beta(1, 200)", with_outcomes(rng.beta(1, 200, N)), 1 / 8
+    yield "uniform scores", with_outcomes(rng.random(N)), 1 / 5
+    yield "confident, Beta(5, .3)", with_outcomes(rng.beta(5, 0.3, N)), 1 / 5
+    yield "skewed, Beta(.05, 5)", with_outcomes(rng.beta(0.05, 5, N)), 1 / 5
+    yield "rare events, Beta(1, 200)", with_outcomes(rng.beta(1, 200, N)), 1 / 5
     yield "lognormal weights", with_outcomes(rng.random(N), rng.lognormal(0, 1, N)), 1 / 8
     yield "ties, a grid of .01", with_outcomes(rng.integers(0, 101, N) / 100), 1 / 3
     yield "ties, ten values", with_outcomes((rng.integers(0, 10, N) + 0.5) / 10), 1 / 3
@@ -131,6 +152,62 @@ def _half_tied(rng: np.random.Generator) -> Any:
 
 def _clusters(rng: np.random.Generator) -> Any:
     return np.where(rng.random(N) < 0.5, 0.2, 0.7) + 1e-9 * rng.random(N)
+
+
+def sizes(rng: np.random.Generator) -> Iterator[Row]:
+    """One metric of calls of every size, against a good sort; alternately, for machines in use."""
+    for n in (1_000, 10_000, 100_000, 1_000_000, N):
+        for name, p in (("uniform", rng.random(n)), ("rare", rng.beta(1, 200, n))):
+            y = (rng.random(n) < p).astype(np.int64)
+            functions = (
+                partial(secant.ecce_r, y, p),
+                partial(packed_sort, y, p),
+                partial(argsort_cumsum, y, p),
+                p.sum,
+            )
+            times = [float("inf")] * len(functions)
+            for _ in range(max(5, min(200, 2_000_000 // n))):
+                times = [min(a, _once(f)) for a, f in zip(times, functions, strict=True)]
+            work = f"ecce_r, n = {n:,}, {name} scores"
+            yield Row(work, times[0], times[1], argsort=times[2], reading=times[3])
+
+
+def warm_up() -> str:
+    """Have compiled passes loaded, where numba is installed; say what is measured."""
+    if find_spec("numba") is None:
+        return "numpy alone"
+    import numba  # noqa: F401  (what is imported is used from the first call on)
+
+    rng = np.random.default_rng(0)
+    p = rng.random(1 << 21)
+    y = (rng.random(p.shape[0]) < p).astype(np.int64)
+    for _ in range(18):  # as many rows as are seen before anything is compiled
+        secant.ecce_r(y, p)
+    return "the extra fast"
+
+
+def record(rows: list[Row], measured: str) -> dict[str, Any]:
+    """Return what history keeps of a run: ratios alone, which other machines share roughly."""
+    ratios = {row.work: float(f"{row.ratio:.3g}") for row in rows}
+    return {"version": secant.__version__, "with": measured, "ratios": ratios}
+
+
+def add_to_history(line: dict[str, Any]) -> None:
+    lines = json.loads(HISTORY.read_text()) if HISTORY.exists() else []
+    HISTORY.write_text("[\n" + ",\n".join(json.dumps(each) for each in [*lines, line]) + "\n]\n")
+
+
+def slower(line: dict[str, Any]) -> list[str]:
+    """Say what takes more than 1.3 times what the last line of the same kind says."""
+    lines = json.loads(HISTORY.read_text()) if HISTORY.exists() else []
+    before = next((each for each in reversed(lines) if each["with"] == line["with"]), None)
+    if before is None:
+        return []
+    return [
+        f"{work}: {_ratio(now)} of a sort, was {_ratio(before['ratios'][work])}"
+        for work, now in line["ratios"].items()
+        if now > SLOWER * before["ratios"].get(work, now)
+    ]
 
 
 def small_call(rng: np.random.Generator) -> Row:
@@ -206,7 +283,8 @@ def peer_rows(rng: np.random.Generator) -> Iterator[Row]:
 
 
 def table(rows: list[Row]) -> str:
-    head = ["work", "secant", "reference", "ratio", "target", "met", "secant +MB", "reference +MB"]
+    head = ["work", "secant", "reference", "ratio", "target", "met"]
+    head += ["of argsort", "of p.sum()", "secant +MB", "reference +MB"]
     lines = [head, ["---"] * len(head), *(row.cells() for row in rows)]
     return "\n".join("| " + " | ".join(line) + " |" for line in lines)
 
@@ -227,10 +305,24 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="leave out 1e8 rows")
     parser.add_argument("--write", action="store_true", help="keep them in docs/benchmarks.md")
+    parser.add_argument("--sizes", action="store_true", help="only calls of several sizes")
+    parser.add_argument("--keep", action="store_true", help="add their ratios to history.json")
+    parser.add_argument("--check", action="store_true", help="fail if something became slower")
     options = parser.parse_args()
     rng = np.random.default_rng(0)
-
+    measured = warm_up()
     rows = []
+    for row in sizes(rng):
+        rows.append(row)
+        print(" ".join(row.cells()), flush=True)
+    line = record(rows, measured)
+    if options.check and (worse := slower(line)):
+        sys.exit("slower than at the last release:\n" + "\n".join(worse))
+    if options.keep:
+        add_to_history(line)
+    if options.sizes:
+        return
+
     for work, data, required in datasets(rng):
         rows.append(compare(f"n = 1e7: {work}", data, required))
         print(" ".join(rows[-1].cells()), flush=True)
@@ -243,16 +335,21 @@ def main() -> None:
     text = f"{table(rows)}\n\n{table(peers)}\n" if peers else f"{table(rows)}\n"
     print(text)
     if options.write:
-        keep(text)
+        keep(text, measured)
 
 
-def keep(text: str) -> None:
+def keep(text: str, measured: str) -> None:
     """Put the tables between the marks in the document, whose prose stays."""
     begin, end = "<!-- tables -->\n", "<!-- end of tables -->"
     before, _, rest = DOCUMENT.read_text().partition(begin)
     after = rest.partition(end)[2]
-    machine = f"Python {platform.python_version()}, numpy {np.__version__}.\n\n"
-    DOCUMENT.write_text(f"{before}{begin}{machine}{text}{end}{after}")
+    about = (
+        "Except where a row names another, the reference is a good sort: `numpy.sort` of integers "
+        "that carry score and\noutcome, `cumsum`, maximum and minimum, without any check of the "
+        "input; with weights, and in the column of that\nname, `argsort`, gather, `cumsum`.\n\n"
+    )
+    machine = f"Python {platform.python_version()}, numpy {np.__version__}, {measured}.\n\n"
+    DOCUMENT.write_text(f"{before}{begin}{about}{machine}{text}{end}{after}")
 
 
 if __name__ == "__main__":
