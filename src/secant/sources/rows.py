@@ -154,7 +154,7 @@ class RowSource:
         rows = self._all_rows()
         shuffle = rng.permutation(rows.scores.shape[0])
         order = shuffle[np.argsort(rows.scores[shuffle], kind="stable")]
-        blocks = self._collapse(rows, order=order)
+        blocks = self._collapse(rows, moments=True, order=order)
         return blocks, self._totals(rows, blocks)
 
     def refine(self, blocks: Blocks) -> Blocks:
