@@ -82,9 +82,10 @@ def calibrations(
     tables = resolve_all([blocks for blocks, _ in looks], matters, groups.refine)
     if short and method != "auto":
         raise _too_many_rows(method)
-    fast = None
+    fast, listed = None, {}
     if len(tables) > 1:
         fast = _worth_compiling(tables, totals, method)
+        listed = choose.of_few(tables, totals, method)
     rngs = [None] * len(tables) if rng is None else rng.spawn(len(tables))
     flips = _flipped(groups, tables, totals, confidence_level, rngs) if clustered else {}
 
@@ -99,6 +100,7 @@ def calibrations(
             fast=fast,
             short=number in short,
             flips=flips.get(number),
+            listed=listed.get(number),
         )
 
     return [one(0)] if len(tables) == 1 else list(_in_turn(one, len(tables)))
@@ -169,11 +171,13 @@ def calibrate(
     fast: bool | None = None,
     short: bool = False,
     flips: Flips | None = None,
+    listed: tuple[choose.PValue, choose.PValue] | None = None,
 ) -> Calibration:
     """Put together the result for observations whose blocks are resolved as far as needed.
 
     ``short`` says that there is no more to be had than these blocks, whatever was asked for, and
-    ``flips`` what the signs of clusters have shown.
+    ``flips`` what the signs of clusters have shown; ``listed`` are P-values found for many groups
+    at once.
     """
     blocks, found = extremes(blocks, totals.weight)
     doubt = by_outcome(blocks, totals)
@@ -185,6 +189,7 @@ def calibrate(
         "rng": rng,
         "fast": fast,
         "short": short,
+        "listed": listed,
     }
     pvalues = clusters.pvalues(
         flips, totals, lambda: choose.pvalues(blocks, totals, found, **asked)

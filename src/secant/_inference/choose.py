@@ -14,11 +14,13 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import numpy as np
 
 from secant._inference.draws import DRAWS, ENOUGH, FEWEST_DRAWS, by_draws, same_every_time
+from secant._inference.enumeration import MOST, log10_pvalues
 from secant._metrics.ecce import METRICS
 from secant.errors import Argument, InputError
 
 if TYPE_CHECKING:
-    from secant import null
+    from collections.abc import Sequence
+
     from secant._base.types import BoolArray
     from secant._blocks.looking import Source
     from secant._blocks.table import Blocks, Totals
@@ -28,7 +30,16 @@ if TYPE_CHECKING:
     from secant._input.options import Method
     from secant._metrics.ecce import Extremes, Metric
 
-__all__ = ["PValue", "asks_for_more", "limit_is_trusted", "needed", "needs_rows", "pvalues", "work"]
+__all__ = [
+    "PValue",
+    "asks_for_more",
+    "limit_is_trusted",
+    "needed",
+    "needs_rows",
+    "of_few",
+    "pvalues",
+    "work",
+]
 
 # rho3 up to which the Brownian limit is good wherever the finite-sample methods are too slow; with
 # equal weights that is a variance of 400.
@@ -93,12 +104,14 @@ def pvalues(
     rng: np.random.Generator | None,
     fast: bool | None = None,
     short: bool = False,
+    listed: tuple[PValue, PValue] | None = None,
 ) -> tuple[PValue, PValue]:
     """Return the P-values of ECCE-R and ECCE-MAD.
 
     The blocks are those that :func:`needed` marks no more, or ``short`` says that ``"auto"`` must
     do with them as they are. ``fast`` says whether compiled code is worth its compilation, which
-    many small calls together may be.
+    many small calls together may be; ``listed`` is what :func:`of_few` found, asked for many tables
+    at once.
 
     Raises
     ------
@@ -110,8 +123,11 @@ def pvalues(
         certain = PValue(-math.inf if found.ecce_r > 0 else 0.0, how, None)
         return certain, certain
     if method == "asymptotic":
-        r, mad = (_brownian(getattr(found, m.attribute), m.law, totals) for m in METRICS)
-        return r, mad
+        return _brownian(found, totals)
+    if listed is None and not short:
+        listed = of_few([blocks], [totals], method).get(0)
+    if listed is not None:
+        return listed
     equal, trusted = totals.equal_weights, limit_is_trusted(totals)
     if method == "exact" and not equal:
         raise InputError(
@@ -119,23 +135,41 @@ def pvalues(
             " knows no weights that differ from row to row; use ",
             Argument("method", "monte-carlo"),
         )
-    rng = same_every_time(rng)
-    if short or (not equal and not needs_rows(totals, method)):
+    large = equal and _beyond_any_budget(totals, method) and len(blocks) > _MANY_SCORES
+    if large or short or (not equal and not needs_rows(totals, method)):
         return _large_sample(blocks, totals, found)
+    rng = same_every_time(rng)
     if method == "monte-carlo" or not equal:
         draws = DRAWS
         if method == "auto":
             draws = int(min(DRAWS, max(FEWEST_DRAWS, _COINS // totals.n)))
         return _monte_carlo(blocks, totals, source, rng, draws)
-    if _beyond_any_budget(totals, method) and len(blocks) > _MANY_SCORES:
-        return _large_sample(blocks, totals, found)
     return _finite_sample(blocks, totals, found, method, rng, trusted=trusted, fast=fast)
+
+
+def of_few(
+    tables: Sequence[Blocks], totals: Sequence[Totals], method: Method
+) -> dict[int, tuple[PValue, PValue]]:
+    """Return the exact P-values of tables with few observations, by their numbers."""
+    if method not in {"auto", "exact"}:
+        return {}
+    few = [
+        i
+        for i, each in enumerate(totals)
+        if each.n <= MOST and each.equal_weights and not tables[i].open.any()
+    ]
+    found = log10_pvalues([(tables[i].low, tables[i].n, tables[i].n1) for i in few])
+    return {
+        i: (PValue(logs[0], "exact", None), PValue(logs[1], "exact", None))
+        for i, logs in zip(few, found, strict=True)
+        if logs is not None
+    }
 
 
 def work(blocks: Blocks, totals: Totals, method: Method) -> int:
     """Return the operations that finite-sample P-values take, 0 where none are computed."""
     finite = method in {"auto", "exact"} and totals.sigma > 0 and totals.equal_weights
-    if not finite or blocks.open.any():
+    if not finite or totals.n <= MOST or blocks.open.any():
         return 0
     from secant._inference.finite import operations  # noqa: PLC0415  (as in _finite_sample)
 
@@ -238,8 +272,11 @@ def limit_is_trusted(totals: Totals) -> bool:
     return totals.rho3 <= _MOST_RHO3 * (1 + 1e-12)
 
 
-def _brownian(value: float, law: null.BrownianLaw, totals: Totals) -> PValue:
-    return PValue(law.logsf(value / totals.sigma) / math.log(10), "asymptotic", None)
+def _brownian(found: Extremes, totals: Totals) -> tuple[PValue, PValue]:
+    """Return the P-values of the limit of many observations as it is."""
+    logs = (law.logsf(getattr(found, name) / totals.sigma) for _, name, law in METRICS)
+    r, mad = (PValue(log / math.log(10), "asymptotic", None) for log in logs)
+    return r, mad
 
 
 def _large_sample(blocks: Blocks, totals: Totals, found: Extremes) -> tuple[PValue, PValue]:
@@ -251,8 +288,7 @@ def _large_sample(blocks: Blocks, totals: Totals, found: Extremes) -> tuple[PVal
         steps = _jumps(blocks, totals)
         unit = totals.weight / totals.n
     elif totals.third is None or not totals.steps:
-        r, mad = (_brownian(getattr(found, m.attribute), m.law, totals) for m in METRICS)
-        return r, mad
+        return _brownian(found, totals)
     else:
         unit = math.sqrt(totals.variance)  # so that powers of it neither overflow nor vanish
         steps = Bounded(1.0, totals.rho3, totals.steps[0] / unit)

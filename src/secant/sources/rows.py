@@ -123,6 +123,17 @@ class RowSource:
         return self._observations.sampling
 
     @property
+    def unweighted(self) -> bool:
+        """Whether rows in memory count once each, whatever their outcome."""
+        seen = self._observations
+        return isinstance(seen, Observations) and seen.weights is None and not seen.outcome_weights
+
+    @property
+    def log_loss(self) -> bool:
+        """Whether the first look sums the log loss."""
+        return self._log_loss
+
+    @property
     def forbidden(self) -> Forbidden:
         """The rows whose score rules out what happened."""
         return self._observations.refused

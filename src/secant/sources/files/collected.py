@@ -9,6 +9,7 @@ import numpy as np
 from secant._input.observations import Observations
 from secant.errors import SecantError
 from secant.sources.rows import RowSource
+from secant.sources.small import blocks_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -72,12 +73,10 @@ class Collected:
 
     def blocks(self) -> dict[int, tuple[Blocks, Totals]]:
         """Return ties and sums of every group that has rows."""
-        found = {}
-        for group in self._groups.tolist():
-            rows = slice(self._start[group], self._next[group])
-            if rows.start < rows.stop:
-                found[group] = RowSource(self._observations(rows), log_loss=True).blocks()
-        return found
+        found = self._groups[self._next[self._groups] > self._start[self._groups]].tolist()
+        pieces = (slice(self._start[group], self._next[group]) for group in found)
+        sources = [RowSource(self._observations(rows), log_loss=True) for rows in pieces]
+        return dict(zip(found, blocks_of(sources), strict=True))
 
     def _observations(self, rows: slice) -> Observations:
         scores = self._scores[rows]
