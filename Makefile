@@ -13,7 +13,7 @@ PIP_FLAGS := -qq --disable-pip-version-check --no-input
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test test-oldest test-cuda fuzz lint format hooks bench bench-peers clean
+.PHONY: help demo test test-oldest test-cuda fuzz lint format hooks bench bench-check bench-peers clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' Makefile | expand -t 22
@@ -54,6 +54,9 @@ fuzz: $(VENV)/.test ## damage files and forge states until interrupted; what is 
 
 bench: $(VENV)/.bench ## measure speed and memory as ratios within one process
 	$(VENV)/bin/python benchmarks/run.py $(ARGS)
+
+bench-check: $(VENV)/.bench ## say what became 1.3 times slower than the last line of benchmarks/history.json
+	$(VENV)/bin/python benchmarks/run.py --quick --check $(ARGS)
 
 bench-peers: $(PEERS)/.bench ## the same against MCGrad, MAPIE, torchmetrics and relplot too
 	$(PEERS)/bin/python benchmarks/run.py $(ARGS)
