@@ -141,13 +141,16 @@ class RowSource:
     def blocks(self, *, moments: bool = False) -> tuple[Blocks, Totals]:
         """Return blocks that hold every observation, and the sums over all of them."""
         if self._observations.rows <= SORT_UP_TO:
-            rows = self._all_rows()
-            blocks = self._collapse(rows, moments=True)
-            return blocks, self._totals(rows, blocks)
+            return self.ties(self._all_rows())
         sums = self.cell_sums(moments=moments)
         self._feed(sums)
         blocks = sums.blocks()
         return blocks, sums.totals(blocks)
+
+    def ties(self, rows: Chunk) -> tuple[Blocks, Totals]:
+        """Return a block for each distinct score of all rows, and the sums over them."""
+        blocks = self._collapse(rows, moments=True)
+        return blocks, self._totals(rows, blocks)
 
     def cell_sums(self, *, moments: bool = False) -> CellSums:
         """Return empty sums over cells made for these rows."""

@@ -10,12 +10,15 @@ import numpy as np
 
 from secant._base.types import Forbidden
 from secant._base.writing import write_whole
+from secant._blocks.cluster_sums import Adder
 from secant._blocks.refining import pick
-from secant.errors import Argument, SecantError
+from secant.errors import Argument, InputError, SecantError
 from secant.sources import rows as row_source
-from secant.sources.files.clusters import clustered_rows
-from secant.sources.files.formats import BLOCK, arrow, look
+from secant.sources.files.clusters import ClusterWalk, clustered_rows
+from secant.sources.files.first import FirstLook
+from secant.sources.files.formats import arrow, look
 from secant.sources.files.groups import FileGroups
+from secant.sources.files.passes import Clusters, Finer, SideBySide, Taker
 from secant.sources.files.paths import find
 from secant.sources.files.predictions import Predictions
 from secant.sources.files.values import group_codes, usual
@@ -25,11 +28,15 @@ from secant.sources.rows import RowSource
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Callable, Generator, Mapping
+    from collections.abc import Callable, Generator, Mapping, Sequence
 
     from secant._base.types import FloatArray, IntArray
+    from secant._blocks.cluster_sums import ClusterSums
+    from secant._blocks.refining import Refinement
+    from secant._blocks.table import Blocks, Totals
     from secant._input.columns import Columns
     from secant._input.observations import Chunk
+    from secant.sources.files.passes import Adds, Look
 
     # Columns by name, and whether there are no more rows.
     FirstRows = tuple[dict[str, IntArray], bool]
@@ -40,12 +47,10 @@ __all__ = [
     "first_rows",
     "open_file_groups",
     "open_files",
+    "open_side_by_side",
     "read_columns",
     "write_parquet",
 ]
-
-# A gzipped table is about so much smaller than its text.
-_GZIP = 4
 
 
 def open_files(data: Any, columns: Columns) -> RowSource:
@@ -68,7 +73,7 @@ def open_files(data: Any, columns: Columns) -> RowSource:
     return RowSource(FileRows(Predictions(data, columns)))
 
 
-def open_file_groups(data: Any, columns: Columns) -> FileGroups:
+def open_file_groups(data: Any, columns: Columns) -> SideBySide:
     """Return the rows of files in groups.
 
     Parameters
@@ -81,7 +86,41 @@ def open_file_groups(data: Any, columns: Columns) -> FileGroups:
     InputError, MissingExtraError
         As :func:`open_files`.
     """
-    return FileGroups(Predictions(data, columns))
+    return SideBySide([FileGroups(Predictions(data, columns))])
+
+
+def open_side_by_side(
+    data: Any, several: Mapping[str, Columns], *, moments: bool = False
+) -> SideBySide:
+    """Return the rows of files, of each of several columns of scores, and in groups as well.
+
+    All of them are read in the same passes: first, for every column of scores, all rows, then the
+    groups of each, where columns say what to group by.
+
+    Parameters
+    ----------
+    data
+        As in :func:`open_files`.
+    several
+        The columns to read, by what is to be called ``y_prob`` in messages.
+    moments
+        Whether blocks of all rows are to know the noise of each.
+
+    Raises
+    ------
+    InputError, MissingExtraError
+        As :func:`open_files`.
+    """
+    tables = []
+    for name, columns in several.items():
+        called = {"y_prob": name}
+        try:
+            tables.append(Predictions(data, columns, called))
+        except InputError as error:
+            raise error.renamed(called) from error
+    looks: list[Look] = [Whole(table, moments=moments) for table in tables]
+    looks += [FileGroups(table) for table in tables if table.columns.by]
+    return SideBySide(looks)
 
 
 def column_kinds(data: Any) -> dict[str, str]:
@@ -172,7 +211,7 @@ class FileRows:
     def rows(self) -> int:
         """How many rows there are, those of weight zero included."""
         if self._rows is None:
-            self._rows = _estimated_rows(self._table)
+            self._rows = self._table.estimated_rows()
         return self._rows
 
     @property
@@ -208,11 +247,25 @@ class FileRows:
     def chunks(self, size: int) -> Generator[Chunk]:
         """Walk over the rows of positive weight; a chunk is valid until the next one is taken."""
         size = max(1, min(size, row_source.CHUNK))
-        walk = Walk(self._table, self.rows, again=self._seen is not None)
+        walk = self.walk()
         with closing(gathered(walk.chunks(size), size)) as chunks:
             for chunk, _ in chunks:
                 rows = chunk.scores.shape[0]
                 yield from (pick(chunk, slice(i, i + size)) for i in range(0, rows, size))
+        self.walked(walk)
+
+    def walk(self) -> Walk:
+        """Return a walk over all rows, which are checked if they have not been before."""
+        return Walk(self._table, self._rows or 0, again=self._seen is not None)
+
+    def walked(self, walk: Walk) -> None:
+        """Make sure that every walk sees the same rows.
+
+        Raises
+        ------
+        SecantError
+            If there are more of them, or fewer.
+        """
         if self._seen is None:
             self._seen, self._rows = walk, walk.checks.rows
         elif walk.checks.rows != self._seen.checks.rows:
@@ -236,18 +289,86 @@ class FileRows:
         self._table.recheck()
 
 
-def _estimated_rows(table: Predictions) -> int:
-    """Count the rows if they are few; estimate their number from the files' sizes if not."""
-    seen = block = 0
-    names = [table.columns.y_prob]
-    with closing(table.walk(names, BLOCK)) as batches:
-        for batch in batches:
-            block = block or batch.rows
-            seen += batch.rows
-            if seen > row_source.SORT_UP_TO:
-                break
-        else:
-            return seen
-    is_small = table.files[0].path.suffix.lower() == ".gz"
-    text = table.bytes * (_GZIP if is_small else 1)
-    return max(seen, round(text * block / BLOCK))
+class Whole:
+    """All rows of files, as one of several looks at them.
+
+    Parameters
+    ----------
+    table
+        The files.
+    moments
+        Whether blocks are to know the noise of each.
+    """
+
+    keys: Sequence[None] = (None,)
+    by: tuple[str, ...] = ()
+    empty: tuple[Any, ...] = ()
+
+    def __init__(self, table: Predictions, *, moments: bool = False) -> None:
+        self._table, self._moments = table, moments
+        self._rows = FileRows(table)
+        self._source = RowSource(self._rows)
+
+    def first(self) -> Taker:
+        """Return what takes in all rows; then there are :meth:`found`."""
+        self._first = FirstLook(self._source, moments=self._moments)
+        return _Every(self._rows, self._first)
+
+    def found(self) -> list[tuple[Blocks, Totals]]:
+        """Return blocks and sums of all rows."""
+        first = self._first
+        del self._first
+        return [first.found()]
+
+    def refinement(self, wanted: Mapping[int, Blocks]) -> Finer:
+        """Return what cuts blocks finer."""
+        return _FinerRows(self._rows, self._source.refinement(wanted[0]))
+
+    def adders(self, tables: Sequence[Blocks], limit: int) -> Clusters:
+        """Return what adds up rows by cluster and cell."""
+        (blocks,) = tables
+        walk = ClusterWalk(self._table, self._rows.rows, again=True)
+        return _ClusterRows(walk, Adder(blocks, limit, counted=self._rows.counted))
+
+    def source(self, number: int) -> RowSource:  # noqa: ARG002  (there is one)
+        """Return the rows by themselves, for questions asked later."""
+        return self._source
+
+
+class _Every(Taker):
+    """Hands every row to one who adds them up."""
+
+    def __init__(self, rows: FileRows, to: Adds) -> None:
+        super().__init__(rows.walk())
+        self._rows, self._to = rows, to
+
+    def add(self, chunk: Chunk, owner: None) -> None:  # noqa: ARG002  (rows have no groups)
+        self._to.add(chunk)
+
+    def finish(self) -> None:
+        self._rows.walked(self.walk)
+
+
+class _FinerRows(_Every, Finer):
+    """Cuts blocks of all rows finer."""
+
+    def __init__(self, rows: FileRows, finer: Refinement) -> None:
+        super().__init__(rows, finer)
+        self._finer = finer
+
+    def blocks(self) -> dict[int, Blocks]:
+        return {0: self._finer.blocks()}
+
+
+class _ClusterRows(Clusters):
+    """Adds up all rows by cluster and cell."""
+
+    def __init__(self, walk: ClusterWalk, adder: Adder) -> None:
+        super().__init__(walk)
+        self._adder = adder
+
+    def add(self, chunk: Chunk, owner: IntArray) -> None:
+        self._adder.add(chunk, owner[:, 1])
+
+    def sums(self) -> list[ClusterSums]:
+        return [self._adder.sums()]

@@ -1,0 +1,240 @@
+"""One pass over files for all who asked: a batch is read once and handed to each of them.
+
+A *look* is what is to be known of the files: all rows, or the rows of every group, of one column of
+scores. Several looks side by side are answered like the groups of one table, so that whatever is
+asked for takes the passes of one of them.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from contextlib import closing
+from itertools import accumulate
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+
+from secant._blocks.refining import join
+from secant._blocks.sorting import RUN
+from secant.sources import rows as row_source
+from secant.sources.files.walking import side_by_side
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from secant._base.types import IntArray
+    from secant._blocks.cluster_sums import ClusterSums
+    from secant._blocks.looking import Source
+    from secant._blocks.table import Blocks, Totals
+    from secant._input.observations import Chunk
+    from secant.sources.files.walking import Walk
+
+__all__ = ["COLLECT", "Adds", "Clusters", "Finer", "Look", "SideBySide", "Taker", "run", "turns"]
+
+# What one pass may collect, in rows, for all groups together: about 256 MB.
+COLLECT = 1 << 23
+
+
+class Adds(Protocol):
+    """What takes in the rows of one group."""
+
+    def add(self, chunk: Chunk) -> None:
+        """Take in some rows."""
+        ...
+
+
+class Taker(ABC):
+    """Somebody who wants to see all rows once.
+
+    Parameters
+    ----------
+    walk
+        Which columns to read, and how to check them.
+    size
+        Rows to be handed over together, at most; small files and row groups are joined.
+    """
+
+    def __init__(self, walk: Walk, size: int | None = None) -> None:
+        self.walk, self._size = walk, size or row_source.CHUNK
+        self._held: list[tuple[Chunk, IntArray | None]] = []
+        self._count = 0
+
+    @abstractmethod
+    def add(self, chunk: Chunk, owner: Any) -> None:
+        """Take in some rows, and the numbers of their groups where the walk numbers them."""
+
+    def finish(self) -> None:  # noqa: B027  (not everybody minds)
+        """Take note that there are no more."""
+
+    def gather(self, chunk: Chunk, owner: IntArray | None) -> None:
+        """Hold rows back until they are worth to be looked at."""
+        rows = chunk.scores.shape[0]
+        if self._count + rows > self._size:
+            self.flush()
+        self._held.append((chunk, owner))
+        self._count += rows
+
+    def flush(self) -> None:
+        """Take in what was held back."""
+        held, self._held, self._count = self._held, [], 0
+        if held:
+            self.add(join([chunk for chunk, _ in held]), _joined([owner for _, owner in held]))
+
+
+def _joined(owners: list[IntArray | None]) -> IntArray | None:
+    known = [owner for owner in owners if owner is not None]
+    return np.concatenate(known) if known else None
+
+
+def run(takers: Sequence[Taker]) -> None:
+    """Read the files once, for all of the takers."""
+    walks = [taker.walk for taker in takers]
+    with closing(side_by_side(walks, row_source.CHUNK)) as batches:
+        for checked in batches:
+            for taker, (chunk, owner) in zip(takers, checked, strict=True):
+                taker.gather(chunk, owner)
+    for taker in takers:
+        taker.flush()
+        taker.finish()
+
+
+class Look(Protocol):
+    """What is to be known of files: several groups of rows, or one of all of them."""
+
+    @property
+    def keys(self) -> Sequence[Any]: ...  # noqa: D102  (as Groups has them)
+    @property
+    def by(self) -> tuple[str, ...]: ...  # noqa: D102
+    @property
+    def empty(self) -> tuple[Any, ...]: ...  # noqa: D102
+
+    def first(self) -> Taker:
+        """Return what takes in all rows; then there are :meth:`found`."""
+        ...
+
+    def found(self) -> list[tuple[Blocks, Totals]]:
+        """Return blocks and sums of every group."""
+        ...
+
+    def refinement(self, wanted: Mapping[int, Blocks]) -> Finer:
+        """Return what cuts blocks of groups finer."""
+        ...
+
+    def adders(self, tables: Sequence[Blocks], limit: int) -> Clusters:
+        """Return what adds up rows by cluster and cell, for every group."""
+        ...
+
+    def source(self, number: int) -> Source:
+        """Return one group by itself."""
+        ...
+
+
+class Finer(Taker):
+    """Cuts blocks of some groups finer."""
+
+    @abstractmethod
+    def blocks(self) -> dict[int, Blocks]:
+        """Return finer blocks by the number of the group."""
+
+
+class Clusters(Taker):
+    """Adds up rows by cluster and cell."""
+
+    @abstractmethod
+    def sums(self) -> list[ClusterSums]:
+        """Return the sums of every group."""
+
+
+class SideBySide:
+    """Several looks at the same files, as the groups of one table.
+
+    Parameters
+    ----------
+    looks
+        What to look at; ``keys``, ``by`` and ``empty`` are those of all, of the last, of the last.
+    """
+
+    def __init__(self, looks: Sequence[Look]) -> None:
+        self._looks = looks
+        self._starts = [0]
+
+    @property
+    def keys(self) -> list[Any]:
+        """What the groups are called, look by look."""
+        return [key for look in self._looks for key in look.keys]
+
+    @property
+    def by(self) -> tuple[str, ...]:
+        """What the last look groups by."""
+        return self._looks[-1].by
+
+    @property
+    def empty(self) -> tuple[Any, ...]:
+        """The groups of the last look that have no weight."""
+        return self._looks[-1].empty
+
+    @property
+    def families(self) -> list[slice]:
+        """The groups of each look, which are tested together."""
+        stops = self._starts[1:]
+        return [slice(*ends) for ends in zip(self._starts, stops, strict=False)]
+
+    def blocks(self) -> list[tuple[Blocks, Totals]]:
+        """Return blocks and sums of every group, from one pass."""
+        run([look.first() for look in self._looks])
+        found = [look.found() for look in self._looks]
+        self._starts = [0, *accumulate(map(len, found))]
+        return [each for of_look in found for each in of_look]
+
+    def refine(self, wanted: Mapping[int, Blocks]) -> dict[int, Blocks]:
+        """Return finer blocks for the groups numbered, from one pass unless they are too many."""
+        finer: dict[int, Blocks] = {}
+        costs = [min(int(blocks.n.sum()), RUN) for blocks in wanted.values()]
+        for numbers in turns(wanted, costs):
+            takers = {}
+            for look, start, stop in self._shares():
+                share = {i - start: wanted[i] for i in numbers if start <= i < stop}
+                if share:
+                    takers[start] = look.refinement(share)
+            run(list(takers.values()))
+            for start, taker in takers.items():
+                finer |= {start + i: blocks for i, blocks in taker.blocks().items()}
+        return finer
+
+    def source(self, number: int) -> Source:
+        """Return one group by itself, for questions asked later."""
+        look, start, _ = next(share for share in self._shares() if number < share[2])
+        return look.source(number - start)
+
+    def cluster_sums(
+        self, tables: Sequence[Blocks], limit: int | Sequence[int]
+    ) -> list[ClusterSums]:
+        """Return the sums by cluster and cell of every group, from one pass.
+
+        The limit may be another one for every look.
+        """
+        limits = [limit] * len(self._looks) if isinstance(limit, int) else limit
+        takers = [
+            look.adders(tables[start:stop], most)
+            for (look, start, stop), most in zip(self._shares(), limits, strict=True)
+        ]
+        run(takers)
+        return [sums for taker in takers for sums in taker.sums()]
+
+    def _shares(self) -> Iterator[tuple[Look, int, int]]:
+        """Return each look, and where the numbers of its groups begin and end."""
+        return zip(self._looks, self._starts, self._starts[1:], strict=False)
+
+
+def turns(numbers: Iterable[int], costs: list[int]) -> Iterator[list[int]]:
+    """Split groups into lists that cost at most ``COLLECT`` each, or hold one group."""
+    turn: list[int] = []
+    spent = 0
+    for number, cost in zip(numbers, costs, strict=True):
+        if turn and spent + cost > COLLECT:
+            yield turn
+            turn, spent = [], 0
+        turn.append(number)
+        spent += cost
+    if turn:
+        yield turn
