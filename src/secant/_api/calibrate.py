@@ -9,7 +9,7 @@ import numpy as np
 
 from secant import null
 from secant._base.progress import reporting
-from secant._blocks.looking import Clustered, Frugal, resolve_all
+from secant._blocks.looking import Clustered, Families, Frugal, resolve_all
 from secant._blocks.table import merge
 from secant._inference import choose, clusters
 from secant._inference.design import by_outcome
@@ -45,8 +45,12 @@ def calibrations(
     confidence_level: float,
     rng: np.random.Generator | None = None,
     clustered: bool = False,
+    also: Callable[[int, Blocks, Totals], BoolArray] | None = None,
 ) -> list[Calibration]:
     """Assess every group by itself, looking at the data for all of them together.
+
+    ``also`` marks further blocks of a group to look into in the same looks, because somebody will
+    ask for them.
 
     Raises
     ------
@@ -72,6 +76,8 @@ def calibrations(
         for_pvalues |= clusters.needed(blocks) & clustered
         if totals[number].outcome_weights is not None:
             for_extremes |= across_pools(blocks)
+        if also is not None:
+            for_extremes |= also(number, blocks, sums)
         if frugal is not None and for_pvalues.any():
             if not frugal.affords(number, blocks.select(for_pvalues)):
                 short.add(number)
@@ -127,18 +133,24 @@ def _flipped(
     if any(each.outcome_weights is not None for each in totals):
         both = Argument("outcome_weights"), " does not go together with ", Argument("clusters")
         raise InputError(*both, ": what flips of signs would tell of such weights is not known")
-    planned = clusters.plan(len(tables), confidence_level)
-    found = groups.cluster_sums(tables, planned.limit)
+    families = groups.families if isinstance(groups, Families) else [slice(0, len(tables))]
+    plans = [clusters.plan(len(tables[family]), confidence_level) for family in families]
+    if isinstance(groups, Families):
+        found = groups.sums_of_families(tables, [planned.limit for planned in plans])
+    else:
+        found = groups.cluster_sums(tables, plans[0].limit)
     if sum(int(each.n.sum()) for each in found) != sum(each.n for each in totals):
         msg = "the data were changed while they were assessed: assess them again"
         raise SecantError(msg)
-    most = max(np.unique(each.cluster).size for each in found)
-    if most < clusters.FEWEST:
-        raise _too_few_clusters(most, len(tables))
-    return {
-        number: clusters.flip(each, totals[number].weight, planned, rngs[number])
-        for number, each in enumerate(found)
-    }
+    flips = {}
+    for family, planned in zip(families, plans, strict=True):
+        most = max(np.unique(each.cluster).size for each in found[family])
+        if most < clusters.FEWEST:
+            raise _too_few_clusters(most, len(tables[family]))
+        for number in range(family.start, family.stop):
+            weight = totals[number].weight
+            flips[number] = clusters.flip(found[number], weight, planned, rngs[number])
+    return flips
 
 
 def _too_few_clusters(most: int, groups: int) -> InputError:

@@ -11,7 +11,16 @@ if TYPE_CHECKING:
     from secant._blocks.cluster_sums import ClusterSums
     from secant._blocks.table import Blocks, Totals
 
-__all__ = ["Clustered", "Frugal", "Groups", "Refine", "Source", "resolve", "resolve_all"]
+__all__ = [
+    "Clustered",
+    "Families",
+    "Frugal",
+    "Groups",
+    "Refine",
+    "Source",
+    "resolve",
+    "resolve_all",
+]
 
 
 class Source(Protocol):
@@ -107,6 +116,22 @@ class Clustered(Protocol):
         limit
             How many pairs of a cluster and a cell a group may have before its cells are made fewer.
         """
+        ...
+
+
+@runtime_checkable
+class Families(Protocol):
+    """Groups of several kinds side by side; those of one kind are tested together."""
+
+    @property
+    def families(self) -> Sequence[slice]:
+        """The numbers of the groups of each kind, known after the first look."""
+        ...
+
+    def sums_of_families(
+        self, tables: Sequence[Blocks], limits: Sequence[int]
+    ) -> Sequence[ClusterSums]:
+        """Return what :class:`Clustered` does, with a limit for each kind."""
         ...
 
 

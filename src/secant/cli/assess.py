@@ -258,6 +258,7 @@ def _run(ctx: click.Context, options: dict[str, Any]) -> None:
 def _assess(options: dict[str, Any]) -> tuple[Outcome, list[str]]:
     """Call the library for every model; say what it was not told."""
     import secant  # noqa: PLC0415  (not for `secant --help`)
+    from secant._api.together import assess_together  # noqa: PLC0415
     from secant._results.gate import Gate  # noqa: PLC0415
     from secant.sources.files.source import column_kinds  # noqa: PLC0415
 
@@ -300,12 +301,17 @@ def _assess(options: dict[str, Any]) -> tuple[Outcome, list[str]]:
         "confidence_level": _level(options["confidence_level"], gate),
     }
     how = {"data": files, "sample_weight": weight, "clusters": clusters, **settings}
-    groups = {}
-    if by:  # first, because a column that is not there should not be found out after hours
-        settings["adjust"] = adjust = options["adjust"]
-        groups = {
-            name: secant.assess_by(y_true, name, list(by), adjust=adjust, **how) for name in y_prob
-        }
+    if by:
+        settings["adjust"] = how["adjust"] = options["adjust"]
+    together = assess_together(
+        y_true,
+        {name: name for name in y_prob},
+        list(by) or None,
+        also=_asked_by_the_page(options),
+        **how,
+    )
+    assert together is not None  # noqa: S101  (the data are files)
+    how.pop("adjust", None)
     segments = {}
     if features:
         searching = {"depth": options["depth"], "min_rows": options["min_rows"]}
@@ -319,15 +325,14 @@ def _assess(options: dict[str, Any]) -> tuple[Outcome, list[str]]:
             name: secant.assess_segments(y_true, name, features=list(features), **searching)
             for name in y_prob
         }
-    models = {name: secant.assess(y_true, name, **how) for name in y_prob}
     columns = Columns(y_true, y_prob, weight, by, features, clusters)
     outcome = Outcome(
         files=tuple(files),
         columns=columns,
         guessed=guessed,
         settings=settings,
-        models=models,
-        groups=groups,
+        models=together.models,
+        groups=together.groups,
         segments=segments,
         gate=gate,
         started=started,
@@ -335,6 +340,15 @@ def _assess(options: dict[str, Any]) -> tuple[Outcome, list[str]]:
     )
     used = {y_true, *y_prob, *by, *features}
     return outcome, notes(kinds, guessed, used, weighted=weight is not None)
+
+
+def _asked_by_the_page(options: dict[str, Any]) -> Any:
+    """Return what marks the blocks that a page looks into, if there will be one."""
+    if options["html"] is None:
+        return None
+    from secant.report import needed  # noqa: PLC0415  (not for `secant --help`)
+
+    return needed
 
 
 def _outcome_weights(given: str | None) -> tuple[float, ...] | None:

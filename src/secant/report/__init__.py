@@ -17,6 +17,7 @@ from secant._results.monitor import MonitorHistory
 from secant._results.verdict import models_words
 from secant.errors import InputError
 from secant.report._notebook import evidence_picture, small_picture
+from secant.report._numbers import needed
 from secant.report._provenance import Provenance
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Provenance",
     "evidence_picture",
+    "needed",
     "render",
     "render_monitor",
     "small_picture",

@@ -151,27 +151,27 @@ class SideBySide:
     Parameters
     ----------
     looks
-        What to look at; ``keys``, ``by`` and ``empty`` are those of all, of the last, of the last.
+        What to look at; ``keys`` are those of all, ``by`` and ``empty`` those of the last.
     """
 
     def __init__(self, looks: Sequence[Look]) -> None:
-        self._looks = looks
+        self.looks = looks
         self._starts = [0]
 
     @property
     def keys(self) -> list[Any]:
         """What the groups are called, look by look."""
-        return [key for look in self._looks for key in look.keys]
+        return [key for look in self.looks for key in look.keys]
 
     @property
     def by(self) -> tuple[str, ...]:
         """What the last look groups by."""
-        return self._looks[-1].by
+        return self.looks[-1].by
 
     @property
     def empty(self) -> tuple[Any, ...]:
         """The groups of the last look that have no weight."""
-        return self._looks[-1].empty
+        return self.looks[-1].empty
 
     @property
     def families(self) -> list[slice]:
@@ -181,8 +181,8 @@ class SideBySide:
 
     def blocks(self) -> list[tuple[Blocks, Totals]]:
         """Return blocks and sums of every group, from one pass."""
-        run([look.first() for look in self._looks])
-        found = [look.found() for look in self._looks]
+        run([look.first() for look in self.looks])
+        found = [look.found() for look in self.looks]
         self._starts = [0, *accumulate(map(len, found))]
         return [each for of_look in found for each in of_look]
 
@@ -206,14 +206,14 @@ class SideBySide:
         look, start, _ = next(share for share in self._shares() if number < share[2])
         return look.source(number - start)
 
-    def cluster_sums(
-        self, tables: Sequence[Blocks], limit: int | Sequence[int]
-    ) -> list[ClusterSums]:
-        """Return the sums by cluster and cell of every group, from one pass.
+    def cluster_sums(self, tables: Sequence[Blocks], limit: int) -> list[ClusterSums]:
+        """Return the sums by cluster and cell of every group, from one pass."""
+        return self.sums_of_families(tables, [limit] * len(self.looks))
 
-        The limit may be another one for every look.
-        """
-        limits = [limit] * len(self._looks) if isinstance(limit, int) else limit
+    def sums_of_families(
+        self, tables: Sequence[Blocks], limits: Sequence[int]
+    ) -> list[ClusterSums]:
+        """Return the same with a limit for each look."""
         takers = [
             look.adders(tables[start:stop], most)
             for (look, start, stop), most in zip(self._shares(), limits, strict=True)
@@ -223,7 +223,7 @@ class SideBySide:
 
     def _shares(self) -> Iterator[tuple[Look, int, int]]:
         """Return each look, and where the numbers of its groups begin and end."""
-        return zip(self._looks, self._starts, self._starts[1:], strict=False)
+        return zip(self.looks, self._starts, self._starts[1:], strict=False)
 
 
 def turns(numbers: Iterable[int], costs: list[int]) -> Iterator[list[int]]:

@@ -90,19 +90,18 @@ def open_file_groups(data: Any, columns: Columns) -> SideBySide:
 
 
 def open_side_by_side(
-    data: Any, several: Mapping[str, Columns], *, moments: bool = False
+    data: Any, several: Sequence[tuple[str, Columns]], *, moments: bool = False
 ) -> SideBySide:
-    """Return the rows of files, of each of several columns of scores, and in groups as well.
+    """Return all rows of files for each of several columns of scores, then the groups of each.
 
-    All of them are read in the same passes: first, for every column of scores, all rows, then the
-    groups of each, where columns say what to group by.
+    All of them are read in the same passes. There are groups where columns say what to group by.
 
     Parameters
     ----------
     data
         As in :func:`open_files`.
     several
-        The columns to read, by what is to be called ``y_prob`` in messages.
+        The columns to read, after what messages call the argument that names the scores.
     moments
         Whether blocks of all rows are to know the noise of each.
 
@@ -112,7 +111,7 @@ def open_side_by_side(
         As :func:`open_files`.
     """
     tables = []
-    for name, columns in several.items():
+    for name, columns in several:
         called = {"y_prob": name}
         try:
             tables.append(Predictions(data, columns, called))
