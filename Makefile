@@ -6,14 +6,16 @@ WORKERS ?= 2
 ARGS ?=
 
 VENV := .venv
+BUILD := .venv-build
 OLDEST := .venv-oldest
 PEERS := .venv-peers
+DOCS := .venv-docs
 # -qq: errors only. Warnings about the machine's own pip settings are not our user's concern.
 PIP_FLAGS := -qq --disable-pip-version-check --no-input
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test test-oldest test-cuda fuzz lint format hooks bench bench-check bench-peers clean
+.PHONY: help demo test test-oldest test-cuda fuzz lint format hooks docs bench bench-check bench-peers build smoke release clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' Makefile | expand -t 22
@@ -48,6 +50,11 @@ format: $(VENV)/.lint ## lay out the code and apply the safe fixes
 hooks: $(VENV)/.lint ## check before every commit what changed in it (pre-commit)
 	$(VENV)/bin/pre-commit install
 
+docs: $(DOCS)/.docs ## build the site into docs/_build/html; a warning or a broken link is an error
+	$(DOCS)/bin/python -m sphinx -q -W --keep-going -b html -d docs/_build/doctrees docs docs/_build/html
+	$(DOCS)/bin/python docs/check.py docs/_build/html
+	@echo 'Open docs/_build/html/index.html'
+
 fuzz: $(VENV)/.test ## damage files and forge states until interrupted; what is not handled is kept in fuzzed/
 	@PYTHONPATH=tests:tests/sources $(VENV)/bin/python tests/forgeries.py & \
 	trap 'kill %1' EXIT; PYTHONPATH=tests:tests/sources $(VENV)/bin/python tests/sources/files/test_fuzz.py fuzzed
@@ -61,8 +68,20 @@ bench-check: $(VENV)/.bench ## say what became 1.3 times slower than the last li
 bench-peers: $(PEERS)/.bench ## the same against MCGrad, MAPIE, torchmetrics and relplot too
 	$(PEERS)/bin/python benchmarks/run.py $(ARGS)
 
+build: $(BUILD)/.build ## build the wheel and the source archive into dist/
+	@rm -rf dist
+	@$(BUILD)/bin/python -m build --outdir dist . >$(BUILD)/build.log || { cat $(BUILD)/build.log; exit 1; }
+	@ls dist
+
+smoke: build ## install the wheel into an empty environment for every extra, and use it there
+	@$(BUILD)/bin/python .ci/smoke.py dist/*.whl $(ARGS)
+
+release: ## write a version into the files that state it: make release VERSION=0.2.0 [ARGS=--dry-run]
+	@$(PYTHON) .ci/release.py $(VERSION) $(ARGS)
+
 clean: ## remove the environments, caches and build products
-	rm -rf $(VENV) $(OLDEST) $(PEERS) build dist out .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	rm -rf $(DOCS) docs/_build docs/examples docs/reference/generated
+	rm -rf $(VENV) $(BUILD) $(OLDEST) $(PEERS) build dist out .hypothesis .mypy_cache .pytest_cache .ruff_cache
 	find src tests benchmarks examples -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
 
 # --- environments --------------------------------------------------------------------------------
@@ -90,7 +109,7 @@ $(VENV)/.core: $(VENV)/.made pyproject.toml constraints.txt
 
 $(VENV)/.demo: $(VENV)/.core
 	@echo "Installing the command and what reads files into $(VENV)"
-	@$(VENV)/bin/python -m pip install $(PIP_FLAGS) -c constraints.txt -e '.[cli,files]'
+	@$(VENV)/bin/python -m pip install $(PIP_FLAGS) -c constraints.txt -e '.[cli]'
 	@touch $@
 
 # The reports are opened in a real browser; a Debian machine of one's own, or of CI, can install it.
@@ -119,6 +138,25 @@ $(VENV)/.lint: $(VENV)/.core
 $(VENV)/.bench: $(VENV)/.core
 	@echo "Installing scikit-learn, to compare with, into $(VENV)"
 	@$(VENV)/bin/python -m pip install $(PIP_FLAGS) -c constraints.txt --group bench
+	@touch $@
+
+$(BUILD)/.made:
+	$(make_venv)
+
+$(BUILD)/.build: $(BUILD)/.made pyproject.toml constraints.txt
+	$(new_pip)
+	@echo "Installing what builds wheels and reads their types into $(BUILD)"
+	@$(BUILD)/bin/python -m pip install $(PIP_FLAGS) -c constraints.txt --group build
+	@touch $@
+
+# The site has an environment of its own: it needs many libraries, and none of those of the tests.
+$(DOCS)/.made:
+	$(make_venv)
+
+$(DOCS)/.docs: $(DOCS)/.made pyproject.toml constraints.txt
+	$(new_pip)
+	@echo "Installing secant, Sphinx and its extensions into $(DOCS)"
+	@$(DOCS)/bin/python -m pip install $(PIP_FLAGS) -c constraints.txt -e '.[cli,frames,plot]' --group docs
 	@touch $@
 
 # The peers bring torch, so they get an environment of their own.

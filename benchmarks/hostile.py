@@ -12,19 +12,17 @@ process, taken in turns. Peak memory is what was allocated beyond the input.
 from __future__ import annotations
 
 import argparse
-import gc
 import tempfile
-import time
-import tracemalloc
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from run import best, peak_memory
 
 import secant
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
 DOCUMENT = Path(__file__).parents[1] / "docs" / "benchmarks.md"
 BEGIN, END = "<!-- hostile -->", "<!-- end of hostile -->"
@@ -104,25 +102,6 @@ def _diffused(p: Any) -> tuple[Any, Any]:
     return y, p
 
 
-def best(function: Callable[[], Any], repetitions: int) -> float:
-    times = []
-    for _ in range(repetitions):
-        gc.collect()
-        start = time.perf_counter()
-        function()
-        times.append(time.perf_counter() - start)
-    return min(times)
-
-
-def peak(function: Callable[[], Any]) -> float:
-    gc.collect()
-    tracemalloc.start()
-    function()
-    most = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-    return most / 1e6
-
-
 def measure(family: Family, repetitions: int, folder: Path | None) -> Measured:
     if folder is None:
 
@@ -140,7 +119,7 @@ def measure(family: Family, repetitions: int, folder: Path | None) -> Measured:
     sort = best(lambda: np.sort(family.y_prob), repetitions)
     ours = best(whole, repetitions)
     sort = min(sort, best(lambda: np.sort(family.y_prob), repetitions))
-    return Measured(family.name, ours, sort, family.most, peak(whole), method)
+    return Measured(family.name, ours, sort, family.most, peak_memory(whole) / 1e6, method)
 
 
 def _written(family: Family, folder: Path) -> Path:

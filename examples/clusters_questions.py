@@ -1,4 +1,7 @@
-"""Calibrated, and found guilty: what rows that belong together do to a test.
+"""Calibrated, and found guilty: what rows that belong together do to a test
+=========================================================================
+
+::
 
     python examples/clusters_questions.py
 

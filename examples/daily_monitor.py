@@ -1,4 +1,7 @@
-"""Watch the calibration of a model day by day, in a job that runs every night.
+"""Watch the calibration of a model day by day, in a job that runs every night
+===========================================================================
+
+::
 
     python examples/daily_monitor.py add monitor.json 2026-03-01 predictions.parquet
     python examples/daily_monitor.py show monitor.json

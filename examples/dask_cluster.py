@@ -1,4 +1,7 @@
-"""Assess predictions on a Dask cluster; the rows stay there.
+"""Assess predictions on a Dask cluster; the rows stay there
+=========================================================
+
+::
 
     python examples/dask_cluster.py tcp://HOST:8786 predictions/
 

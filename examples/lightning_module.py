@@ -1,4 +1,7 @@
-"""A Lightning module that logs calibration after every epoch.
+"""A Lightning module that logs calibration after every epoch
+==========================================================
+
+::
 
     python examples/lightning_module.py
 

@@ -1,4 +1,7 @@
-"""Recalibrate a model with scikit-learn, and check that it helped.
+"""Recalibrate a model with scikit-learn, and check that it helped
+===============================================================
+
+::
 
     python examples/recalibrate.py
 

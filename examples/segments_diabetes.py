@@ -1,4 +1,7 @@
-"""Which patients does a small model get wrong? The diabetes data that come with scikit-learn.
+"""Which patients does a small model get wrong? The diabetes data that come with scikit-learn
+==========================================================================================
+
+::
 
     python examples/segments_diabetes.py
 

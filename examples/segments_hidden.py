@@ -1,4 +1,7 @@
-"""Calibrated overall, and wrong for some: what `assess` alone cannot see.
+"""Calibrated overall, and wrong for some: what assess alone cannot see
+====================================================================
+
+::
 
     python examples/segments_hidden.py
 

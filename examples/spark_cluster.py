@@ -1,4 +1,7 @@
-"""Assess predictions on a Spark cluster; the rows stay there.
+"""Assess predictions on a Spark cluster; the rows stay there
+==========================================================
+
+::
 
     python examples/spark_cluster.py spark://HOST:7077 predictions/
 

@@ -1,4 +1,7 @@
-"""Temperature scaling: calibration before and after.
+"""Temperature scaling: calibration before and after
+=================================================
+
+::
 
     python examples/temperature_scaling.py
 

@@ -1,4 +1,7 @@
-"""How far to trust a language model's confidence in its next token.
+"""How far to trust a language model's confidence in its next token
+================================================================
+
+::
 
     python examples/token_confidence.py
 

@@ -1,4 +1,7 @@
-"""Calibration inside a PyTorch training loop.
+"""Calibration inside a PyTorch training loop
+==========================================
+
+::
 
     python examples/torch_loop.py
 

@@ -1,17 +1,20 @@
 """Make the pictures of the README and the documentation: ``python docs/gallery/make.py [DIR]``.
 
-Every picture is drawn from data made here, so that anybody gets the same.
+Every picture is drawn from data made here or in an example, so that anybody gets the same.
 """
 
 from __future__ import annotations
 
+import contextlib
+import runpy
 import sys
 from datetime import date, timedelta
-from io import BytesIO
+from io import BytesIO, StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
+from matplotlib import pyplot as plt
 from matplotlib.figure import Figure
 from PIL import Image
 
@@ -19,11 +22,23 @@ from secant import CumulativeDisplay, Monitor, ReliabilityDisplay
 from secant.paper import synthetic
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
+
+ROOT = Path(__file__).resolve().parents[2]
 
 # The size and family of the paper's Figure 7.
 SIZE = 32768
 FAMILY: synthetic.Family = "square rooted"
+
+
+def landing() -> Figure:
+    """Draw what the first page of the site assesses."""
+    rng = np.random.default_rng(0)
+    forecast = rng.random(100_000)
+    happened = rng.random(100_000) < 0.05 + 0.85 * forecast
+    figure = _figure(6.4, 3.8)
+    CumulativeDisplay.from_predictions(happened, forecast, ax=figure.subplots())
+    return figure
 
 
 def cumulative() -> Figure:
@@ -123,6 +138,7 @@ def monitor() -> Figure:
 
 
 PICTURES: tuple[Callable[[], Figure], ...] = (
+    landing,
     cumulative,
     calibrated,
     models,
@@ -134,14 +150,30 @@ PICTURES: tuple[Callable[[], Figure], ...] = (
     monitor,
 )
 
+# Examples whose pictures pages show: reading-1.png is the first of examples/plot_reading.py.
+EXAMPLES = ("reading", "ece", "planning", "how_it_works")
 
-def make(folder: Path) -> list[Path]:
-    """Write every picture into a folder and return the files."""
-    files = []
+
+def pictures(examples: tuple[str, ...] = EXAMPLES) -> Iterator[tuple[str, Figure]]:
+    """Yield the name of every picture, and the picture."""
     for picture in PICTURES:
-        path = folder / f"{picture.__name__.replace('_', '-')}.png"
+        yield picture.__name__, picture()
+    for example in examples:
+        plt.close("all")
+        with contextlib.redirect_stdout(StringIO()):
+            runpy.run_path(str(ROOT / "examples" / f"plot_{example}.py"))
+        for number in plt.get_fignums():
+            yield f"{example}-{number}", plt.figure(number)
+    plt.close("all")
+
+
+def make(folder: Path, examples: tuple[str, ...] = EXAMPLES) -> list[Path]:
+    """Write every picture, those of examples too, into a folder and return the files."""
+    files = []
+    for name, picture in pictures(examples):
+        path = folder / f"{name.replace('_', '-')}.png"
         drawn = BytesIO()
-        picture().savefig(drawn)
+        picture.savefig(drawn, dpi=150)
         # A palette makes the file three times smaller, and nobody sees the difference.
         colors = Image.open(drawn).convert("RGB").quantize(256, method=Image.Quantize.MAXCOVERAGE)
         colors.save(path, optimize=True)

@@ -7,10 +7,9 @@ Is a "30%" right 30% of the time? Three answers: is it calibrated, how far off i
 No miscalibration found. ...
 """
 
-from typing import TYPE_CHECKING as _TYPE_CHECKING
-from typing import Any as _Any
+from typing import TYPE_CHECKING
 
-if _TYPE_CHECKING:
+if TYPE_CHECKING:
     from secant import null
     from secant._api.assess import assess, ecce_mad, ecce_r, ece
     from secant._api.assess_by import assess_by
@@ -29,18 +28,9 @@ if _TYPE_CHECKING:
     from secant._results.model_comparison import ModelComparison
     from secant._results.models import Models
     from secant._results.monitor import MonitorHistory, Period, Where
-    from secant._results.parts import (
-        ECE,
-        Cox,
-        Curve,
-        Interval,
-        Recalibrated,
-        Reliability,
-        Score,
-        Spiegelhalter,
-        Statistic,
-    )
+    from secant._results.parts import ECE, Curve, Interval, Reliability, Statistic
     from secant._results.scan import Scan
+    from secant._results.scores import Cox, Recalibrated, Score, Spiegelhalter
     from secant._results.segments import Segment
     from secant.errors import InputError, MissingExtraError, SecantError
     from secant.plot import CumulativeDisplay, ReliabilityDisplay
@@ -117,18 +107,9 @@ _HOMES = {
     "_results.model_comparison": ("ModelComparison",),
     "_results.models": ("Models",),
     "_results.monitor": ("MonitorHistory", "Period", "Where"),
-    "_results.parts": (
-        "ECE",
-        "Cox",
-        "Curve",
-        "Interval",
-        "Recalibrated",
-        "Reliability",
-        "Score",
-        "Spiegelhalter",
-        "Statistic",
-    ),
+    "_results.parts": ("ECE", "Curve", "Interval", "Reliability", "Statistic"),
     "_results.scan": ("Scan",),
+    "_results.scores": ("Cox", "Recalibrated", "Score", "Spiegelhalter"),
     "_results.segments": ("Segment",),
     "errors": ("InputError", "MissingExtraError", "SecantError"),
     "plot.cumulative": ("CumulativeDisplay",),
@@ -138,17 +119,22 @@ _HOMES = {
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
 
-def __getattr__(name: str) -> _Any:
-    from importlib import import_module  # noqa: PLC0415  (so that dir() shows what is secant's)
+if not TYPE_CHECKING:  # to a type checker it would make every misspelt name a name
 
-    if name == "null":
-        return import_module("secant.null")
-    if name not in _HOME_OF:
-        msg = f"module {__name__!r} has no attribute {name!r}"
-        raise AttributeError(msg)
-    value = getattr(import_module(f"secant.{_HOME_OF[name]}"), name)
-    globals()[name] = value
-    return value
+    def __getattr__(name: str) -> object:
+        from importlib import import_module  # noqa: PLC0415  (so that dir() shows what is secant's)
+
+        if name == "null":
+            return import_module("secant.null")
+        if name not in _HOME_OF:
+            msg = f"module {__name__!r} has no attribute {name!r}"
+            raise AttributeError(msg)
+        value = getattr(import_module(f"secant.{_HOME_OF[name]}"), name)
+        globals()[name] = value
+        return value
+
+
+del TYPE_CHECKING  # not a name of secant
 
 
 def __dir__() -> list[str]:

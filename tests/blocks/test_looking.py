@@ -1,9 +1,10 @@
-"""Many observations, few events: the limit is not to be trusted, and every score is needed."""
+"""Many observations, few events: the limit is not to be trusted, and every score matters."""
 
 import numpy as np
 import pytest
 
 import secant
+from secant._blocks.grains import Grinding
 from secant.sources import rows
 
 
@@ -27,21 +28,28 @@ def rare(seed, n, expected=30):
     return rng.random(n) < scores, scores
 
 
-def test_all_rows_are_resolved_in_one_look(looks):
-    found = secant.assess(*rare(0, 100_000))
-    assert found.ecce_r.bracket is not None
+@pytest.mark.parametrize("n", [70_000, 1 << 18])
+def test_rows_are_put_in_order_in_one_look(looks, n):
+    """One look for all, one where an extreme may be, one in order, whatever the number of rows."""
+    found = secant.assess(*rare(0, n))
+    low, high = found.ecce_r.bracket
+    assert 0 < low <= found.ecce_r.pvalue <= high <= 1
     assert found.ecce_mad.method in {"exact", "certified"}
-    assert len(looks) == 2
+    assert len(looks) == 3
+    assert isinstance(looks[-1], Grinding)
+    assert len(found._blocks) < 40_000  # what is kept does not grow with the rows
 
 
-def test_more_rows_take_more_looks_and_have_the_same_answer(looks, monkeypatch):
+def test_every_tie_takes_a_look_for_so_many_rows(looks, monkeypatch):
     data = rare(1, 70_000)
-    wanted = secant.assess(*data)
-    monkeypatch.setattr(rows, "SORT_WHOLE", 1000)
+    wanted = secant.assess(*data, method="exact")
+    assert len(looks) == 3  # all rows, pieces of them, ties
+    assert not wanted._blocks.open.any()
     monkeypatch.setattr(rows, "COLLECT_UP_TO", 20_000)
+    monkeypatch.setattr(rows, "COLLECT_AT_MOST", 20_000)
     looks.clear()
-    found = secant.assess(*data)
-    assert len(looks) > 2
+    found = secant.assess(*data, method="exact")
+    assert 3 < len(looks) <= 2 + 1 + 70_000 // 10_000
     assert found.ecce_r.log10_pvalue == pytest.approx(wanted.ecce_r.log10_pvalue, abs=1e-9)
     assert found.ecce_mad.log10_pvalue == pytest.approx(wanted.ecce_mad.log10_pvalue, abs=1e-9)
 

@@ -165,3 +165,18 @@ def test_the_workflow_runs_every_python_promised():
     promised = [name for name in pyproject()["project"]["classifiers"] if name.startswith(label)]
     run = re.findall(r'"3\.(\d+)"', text)
     assert [label + minor for minor in run] == promised
+
+
+def test_the_template_of_changes_has_the_science_review():
+    listed = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    template = (ROOT / ".github" / "pull_request_template.md").read_text(encoding="utf-8")
+    names = re.findall(r"^- \[ \] \*\*(.+?)\.\*\*", listed, re.MULTILINE)
+    assert len(names) > 10
+    assert re.findall(r"^- \[ \] ([^`].+):$", template, re.MULTILINE) == names
+
+
+def test_the_changelog_has_a_section_for_the_version():
+    text = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    versions = re.findall(r"^## \[(.+)\]", text, re.MULTILINE)
+    assert versions[0] == "Unreleased"
+    assert versions[1] == secant.__version__

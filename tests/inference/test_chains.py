@@ -28,6 +28,42 @@ def test_pools_have_the_law_of_their_rows():
             assert law.sum() - law[first : first + len(found)].sum() < 1e-15
 
 
+@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("side", ["low", "high"])
+def test_mixtures_are_bounded_from_their_mean_and_limits(seed, side):
+    """Every probability of the rows, by full convolution, lies between the two laws."""
+    rng = np.random.default_rng(seed)
+    pools = [[2], [5], [40], [1, 3], [7, 1, 30], [2, 2]]
+    spread = rng.choice([1e-9, 1e-3, 0.5, 1.0])
+    rows = [
+        [0.01 * (1 - spread * rng.random(size)) ** rng.choice([1, 4]) for size in pool]
+        for pool in pools
+    ]
+    grains = [np.sort(grain) for pool in rows for grain in pool]
+    mixture = chains.Mixture(
+        *(np.array([pick(grain) for grain in grains]) for pick in (np.mean, np.min, np.max))
+    )
+    size = np.array([len(grain) for grain in grains])
+    score = mixture.mean if side == "low" else 1 - mixture.mean
+    ends = np.cumsum([len(pool) for pool in pools]) - 1
+    lower, upper = (
+        chains.make_steps(score, size, ends, 60.0, mixture=mixture, bound=bound)
+        for bound in ("lower", "upper")
+    )
+    for k, pool in enumerate(rows):
+        law = np.ones(1)
+        for s in np.concatenate(pool):
+            law = np.convolve(law, [1 - s, s])
+        law = law if side == "low" else law[::-1]
+        part = slice(upper.offset[k], upper.offset[k + 1])
+        reckoned = law[upper.first[k] :][: part.stop - part.start]
+        if sum(pools[k]) > 1 and (part.stop > part.start):
+            assert (lower.pmf[part] <= reckoned * (1 + 1e-12)).all()
+            assert (reckoned <= upper.pmf[part] * (1 + 1e-12)).all()
+            none = 0 if side == "low" else -1
+            assert lower.pmf[part][none] == pytest.approx(upper.pmf[part][none], rel=2e-3)
+
+
 @pytest.mark.parametrize("size", [2, 3, 64, 65, 1000, 10**6])
 @pytest.mark.parametrize("p", [1e-9, 1e-3, 0.3, 0.5, 0.999])
 def test_laws_of_ties(size, p):

@@ -40,6 +40,12 @@ def test_comparisons_and_scans_refuse_them_too():
         secant.compare_models(y, p, p**2, sample_weight=weights)
     with pytest.raises(InputError, match="one number for each outcome"):
         secant.scan(y, p, sample_weight=weights)
+    with pytest.raises(InputError, match="one number for each outcome"):
+        secant.compare_groups(y, p, np.arange(110) % 2 == 0, sample_weight=weights)
+    cells = secant.Cells()
+    cells.update(y, p, sample_weight=weights)
+    with pytest.raises(InputError, match="one number for each outcome"):
+        cells.bounds()
 
 
 @pytest.mark.parametrize("spread", [1e-9, 1e-5, 3e-5, 1e-4, 5e-4])

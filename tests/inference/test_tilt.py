@@ -11,7 +11,7 @@ import secant
 from helpers import optional
 from samples import RELATIVE
 from secant import null
-from secant._inference.finite import certified_mad, certified_r
+from secant._inference.finite import BUDGET, certified_mad, certified_r
 from secant._inference.tilt import Bounded, Jumps, log_pvalue, rate
 from secant.paper import synthetic
 
@@ -191,7 +191,7 @@ def test_never_below_the_certified_value_and_near_it(design):
         (result.ecce_r, null.range, certified_r),
         (result.ecce_mad, null.mad, certified_mad),
     ):
-        bracket = certify(*ties)
+        bracket = certify(*ties, budget=8 * BUDGET)
         log10 = log_pvalue(law, of, n * statistic.value) / LOG_10
         assert bracket.high <= log10 + 0.01 <= bracket.high + math.log10(1.6) + 0.01
 

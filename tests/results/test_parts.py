@@ -102,6 +102,7 @@ SCORE = ["dsc", "dsc_bounds", "mcb", "mcb_bounds", "name", "unc", "value"]
 COX = ["exact", "intercept", "intercept_error", "left_out", "pvalue", "slope", "slope_error"]
 # Keys are added here and in docs/json.md. One that goes or changes its meaning raises SCHEMA.
 KEYS = {
+    "axis": None,
     "base_rate": None,
     "brier": SCORE,
     "confidence_level": None,

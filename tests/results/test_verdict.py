@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 
 import secant
-from helpers import ROOT, optional
+from helpers import ROOT
 from samples import ORDINARY, RELATIVE, every_case, miscalibrated, predictions
 from secant import null
 from secant._results import verdict
@@ -549,29 +549,6 @@ def test_details_say_what_the_short_form_says_and_nothing_twice():
         assert details.count("Brier score") == 1
 
 
-def test_noise_is_not_called_miscalibration():
-    result = secant.assess([1], [0.3])
-    assert not result.found
-    assert "Brier score 0.490; log loss 1.20." in str(result)
-    assert "is miscalibration" not in str(result)
-
-
-def test_both_directions_of_a_group_are_named():
-    rng = np.random.default_rng(0)
-    p = rng.random(6000)
-    y, hot = rng.random(6000) < p, 1 / (1 + ((1 - p) / p) ** 2)
-    groups = secant.assess_by(y, hot, np.repeat(["a", "b"], 3000))
-    segments = secant.assess_segments(y, hot, features={"half": np.repeat(["a", "b"], 3000)})
-    assert len(segments)
-    for results in (groups, segments):
-        for ranges in (True, False):
-            _, rows = verdict.groups_table(results, ranges=ranges)
-            for *_, words in rows:
-                assert words.startswith("too extreme: too low by ")
-                assert ", then too high by " in words
-                assert words.count(" over ") == 2 * ranges
-
-
 def test_the_steepest_place_within_a_range_that_is_off_the_other_way():
     """As real forecasts had it: too low over most scores, and one score far too high."""
     rng = np.random.default_rng(0)
@@ -583,19 +560,3 @@ def test_the_steepest_place_within_a_range_that_is_off_the_other_way():
     least = points(result.steepest.at_least)
     words = f" But within these, scores of 0.500 are too high by at least {least} points."
     assert verdict.where(result).endswith(words)
-
-
-def test_words_say_why_segments_were_not_drawn(tmp_path):
-    optional("pyarrow")
-    rng = np.random.default_rng(0)
-    p = rng.random(2000)
-    y, half = (rng.random(2000) < p).astype(int), np.repeat(["a", "b"], 1000)
-    options = {"features": {"half": half}}
-    said = "Westfall and Young's correction, which takes all rows in memory"
-    assert said not in str(secant.assess_segments(y, p, **options))
-    file = tmp_path / "a.csv"
-    lines = [f"{a},{b!r},{c}" for a, b, c in zip(y, p.tolist(), half, strict=True)]
-    file.write_text("\n".join(["y,p,half", *lines]))
-    asked = {"data": file, "features": ["half"]}
-    assert said in str(secant.assess_segments("y", "p", **asked))
-    assert said not in str(secant.assess_segments("y", "p", **asked, adjust="holm"))

@@ -223,6 +223,7 @@ def assess(
     weight_kind: WeightKind = "sampling",
     outcome_weights: tuple[float, float] | None = None,
     clusters: Any = None,
+    order_by: Any = None,
     pos_label: Any = None,
     method: Method = "auto",
     confidence_level: float = 0.95,
@@ -245,7 +246,8 @@ def assess(
         frame or table of an engine (DuckDB, Polars, Dask, Spark, Ibis), a mapping of names to
         arrays, or a path, a glob or a list of paths (Parquet, CSV, lines of JSON, Feather; text
         also gzipped).
-        Then ``y_true``, ``y_prob``, ``sample_weight`` and ``clusters`` are names of columns.
+        Then ``y_true``, ``y_prob``, ``sample_weight``, ``clusters`` and ``order_by`` are names of
+        columns.
     sample_weight : array-like of shape (n,), optional
         Weights, zero or positive; a row of weight zero is left out. They may depend on scores,
         features and strata, never on the outcome: one number for each outcome is refused.
@@ -261,6 +263,10 @@ def assess(
         independent, and many enough that none decides: an outbreak in a few of them is not seen
         for what it is. P-values and limits then come from flipping the signs of whole clusters at
         random. It takes 20 clusters, and below 50 the result says that it is approximate.
+    order_by : array-like of shape (n,), optional
+        What to put predictions along in place of their scores: numbers, dates, times or durations
+        that were known before the outcomes. Then the question is whether predictions are right on
+        average at each value of it, which is another one than at each score.
     pos_label : optional
         The value of ``y_true`` that counts as 1, as in scikit-learn.
     method : {"auto", "exact", "asymptotic", "monte-carlo"}
@@ -336,6 +342,7 @@ def assess(
         data=data,
         sample_weight=sample_weight,
         clusters=clusters,
+        order_by=order_by,
         reading=reading,
     )
     if ties == "random":
@@ -349,7 +356,7 @@ def assess(
     )
     if data is None or clusters is not None:
         return result
-    hint = repeated_units(data, {y_true, y_prob, sample_weight})
+    hint = repeated_units(data, {y_true, y_prob, sample_weight, order_by})
     return result if hint is None else replace(result, warnings=(*result.warnings, hint))
 
 

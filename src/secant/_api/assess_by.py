@@ -36,6 +36,7 @@ def assess_by(
     weight_kind: WeightKind = "sampling",
     outcome_weights: tuple[float, float] | None = None,
     clusters: Any = None,
+    order_by: Any = None,
     pos_label: Any = None,
     method: Method = "auto",
     confidence_level: float = 0.95,
@@ -63,6 +64,8 @@ def assess_by(
     clusters : array-like of shape (n,), optional
         Which rows belong together, as in :func:`assess`; a cluster may have rows in several
         groups. A group with fewer than 20 clusters is ``"too few"`` to say anything.
+    order_by : array-like of shape (n,), optional
+        What to put the predictions of each group along, as in :func:`assess`.
     confidence_level : float
         As in :func:`assess`.
     rng : int or numpy.random.Generator, optional
@@ -114,6 +117,7 @@ def assess_by(
         data=data,
         sample_weight=sample_weight,
         clusters=clusters,
+        order_by=order_by,
         reading=reading,
     )
     results = calibrations(

@@ -9,7 +9,7 @@ import numpy as np
 
 from secant import null
 from secant._base.progress import reporting
-from secant._blocks.looking import Clustered, Families, Frugal, resolve_all
+from secant._blocks.looking import Clustered, Families, Frugal, Grinder, resolve_all
 from secant._blocks.table import merge
 from secant._inference import choose, clusters
 from secant._inference.design import by_outcome
@@ -21,12 +21,14 @@ from secant._results.parts import Statistic
 from secant.errors import Argument, InputError, Message, SecantError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from secant._base.types import BoolArray
+    from secant._blocks.grains import Grains, Ties
     from secant._blocks.looking import Groups, Source
     from secant._blocks.table import Blocks, Totals
     from secant._inference.clusters import Flips
+    from secant._input.axis import Axis
     from secant._input.options import Method
     from secant._metrics.ecce import Extremes, Metric
 
@@ -66,13 +68,18 @@ def calibrations(
     drawn = [i for i in np.flatnonzero(alone).tolist() if choose.needs_rows(totals[i], method)]
     short = set() if frugal is None else _fetched(frugal, drawn, totals)
 
+    needs_ties = [
+        each and not (choose.takes_grains(sums, method) and _grinds(groups, number))
+        for number, (each, sums) in enumerate(zip(alone, totals, strict=True))
+    ]
+
     def matters(number: int, blocks: Blocks) -> BoolArray:
         sums = totals[number]
         for_extremes = could_hold_an_extreme(blocks, sums.weight)
         # Looked at now, the shape takes no look of its own when the result is printed.
         width = half_width(null.range, sums, confidence_level)
         for_extremes |= could_turn(blocks, sums.weight, width)
-        for_pvalues = choose.needed(blocks, sums, method) & alone[number]
+        for_pvalues = choose.needed(blocks, sums, method) & needs_ties[number]
         for_pvalues |= clusters.needed(blocks) & clustered
         if totals[number].outcome_weights is not None:
             for_extremes |= across_pools(blocks)
@@ -88,9 +95,17 @@ def calibrations(
     tables = resolve_all([blocks for blocks, _ in looks], matters, groups.refine)
     if short and method != "auto":
         raise _too_many_rows(method)
+    ground = _ground(
+        groups,
+        {
+            number: choose.grain_size(totals[number])
+            for number, blocks in enumerate(tables)
+            if alone[number] and not needs_ties[number] and blocks.open.any()
+        },
+    )
     fast, listed = None, {}
     if len(tables) > 1:
-        fast = _worth_compiling(tables, totals, method)
+        fast = _worth_compiling(groups, tables, totals, method)
         listed = choose.of_few(tables, totals, method)
     rngs = [None] * len(tables) if rng is None else rng.spawn(len(tables))
     flips = _flipped(groups, tables, totals, confidence_level, rngs) if clustered else {}
@@ -105,11 +120,22 @@ def calibrations(
             rng=rngs[number],
             fast=fast,
             short=number in short,
+            grains=ground.get(number),
             flips=flips.get(number),
             listed=listed.get(number),
         )
 
     return [one(0)] if len(tables) == 1 else list(_in_turn(one, len(tables)))
+
+
+def _grinds(groups: Groups, number: int) -> bool:
+    """Tell whether the ties of a group can be had pooled."""
+    return isinstance(groups, Grinder) and groups.grinds(number)
+
+
+def _ground(groups: Groups, sizes: Mapping[int, float]) -> Mapping[int, Ties | Grains]:
+    """Return the ties of some groups, pooled into grains."""
+    return groups.grains(sizes) if sizes and isinstance(groups, Grinder) else {}
 
 
 def _fetched(frugal: Frugal, drawn: Sequence[int], totals: list[Totals]) -> set[int]:
@@ -182,14 +208,15 @@ def calibrate(
     rng: np.random.Generator | None,
     fast: bool | None = None,
     short: bool = False,
+    grains: Ties | Grains | None = None,
     flips: Flips | None = None,
     listed: tuple[choose.PValue, choose.PValue] | None = None,
 ) -> Calibration:
     """Put together the result for observations whose blocks are resolved as far as needed.
 
-    ``short`` says that there is no more to be had than these blocks, whatever was asked for, and
-    ``flips`` what the signs of clusters have shown; ``listed`` are P-values found for many groups
-    at once.
+    ``short`` says that there is no more to be had than these blocks, whatever was asked for,
+    ``grains`` has the ties where blocks were not resolved into them, and ``flips`` what the signs
+    of clusters have shown; ``listed`` are P-values found for many groups at once.
     """
     blocks, found = extremes(blocks, totals.weight)
     doubt = by_outcome(blocks, totals)
@@ -201,6 +228,7 @@ def calibrate(
         "rng": rng,
         "fast": fast,
         "short": short,
+        "grains": grains,
         "listed": listed,
     }
     pvalues = clusters.pvalues(
@@ -223,6 +251,7 @@ def calibrate(
         )
 
     happened = float(blocks.w1.sum())
+    axis: Axis | None = getattr(source, "axis", None)
     return Calibration(
         n=totals.n,
         sigma=totals.sigma,
@@ -235,7 +264,7 @@ def calibrate(
         n_forbidden=source.forbidden.count,
         warnings=(
             *doubt,
-            *_warnings(blocks, totals, found, pvalues[0].method, short=short),
+            *_warnings(blocks, totals, found, pvalues[0].method, short=short, axis=axis),
             *clusters.warnings(flips),
         ),
         n_clusters=None if flips is None else flips.n_clusters,
@@ -244,6 +273,7 @@ def calibrate(
         _extremes=found,
         _source=source,
         _flips=flips,
+        axis=axis,
     )
 
 
@@ -284,12 +314,19 @@ def thinned(result: Calibration, most: int) -> Calibration:
     )
 
 
-def _worth_compiling(tables: Sequence[Blocks], totals: Sequence[Totals], method: Method) -> bool:
+def _worth_compiling(
+    groups: Groups, tables: Sequence[Blocks], totals: Sequence[Totals], method: Method
+) -> bool:
     """Tell whether all the groups together are worth compiling for."""
     from secant._inference.finite import worth_compiling  # noqa: PLC0415  (not what `import secant` pays for)
 
-    pairs = zip(tables, totals, strict=True)
-    return worth_compiling(sum(choose.work(blocks, sums, method) for blocks, sums in pairs))
+    def source(number: int) -> Source | None:
+        return None if tables[number].least is None else groups.source(number)
+
+    pairs = enumerate(zip(tables, totals, strict=True))
+    return worth_compiling(
+        sum(choose.work(blocks, sums, method, source(i)) for i, (blocks, sums) in pairs)
+    )
 
 
 def _too_many_rows(method: Method) -> InputError:
@@ -304,7 +341,13 @@ def _too_many_rows(method: Method) -> InputError:
 
 
 def _warnings(
-    blocks: Blocks, totals: Totals, found: Extremes, method: str, *, short: bool
+    blocks: Blocks,
+    totals: Totals,
+    found: Extremes,
+    method: str,
+    *,
+    short: bool,
+    axis: Axis | None,
 ) -> Iterator[str]:
     """Say what to keep in mind when reading the numbers, a line each."""
     events = int(blocks.n1.sum())
@@ -335,8 +378,10 @@ def _warnings(
         )
     if len(blocks) < _FEW_SCORES and totals.n > 2 * _FEW_SCORES and not blocks.open.any():
         better = "exact" if totals.equal_weights else "monte-carlo"
+        what = "score" if axis is None else f"value of {axis.title}"
+        many = what.replace("value", "values") if axis is not None else "scores"
         yield Message(
-            f"Only {len(blocks)} distinct score{'s' if len(blocks) > 1 else ''}: the "
+            f"Only {len(blocks)} distinct {many if len(blocks) > 1 else what}: the "
             "large-sample P-value is rough; use ",
             Argument("method", better),
             ".",

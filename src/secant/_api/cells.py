@@ -12,13 +12,14 @@ from secant import null
 from secant._base.writing import write_whole
 from secant._blocks.cell_sums import CellSums
 from secant._blocks.grids import DyadicGrid, FilledGrid, dyadic_grid
+from secant._inference.design import by_outcome
 from secant._inference.limits import half_width, pooled
 from secant._input.arraylike import on_a_device
 from secant._input.observations import observations
 from secant._input.options import Reading, check_level, in_units_of_the_smaller
 from secant._metrics.ecce import limits
 from secant._metrics.scores import BRIER, LOG_LOSS, taken_apart
-from secant._results.parts import score_of
+from secant._results.scores import score_of
 from secant._results.shown import Shown
 from secant._results.wording import metric, plain_pvalue, predictions
 from secant.errors import Argument, InputError
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
     from secant._blocks.table import Blocks, Totals
     from secant._input.options import WeightKind
     from secant._metrics.scores import Rule
-    from secant._results.parts import Score
+    from secant._results.scores import Score
 
 __all__ = ["Bounds", "Cells", "of_sums"]
 
@@ -292,10 +293,12 @@ class Cells:
         Raises
         ------
         InputError
-            If nothing has been seen yet, or the level does not lie between 0 and 1.
+            If nothing has been seen yet, the level does not lie between 0 and 1, or sampling
+            weights are one number for each outcome.
         """
         check_level(confidence_level)
         blocks, totals = self._blocks()
+        by_outcome(blocks, totals)
         if totals.outcome_weights is not None:
             totals = replace(totals, pooled=pooled(blocks))
         ecce_r, ecce_mad = limits(blocks, totals.weight)

@@ -9,6 +9,7 @@ import numpy as np
 
 from secant import null
 from secant._blocks.table import Totals, running_sum
+from secant._inference.design import by_outcome
 from secant._inference.draws import DRAWS, ENOUGH, by_draws, same_every_time
 from secant._inference.limits import half_width, interval, normalize
 from secant._input.arraylike import one_dimensional, one_value_a_row, plain_value
@@ -21,6 +22,7 @@ from secant._results.parts import Curve, Statistic
 from secant._results.wording import metric
 from secant.errors import Argument, InputError
 from secant.sources.open import open_columns
+from secant.sources.rows import RowSource
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -158,6 +160,8 @@ def compare_groups(
         found = open_columns(data, names, asked="compare_groups")
         y_true, y_prob, member, sample_weight = found.values()
     seen = observations(y_true, y_prob, sample_weight, Reading(pos_label=pos_label))
+    if seen.sampling:
+        by_outcome(*RowSource(seen).blocks(moments=True))
     is_member = _membership(member, seen.rows)
     scores, happened, weights = seen.scores.astype(np.float64), seen.labels == 1, seen.weights
     if seen.has_zero_weights:

@@ -43,6 +43,7 @@ def assess_together(
     weight_kind: WeightKind = "sampling",
     outcome_weights: tuple[float, float] | None = None,
     clusters: str | None = None,
+    order_by: Any = None,
     pos_label: Any = None,
     method: Method = "auto",
     confidence_level: float = 0.95,
@@ -60,19 +61,23 @@ def assess_together(
         What messages call the argument that names a column of scores; ``{}`` is the model there.
     also
         Marks blocks of all rows that somebody will ask for, so that no further pass is needed.
+    order_by
+        Another order than that of scores, which is not read like this.
     adjust, weight_kind, outcome_weights, pos_label, method, confidence_level
         As in :func:`assess_by`.
 
     Returns
     -------
     Together or None
-        None where the data are not in files.
+        None where the data are not in files, or are to be in another order.
 
     Raises
     ------
     InputError
         As :func:`assess_by`.
     """
+    if order_by is not None:
+        return None
     check_choice("method", method, Method)
     check_choice("adjust", adjust, Adjust)
     check_level(confidence_level)

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from secant._blocks.grids import Grid
     from secant._input.observations import Chunk
 
-__all__ = ["CellMeans", "CellSums", "row_totals"]
+__all__ = ["CellMeans", "CellSums", "add_exactly", "row_totals"]
 
 # Mean distances from anchors are told in this part of a cell: finer than rounding can be trusted.
 _MEAN_STEPS = 2.0**32
@@ -210,13 +210,13 @@ class CellSums:
             copies = np.bincount(slot, weights, minlength=self.count.shape[0])
             self.count += copies.astype(np.int64)
         if weights is not None and self.sampling:
-            _add_exactly(self.weight, slot, weights)
+            add_exactly(self.weight, slot, weights)
 
     def _add_offsets(self, slot: IntArray, offset: FloatArray, weights: FloatArray | None) -> None:
         if weights is not None:
             offset *= weights
         if self.precise:
-            _add_exactly(self.offset, slot, offset)
+            add_exactly(self.offset, slot, offset)
         else:
             self.offset += np.bincount(slot, offset, minlength=self.offset.shape[0])
 
@@ -244,7 +244,7 @@ class CellSums:
         return totals
 
 
-def _add_exactly(sums: FloatArray, slot: IntArray, values: FloatArray) -> None:
+def add_exactly(sums: FloatArray, slot: IntArray, values: FloatArray) -> None:
     """Add at most 2^18 values, zero or positive, to their slots without drift.
 
     Many equal values would drift if simply added up. Rounded to a coarse unit they add without any

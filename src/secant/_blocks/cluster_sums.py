@@ -101,8 +101,10 @@ class Adder:
         self._parts: list[ClusterSums] = []
         self._entries = self._pooled = 0
 
-    def add(self, chunk: Chunk, cluster: IntArray) -> None:
+    def add(self, chunk: Chunk, cluster: IntArray, keys: NumberArray | None = None) -> None:
         """Add rows, with the number of each one's cluster.
+
+        Where the order is not that of scores, ``keys`` are the places of rows along it.
 
         Raises
         ------
@@ -111,7 +113,7 @@ class Adder:
         """
         if not cluster.size:
             return
-        cell = np.searchsorted(self._ends, chunk.scores)
+        cell = np.searchsorted(self._ends, chunk.scores if keys is None else keys)
         if cell.max() >= self._ends.size:
             msg = "the data were changed while they were assessed: assess them again"
             raise SecantError(msg)

@@ -9,12 +9,14 @@ if TYPE_CHECKING:
 
     from secant._base.types import BoolArray, FloatArray, Forbidden, IntArray
     from secant._blocks.cluster_sums import ClusterSums
+    from secant._blocks.grains import Grains, Ties
     from secant._blocks.table import Blocks, Totals
 
 __all__ = [
     "Clustered",
     "Families",
     "Frugal",
+    "Grinder",
     "Groups",
     "Refine",
     "Source",
@@ -132,6 +134,19 @@ class Families(Protocol):
         self, tables: Sequence[Blocks], limits: Sequence[int]
     ) -> Sequence[ClusterSums]:
         """Return what :class:`Clustered` does, with a limit for each kind."""
+        ...
+
+
+@runtime_checkable
+class Grinder(Protocol):
+    """Groups whose ties can be had pooled into grains, at the cost of one sort."""
+
+    def grinds(self, number: int) -> bool:
+        """Tell whether those of a group can."""
+        ...
+
+    def grains(self, sizes: Mapping[int, float]) -> Mapping[int, Ties | Grains]:
+        """Return grains of these sizes of the groups numbered, in one more look at them."""
         ...
 
 

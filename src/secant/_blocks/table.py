@@ -101,6 +101,9 @@ class Blocks:
         Sums for the noise of binned metrics, where they were asked for.
     inside
         How far the path goes inside blocks, where rows were seen in their order.
+    least, most
+        Limits of the scores in each block, where the order is another: then ``low`` and ``high``
+        are keys along that order, and a tie may hold several scores.
     """
 
     low: FloatArray
@@ -113,6 +116,8 @@ class Blocks:
     up: FloatArray
     moments: Moments | None = None
     inside: Inside | None = None
+    least: FloatArray | None = None
+    most: FloatArray | None = None
 
     def __len__(self) -> int:
         return int(self.low.shape[0])
@@ -151,6 +156,21 @@ class Blocks:
     def scored(self) -> FloatArray:
         """Sum of w s in each block."""
         return self.w1 - self.up + self.down
+
+    @property
+    def lowest(self) -> FloatArray:
+        """No score in a block is smaller."""
+        return self.low if self.least is None else self.least
+
+    @property
+    def highest(self) -> FloatArray:
+        """No score in a block is larger."""
+        return self.high if self.most is None else self.most
+
+    @property
+    def mean_score(self) -> FloatArray:
+        """The mean score of each block."""
+        return np.clip(self.scored / self.weight, self.lowest, self.highest)
 
     def select(self, index: Any) -> Blocks:
         """Return the blocks at an index, mask or slice."""
@@ -382,7 +402,11 @@ def merge(blocks: Blocks, starts: IntArray) -> Blocks:
     ends = np.append(starts[1:], len(blocks)) - 1
     sums = replace(blocks, inside=None)  # how far the path goes does not add up
     joined: Blocks = _map(lambda column: np.add.reduceat(column, starts), sums)
-    return replace(joined, low=blocks.low[starts], high=blocks.high[ends])
+    joined = replace(joined, low=blocks.low[starts], high=blocks.high[ends])
+    if blocks.least is None or blocks.most is None:
+        return joined
+    least = np.minimum.reduceat(blocks.least, starts)
+    return replace(joined, least=least, most=np.maximum.reduceat(blocks.most, starts))
 
 
 def collapse(

@@ -14,7 +14,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
@@ -23,7 +23,18 @@ if TYPE_CHECKING:
 
     from secant._base.types import BoolArray, FloatArray, IntArray
 
-__all__ = ["SCALE", "WHOLE", "Chain", "Steps", "absorbed", "make_steps", "mirrored", "windows"]
+__all__ = [
+    "SCALE",
+    "WHOLE",
+    "Chain",
+    "Mixture",
+    "Steps",
+    "absorbed",
+    "make_steps",
+    "mirrored",
+    "rare_steps",
+    "windows",
+]
 
 # The mass a chain starts with. With 1 the far cells of a small P-value would be subnormal numbers:
 # slow on many processors, and zero where some library has set them to be.
@@ -31,6 +42,14 @@ SCALE = 2.0**900
 
 # Ties up to this size enter with all their outcomes, larger ones without the improbable.
 WHOLE = 64
+
+# What rounding can have done to the mean of chances, relative to it: far more than it does.
+_ROUNDED = 1e-10
+
+# Products up to which a step is quicker in one call than in one for each number of successes.
+_AT_ONCE = 1 << 14
+# Observations of several scores that are added up together; a tie of more is a binomial count.
+_COINS = 32
 
 # Cells by which a run of single steps may drift before its buffer is laid out afresh.
 _DRIFT = 1 << 16
@@ -57,6 +76,18 @@ class Steps:
 
     def __len__(self) -> int:
         return int(self.stay.shape[0])
+
+
+class Mixture(NamedTuple):
+    """Chances of the rarer outcome among rows that enter together as one tie.
+
+    A tie proper has one chance; where the least and the largest differ, rows of several scores are
+    taken together, and what is known of the law of their number of successes are bounds.
+    """
+
+    mean: FloatArray
+    least: FloatArray
+    largest: FloatArray
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +118,11 @@ class Chain:
 
 
 def windows(
-    score: FloatArray, size: IntArray, ends: IntArray, faint: float
+    score: FloatArray,
+    size: IntArray,
+    ends: IntArray,
+    faint: float,
+    mixture: Mixture | None = None,
 ) -> tuple[IntArray, IntArray]:
     """Return the smallest and the largest number of successes to reckon with at each step.
 
@@ -96,10 +131,11 @@ def windows(
     score, size
         Score and number of observations of each tie.
     ends
-        The last tie of each step. Ties that share a step have all their scores on the same side
-        of 1/2, and together less than one success, or failure, is expected of them.
+        The last tie of each step, which may hold several.
     faint
         Other numbers have together less than 2 exp(-faint) at each step.
+    mixture
+        Where ties stand for rows of several scores.
     """
     one_score, one_size = score[ends], size[ends]
     mean = one_size * one_score
@@ -109,20 +145,63 @@ def windows(
     whole = one_size <= WHOLE
     first = np.where(whole, 0, np.maximum(np.floor(mean - reach), 0.0)).astype(np.int64)
     last = np.where(whole, one_size, np.minimum(np.ceil(mean + reach), one_size)).astype(np.int64)
-    several = np.diff(ends, prepend=-1) > 1
+    several = _several(ends, mixture)
     if several.any():
         total = np.diff(np.cumsum(size)[ends], prepend=0)
-        most = np.minimum(_rare_count(_rare_mean(score, size, ends)[several].max(), faint), total)
-        low_side = one_score < 0.5
-        first = np.where(several, np.where(low_side, 0, total - most), first)
-        last = np.where(several, np.where(low_side, most, total), last)
+        rare, low_side = rare_steps(score, size, ends, mixture)
+        if rare.any():
+            expected = _rare_mean(score, size, ends, mixture)[rare].max()
+            most = np.minimum(_rare_count(expected, faint), total)
+            first = np.where(rare, np.where(low_side, 0, total - most), first)
+            last = np.where(rare, np.where(low_side, most, total), last)
+        mixed = several & ~rare
+        mean, variance = (
+            np.add.reduceat(each, _starts(ends))
+            for each in (size * score, size * score * (1.0 - score))
+        )
+        reach = faint / 3.0 + np.sqrt(faint * faint / 9.0 + 2.0 * faint * variance)
+        whole = total <= WHOLE
+        least = np.where(whole, 0, np.maximum(np.floor(mean - reach), 0.0)).astype(np.int64)
+        most = np.where(whole, total, np.minimum(np.ceil(mean + reach), total)).astype(np.int64)
+        first, last = np.where(mixed, least, first), np.where(mixed, most, last)
     return first, last
 
 
-def make_steps(score: FloatArray, size: IntArray, ends: IntArray, faint: float) -> Steps:
-    """Return the law of the number of successes at each step; see :func:`windows`."""
-    first, last = windows(score, size, ends, faint)
-    several = np.diff(ends, prepend=-1) > 1
+def _starts(ends: IntArray) -> IntArray:
+    return np.concatenate([[0], ends[:-1] + 1])
+
+
+def rare_steps(
+    score: FloatArray, size: IntArray, ends: IntArray, mixture: Mixture | None = None
+) -> tuple[BoolArray, BoolArray]:
+    """Mark steps of several scores all near 0, or all near 1, and tell which of the two.
+
+    Together less than one success, or failure, is expected of them.
+    """
+    low = score < 0.5
+    starts = _starts(ends)
+    low_side: BoolArray = np.logical_and.reduceat(low, starts)
+    one_side = low_side == np.logical_or.reduceat(low, starts)
+    expected = _rare_mean(score, size, ends, mixture)
+    return _several(ends, mixture) & one_side & (expected < 1.0), low_side
+
+
+def make_steps(
+    score: FloatArray,
+    size: IntArray,
+    ends: IntArray,
+    faint: float,
+    *,
+    mixture: Mixture | None = None,
+    bound: Literal["lower", "upper"] = "upper",
+) -> Steps:
+    """Return the law of the number of successes at each step; see :func:`windows`.
+
+    Of a mixture they are bounds of the law, each probability by itself; it may only be part of
+    steps that :func:`rare_steps` marks.
+    """
+    first, last = windows(score, size, ends, faint, mixture)
+    several = _several(ends, mixture)
     one_score, one_size = score[ends], size[ends]
     taps = np.where((one_size == 1) & ~several, 0, last - first + 1)
     offset = np.concatenate([[0], np.cumsum(taps)])
@@ -136,13 +215,25 @@ def make_steps(score: FloatArray, size: IntArray, ends: IntArray, faint: float) 
         law = _binomial(int(one_size[k]), float(one_score[k]), int(first[k]), int(last[k]))
         pmf[offset[k] : offset[k + 1]] = law
     if several.any():
+        is_rare = rare_steps(score, size, ends, mixture)[0]
         step = np.repeat(np.arange(len(ends)), np.diff(ends, prepend=-1))
-        member = several[step]
-        rare = np.minimum(score, 1.0 - score)
-        laws = _rare_laws(step[member], rare[member], size[member], int(taps[several].max()))
-        for k, law in zip(np.flatnonzero(several).tolist(), laws, strict=True):
-            kept = law[: taps[k]]
-            pmf[offset[k] : offset[k + 1]] = kept if one_score[k] < 0.5 else kept[::-1]
+        member = is_rare[step]
+        if member.any():
+            terms = _first_terms(score, size, mixture, bound)
+            most = int(taps[is_rare].max())
+            laws = _rare_laws(step[member], *(each[member] for each in terms), taps=most)
+            inside = np.arange(most) < taps[is_rare][:, np.newaxis]
+            at = np.where(
+                (one_score[is_rare] < 0.5)[:, np.newaxis],
+                offset[:-1][is_rare][:, np.newaxis] + np.arange(most),
+                offset[1:][is_rare][:, np.newaxis] - 1 - np.arange(most),
+            )
+            pmf[at[inside]] = laws[inside]
+        starts = _starts(ends)
+        for k in np.flatnonzero(several & ~is_rare).tolist():
+            ties = slice(int(starts[k]), int(ends[k]) + 1)
+            mixed = _mixed_law(score[ties], size[ties], faint)
+            pmf[offset[k] : offset[k + 1]] = mixed.between(int(first[k]), int(last[k]))
     return Steps(1.0 - one_score, one_score, first, offset, pmf)
 
 
@@ -178,10 +269,108 @@ def _binomial(size: int, score: float, first: int, last: int) -> FloatArray:
     return probabilities
 
 
-def _rare_mean(score: FloatArray, size: IntArray, ends: IntArray) -> FloatArray:
-    """Return how many successes, or failures if these are rarer, each step expects."""
-    rare = size * np.minimum(score, 1.0 - score)
-    return np.add.reduceat(rare, np.concatenate([[0], ends[:-1] + 1]))
+class _Law(NamedTuple):
+    """The probabilities of ``first``, ``first + 1``, ... successes."""
+
+    first: int
+    pmf: FloatArray
+
+    def between(self, first: int, last: int) -> FloatArray:
+        """Return the probabilities of ``first`` to ``last`` successes."""
+        whole = np.zeros(last - first + 1)
+        start, stop = max(first, self.first), min(last + 1, self.first + len(self.pmf))
+        whole[start - first : stop - first] = self.pmf[start - self.first : stop - self.first]
+        return whole
+
+    def plus(self, other: _Law, least: float) -> _Law:
+        """Return the law of the sum of two counts, less the tails that are below ``least``."""
+        pmf = np.convolve(self.pmf, other.pmf)
+        cut, end = 0, len(pmf)
+        if least > 0.0:
+            cut = int(np.searchsorted(np.cumsum(pmf), least))
+            end -= int(np.searchsorted(np.cumsum(pmf[::-1]), least))
+        return _Law(self.first + other.first + cut, pmf[cut:end])
+
+
+def _mixed_law(score: FloatArray, size: IntArray, faint: float) -> _Law:
+    """Return the law of the number of successes among ties of several scores.
+
+    Coins are tossed together first, all of them at a time, and then laws are added in pairs.
+    """
+    laws = []
+    for p, n in zip(score[size > _COINS].tolist(), size[size > _COINS].tolist(), strict=True):
+        reach = faint / 3.0 + math.sqrt(faint * faint / 9.0 + 2.0 * faint * n * p * (1.0 - p))
+        first, last = max(math.floor(n * p - reach), 0), min(math.ceil(n * p + reach), n)
+        laws.append(_Law(first, _binomial(n, p, first, last)))
+    few = size <= _COINS
+    coins = np.repeat(score[few], size[few])
+    if coins.size:
+        table = np.zeros((-(-coins.size // _COINS), _COINS))
+        table.ravel()[: coins.size] = coins
+        tossed = np.zeros((len(table), _COINS + 1))
+        tossed[:, 0] = 1.0
+        for p in table.T[:, :, np.newaxis]:
+            tossed[:, 1:] = tossed[:, 1:] * (1.0 - p) + tossed[:, :-1] * p
+            tossed[:, :1] *= 1.0 - p
+        laws += [_Law(0, law) for law in tossed]
+        left = coins.size % _COINS
+        if left:
+            laws[-1] = _Law(0, laws[-1].pmf[: left + 1])
+    least = math.exp(-faint)
+    while len(laws) > 1:
+        odd = laws[-1:] if len(laws) % 2 else []
+        laws = [a.plus(b, least) for a, b in zip(laws[::2], laws[1::2], strict=False)] + odd
+    return laws[0]
+
+
+def _several(ends: IntArray, mixture: Mixture | None) -> BoolArray:
+    """Tell which steps are of several scores."""
+    several: BoolArray = np.diff(ends, prepend=-1) > 1
+    return several if mixture is None else several | (mixture.largest > mixture.least)[ends]
+
+
+def _rare_mean(
+    score: FloatArray, size: IntArray, ends: IntArray, mixture: Mixture | None
+) -> FloatArray:
+    """Return how many successes, or failures if these are rarer, each step expects; or more."""
+    if mixture is None:
+        rare: FloatArray = size.astype(np.float64) * np.minimum(score, 1.0 - score)
+    else:
+        rare = size.astype(np.float64) * mixture.mean / (1.0 - mixture.largest) * (1.0 + _ROUNDED)
+    return np.add.reduceat(rare, _starts(ends))
+
+
+def _first_terms(
+    score: FloatArray, size: IntArray, mixture: Mixture | None, bound: str
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    r"""Return log P(0), n and o of each tie: P(j + 1)/P(j) = (n - j) o/(j + 1) for j rare outcomes.
+
+    That is the binomial law of n rows with the odds o. Of rows with chances s_i from a to b, whose
+    odds o_i add up to O, it is P(j) = prod(1 - s_i) e_j(o), e_j the sum of all products of j odds:
+
+    - by Maclaurin's inequality e_j <= C(n, j) (O/n)^j;
+    - picking rows one after another, each time one of those left, j! e_j >= O (O - b') ...
+      (O - (j - 1) b') with b' the largest odds: as if there were O/b' rows with the odds b'.
+
+    With m the mean of s_i, Q = n (b - m)(m - a) >= sum (s_i - m)^2 bounds what curvature adds:
+    n m/(1 - m) <= O <= n m/(1 - m) + Q/(1 - b)^3, and
+    n log(1 - m) - Q/(2 (1 - b)^2) <= sum log(1 - s_i) <= n log(1 - m).
+    """
+    n = size.astype(np.float64)
+    if mixture is None:
+        rare = np.minimum(score, 1.0 - score)
+        return n * np.log1p(-rare), n, rare / (1.0 - rare)
+    mean, least, largest = mixture
+    mixed = largest > least
+    log_none, odds = n * np.log1p(-mean), mean / (1.0 - mean)
+    apart, room = (largest - mean) * (mean - least), 1.0 - largest
+    if bound == "upper":
+        odds = np.where(mixed, (odds + apart / room**3) * (1.0 + _ROUNDED), odds)
+        return log_none, n, odds
+    total = n * odds * (1.0 - _ROUNDED)
+    most = largest / room
+    log_none = log_none * (1.0 + _ROUNDED * mixed) - 0.5 * n * apart / room**2
+    return log_none, np.where(mixed, total / most, n), np.where(mixed, most, odds)
 
 
 def _rare_count(mean: float, faint: float) -> int:
@@ -194,17 +383,19 @@ def _rare_count(mean: float, faint: float) -> int:
     return count
 
 
-def _rare_laws(step: IntArray, rare: FloatArray, size: IntArray, taps: int) -> FloatArray:
+def _rare_laws(
+    step: IntArray, log_none: FloatArray, count: FloatArray, odds: FloatArray, *, taps: int
+) -> FloatArray:
     """Return the probabilities of 0, 1, ... rare outcomes at each step, a row each.
 
     A product of polynomials, multiplied in pairs until there is one for each step. All
-    coefficients are positive, so none loses digits.
+    coefficients are positive, so none loses digits. See :func:`_first_terms`.
     """
-    degree = min(int(size.max()), taps - 1)
+    degree = min(math.ceil(count.max()), taps - 1)
     laws = np.empty((len(step), degree + 1))
-    laws[:, 0] = np.exp(size * np.log1p(-rare))
+    laws[:, 0] = np.exp(log_none)
     for j in range(degree):
-        laws[:, j + 1] = laws[:, j] * ((size - j).clip(0) / (j + 1.0) * (rare / (1.0 - rare)))
+        laws[:, j + 1] = laws[:, j] * ((count - j).clip(0) / (j + 1.0) * odds)
     while True:
         begins = np.flatnonzero(np.diff(step, prepend=-1))
         if len(begins) == len(step):
@@ -421,7 +612,15 @@ def _convolve(cells: FloatArray, pmf: FloatArray, stride: int, out: FloatArray) 
     """Add to ``out`` every column convolved with a law whose atoms are ``stride`` cells apart."""
     width, columns = cells.shape
     taps = pmf.shape[0]
-    if taps <= stride * columns:
+    reach = (taps - 1) * stride
+    if columns == 1 and (width + reach) * taps <= _AT_ONCE:
+        padded = np.zeros(width + 2 * reach)
+        padded[reach : reach + width] = cells[:, 0]
+        # Row i has the cells from which i can be reached; rows overlap in memory.
+        sight = (padded.itemsize, stride * padded.itemsize)
+        origins: FloatArray = np.ndarray((width + reach, taps), np.float64, padded, 0, sight)
+        out[: width + reach, 0] += origins @ pmf[::-1]
+    elif taps <= stride * columns:
         scratch = np.empty_like(cells)
         for j, probability in enumerate(pmf.tolist()):
             landing = out[j * stride : j * stride + width]

@@ -9,10 +9,11 @@ tail too (:mod:`secant._inference.tilt`); random draws decide where it is not.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
 
 import numpy as np
 
+from secant._blocks import grains as _grains
 from secant._inference.draws import DRAWS, ENOUGH, FEWEST_DRAWS, by_draws, same_every_time
 from secant._inference.enumeration import MOST, log10_pvalues
 from secant._metrics.ecce import METRICS
@@ -21,8 +22,10 @@ from secant.errors import Argument, InputError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from secant._base.types import BoolArray
+    from secant._base.types import BoolArray, FloatArray, IntArray, NumberArray
+    from secant._blocks.grains import Grains, Ties
     from secant._blocks.looking import Source
+    from secant._blocks.ordered_sums import Pairs
     from secant._blocks.table import Blocks, Totals
     from secant._inference.finite import Bracket
     from secant._inference.montecarlo import Estimate
@@ -30,14 +33,21 @@ if TYPE_CHECKING:
     from secant._input.options import Method
     from secant._metrics.ecce import Extremes, Metric
 
+    # Scores, observations and successes in the order of the path, and where steps end.
+    _Table = tuple[FloatArray, IntArray, IntArray, IntArray | None]
+
 __all__ = [
+    "Along",
     "PValue",
+    "along",
     "asks_for_more",
+    "grain_size",
     "limit_is_trusted",
     "needed",
     "needs_rows",
     "of_few",
     "pvalues",
+    "takes_grains",
     "work",
 ]
 
@@ -78,7 +88,26 @@ def needed(blocks: Blocks, totals: Totals, method: Method) -> BoolArray:
         return nothing
     if _beyond_any_budget(totals, method) and len(blocks) > _MANY_SCORES:
         return nothing
+    if blocks.least is not None:  # along another order rows are asked for by score as well
+        return nothing
     return blocks.open
+
+
+def takes_grains(totals: Totals, method: Method) -> bool:
+    """Tell whether :func:`pvalues` does without resolved blocks if it is given grains instead."""
+    if method != "auto" or totals.sigma == 0 or not totals.equal_weights:
+        return False
+    return totals.n > _MANY_ROWS and not limit_is_trusted(totals)
+
+
+def grain_size(totals: Totals) -> float:
+    """Return the size of grains for observations of equal weight."""
+    return _grains.grain_size(_variance(totals))
+
+
+def _variance(totals: Totals) -> float:
+    """Return the sum of s(1 - s) over observations of equal weight."""
+    return totals.variance * totals.n / totals.ww
 
 
 def needs_rows(totals: Totals, method: Method) -> bool:
@@ -104,14 +133,15 @@ def pvalues(
     rng: np.random.Generator | None,
     fast: bool | None = None,
     short: bool = False,
+    grains: Ties | Grains | None = None,
     listed: tuple[PValue, PValue] | None = None,
 ) -> tuple[PValue, PValue]:
     """Return the P-values of ECCE-R and ECCE-MAD.
 
-    The blocks are those that :func:`needed` marks no more, or ``short`` says that ``"auto"`` must
-    do with them as they are. ``fast`` says whether compiled code is worth its compilation, which
-    many small calls together may be; ``listed`` is what :func:`of_few` found, asked for many tables
-    at once.
+    The blocks are those that :func:`needed` marks no more, ``grains`` take their place where
+    :func:`takes_grains` says so, or ``short`` says that ``"auto"`` must do with them as they are.
+    ``fast`` says whether compiled code is worth its compilation, which many small calls together
+    may be; ``listed`` is what :func:`of_few` found, asked for many tables at once.
 
     Raises
     ------
@@ -128,23 +158,46 @@ def pvalues(
         listed = of_few([blocks], [totals], method).get(0)
     if listed is not None:
         return listed
-    equal, trusted = totals.equal_weights, limit_is_trusted(totals)
+    equal = totals.equal_weights
     if method == "exact" and not equal:
         raise InputError(
             Argument("method", "exact"),
             " knows no weights that differ from row to row; use ",
             Argument("method", "monte-carlo"),
         )
-    large = equal and _beyond_any_budget(totals, method) and len(blocks) > _MANY_SCORES
+    # In another order few places may hold many scores.
+    many = len(blocks) > _MANY_SCORES or along(source) is not None
+    large = equal and _beyond_any_budget(totals, method) and many
     if large or short or (not equal and not needs_rows(totals, method)):
-        return _large_sample(blocks, totals, found)
+        return _large_sample(blocks, totals, found, source)
     rng = same_every_time(rng)
     if method == "monte-carlo" or not equal:
         draws = DRAWS
         if method == "auto":
             draws = int(min(DRAWS, max(FEWEST_DRAWS, _COINS // totals.n)))
         return _monte_carlo(blocks, totals, source, rng, draws)
-    return _finite_sample(blocks, totals, found, method, rng, trusted=trusted, fast=fast)
+    return _finite_sample(
+        _in_steps(blocks, totals, source, method, grains),
+        blocks,
+        totals,
+        found,
+        source=source,
+        method=method,
+        rng=rng,
+        fast=fast,
+    )
+
+
+def _in_steps(
+    blocks: Blocks, totals: Totals, source: Source, method: Method, grains: Ties | Grains | None
+) -> _Table | Grains:
+    """Return the steps of the path, pooled into grains where these take the place of ties."""
+    if grains is None and along(source) is None and takes_grains(totals, method):
+        ties = _grains.Ties(blocks.low, blocks.n, blocks.n1)
+        grains = _grains.grind(ties, grain_size(totals))
+    if isinstance(grains, _grains.Grains):
+        return grains
+    return _table(blocks, source) if grains is None else (*grains, None)
 
 
 def of_few(
@@ -156,7 +209,7 @@ def of_few(
     few = [
         i
         for i, each in enumerate(totals)
-        if each.n <= MOST and each.equal_weights and not tables[i].open.any()
+        if each.n <= MOST and each.equal_weights and _are_ties(tables[i])
     ]
     found = log10_pvalues([(tables[i].low, tables[i].n, tables[i].n1) for i in few])
     return {
@@ -166,14 +219,55 @@ def of_few(
     }
 
 
-def work(blocks: Blocks, totals: Totals, method: Method) -> int:
+def _are_ties(blocks: Blocks) -> bool:
+    """Tell whether each block holds the observations of one score, and all of them."""
+    return blocks.least is None and not blocks.open.any()
+
+
+def work(blocks: Blocks, totals: Totals, method: Method, source: Source | None = None) -> int:
     """Return the operations that finite-sample P-values take, 0 where none are computed."""
     finite = method in {"auto", "exact"} and totals.sigma > 0 and totals.equal_weights
     if not finite or totals.n <= MOST or blocks.open.any():
         return 0
+    if blocks.least is not None and _beyond_any_budget(totals, method):
+        return 0
     from secant._inference.finite import operations  # noqa: PLC0415  (as in _finite_sample)
 
-    return sum(operations(blocks.low, blocks.n, blocks.n1, which) for which in ("r", "mad"))
+    score, n, n1, ends = _table(blocks, source)
+    return sum(operations(score, n, n1, which, ends) for which in ("r", "mad"))
+
+
+class Along(Protocol):
+    """A source whose observations are in another order than that of scores."""
+
+    @property
+    def pairs(self) -> Pairs:
+        """The observations by key and score."""
+        ...
+
+    @property
+    def ends(self) -> IntArray:
+        """Where ties along the order end among the sorted rows."""
+        ...
+
+    def score_counts(self) -> tuple[NumberArray, FloatArray]:
+        """Return how many observations there are of each score, or in narrow cells of scores."""
+        ...
+
+
+def along(source: object) -> Along | None:
+    """Return a source that is in another order than that of scores; None if it is not."""
+    other: Any = source
+    return other if getattr(source, "axis", None) is not None else None
+
+
+def _table(ties: Blocks, source: Source | None) -> _Table:
+    """Return scores, observations and successes in the order of the path, and where steps end."""
+    other = along(source)
+    if other is None:
+        return ties.low, ties.n, ties.n1, None
+    pairs = other.pairs
+    return pairs.score, pairs.n0 + pairs.n1, pairs.n1, pairs.ends
 
 
 def _beyond_any_budget(totals: Totals, method: Method) -> bool:
@@ -182,43 +276,49 @@ def _beyond_any_budget(totals: Totals, method: Method) -> bool:
 
 
 def _finite_sample(
-    ties: Blocks,
+    table: _Table | Grains,
+    blocks: Blocks,
     totals: Totals,
     found: Extremes,
+    *,
     method: Literal["auto", "exact"],
     rng: np.random.Generator,
-    *,
-    trusted: bool,
+    source: Source,
     fast: bool | None,
 ) -> tuple[PValue, PValue]:
     """Compute what the budget allows; exact methods asked for by name have none."""
     from secant._inference import finite, montecarlo  # noqa: PLC0415  (not for `import secant`)
 
-    table = ties.low, ties.n, ties.n1
-
+    if isinstance(table, _grains.Grains):  # too many distinct scores to look at each
+        r, mad = map(_certified, finite.of_grains(table, fast=fast))
+        return r, mad
+    score, n, n1, ends = table
+    trusted = limit_is_trusted(totals)
     # Where the limit is not to be trusted certainty is worth some patience.
     budget = finite.BUDGET * (1 if trusted else _PATIENCE)
 
     def affordable(which: str) -> bool:
-        return method == "exact" or finite.operations(*table, which) <= budget
+        return method == "exact" or finite.operations(score, n, n1, which, ends) <= budget
 
     can_r, can_mad = affordable("r"), affordable("mad")
     instead: tuple[PValue, ...] = ()
     if not (can_r and can_mad):
         if trusted:
-            instead = _large_sample(ties, totals, found)
+            instead = _large_sample(blocks, totals, found, source)
         else:
             drawing = montecarlo.draw_ties(*table, rng=rng, draws=FEWEST_DRAWS, enough=ENOUGH)
             instead = tuple(map(_drawn, drawing))
     compute = finite.exact_mad if method == "exact" else finite.certified_mad
     r = _certified(finite.certified_r(*table, fast=fast)) if can_r else instead[0]
     if can_r and method == "auto":
-        r = _one_number(ties, r, found.ecce_r / totals.sigma, trusted=trusted)
+        r = _one_number(blocks, table, r, found.ecce_r / totals.sigma, trusted=trusted)
     mad = _certified(compute(*table, fast=fast)) if can_mad else instead[1]
     return r, mad
 
 
-def _one_number(ties: Blocks, certified: PValue, normalized: float, *, trusted: bool) -> PValue:
+def _one_number(
+    blocks: Blocks, table: _Table, certified: PValue, normalized: float, *, trusted: bool
+) -> PValue:
     """Return ECCE-R's P-value between certified limits: the upper one if they are close.
 
     Draws are the same whatever generator was given, so that what is certified but for its second
@@ -229,14 +329,14 @@ def _one_number(ties: Blocks, certified: PValue, normalized: float, *, trusted: 
     if certified.bracket is None or not finite.too_wide(*certified.bracket):
         return certified
     low, high = certified.bracket
-    coins = min(int(ties.n.sum()), montecarlo.FEW * len(ties))
+    coins = min(int(table[1].sum()), montecarlo.FEW * len(table[0]))
     if high < _UNDECIDED:
         return certified
-    if trusted and expected.steps_are_small(ties):
-        pvalue, method = 1.0 - expected.chance_of_less(ties, normalized), "asymptotic"
+    if trusted and expected.steps_are_small(blocks):
+        pvalue, method = 1.0 - expected.chance_of_less(blocks, normalized), "asymptotic"
     elif coins * FEWEST_DRAWS <= _MOST_COINS:
         draws = min(DRAWS, max(FEWEST_DRAWS, _FEW_COINS // coins))
-        table, rng = (ties.low, ties.n, ties.n1), same_every_time(None)
+        rng = same_every_time(None)
         estimate, _ = montecarlo.draw_ties(*table, rng=rng, draws=draws)
         pvalue, method = estimate.pvalue, by_draws(estimate.draws)
     else:
@@ -258,10 +358,12 @@ def _monte_carlo(
             "progress": progress,
         }
         if totals.equal_weights:
-            estimates = draw_ties(blocks.low, blocks.n, blocks.n1, **drawing)
+            estimates = draw_ties(*_table(blocks, source), **drawing)
         else:
             scores, labels, weights = source.sorted_rows()
             drawing["outcome_weights"] = totals.outcome_weights
+            other = along(source)
+            drawing["ends"] = None if other is None else other.ends
             estimates = draw_rows(scores, weights, labels, **drawing)
     r, mad = estimates
     return _drawn(r), _drawn(mad)
@@ -279,13 +381,16 @@ def _brownian(found: Extremes, totals: Totals) -> tuple[PValue, PValue]:
     return r, mad
 
 
-def _large_sample(blocks: Blocks, totals: Totals, found: Extremes) -> tuple[PValue, PValue]:
+def _large_sample(
+    blocks: Blocks, totals: Totals, found: Extremes, source: Source
+) -> tuple[PValue, PValue]:
     """Return the P-values of the limit of many observations, tilted."""
     from secant._inference.tilt import Bounded, log_pvalue  # noqa: PLC0415  (not for `import secant`)
 
     steps: Steps
     if totals.equal_weights:
-        steps = _jumps(blocks, totals)
+        other = along(source)
+        steps = _jumps(blocks, totals) if other is None else _narrow(*other.score_counts(), totals)
         unit = totals.weight / totals.n
     elif totals.third is None or not totals.steps:
         return _brownian(found, totals)
@@ -308,9 +413,19 @@ def _jumps(blocks: Blocks, totals: Totals) -> Jumps:
     mean = blocks.scored / blocks.weight
     score = np.where(blocks.open, np.clip(mean, blocks.low, blocks.high), blocks.low)
     random = (score > 0.0) & (score < 1.0)
-    n, score = blocks.n[random], score[random]
-    variance = totals.variance * totals.n / totals.ww
-    narrower = float((n * score * (1.0 - score)).sum()) - variance if blocks.open.any() else 0.0
+    if not blocks.open.any():
+        return Jumps(blocks.n[random], score[random])
+    return _narrow(blocks.n, score, totals)
+
+
+def _narrow(n: NumberArray, score: FloatArray, totals: Totals) -> Jumps:
+    """Return the observations of cells of scores at their means."""
+    from secant._inference.tilt import Jumps  # noqa: PLC0415  (as above)
+
+    random = (score > 0.0) & (score < 1.0)
+    n, score = n[random], score[random]
+    variance = _variance(totals)
+    narrower = float((n * score * (1.0 - score)).sum()) - variance
     # Where cells are so narrow that rounding shows, nothing is taken off for it.
     return Jumps(n, score, narrower=max(narrower - 1e-12 * variance, 0.0))
 

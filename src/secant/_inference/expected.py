@@ -86,7 +86,7 @@ def chance_of_less(blocks: Blocks, normalized: float) -> float:
 
 def _steps(blocks: Blocks) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return mean scores of blocks, their shares of the variance, and those of a step in each."""
-    mean = np.clip(blocks.scored / blocks.weight, blocks.low, blocks.high)
+    mean = blocks.mean_score
     variance = blocks.weight * (blocks.weight / blocks.n) * mean * (1.0 - mean)
     share = variance / variance.sum()
     # A cell is taken for as many steps as it has observations.

@@ -1,8 +1,9 @@
 """P-values of ECCE-MAD and ECCE-R that hold at the sample size at hand.
 
 All functions take a table of ties in the order of their scores: each distinct score, how many
-observations have it, and how many of these are successes. With K_k successes and A_k the sum of
-scores among the observations up to tie k, the path is X_k = K_k - A_k with X_0 = 0, and
+observations have it, and how many of these are successes. In another order the ties of one place
+are one step, whose number of successes is a sum of binomial counts. With K_k successes and A_k the
+sum of scores among the observations up to tie k, the path is X_k = K_k - A_k with X_0 = 0, and
 
 - ECCE-MAD is max|X|/n. Its null law is that of a success count between two moving barriers:
   :func:`exact_mad` computes it exactly, :func:`certified_mad` within bounds and much faster where
@@ -27,13 +28,23 @@ from secant import null
 from secant._inference import chains
 from secant._inference.binomial import log_two_sided
 from secant._inference.chains import SCALE, Chain, Steps
-from secant._inference.path import observe
-from secant._inference.plans import FAINTEST, best, faint, keyed, mad_plans, mad_work, r_plans
+from secant._inference.path import observe, observe_grains
+from secant._inference.plans import (
+    FAINTEST,
+    best,
+    cuts,
+    faint,
+    keyed,
+    mad_plans,
+    mad_work,
+    r_plans,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from secant._base.types import FloatArray, IntArray
+    from secant._blocks.grains import Grains
     from secant._inference.path import Path
     from secant._inference.plans import Plan, Rounding
 
@@ -45,6 +56,7 @@ __all__ = [
     "certified_mad",
     "certified_r",
     "exact_mad",
+    "of_grains",
     "operations",
     "too_wide",
     "worth_compiling",
@@ -60,8 +72,8 @@ BUDGET = 800_000_000
 # Operations from which loading numba pays.
 _WORTH_COMPILING = 8 * BUDGET
 
-# How much of a P-value may at last be missing.
-_MISSING = 1e-14
+# How much of a P-value may at last be missing, where nothing is pooled and where pools are.
+_MISSING, _MISSING_IN_POOLS = 1e-14, 1e-7
 
 # Places on a path at which it is known what it has done before and may do after.
 _MARKS = 64
@@ -86,13 +98,22 @@ _CERTAIN = Bracket(0.0, 0.0)
 _IMPOSSIBLE = Bracket(-math.inf, -math.inf)
 
 
-def exact_mad(score: FloatArray, n: IntArray, n1: IntArray, *, fast: bool | None = None) -> Bracket:
+def exact_mad(
+    score: FloatArray,
+    n: IntArray,
+    n1: IntArray,
+    ends: IntArray | None = None,
+    *,
+    fast: bool | None = None,
+) -> Bracket:
     r"""Return the exact P-value of ECCE-MAD.
 
     Parameters
     ----------
     score, n, n1 : ndarray
         Distinct scores in ascending order; observations and successes at each.
+    ends : ndarray, optional
+        The last entry of each step, where the order is another and a step holds several scores.
     fast : bool, optional
         Whether to use numba; by default where it is installed and pays.
 
@@ -114,7 +135,7 @@ def exact_mad(score: FloatArray, n: IntArray, n1: IntArray, *, fast: bool | None
     >>> round(10 ** exact_mad(score, one, none).high, 12)  # 0.5 * 0.4: two failures
     0.2
     """
-    path, c, _ = observe(score, n, n1)
+    path, c, _ = observe(score, n, n1, ends)
     known = _known(score, n, n1, path, c)
     if known is not None:
         return known
@@ -126,6 +147,7 @@ def certified_mad(
     score: FloatArray,
     n: IntArray,
     n1: IntArray,
+    ends: IntArray | None = None,
     *,
     budget: int = BUDGET,
     fast: bool | None = None,
@@ -136,6 +158,8 @@ def certified_mad(
     ----------
     score, n, n1 : ndarray
         Distinct scores in ascending order; observations and successes at each.
+    ends : ndarray, optional
+        The last entry of each step, where the order is another and a step holds several scores.
     budget : int
         Operations up to which the bounds are made tighter, up to exactness.
     fast : bool, optional
@@ -155,10 +179,12 @@ def certified_mad(
 
         P(max \|X\| >= c at ends) <= P(max \|X\| >= c) <= P(max \|X\| >= c - d at ends).
     """
-    path, c, _ = observe(score, n, n1)
+    path, c, _ = observe(score, n, n1, ends)
     known = _known(score, n, n1, path, c)
-    if known is not None:
-        return known
+    return _bounded_mad(path, c, budget, fast=fast) if known is None else known
+
+
+def _bounded_mad(path: Path, c: float, budget: int, *, fast: bool | None) -> Bracket:
     plan = best(mad_plans(path, c), budget)
     lower, upper, error = _mad(plan.path, c, _kernel(plan.work, fast=fast))
     return _bracket(lower, upper, error if plan.path.drift else 0.0)
@@ -168,6 +194,7 @@ def certified_r(
     score: FloatArray,
     n: IntArray,
     n1: IntArray,
+    ends: IntArray | None = None,
     *,
     budget: int = BUDGET,
     fast: bool | None = None,
@@ -178,6 +205,8 @@ def certified_r(
     ----------
     score, n, n1 : ndarray
         Distinct scores in ascending order; observations and successes at each.
+    ends : ndarray, optional
+        The last entry of each step, where the order is another and a step holds several scores.
     budget : int
         Operations up to which the bounds are made tighter, to about 1%.
     fast : bool, optional
@@ -239,10 +268,14 @@ def certified_r(
     >>> [round(10**bound, 12) for bound in certified_r(score, one, none)]  # two failures
     [0.2, 0.2]
     """
-    path, _, c = observe(score, n, n1)
+    path, _, c = observe(score, n, n1, ends)
     known = _known(score, n, n1, path, c)
-    if known is not None:
-        return known
+    return _bounded_r(path, c, budget, fast=fast) if known is None else known
+
+
+def _bounded_r(path: Path, c: float, budget: int, *, fast: bool | None) -> Bracket:
+    if len(path) == 1:  # the range of one step is its size
+        return _bounded_mad(path, c, budget, fast=fast)
     plan = best(r_plans(path, c), budget)
     kernel = _kernel(plan.work, fast=fast)
     marks = plan.path.marks(_MARKS)
@@ -263,18 +296,57 @@ def certified_r(
     return _bracket(low * SCALE, high * SCALE, error)
 
 
+def of_grains(
+    grains: Grains, *, budget: int = BUDGET, fast: bool | None = None
+) -> tuple[Bracket, Bracket]:
+    """Return certain bounds of the P-values of ECCE-R and of ECCE-MAD, from ties that are pooled.
+
+    Parameters
+    ----------
+    grains
+        Neighbouring ties taken together; see :mod:`secant._blocks.grains`.
+    budget : int
+        Operations up to which the bounds are made tighter: of ECCE-R, and half of it of ECCE-MAD.
+    fast : bool, optional
+        Whether to use numba; by default where it is installed and pays.
+
+    Returns
+    -------
+    r, mad : Bracket
+        log10 of the bounds; the upper ones are the P-values to report.
+
+    Notes
+    -----
+    The path is looked at where grains end, as in :func:`certified_mad`. The law of what happens
+    inside one is known but for the scores of its rows: the mean, the least and the largest of them
+    bound each of its probabilities from both sides (:func:`secant._inference.chains.make_steps`).
+    Chains only add and multiply positive numbers, so lower probabilities give a lower bound, and
+    upper ones an upper bound.
+    """
+    path, deviation, span = observe_grains(grains)
+    r, mad = _too_improbable(path, span), _too_improbable(path, deviation)
+    return (
+        _bounded_r(path, span, budget, fast=fast) if r is None else r,
+        _bounded_mad(path, deviation, budget // 2, fast=fast) if mad is None else mad,
+    )
+
+
 def too_wide(low: float, high: float) -> bool:
     """Tell whether limits of a P-value leave its second digit open."""
     return high > 0.0 and high - low > 10.0 ** (math.floor(math.log10(high)) - 1)
 
 
-def operations(score: FloatArray, n: IntArray, n1: IntArray, which: str) -> int:
+def operations(
+    score: FloatArray, n: IntArray, n1: IntArray, which: str, ends: IntArray | None = None
+) -> int:
     """Return the cost of a finite-sample P-value before any of it is computed.
 
     Parameters
     ----------
     score, n, n1 : ndarray
         Distinct scores in ascending order; observations and successes at each.
+    ends : ndarray, optional
+        The last entry of each step, where the order is another and a step holds several scores.
     which : {"exact-mad", "mad", "r"}
         :func:`exact_mad`, or the coarsest bounds of :func:`certified_mad` or :func:`certified_r`.
 
@@ -284,7 +356,7 @@ def operations(score: FloatArray, n: IntArray, n1: IntArray, which: str) -> int:
         Multiplications and a charge for every step, about a quarter of a nanosecond each when
         numpy does them. It depends on the data alone: not on the clock, nor on numba.
     """
-    path, deviation, span = observe(score, n, n1)
+    path, deviation, span = observe(score, n, n1, ends)
     c = span if which == "r" else deviation
     if _known(score, n, n1, path, c) is not None:
         return len(score)
@@ -320,6 +392,11 @@ def _known(score: FloatArray, n: IntArray, n1: IntArray, path: Path, c: float) -
     if len(score) == 1:
         log10_p = log_two_sided(int(n1[0]), int(n[0]), float(score[0])) / _LOG_10
         return Bracket(log10_p, log10_p)
+    return _too_improbable(path, c)
+
+
+def _too_improbable(path: Path, c: float) -> Bracket | None:
+    """Return the P-value where it is 0, or too small to tell."""
     if not len(path) or c > max(path.reached[-1], path.trials[-1] - path.reached[-1]):
         return _IMPOSSIBLE
     # Freedman's inequality for martingales with steps of at most 1, from each starting point.
@@ -382,9 +459,9 @@ def _mad(path: Path, c: float, kernel: _Kernel) -> tuple[float, float, float]:
     """Return a lower and an upper mass that deviates by c, and their relative error."""
     last = np.array([len(path) - 1])
 
-    def solve(steps: Steps) -> tuple[FloatArray, FloatArray]:
-        lower = kernel(_band(path, steps, c), last)
-        return lower, kernel(_band(path, steps, c - path.drift), last) if path.drift else lower
+    def solve(least: Steps, most: Steps) -> tuple[FloatArray, FloatArray]:
+        lower = kernel(_band(path, least, c), last)
+        return lower, kernel(_band(path, most, c - path.drift), last) if path.drift else lower
 
     lower, upper, error = _solve(path, null.mad, c, solve)
     return float(lower[-1, -1]), float(upper[-1, -1]), error
@@ -400,9 +477,12 @@ def _r(
     else:
         runs = [(c, ("down", "up") if rounding.keys is None else ("up",))]
 
-    def solve(steps: Steps) -> tuple[FloatArray, FloatArray]:
+    def solve(least: Steps, most: Steps) -> tuple[FloatArray, FloatArray]:
         masses = [
-            [kernel(chain(path, rounding, steps, *run), marks) for run in runs]
+            [
+                kernel(chain(path, rounding, steps, *run), marks)
+                for steps, run in zip((least, most), runs, strict=False)
+            ]
             for chain in (_rise, _fall)
         ]
         lower = np.array([mass[0][:, 0] for mass in masses])
@@ -441,7 +521,7 @@ def _solve(
     path: Path,
     law: null.BrownianLaw,
     c: float,
-    solve: Callable[[Steps], tuple[FloatArray, FloatArray]],
+    solve: Callable[[Steps, Steps], tuple[FloatArray, FloatArray]],
     stride: int = 1,
 ) -> tuple[FloatArray, FloatArray, float]:
     """Run chains and return the lower and upper masses they absorb, with the relative error.
@@ -452,20 +532,26 @@ def _solve(
     much smaller than that, everything is done again with nothing left out.
     """
     shortened = int((path.count > chains.WHOLE).sum()) + (len(path) if path.drift else 0)
+    if path.several.any():
+        shortened = cuts(path)
+    allowed = _MISSING_IN_POOLS if path.drift else _MISSING
     for limit in (faint(path, law, c), FAINTEST):
-        steps = chains.make_steps(path.score, path.size, path.ends, limit)
-        lower, upper = solve(steps)
+        ties = path.score, path.size, path.ends, limit
+        most = least = chains.make_steps(*ties, mixture=path.mixture)
+        if path.mixture is not None:
+            least = chains.make_steps(*ties, mixture=path.mixture, bound="lower")
+        lower, upper = solve(least, most)
         # Leaving out the tails of a law, and scaling up the rest to 1, moves no probability by
         # more than what is in the tails; and two chains may be added.
         missing = 4.0 * shortened * math.exp(-limit) * SCALE
-        if missing <= _MISSING * float(lower[:, -1].sum()):
+        if missing <= allowed * float(lower[:, -1].sum()):
             break
     # Roundings on the way through a chain: a few a step, and as many as there are terms wherever
     # something is summed.
     summed = stride * min(int(path.total[-1]), len(path) * math.ceil(c + 1.0))
-    terms = 4 * steps.pmf.shape[0] + 32 * int((path.count > 1).sum())
+    terms = 4 * most.pmf.shape[0] + 32 * int((path.count > 1).sum())
     error = (4 * len(path) + terms + summed) * float(np.finfo(float).eps)
-    return lower, upper, error + (_MISSING if shortened else 0.0)
+    return lower, upper, error + (allowed if shortened else 0.0)
 
 
 def _bracket(lower: float, upper: float, error: float = 0.0) -> Bracket:

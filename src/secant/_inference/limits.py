@@ -169,8 +169,8 @@ def least_log_pvalue(blocks: Blocks) -> float:
     here, and none at all to one that contradicts a score of 0 or 1.
     """
     ties, ones, zeros = blocks, 0.0, 0.0
-    if blocks.high[0] <= 0 or blocks.low[-1] >= 1:
-        certain = (blocks.high <= 0) | (blocks.low >= 1)
+    certain = (blocks.highest <= 0) | (blocks.lowest >= 1)
+    if certain.any():
         ties, of_certain = blocks.select(~certain), blocks.select(certain)
         ones, zeros = of_certain.scored.sum(), (of_certain.weight - of_certain.scored).sum()
     scored = ties.scored
@@ -179,7 +179,7 @@ def least_log_pvalue(blocks: Blocks) -> float:
     if max(nothing + ones, everything + zeros) * (1 - _GUARD) > max(nothing, everything):
         return -math.inf
     # The middle of an open block will do: many observations have tiny probabilities.
-    score = (ties.low + ties.high) / 2
+    score = (ties.lowest + ties.highest) / 2 if ties.least is None else ties.mean_score
     chances = []
     if nothing >= most:
         chances.append(float((ties.n * np.log1p(-score)).sum()))

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -55,6 +55,7 @@ def draw_ties(
     score: FloatArray,
     n: IntArray,
     n1: IntArray,
+    ends: IntArray | None = None,
     *,
     rng: np.random.Generator,
     draws: int,
@@ -67,6 +68,8 @@ def draw_ties(
     ----------
     score, n, n1 : ndarray
         Distinct scores in ascending order; observations and successes at each.
+    ends : ndarray, optional
+        The last entry of each step, where the order is another and a step holds several scores.
     rng : numpy.random.Generator
         Where the draws come from.
     draws : int
@@ -98,8 +101,10 @@ def draw_ties(
     """
     reached = compensated_sum(n * score)
     x = np.cumsum(n1) - reached
+    if ends is not None:
+        x = x[ends]
     limits = thresholds(float(x.max()), float(x.min()), float(reached[-1]))
-    model = model_of_ties(score, n, reached)
+    model = model_of_ties(score, n, reached, ends)
     return count_exceedances(model, limits, rng=rng, draws=draws, enough=enough, progress=progress)
 
 
@@ -111,6 +116,7 @@ def draw_rows(
     rng: np.random.Generator,
     draws: int,
     outcome_weights: tuple[float, float] | None = None,
+    ends: IntArray | None = None,
     enough: int | None = None,
     progress: Callable[[int, int], object] | None = None,
 ) -> tuple[Estimate, Estimate]:
@@ -125,6 +131,8 @@ def draw_rows(
         What responses 0 and 1 weigh on top of it: rows were kept with chances in proportion to
         1 / o0 and 1 / o1. A row that was kept is an event with the chance q = o0 s / D, where
         D = o1 (1 - s) + o0 s, and being one rather than not moves the path by w D.
+    ends : ndarray, optional
+        The last observation of each tie, where the order is not that of scores.
     rng, draws, enough, progress
         As in :func:`draw_ties`.
 
@@ -148,23 +156,30 @@ def draw_rows(
     >>> round(r.pvalue, 2), round(mad.pvalue, 2)
     (0.2, 0.2)
     """
-    ends = np.append(np.flatnonzero(score[1:] != score[:-1]), len(score) - 1)
+    # Runs of one score, at the ends of which sums are exact; the path counts at the ends of ties.
+    runs = np.append(np.flatnonzero(score[1:] != score[:-1]), len(score) - 1)
+    at = None
+    if ends is not None:
+        runs = np.union1d(runs, ends)
+        at = np.searchsorted(runs, ends)
     if weight is None:
         weight = np.ones_like(score)
     if outcome_weights is not None:
         o0, o1 = outcome_weights
         step = o1 * (1 - score) + o0 * score
         score, weight = o0 * score / step, weight * step
+    asked: dict[str, Any] = {"rng": rng, "draws": draws, "enough": enough, "progress": progress}
     if (weight == weight[0]).all():
-        n, n1 = np.diff(ends, prepend=-1), np.diff(np.cumsum(response)[ends], prepend=0)
-        return draw_ties(score[ends], n, n1, rng=rng, draws=draws, enough=enough, progress=progress)
+        n, n1 = np.diff(runs, prepend=-1), np.diff(np.cumsum(response)[runs], prepend=0)
+        return draw_ties(score[runs], n, n1, at, **asked)
     units = in_units(weight)
-    tie_weight = np.diff(np.cumsum(units)[ends], prepend=0.0)
-    reached = compensated_sum(tie_weight * score[ends])
-    x = np.cumsum(units * response)[ends] - reached
+    tie_weight = np.diff(np.cumsum(units)[runs], prepend=0.0)
+    reached = compensated_sum(tie_weight * score[runs])
+    if at is not None:
+        runs, reached = runs[at], reached[at]
+    x = np.cumsum(units * response)[runs] - reached
     limits = thresholds(float(x.max()), float(x.min()), float(reached[-1]))
-    model = Coins(score, units, ends, reached)
-    return count_exceedances(model, limits, rng=rng, draws=draws, enough=enough, progress=progress)
+    return count_exceedances(Coins(score, units, runs, reached), limits, **asked)
 
 
 def model_of_ties(

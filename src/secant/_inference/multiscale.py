@@ -105,7 +105,7 @@ def ties_of(blocks: Blocks) -> tuple[Ties, Blocks]:
         The ties, and the blocks that they are: those of a score of 0 or 1 have no variance.
     """
     mean = np.clip(blocks.scored / blocks.weight, 0, 1)
-    score = np.where(blocks.open, mean, blocks.low)
+    score = np.where(blocks.lowest < blocks.highest, mean, blocks.lowest)
     random = (score > 0) & (score < 1)
     blocks = blocks.select(random)
     return Ties(score[random], blocks.n, blocks.n1), blocks

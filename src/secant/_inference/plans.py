@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from secant import null
-from secant._inference.chains import WHOLE, windows
+from secant._inference.chains import WHOLE, rare_steps, windows
 from secant._inference.path import pooled
 
 if TYPE_CHECKING:
@@ -25,6 +25,7 @@ __all__ = [
     "Plan",
     "Rounding",
     "best",
+    "cuts",
     "faint",
     "keyed",
     "mad_plans",
@@ -43,15 +44,22 @@ _POOLED = 1_000
 
 # The finest rounding: a P-value changes by about 1% when c changes by their spacing.
 _FINENESS = 110.0
-# How much coarser they may become to save work.
-_COARSER = (1, 2, 4)
+# How much coarser they may become to save work; where so little is expected to vary that the limit
+# of many observations cannot take their place, much coarser: bounds are wide then, not wrong.
+_COARSER = (1.0, 2.0, 4.0)
+_MUCH_COARSER = tuple(2.0 ** (k / 2) for k in range(13))
+_LITTLE = 400.0
+# So many grains are never affordable but in pools: their work is not even counted.
+_MANY_GRAINS = 1 << 13
+# A pool expects less than one of the rarer outcome.
+_FULL = 0.9
 # With that many distinct scores the running minimum is not rounded, if the budget allows; with as
 # many observations, always.
 _KEYED = 300
 
-# Minus the logarithm of the probability left out at a step, relative to the P-value expected; and
-# the most that may be.
-_NEGLIGIBLE = 42.0
+# Minus the logarithm of the probability left out at a step, relative to the P-value expected,
+# where nothing is pooled and where pools leave more open anyway; and the most that may be.
+_NEGLIGIBLE, _NEGLIGIBLE_IN_POOLS = 42.0, 26.0
 FAINTEST = 730.0
 # So that a quotient of counts does not overflow.
 _TINY = 1e-300
@@ -108,7 +116,7 @@ def mad_plans(path: Path, c: float) -> Iterator[Plan]:
     """Propose ways to compute ECCE-MAD's P-value, from the tightest bounds to the coarsest."""
     yield Plan(path, mad_work(path, c))
     for spacing in _spacings(path, c):
-        fewer = pooled(path, spacing)
+        fewer = pooled(path, min(spacing, _FULL))
         if fewer.drift < c and 2 * len(fewer) <= len(path):
             yield Plan(fewer, mad_work(fewer, c))
 
@@ -121,18 +129,19 @@ def r_plans(path: Path, c: float) -> Iterator[Plan]:
         return
     for spacing in _spacings(path, c):
         stride = max(1, math.ceil(1.0 / spacing))
-        yield _rounded(path, c, stride)
-        fewer = pooled(path, 0.5 * spacing)
+        if path.mixture is None or len(path) <= _MANY_GRAINS:
+            yield _rounded(path, c, stride)
+        fewer = pooled(path, min(0.5 * spacing, _FULL))
         if 2.0 * fewer.drift < c and 2 * len(fewer) <= len(path):
             yield _rounded(fewer, c, stride)
 
 
 def _spacings(path: Path, c: float) -> Iterator[float]:
-    """Return changes of c that change a P-value by about 1%, 2% and 4%."""
+    """Return changes of c that change a P-value by about 1%, 2% and 4%; by more if need be."""
     # By Bennett's inequality log P falls by log(1 + c/V) when c grows by 1: by c/V where the path
     # is nearly Brownian, and by less where events are rare.
     fall = math.log1p(c / max(path.variance, _TINY))
-    for coarser in _COARSER:
+    for coarser in _COARSER if path.variance >= _LITTLE else _MUCH_COARSER:
         yield coarser / (_FINENESS * fall)
 
 
@@ -172,14 +181,27 @@ def _r_work(path: Path, c: float, stride: int, columns: int) -> int:
 
 def _steps_to_take(path: Path, law: null.BrownianLaw, c: float) -> tuple[int, IntArray, int]:
     """Return the number of steps of one observation, the terms of others, and what comes first."""
-    first, last = windows(path.score, path.size, path.ends, faint(path, law, c))
+    first, last = windows(path.score, path.size, path.ends, faint(path, law, c), path.mixture)
     taps = (last - first + 1)[path.count > 1]
     large = int((path.size > WHOLE).sum())
     saved = len(path.score) - len(path)
-    return len(path) - len(taps), taps, _LARGE * large + _POOLED * saved
+    # Laws of several scores are added up in pairs, the last two of which take the most.
+    mixed = path.several & ~rare_steps(path.score, path.size, path.ends, path.mixture)[0]
+    added = 4 * int((taps[mixed[path.count > 1]] ** 2).sum())
+    return len(path) - len(taps), taps, _LARGE * large + _POOLED * saved + added
 
 
 def faint(path: Path, law: null.BrownianLaw, c: float) -> float:
     """Return minus the logarithm of what may be left out at a step."""
     log_p = law.logsf(c / math.sqrt(path.variance))
-    return math.ceil(min(_NEGLIGIBLE - log_p + math.log(len(path)), FAINTEST))
+    negligible = _NEGLIGIBLE_IN_POOLS if path.drift else _NEGLIGIBLE
+    return math.ceil(min(negligible - log_p + math.log(cuts(path)), FAINTEST))
+
+
+def cuts(path: Path) -> int:
+    """Return in how many places, at most, the tails of laws are left out."""
+    if not path.several.any():
+        return len(path)
+    # Wherever two laws are added, where a step holds several scores.
+    mixed = path.several & ~rare_steps(path.score, path.size, path.ends, path.mixture)[0]
+    return len(path) + int(path.count[mixed].sum())

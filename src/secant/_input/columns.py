@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from secant._input.options import WeightKind
 
 __all__ = [
+    "LATER",
     "SELECTED",
     "Columns",
     "are_numbers",
@@ -22,6 +23,7 @@ __all__ = [
     "named_columns",
 ]
 
+LATER = "the order of rows must be known before what happened"
 SELECTED = "among rows chosen by what happened, even perfect forecasts look wrong"
 
 
@@ -34,6 +36,7 @@ class Columns(NamedTuple):
     by: tuple[str, ...] = ()
     reading: Reading = AS_USUAL
     clusters: str | None = None
+    order_by: str | None = None
 
     @property
     def weights(self) -> WeightKind | None:
@@ -56,6 +59,8 @@ class Columns(NamedTuple):
             roles[Argument("by", index=place if several else None)] = name
         if self.clusters is not None:
             roles[Argument("clusters")] = self.clusters
+        if self.order_by is not None:
+            roles[Argument("order_by")] = self.order_by
         return roles
 
     @property
@@ -116,6 +121,7 @@ def named_columns(
     by: Any = None,
     clusters: Any = None,
     *,
+    order_by: Any = None,
     reading: Reading,
 ) -> Columns:
     """Check that with ``data=`` the arguments are names of columns.
@@ -140,13 +146,17 @@ def named_columns(
         groups,
         reading,
         None if clusters is None else column_name("clusters", clusters),
+        None if order_by is None else column_name("order_by", order_by),
     )
+    if columns.order_by == columns.y_prob:  # the order that there is anyway
+        columns = columns._replace(order_by=None)
     outcomes, forecasts = Argument("y_true"), Argument("y_prob")
     if columns.y_true == columns.y_prob:
         raise InputError(outcomes, " and ", forecasts, f" are both column {columns.y_true!r}")
     for argument, name in columns.roles.items():
         if name == columns.y_true and argument != outcomes:
-            raise InputError(argument, f" names {name!r}, the column of outcomes: {SELECTED}")
+            why = LATER if argument.name == "order_by" else SELECTED
+            raise InputError(argument, f" names {name!r}, the column of outcomes: {why}")
     return columns
 
 

@@ -75,6 +75,7 @@ def split(seen: Observations, codes: IntArray, n_groups: int) -> list[Observatio
     labels, scores = seen.labels[order], seen.scores[order]
     weights = None if seen.weights is None else seen.weights[order]
     clusters = None if seen.clusters is None else seen.clusters[order]
+    keys = None if seen.keys is None else seen.keys[order]
     refused: dict[int, list[int]] = {}
     for row in seen.forbidden:
         refused.setdefault(int(codes[row]), []).append(row)
@@ -90,6 +91,7 @@ def split(seen: Observations, codes: IntArray, n_groups: int) -> list[Observatio
             scores=scores[piece],
             weights=None if weights is None else weights[piece],
             clusters=None if clusters is None else clusters[piece],
+            keys=None if keys is None else keys[piece],
             n=piece.stop - piece.start,
             lowest=lowest[number],
             highest=highest[number],

@@ -22,7 +22,8 @@ from secant.errors import Argument, InputError, SecantError
 if TYPE_CHECKING:
     from collections.abc import Generator
 
-    from secant._base.types import FloatArray, IntArray
+    from secant._base.types import FloatArray, IntArray, NumberArray
+    from secant._input.axis import Axis
     from secant._input.options import Reading
 
 __all__ = ["Chunk", "Observations", "check_alignment", "check_lengths", "observations"]
@@ -56,6 +57,9 @@ class Observations:
         What the outcomes 0 and 1 weigh, on top of ``weights``; None where they weigh the same.
     clusters
         The number of each row's cluster; None where rows are independent.
+    keys, axis
+        Each row's place along another order than that of scores, and what it means; None where
+        there is no other.
     """
 
     labels: np.ndarray[Any, Any]
@@ -69,6 +73,8 @@ class Observations:
     has_zero_weights: bool
     outcome_weights: tuple[float, float] | None = None
     clusters: IntArray | None = None
+    keys: NumberArray | None = None
+    axis: Axis | None = None
 
     @property
     def rows(self) -> int:
@@ -146,14 +152,22 @@ class Observations:
     def with_clusters(self, size: int) -> Generator[tuple[Chunk, IntArray]]:
         """Walk over the rows as :meth:`chunks` does; the numbers of their clusters come along."""
         assert self.clusters is not None  # noqa: S101
-        codes = self.clusters
+        return self._beside(self.clusters, size)
+
+    def with_keys(self, size: int) -> Generator[tuple[Chunk, NumberArray]]:
+        """Walk over the rows as :meth:`chunks` does; their places along the axis come along."""
+        assert self.keys is not None  # noqa: S101
+        return self._beside(self.keys, size)
+
+    def _beside(self, column: Any, size: int) -> Generator[tuple[Chunk, Any]]:
+        """Walk over the rows of positive weight and their values in another column."""
         if self.has_zero_weights:
             assert self.weights is not None  # noqa: S101
-            codes = codes[np.flatnonzero(self.weights)]
+            column = column[np.flatnonzero(self.weights)]
         start = 0
         for chunk in self.chunks(size):
             stop = start + chunk.scores.shape[0]
-            yield chunk, codes[start:stop]
+            yield chunk, column[start:stop]
             start = stop
 
 

@@ -170,9 +170,9 @@ def _rises(blocks: Blocks, tolerance: float, sign: int) -> FloatArray:
     reaches scores beyond one less the tolerance. With the sign changed a response 0 adds s.
     """
     if sign > 0:
-        total, mass, most, least = blocks.up, blocks.w1, 1 - blocks.low, 1 - blocks.high
+        total, mass, most, least = blocks.up, blocks.w1, 1 - blocks.lowest, 1 - blocks.highest
     else:
-        total, mass, most, least = blocks.down, blocks.w0, blocks.high, blocks.low
+        total, mass, most, least = blocks.down, blocks.w0, blocks.highest, blocks.lowest
     bounded = np.minimum(total, mass * np.maximum(most - tolerance, 0))
     rises: FloatArray = np.where(least >= tolerance, total - tolerance * mass, bounded)
     return np.maximum(rises, 0)

@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
 from secant._base.extras import require
-from secant._results import verdict
+from secant._results import group_words
 from secant._results.parts import SCHEMA
 from secant._results.shown import Shown
 
@@ -68,7 +68,7 @@ class Group(Shown):
         }
 
     def __str__(self) -> str:
-        return verdict.group(self)
+        return group_words.sentence(self)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -164,7 +164,7 @@ class Assessments(Mapping[Any, "Calibration"]):
         }
         return {
             "schema": SCHEMA,
-            "verdict": verdict.groups_headline(self),
+            "verdict": group_words.headline(self),
             "by": list(self.by),
             "adjust": self.adjust,
             "draws": self.draws,
@@ -245,12 +245,12 @@ class Assessments(Mapping[Any, "Calibration"]):
             write(path, segments=self, title=title)
 
     def __str__(self) -> str:
-        return verdict.groups_text(self)
+        return group_words.text(self)
 
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        return verdict.groups_html(self)
+        return group_words.html(self)
 
     @cached_property
     def _by_key(self) -> dict[Any, Calibration]:

@@ -44,19 +44,16 @@ from secant._results.parts import (
     ECE,
     SCHEMA,
     SHAPES,
-    Cox,
+    SHAPES_ALONG,
     Curve,
     Interval,
     Intervals,
-    Recalibrated,
     Reliability,
-    Score,
-    Spiegelhalter,
     Statistic,
     Words,
     plain,
-    score_of,
 )
+from secant._results.scores import Cox, Recalibrated, Score, Spiegelhalter, score_of
 from secant.errors import Argument, InputError, SecantError
 from secant.sources.rows import in_memory
 
@@ -68,6 +65,7 @@ if TYPE_CHECKING:
     from secant._blocks.looking import Refine, Source
     from secant._blocks.table import Blocks, Totals
     from secant._inference.clusters import Flips
+    from secant._input.axis import Axis
     from secant._input.options import Norm, Strategy, Weighting
     from secant._metrics.ecce import Extremes, Metric
     from secant._results.parts import Shape
@@ -109,6 +107,8 @@ class Calibration:
         "overconfident".
     n_clusters : int or None
         How many clusters the predictions are in; None where rows were taken to be independent.
+    axis : Axis or None
+        What predictions were put along in place of their scores; None where that is the scores.
 
     Notes
     -----
@@ -137,6 +137,7 @@ class Calibration:
     _source: Source | None
     top_label: bool = False
     _flips: Flips | None = None
+    axis: Axis | None = None
 
     @property
     def statistics(self) -> tuple[tuple[Metric, Statistic], ...]:
@@ -207,10 +208,12 @@ class Calibration:
 
         ``"too high"`` or ``"too low"`` throughout; ``"too extreme"``: too low below some score and
         too high above it; ``"too timid"``: the reverse; ``"alternating"`` where it changes more
-        often; ``""`` where nothing was found, or not where.
+        often; ``""`` where nothing was found, or not where. Along another axis than the scores two
+        directions are ``"too low, then too high"`` and ``"too high, then too low"``.
         """
         signs = "".join("+" if each.miscalibration > 0 else "-" for each in self._pieces)
-        return SHAPES.get(signs, "alternating")
+        shapes = SHAPES if self.axis is None else SHAPES_ALONG
+        return shapes.get(signs, "alternating")
 
     @cached_property
     def steepest(self) -> Interval | None:
@@ -320,7 +323,7 @@ class Calibration:
 
         Both are 0 where such scores were added up with others.
         """
-        blocks = self._blocks
+        blocks = self._of_scores._blocks  # noqa: SLF001  (of this class)
         there = (blocks.low == certain) & (blocks.high == certain)
         wrong = blocks.n0 if certain else blocks.n1
         return int(wrong[there].sum()), int(blocks.n[there].sum())
@@ -328,7 +331,8 @@ class Calibration:
     @property
     def inverted(self) -> bool:
         """Whether scores look like chances of the opposite: 1 - score fits far better."""
-        return inverted(self._blocks, self._totals)
+        of_scores = self._of_scores
+        return inverted(of_scores._blocks, of_scores._totals)  # noqa: SLF001  (of this class)
 
     @property
     def details(self) -> Words:
@@ -356,8 +360,9 @@ class Calibration:
         """The cumulative differences, exact at every point, their extremes among them."""
         blocks = self._blocks
         fraction = np.concatenate([[0.0], np.cumsum(blocks.weight)])
+        ends = np.concatenate([blocks.low[:1], blocks.high])
         return Curve(
-            score=np.concatenate([blocks.low[:1], blocks.high]),
+            score=ends if self.axis is None else self.axis.values(ends),
             fraction=fraction / fraction[-1],
             difference=path(blocks, self._totals.weight),
         )
@@ -369,6 +374,8 @@ class Calibration:
         It is computed when first asked for: exactly for arrays, for other sources with bounds
         on what it is made of. See :class:`secant.Score`.
         """
+        if self.axis is not None:
+            return self._of_scores.brier
         return self._score(BRIER, self._monotone, exact=self._sorts)
 
     @cached_property
@@ -378,12 +385,17 @@ class Calibration:
         Infinite where a score of exactly 0 or 1 was wrong. Computed when first asked for, as
         :attr:`brier`.
         """
+        if self.axis is not None:
+            return self._of_scores.log_loss
         return self._score(LOG_LOSS, self._monotone, exact=self._sorts)
 
     @cached_property
     def cox(self) -> Cox:
         """Cox's intercept and slope, computed when first asked for."""
         from secant._inference.reviewers import cox_fit  # noqa: PLC0415  (for whoever asks)
+
+        if self.axis is not None:
+            return self._of_scores.cox
 
         fit = cox_fit(self._blocks)
         known = self._totals.equal_weights and self.n_clusters is None
@@ -397,6 +409,9 @@ class Calibration:
         """Spiegelhalter's Z, computed when first asked for."""
         from secant._inference.reviewers import spiegelhalter_z  # noqa: PLC0415  (as cox)
 
+        if self.axis is not None:
+            return self._of_scores.spiegelhalter
+
         summed = self._totals.equal_weights or self._blocks.moments is not None
         z = spiegelhalter_z(self._blocks) if summed and self.n_clusters is None else math.nan
         return Spiegelhalter(z, math.erfc(abs(z) / math.sqrt(2)), not self._blocks.open.any())
@@ -409,6 +424,8 @@ class Calibration:
         they were asked for by name, which takes longer. None where the predictions are needed
         and are gone.
         """
+        if self.axis is not None:
+            return self._of_scores.proper_scores
         return self._as_printed("brier", BRIER), self._as_printed("log_loss", LOG_LOSS)
 
     def _as_printed(self, name: str, rule: Rule) -> Score | None:
@@ -425,6 +442,8 @@ class Calibration:
 
         Exact for arrays; of other sources scores are taken together in some ten thousand ranges.
         """
+        if self.axis is not None:
+            return self._of_scores.recalibrated
         blocks = self._monotone
         starts = pools(blocks)
         ends = np.append(starts[1:], len(blocks)) - 1
@@ -453,7 +472,8 @@ class Calibration:
         Parameters
         ----------
         a, b : float
-            Limits of the scores.
+            Limits of the scores. Along another axis its values: numbers, or dates and times, also
+            as texts such as ``"2026-03-09"``.
         fixed_in_advance : bool
             Whether the limits were chosen before looking at the outcomes, and no others are. Then
             the confidence limits are Clopper and Pearson's for how often the event happens, minus
@@ -489,10 +509,13 @@ class Calibration:
         >>> result.between(0.3, 0.6).n
         2
         """
-        if not (isinstance(a, Real) and isinstance(b, Real) and a <= b):
+        if self.axis is not None:
+            a, b = self._keys_between(a, b)
+        elif isinstance(a, Real) and isinstance(b, Real) and a <= b:
+            a, b = float(a), float(b)
+        else:
             msg = f"between(a, b) needs two numbers in ascending order; got a={a!r}, b={b!r}"
             raise InputError(msg)
-        a, b = float(a), float(b)
         if fixed_in_advance and self._flips is not None:
             knows = "=True knows no clusters; leave it out"
             raise InputError(Argument("fixed_in_advance"), knows)
@@ -507,10 +530,10 @@ class Calibration:
         whole = self._with_moments()[0] if fixed_in_advance and self.weighted else self._blocks
         blocks = resolve(whole, at_either_end, self._refine)
         if self._source is None:
-            _refuse_to_cut(blocks, a, b)
+            _refuse_to_cut(blocks, a, b, self.axis)
         inside = blocks.select((blocks.high >= a) & (blocks.low <= b))
         if not len(inside):
-            return _nothing_between(a, b)
+            return _nothing_between(a, b, self.axis)
         return self._interval(inside, fixed_in_advance=fixed_in_advance)
 
     def ece(
@@ -552,7 +575,7 @@ class Calibration:
         (0.225, 0.247)
         """
         binning = Binning(n_bins, strategy, norm, squared, weighting)
-        return next(self._eces([binning], limits))
+        return next(self._of_scores._eces([binning], limits))  # noqa: SLF001  (of this class)
 
     def reliability(
         self,
@@ -580,8 +603,9 @@ class Calibration:
         InputError
             As :meth:`ece`.
         """
-        bins = self._bins([Binning(n_bins, strategy)])[0]
-        return self._reliability(bins, strategy, limits)
+        of_scores = self._of_scores
+        bins = of_scores._bins([Binning(n_bins, strategy)])[0]  # noqa: SLF001  (of this class)
+        return of_scores._reliability(bins, strategy, limits)  # noqa: SLF001
 
     def plot(
         self, ax: Any = None, *, worst: bool = True, band: bool = False, **kwargs: Any
@@ -645,6 +669,7 @@ class Calibration:
             "outcome_weights": self.outcome_weights and list(self.outcome_weights),
             "warnings": list(self.warnings),
             "top_label": self.top_label,
+            "axis": None if self.axis is None else plain(self.axis),
         }
 
     def to_dict(self) -> dict[str, Any]:
@@ -679,9 +704,40 @@ class Calibration:
         with suppress(SecantError):  # of data that changed meanwhile
             # Found now, while the rows are at hand.
             self._pieces, self.steepest  # noqa: B018
-            if self._blocks.open.any():
+            if self._blocks.open.any() or self.axis is not None:
                 self.proper_scores  # noqa: B018
         return {**self.__dict__, "_source": None}
+
+    @cached_property
+    def _of_scores(self) -> Calibration:
+        """The same predictions in the order of their scores, for what is about scores."""
+        if self.axis is None:
+            return self
+        source: Any = self._source
+        if source is None:
+            raise _gone()
+        self._source.recheck()  # type: ignore[union-attr]
+        blocks, totals = source.by_score.blocks(moments=True)
+        if not totals.agrees(self._totals):
+            raise _changed()
+        return replace(self, axis=None, _blocks=blocks, _totals=totals, _source=source.by_score)
+
+    def _keys_between(self, a: Any, b: Any) -> tuple[Any, Any]:
+        """Return the keys along the axis that lie between two of its values, both included."""
+        axis = self.axis
+        kind: Any = self._blocks.low.dtype
+        assert axis is not None  # noqa: S101
+        low, high = axis.key(a), axis.key(b)
+        if low > high:
+            msg = f"between(a, b) needs two values in ascending order; got a={a!r}, b={b!r}"
+            raise InputError(msg)
+        if kind.kind == "f":
+            return float(low), float(high)
+        # Whole keys beyond 2^53 are compared as such.
+        most, least = int(np.iinfo(kind).max), int(np.iinfo(kind).min)
+        low = most if low == math.inf else max(math.ceil(max(low, least)), least)
+        high = least if high == -math.inf else min(math.floor(min(high, most)), most)
+        return np.array(min(low, most), kind)[()], np.array(max(high, least), kind)[()]
 
     @property
     def _sorts(self) -> bool:
@@ -738,7 +794,8 @@ class Calibration:
     @property
     def _refine_at_hand(self) -> Refine | None:
         """How to look again where that takes no reading of files and no query."""
-        return self._look_again if in_memory(self._source) else None
+        at_hand = in_memory(self._source) or getattr(self._source, "at_hand", False)
+        return self._look_again if at_hand else None
 
     def _look_again(self, blocks: Blocks) -> Blocks:
         if self._source is None:
@@ -760,8 +817,8 @@ class Calibration:
     def _interval(self, blocks: Blocks, *, fixed_in_advance: bool = False) -> Interval:
         """Describe consecutive blocks."""
         if not len(blocks):
-            nothing = float(self._blocks.low[0])
-            return _nothing_between(nothing, nothing)
+            nothing = self._blocks.low[0]
+            return _nothing_between(nothing, nothing, self.axis)
         weight = float(blocks.weight.sum())
         share = weight / self._totals.weight
         gap = float(blocks.gain.sum()) / weight
@@ -779,8 +836,8 @@ class Calibration:
             # The truth lies between nothing and everything happening, whatever the noise.
             limits = max(gap - half, -mean_score), min(gap + half, 1 - mean_score)
         return Interval(
-            low=float(blocks.low[0]),
-            high=float(blocks.high[-1]),
+            low=_value(blocks.low[0], self.axis),
+            high=_value(blocks.high[-1], self.axis),
             n=int(blocks.n.sum()),
             weight=share,
             mean_score=mean_score,
@@ -788,6 +845,7 @@ class Calibration:
             miscalibration=gap,
             ci=limits,
             limits=method,
+            _axis=self.axis,
         )
 
     def _with_moments(self) -> tuple[Blocks, Totals]:
@@ -861,22 +919,30 @@ def _changed() -> SecantError:
     return SecantError("the predictions were changed after they were assessed: assess them again")
 
 
-def _refuse_to_cut(blocks: Blocks, a: float, b: float) -> None:
+def _value(key: Any, axis: Axis | None) -> Any:
+    """Return the score, or what a key along another axis stands for."""
+    return float(key) if axis is None else axis.value(key)
+
+
+def _refuse_to_cut(blocks: Blocks, a: Any, b: Any, axis: Axis | None) -> None:
     """Refuse limits inside a block of which only sums are left; name the nearest that are not."""
     first = int(np.searchsorted(blocks.high, a))
     last = int(np.searchsorted(blocks.low, b, "right")) - 1
     if first > last or (blocks.low[first] >= a and blocks.high[last] <= b):
         return
-    low, high = float(blocks.low[first]), float(blocks.high[last])
+    low, high = blocks.low[first], blocks.high[last]
     # Outward, or inward where that is nearer and leaves something.
     starts, ends = blocks.low[first : last + 1], blocks.high[first : last + 1]
-    start = a if low >= a else float(starts[np.argmin(np.abs(starts - a))])
-    end = b if high <= b else float(ends[np.argmin(np.abs(ends - b))])
+    start = a if low >= a else starts[np.argmin(np.abs(starts - a))]
+    end = b if high <= b else ends[np.argmin(np.abs(ends - b))]
     if start > end:
         start, end = low, high
+    asked, nearest = (
+        ", ".join(repr(_value(key, axis)) for key in keys) for keys in ((a, b), (start, end))
+    )
     raise InputError(
-        f"the predictions are gone, and between({a!r}, {b!r}) would cut what was kept of them; "
-        f"the nearest that can be answered is between({start!r}, {end!r})"
+        f"the predictions are gone, and between({asked}) would cut what was kept of them; "
+        f"the nearest that can be answered is between({nearest})"
     )
 
 
@@ -904,5 +970,7 @@ def _binomial_limits(blocks: Blocks, confidence_level: float) -> tuple[float, fl
     return float(low[0]), float(high[0])
 
 
-def _nothing_between(low: float, high: float) -> Interval:
-    return Interval(low, high, 0, 0.0, math.nan, math.nan, math.nan, (math.nan, math.nan))
+def _nothing_between(low: Any, high: Any, axis: Axis | None) -> Interval:
+    ends = _value(low, axis), _value(high, axis)
+    unknown = (math.nan, math.nan)
+    return Interval(*ends, 0, 0.0, math.nan, math.nan, math.nan, unknown, _axis=axis)

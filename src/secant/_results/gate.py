@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from secant._inference.adjust import ADJUSTMENTS, holm
 from secant._inference.limits import at_level
 from secant._input.options import check_level
-from secant._results import verdict
+from secant._results import group_words, verdict
 from secant._results.wording import level, metric, plain_pvalue, points, scores
 from secant.errors import Argument, InputError
 
@@ -406,6 +406,6 @@ def _too_few(few: int, failing: int) -> str:
 
 
 def _names(rows: Sequence[Group]) -> str:
-    names = ", ".join(verdict.group_name(row.key) for row in rows[:_MOST_NAMES])
+    names = ", ".join(group_words.name(row.key) for row in rows[:_MOST_NAMES])
     more = len(rows) - _MOST_NAMES
     return f"{names} and {more:,} more" if more > 0 else names

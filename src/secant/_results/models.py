@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from secant._base.extras import require
-from secant._results import verdict
+from secant._results import model_words
 from secant._results.parts import SCHEMA
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ class Models(Mapping[str, "Calibration"]):
         """Return every number as plain JSON; what is not finite becomes None."""
         return {
             "schema": SCHEMA,
-            "verdict": " ".join(verdict.models_words(self)),
+            "verdict": " ".join(model_words.words_of(self)),
             "confidence_level": self.confidence_level,
             "models": {name: result.to_dict() for name, result in self.results.items()},
             "comparisons": {name: each.to_dict() for name, each in self.comparisons.items()},
@@ -130,12 +130,12 @@ class Models(Mapping[str, "Calibration"]):
         write(path, self, title=title)
 
     def __str__(self) -> str:
-        return verdict.models_text(self)
+        return model_words.text(self)
 
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        return verdict.models_html(self)
+        return model_words.html(self)
 
 
 def _numbers(name: str, result: Calibration) -> dict[str, Any]:

@@ -9,25 +9,24 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from secant._inference.adjust import ADJUSTMENTS
 from secant._metrics.ecce import METRICS
-from secant._results.tables import html_table, text_table
+from secant._results import score_words
 from secant._results.wording import (
-    adjusted_pvalue,
+    axis_of,
+    between,
+    capital,
     events,
     level,
     limits,
     metric,
     off_by,
     percent,
-    plain_pvalue,
     points,
     predictions,
     pvalue,
-    score,
     scores,
     statistic,
-    visible,
+    they_are,
     wrong_scores,
 )
 from secant.errors import SecantError
@@ -36,43 +35,29 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from secant._metrics.ecce import Metric
-    from secant._results.assessments import Assessments, Group
     from secant._results.calibration import Calibration
-    from secant._results.models import Models
-    from secant._results.parts import Cox, Interval, Score, Spiegelhalter
+    from secant._results.parts import Interval
 
 __all__ = [
     "LITTLE",
     "Little",
     "averages",
     "brief",
-    "cox",
     "details",
+    "direction_said",
     "facts",
-    "group",
-    "group_name",
-    "groups_headline",
-    "groups_html",
-    "groups_table",
-    "groups_text",
-    "groups_words",
     "headline",
     "html",
     "impossible",
     "interval",
     "is_within",
     "lines",
-    "models_html",
-    "models_table",
-    "models_text",
-    "models_words",
     "notes",
-    "proper_score",
-    "proper_scores",
+    "pieces_found",
     "shape",
     "size",
-    "spiegelhalter",
     "text",
+    "the_question",
     "tolerated",
     "what_now",
     "where",
@@ -177,12 +162,12 @@ def impossible(result: Calibration) -> str:
 
 def shape(result: Calibration) -> str:
     """Return the shape in words; nothing where it is not known."""
-    pieces = _pieces(result)
+    pieces = pieces_found(result)
     if not pieces:
         return ""
     if result.shape == "alternating":
         return f"alternating, {len(pieces)} times"
-    return _said(result, result.shape)
+    return direction_said(result, result.shape)
 
 
 def within(result: Calibration, tolerance: float, at: float | None = None) -> str:
@@ -242,18 +227,20 @@ def brief(result: Calibration) -> str:
 
 def interval(result: Interval) -> str:
     """Describe a range of scores in one sentence."""
+    axis = axis_of(result)
     if not result.n:
-        return f"No predictions with scores from {score(result.low)} to {score(result.high)}."
+        of = "with scores from" if axis is None else f"with {axis.title} from"
+        return f"No predictions {of} {between(result)}."
     if result.certain:
         off = f"{result.direction} by {points(abs(result.miscalibration))} points"
-        between = limits(result.ci, result.miscalibration)
+        sure = limits(result.ci, result.miscalibration)
     else:
         off = f"off by {points(result.miscalibration)} points, which could be noise"
-        between = limits(result.ci)
+        sure = limits(result.ci)
     return (
-        f"{scores(result).capitalize()}, {predictions(result.n)}: "
+        f"{capital(scores(result))}, {predictions(result.n)}: "
         f"mean forecast {percent(result.mean_score)}, mean outcome "
-        f"{percent(result.mean_response)}, {off} ({between})."
+        f"{percent(result.mean_response)}, {off} ({sure})."
     )
 
 
@@ -264,7 +251,7 @@ def where(result: Calibration, *, farthest: bool = True) -> str:
     """
     if not result.found:
         return _would_have_shown(result)
-    pieces = _pieces(result)
+    pieces = pieces_found(result)
     if pieces:
         return _ranges(result, pieces) + (_even_farther(result, pieces) if farthest else "")
     wrong = _after_certainty(result)
@@ -275,12 +262,13 @@ def where(result: Calibration, *, farthest: bool = True) -> str:
         worst, worst.miscalibration, at=result.confidence_level, count=predictions(worst.n)
     )
     if worst.certain:  # so there are pieces, which cannot be had: the data have changed
-        return f"{scores(worst).capitalize()} are {off}."
+        return f"{capital(they_are(worst))} {off}."
     where_else = f"{wrong} Beyond that these" if wrong else "These"
-    return (
-        f"{where_else} data do not show for certain where; the largest deviation is over "
-        f"{scores(worst)}, which were {off}."
-    )
+    if result.axis is not None:
+        largest = f"{scores(worst)}, where predictions were {off}"
+    else:
+        largest = f"over {scores(worst)}, which were {off}"
+    return f"{where_else} data do not show for certain where; the largest deviation is {largest}."
 
 
 def _after_certainty(result: Calibration) -> str:
@@ -301,19 +289,35 @@ def _ranges(result: Calibration, pieces: Sequence[Interval]) -> str:
     said = []
     for number, each in enumerate(named):
         by = f"{points(abs(each.miscalibration))} points"
-        between = limits(each.ci, each.miscalibration)
+        sure = limits(each.ci, each.miscalibration)
         if number == 0:
-            verb = "are "
-            about = f"{level(result.confidence_level)} limits {between}; {predictions(each.n)}"
+            they = they_are(each)
+            about = f"{level(result.confidence_level)} limits {sure}; {predictions(each.n)}"
         else:
-            verb, about = "", f"{between}; {each.n:,}"
-        said.append(f"{scores(each)} {verb}{_said(result, each.direction)} by {by} ({about})")
+            they, about = scores(each), f"{sure}; {each.n:,}"
+        how = direction_said(result, each.direction)
+        said.append(f"{they} {how} by {by} ({about})")
     words = ", ".join(said)
     if len(pieces) == len(named):
-        return f"{words[0].upper()}{words[1:]}."
+        return f"{capital(words)}."
     return (
-        f"{len(pieces)} ranges of scores are in turn too low and too high; the largest "
+        f"{len(pieces)} ranges of {_along(result)} are in turn too low and too high; the largest "
         f"deviations: {words}."
+    )
+
+
+def _along(result: Calibration) -> str:
+    """Say what predictions are put along."""
+    return "scores" if result.axis is None else result.axis.title
+
+
+def the_question(result: Calibration) -> str:
+    """Say what another order than that of scores asks, and what it does not; else nothing."""
+    if result.axis is None:
+        return ""
+    name = result.axis.title
+    return (
+        f"Along {name}: whether predictions are right on average at each {name}, not at each score."
     )
 
 
@@ -322,11 +326,11 @@ def _even_farther(result: Calibration, pieces: Sequence[Interval]) -> str:
     farthest = _steepest(result)
     if farthest is None or farthest.at_least <= max(abs(p.miscalibration) for p in pieces):
         return ""
-    how = _said(result, farthest.direction)
+    how = direction_said(result, farthest.direction)
     most = f"{how} by at least {points(farthest.at_least)} points"
     around = next((p for p in pieces if p.low <= farthest.low and farthest.high <= p.high), None)
     if around is not None and around.direction != farthest.direction:
-        return f" But within these, {scores(farthest)} are {most}."
+        return f" But within these, {they_are(farthest)} {most}."
     return f" Somewhere predictions are {most} ({scores(farthest)})."
 
 
@@ -343,7 +347,7 @@ def size(result: Calibration, little: Little = LITTLE) -> str:
     else:
         what = f"{many} more event{'' if one else 's'} happened than forecast"
     place = "in the worst range"
-    if not any((each.low, each.high) == (worst.low, worst.high) for each in _pieces(result)):
+    if not any((each.low, each.high) == (worst.low, worst.high) for each in pieces_found(result)):
         place += f" ({scores(worst)})"
     even = ""
     if _is_trifle(result, little):
@@ -354,8 +358,10 @@ def size(result: Calibration, little: Little = LITTLE) -> str:
 
 def beside(result: Calibration) -> str:
     """Return the proper scores, and what was forecast and came true on average."""
+    if result.axis is not None:  # proper scores are about scores, and take another look
+        return f"{averages(result)} {the_question(result)}"
     try:
-        scored = proper_scores(result)
+        scored = score_words.both(result)
     except SecantError:  # as for ranges
         scored = ""
     return f"{scored} {averages(result)}".strip()
@@ -374,7 +380,7 @@ def what_now(result: Calibration, little: Little = LITTLE) -> str:
             "Events are rarer where scores are higher: these look like probabilities of the other "
             "class; with scikit-learn take proba[:, 1], not proba[:, 0]."
         )
-    not_certain_where = result.n_forbidden and not _pieces(result)
+    not_certain_where = result.n_forbidden and not pieces_found(result)
     if result.found and not _is_trifle(result, little) and not not_certain_where:
         return _remedy(result)
     if result.n_forbidden:
@@ -388,11 +394,16 @@ def what_now(result: Calibration, little: Little = LITTLE) -> str:
 
 
 def _remedy(result: Calibration) -> str:
-    pieces = _pieces(result)
+    pieces = pieces_found(result)
     if not pieces:
         return "What usually helps: more predictions, to see where."
     one = len(pieces) == 1
-    if len(pieces) > 2:
+    if result.axis is not None:
+        name = result.axis.title
+        anew = result.axis.kind == "time"
+        fit = "fitted anew as time goes by" if anew else f"that knows {name}"
+        how = f"a model {fit}, or a calibrator that has it among its features"
+    elif len(pieces) > 2:
         how = "isotonic regression, fitted on a thousand or more other predictions"
     elif not one or result.top_label:
         how = "temperature or beta scaling, fitted on other predictions"
@@ -409,7 +420,7 @@ def _remedy(result: Calibration) -> str:
 
 def _is_little(result: Calibration, little: Little) -> bool:
     """Tell whether what was found is very little, everywhere."""
-    if not result.found or result.n_forbidden or not _pieces(result):
+    if not result.found or result.n_forbidden or not pieces_found(result):
         return False
     rarer = min(*(min(rate, 1 - rate) for rate in (result.base_rate, result.mean_score)))
     if result.ecce_r.value >= min(little.ecce_r, little.share * rarer):
@@ -431,7 +442,7 @@ def _steepest(result: Calibration) -> Interval | None:
         return None
 
 
-def _pieces(result: Calibration) -> Sequence[Interval]:
+def pieces_found(result: Calibration) -> Sequence[Interval]:
     """Return the ranges found to be off, in the order of scores; none where they cannot be had."""
     try:
         found = result.intervals
@@ -440,7 +451,7 @@ def _pieces(result: Calibration) -> Sequence[Interval]:
     return sorted(found, key=lambda each: each.low)
 
 
-def _said(result: Calibration, direction: str) -> str:
+def direction_said(result: Calibration, direction: str) -> str:
     """Return a direction in the words of the trade: confidences are over- or underconfident."""
     if not result.top_label:
         return direction
@@ -464,7 +475,7 @@ def _would_have_shown(result: Calibration) -> str:
 def details(result: Calibration, little: Little = LITTLE) -> list[str]:
     """Return every number there is to say, a line each, and what usually helps."""
     said = [f"{headline(result, little)}.", *facts(result)]
-    worst, pieces = result.worst, _pieces(result)
+    worst, pieces = result.worst, pieces_found(result)
     about = "the worst range, which ECCE-R is about"
     if worst.n and worst not in pieces:
         said.append(f"T{about[1:]}: {interval(worst)}")
@@ -474,8 +485,8 @@ def details(result: Calibration, little: Little = LITTLE) -> list[str]:
     if farthest := _steepest(result):
         most = f"off by at least {points(farthest.at_least)} points"
         said.append(f"The steepest range, {most} somewhere: {interval(farthest)}")
-    said += [proper_score(each) for each in result.proper_scores if each is not None]
-    said += [cox(result.cox), spiegelhalter(result.spiegelhalter)]
+    said += [score_words.one(each) for each in result.proper_scores if each is not None]
+    said += [score_words.cox(result.cox), score_words.spiegelhalter(result.spiegelhalter)]
     if result.forbidden:
         said.append(f"{wrong_certainties(result)}, the first in row {result.forbidden[0]:,}.")
     if helps := what_now(result, little):
@@ -511,381 +522,3 @@ def _everyone(result: Calibration) -> str:
     if result.n_clusters is None:
         return predictions(result.n)
     return f"{predictions(result.n)} among {result.n_clusters:,} clusters"
-
-
-def proper_scores(result: Calibration) -> str:
-    """Say what the forecasts lose, and how much of it is miscalibration; nothing if not known."""
-    brier, log_loss = result.proper_scores
-    said = []
-    if brier is not None:
-        said.append(f"Brier score {metric(brier.value)}")
-        if result.found:  # or else it would be noise that is called miscalibration
-            said[0] += f", of which {_mcb(brier)} is miscalibration"
-    if log_loss is not None:
-        said.append(f"log loss {_loss(log_loss)}")
-    return f"{'; '.join(said)}." if said else ""
-
-
-def proper_score(score: Score) -> str:
-    """Say what a score is made of."""
-    name = score.name[0].upper() + score.name[1:]
-    if score.value == math.inf:
-        return f"{name} infinite: a score of exactly 0 or 1 was wrong."
-    return (
-        f"{name} {metric(score.value)} = {_mcb(score)} miscalibration - "
-        f"{metric(score.dsc)} discrimination + {metric(score.unc)} uncertainty."
-    )
-
-
-def cox(fit: Cox) -> str:
-    """Say what Cox's regression gives, and what calibrated scores would."""
-    if math.isnan(fit.slope):
-        return "Cox's intercept and slope cannot be fitted: all scores, or all outcomes, are alike."
-    if math.isinf(fit.slope):
-        return "Cox's slope is infinite: the scores tell outcomes apart without a fault."
-    known = not math.isnan(fit.intercept_error)
-    errors = (
-        f" +- {metric(each)}" if known else "" for each in (fit.intercept_error, fit.slope_error)
-    )
-    first, second = errors
-    words = (
-        f"Cox's intercept {metric(fit.intercept)}{first}, slope {metric(fit.slope)}{second}; "
-        "calibrated: 0 and 1"
-    )
-    if known:
-        p = plain_pvalue(fit.pvalue)
-        words += f" (P {p if p.startswith('<') else f'= {p}'})"
-    if fit.left_out:
-        words += f"; without {predictions(fit.left_out)} with a score of exactly 0 or 1"
-    return f"{words}."
-
-
-def spiegelhalter(test: Spiegelhalter) -> str:
-    """Say what Spiegelhalter's test gives."""
-    if math.isnan(test.z):
-        return "Spiegelhalter's Z cannot be had of these predictions."
-    p = plain_pvalue(test.pvalue)
-    return f"Spiegelhalter's Z {metric(test.z)} (P {p if p.startswith('<') else f'= {p}'})."
-
-
-def _loss(score: Score) -> str:
-    return "infinite" if score.value == math.inf else metric(score.value)
-
-
-def _mcb(score: Score) -> str:
-    """Write what miscalibration costs, as one number where it is one to so many digits."""
-    low, high = map(metric, score.mcb_bounds)
-    return low if low == high else f"{low} to {high}"
-
-
-# Groups -------------------------------------------------------------------------------------------
-
-# A printed table shows this many groups, and says how many more there are.
-_MOST_ROWS = 30
-# Groups by a number from which a word on ranges helps.
-_MANY_NUMBERS = 100
-# Of segments no more than so many are reported; more may stand out.
-_TEN = 10
-# The range where a segment is off is named unless it holds so much of it.
-_MOSTLY = 0.9
-
-
-def groups_headline(result: Assessments) -> str:
-    """Say how many groups are miscalibrated."""
-    failing, groups = len(result.failing), len(result)
-    at = f"at {level(1 - result.confidence_level)}"
-    if result.searched is not None:
-        return _segments_headline(result, at)
-    wrong = _wrong_groups(result)
-    if groups == 1:
-        negation = "" if failing else "not found to be "
-        return f"The only {result.what} is {negation}miscalibrated {at}{wrong}."
-    at += f" after {ADJUSTMENTS[result.adjust].words}"
-    if result.draws is not None:
-        at += f" ({result.draws:,} draws)"
-    if not failing:
-        return f"None of {_count(result, groups)} is found to be miscalibrated {at}{wrong}."
-    verb = "is" if failing == 1 else "are"
-    return f"{failing:,} of {_count(result, groups)} {verb} miscalibrated {at}{wrong}."
-
-
-def _wrong_groups(result: Assessments) -> str:
-    """Say in how many further groups a score that claimed certainty was wrong."""
-    rows = [row for row in result.rows if row.status != "miscalibrated"]
-    refuted = [row.calibration for row in rows if row.calibration.n_forbidden]
-    if not refuted:
-        return ""
-    if len(result) == 1:
-        return f", but {wrong_certainties(refuted[0])}"
-    others = f"{len(refuted):,} others" if len(refuted) > 1 else "1 other"
-    if not result.failing:
-        others = f"{len(refuted):,} of them"
-    return f"; in {others} scores of exactly 0 or 1 were wrong"
-
-
-def _segments_headline(result: Assessments, at: str) -> str:
-    """Say how many segments are miscalibrated, of how many that were searched."""
-    assert result.searched is not None  # noqa: S101
-    if not result.searched:
-        return "Nothing was searched: no feature has two levels with enough rows."
-    searched = f"{_count(result, result.searched)} searched"
-    at += f" after {ADJUSTMENTS[result.adjust].words}"
-    if result.draws is not None:
-        at += f" ({result.draws:,} draws)"
-    if not len(result):
-        if result.searched == 1:
-            return f"The only segment searched is not found to be miscalibrated {at}."
-        return f"None of {searched} is found to be miscalibrated {at}."
-    one = len(result) == 1
-    found = f"{_count(result, len(result))} {'is' if one else 'are'} miscalibrated"
-    words = f"{found} {at}, of {searched}."
-    if result.standing_out > len(result):
-        these = "this one explains" if one else f"these {len(result)} explain"
-        given = f"these are the {len(result)} strongest" if len(result) >= _TEN else these
-        rest = "" if len(result) >= _TEN else " the rest"
-        words += f" {result.standing_out:,} are off; {given}{rest}."
-    return words
-
-
-def groups_text(result: Assessments) -> str:
-    """Return the answer for many groups: a sentence or two, then the table, worst first."""
-    header, rows = groups_table(result, most=_MOST_ROWS)
-    if not rows:
-        return "\n".join(groups_words(result))
-    table = text_table(header, rows, left={*range(len(result.by)), len(header) - 1})
-    lines = [*groups_words(result), "", table]
-    if len(result) > _MOST_ROWS:
-        lines.append(f"... and {_count(result, len(result) - _MOST_ROWS, ' more')}")
-    return "\n".join(lines)
-
-
-def groups_html(result: Assessments) -> str:
-    """Return the answer for many groups for a notebook."""
-    from html import escape  # noqa: PLC0415  (as in html)
-
-    header, rows = groups_table(result, most=_MOST_ROWS)
-    if not rows:
-        return f"<div><p>{'<br>'.join(map(escape, groups_words(result)))}</p></div>"
-    words = "<br>".join(escape(words) for words in groups_words(result))
-    more = len(result) - _MOST_ROWS
-    tail = f"<p>... and {_count(result, more, ' more')}</p>" if more > 0 else ""
-    table = html_table(header, rows, left={*range(len(result.by)), len(header) - 1})
-    return f"<div><p>{words}</p>{table}{tail}</div>"
-
-
-def groups_words(result: Assessments) -> list[str]:
-    """Return the answer for many groups in sentences."""
-    words = [groups_headline(result)]
-    if few := len(result.too_few):
-        are = "is" if few == 1 else "are"
-        words.append(f"{_count(result, few)} {are} too small to say anything.")
-    if empty := len(result.empty):
-        have, are = ("has", "is") if empty == 1 else ("have", "are")
-        which = _count(result, empty)
-        if result.what == "class":
-            words.append(f"{which} {'was' if empty == 1 else 'were'} never predicted.")
-        else:
-            words.append(f"{which} {have} no weight and {are} left out.")
-    if _one_group_a_number(result):
-        words.append(
-            f"Every number in {visible(result.by[0])} is a group of its own. To look at ranges of "
-            "it, search it for segments, or group by a column of ranges."
-        )
-    if result.why_holm and result.searched:
-        words.append(f"Westfall and Young's correction, {result.why_holm}, may find more.")
-    if result.not_searched:
-        words.append(f"Not searched: {'; '.join(result.not_searched)}.")
-    return words
-
-
-def _one_group_a_number(result: Assessments) -> bool:
-    """Tell whether groups are hundreds of numbers, which are rarely meant as groups."""
-    if result.what != "group" or len(result.by) > 1 or len(result) < _MANY_NUMBERS:
-        return False
-    return all(isinstance(row.key, (int, float)) or row.key is None for row in result.rows)
-
-
-def _count(result: Assessments, number: int, more: str = "") -> str:
-    """Say how many groups, or classes."""
-    plural = {"class": "classes"}.get(result.what, f"{result.what}s")
-    return f"{number:,}{more} {result.what if number == 1 else plural}"
-
-
-def groups_table(
-    result: Assessments, *, ranges: bool = True, most: int | None = None
-) -> tuple[list[str], list[list[str]]]:
-    """Return the header and a row of texts for each group, worst first, or for so many of them.
-
-    Without ``ranges`` the verdicts do not say over which scores.
-    """
-    header = [*map(visible, result.by), "predictions", "forecast", "outcome", "ECCE-R", "sigma"]
-    rows = [_group_cells(row, len(result.by), ranges=ranges) for row in result.rows[:most]]
-    return [*header, "adjusted P", "verdict"], rows
-
-
-def group(row: Group) -> str:
-    """Describe one group among others in a sentence."""
-    parts = row.key if isinstance(row.key, tuple) else (row.key,)
-    result = row.calibration
-    adjusted = adjusted_pvalue(row)
-    return (
-        f"{', '.join(map(group_name, parts))}: {_group_words(row, ranges=True)} "
-        f"(ECCE-R {metric(result.ecce_r.value)}, adjusted P {adjusted}; {predictions(result.n)})."
-    )
-
-
-def _group_cells(row: Group, names: int, *, ranges: bool) -> list[str]:
-    result = row.calibration
-    return [
-        *(group_name(part) for part in (row.key if names > 1 else (row.key,))),
-        f"{result.n:,}",
-        percent(result.mean_score),
-        percent(result.base_rate),
-        metric(result.ecce_r.value),
-        metric(result.ecce_r.normalized),
-        adjusted_pvalue(row),
-        _group_words(row, ranges=ranges),
-    ]
-
-
-def _group_words(row: Group, *, ranges: bool) -> str:
-    """Say what was found of a group."""
-    if isinstance(getattr(row, "ci", None), tuple):
-        words = _segment_verdict(row, ranges=ranges)
-    elif row.status == "miscalibrated":
-        words = _group_verdict(row.calibration, ranges=ranges)
-    else:
-        words = "too few to say" if row.status == "too few" else "nothing found"
-    if wrong := wrong_certainties(row.calibration):
-        return wrong if words == "nothing found" else f"{words}; {wrong}"
-    return words
-
-
-def _group_verdict(result: Calibration, *, ranges: bool) -> str:
-    """Say in which shape a group is off, and how far where that matters most."""
-    pieces = _pieces(result)
-    if not pieces:
-        return "miscalibrated, not certain where"
-    return _in_turn(result, pieces, ranges=ranges)
-
-
-def _in_turn(
-    result: Calibration, pieces: Sequence[Interval], *, ranges: bool, sure: bool = False
-) -> str:
-    """Say in which directions a group is off, by how much and where; with limits if ``sure``."""
-    named = pieces
-    if len(pieces) > 2:
-        named = [max(pieces, key=lambda each: abs(each.total))]
-    said = []
-    for each in named:
-        by = _with_limits(each.miscalibration, each.ci)
-        by = by if sure else f"{points(abs(each.miscalibration))} points"
-        over = f" over {score(each.low)} to {score(each.high)}" if ranges else ""
-        said.append(f"{_said(result, each.direction)} by {by}{over}")
-    off = ", then ".join(said)
-    if len(pieces) == 1:
-        return off
-    return f"{shape(result)}{', mostly' if len(pieces) > 2 else ':'} {off}"
-
-
-def _segment_verdict(row: Any, *, ranges: bool) -> str:
-    """Say how far off a segment is on average, or where it is off, with limits after the search."""
-    worst, whole = row.calibration.worst, _MOSTLY * row.calibration.n
-    pieces = _pieces(row.calibration)
-    if len(pieces) > 1:  # never one direction where there are two
-        return _in_turn(row.calibration, pieces, ranges=ranges, sure=True)
-    if row.direction == "mixed":
-        if not worst.certain:
-            mean = f"{points(row.miscalibration)} points, {limits(row.ci)}"
-            return f"miscalibrated, not certain how (on average {mean})"
-        off = _with_limits(worst.miscalibration, worst.ci)
-        return f"{worst.direction} by {off} over {score(worst.low)} to {score(worst.high)}"
-    words = f"{row.direction} by {_with_limits(row.miscalibration, row.ci)}"
-    if ranges and worst.n < whole and worst.certain:
-        words += f", mostly over {score(worst.low)} to {score(worst.high)}"
-    return words
-
-
-def _with_limits(amount: float, ci: tuple[float, float]) -> str:
-    return f"{points(abs(amount))} points ({limits(ci, amount)})"
-
-
-def group_name(key: Any) -> str:
-    """Return a group's key as a reader sees it."""
-    return "(missing)" if key is None else visible(str(key)) or "(empty)"
-
-
-# Models -------------------------------------------------------------------------------------------
-
-
-def models_words(result: Models) -> list[str]:
-    """Say which model is closest to calibration, and from which it can be told apart."""
-    best, *others = map(visible, result)
-    if not others:
-        return []
-    if not result.comparisons:
-        return [f"{best} has the smallest ECCE-R; rows in clusters are not compared further."]
-    told = [visible(name) for name, each in result.comparisons.items() if each.better == "A"]
-    lost = [visible(name) for name, each in result.comparisons.items() if each.better == "B"]
-    rest = [name for name in others if name not in {*told, *lost}]
-    chance = f"at {100 * (1 - result.confidence_level):.3g}%"
-    words = []
-    if told:
-        words.append(
-            f"{best} is closer to calibration than {_listed(told)}, beyond chance {chance}."
-        )
-    if rest:
-        which = (
-            f"{best} and {rest[0]} cannot be told apart"
-            if len(rest) == 1
-            else (f"{best} cannot be told apart from {_listed(rest)}")
-        )
-        words.append(f"{which} {chance}.")
-    words += [f"Miscalibration costs {name} less of its Brier score than {best}." for name in lost]
-    words.append("This is about calibration alone: the Brier score says which predicts better.")
-    return words
-
-
-def _listed(names: list[str]) -> str:
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
-
-
-def models_table(result: Models) -> tuple[list[str], list[list[str]]]:
-    """Return the header and a row of texts for each model, the smallest ECCE-R first."""
-    header = ["model", "ECCE-R", f"{level(result.confidence_level)} limits", "P", "Brier"]
-    header += ["miscalibration", "log loss", "verdict"]
-    return header, [_model_cells(name, each) for name, each in result.items()]
-
-
-def _model_cells(name: str, result: Calibration) -> list[str]:
-    r, (brier, log_loss) = result.ecce_r, result.proper_scores
-    words = shape(result) or ("miscalibrated" if result.found else "no miscalibration found")
-    if result.steepest is not None:
-        words += f", somewhere by at least {points(result.steepest.at_least)} points"
-    return [
-        visible(name),
-        metric(r.value),
-        " to ".join(metric(limit) for limit in r.ci),
-        pvalue(r).removeprefix("= "),
-        "" if brier is None else metric(brier.value),
-        "" if brier is None else _mcb(brier),
-        "" if log_loss is None else _loss(log_loss),
-        words,
-    ]
-
-
-def models_text(result: Models) -> str:
-    """Return the answer for several models: who is better beyond chance, then the table."""
-    header, rows = models_table(result)
-    words = models_words(result)
-    table = text_table(header, rows, left={0, len(header) - 1})
-    return "\n".join([*words, *([""] if words else []), table])
-
-
-def models_html(result: Models) -> str:
-    """Return the answer for several models for a notebook."""
-    from html import escape  # noqa: PLC0415  (as in html)
-
-    header, rows = models_table(result)
-    words = "<br>".join(escape(words) for words in models_words(result))
-    return f"<div><p>{words}</p>{html_table(header, rows, left={0, len(header) - 1})}</div>"

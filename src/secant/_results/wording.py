@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from secant._base.visible import visible
 
 if TYPE_CHECKING:
+    from secant._input.axis import Axis
     from secant._metrics.ecce import Metric
     from secant._results.assessments import Group
     from secant._results.group_comparison import Contrast
@@ -15,6 +16,9 @@ if TYPE_CHECKING:
 
 __all__ = [
     "adjusted_pvalue",
+    "axis_of",
+    "between",
+    "capital",
     "events",
     "level",
     "limits",
@@ -29,6 +33,7 @@ __all__ = [
     "score",
     "scores",
     "statistic",
+    "they_are",
     "visible",
     "wrong_scores",
 ]
@@ -84,8 +89,46 @@ def wrong_scores(many: int) -> str:
     return f"{many:,} {were} wrong"
 
 
+def between(range_of: Interval | Contrast) -> str:
+    """Write the ends of a range, of scores or of what predictions are put along."""
+    axis = axis_of(range_of)
+    if axis is None:
+        return f"{score(range_of.low)} to {score(range_of.high)}"
+    return axis.between(axis.key(range_of.low), axis.key(range_of.high))
+
+
+def capital(words: str) -> str:
+    """Return words as the start of a sentence; names within them stay as they are."""
+    return f"{words[:1].upper()}{words[1:]}"
+
+
+def axis_of(range_of: Interval | Contrast) -> Axis | None:
+    """Return the axis that a range is on; None where that is the scores."""
+    found: Axis | None = getattr(range_of, "_axis", None)
+    return found
+
+
+def they_are(range_of: Interval | Contrast) -> str:
+    """Begin a sentence on what predictions of a range are: "scores 0.1 to 0.2 are".
+
+    Along another axis: "where age is 40 to 52 predictions are", "from March 3 to May 9, 2026
+    predictions were".
+    """
+    axis = axis_of(range_of)
+    if axis is None:
+        return f"{scores(range_of)} are"
+    what = "intervals" if axis.coverage else "predictions"
+    return f"{scores(range_of)} {what} {'were' if axis.kind == 'time' else 'are'}"
+
+
 def scores(range_of: Interval | Contrast) -> str:
-    """Write a range of scores, or the one score that it is to so many digits."""
+    """Write a range of scores, or the one score that it is to so many digits.
+
+    Of a range along another axis: where it is.
+    """
+    axis = axis_of(range_of)
+    if axis is not None:
+        return axis.place(axis.key(range_of.low), axis.key(range_of.high))
     low, high = score(range_of.low), score(range_of.high)
     if low != high:
         return f"scores {low} to {high}"

@@ -34,7 +34,7 @@ def _show(
     console: Console, outcome: Outcome, asides: list[str], *, quiet: bool, details: bool
 ) -> None:
     """Print what was found, then how it stands with the gate."""
-    from secant._results import verdict  # noqa: PLC0415  (as above)
+    from secant._results import group_words, verdict  # noqa: PLC0415  (as above)
     from secant._results.wording import visible  # noqa: PLC0415
     from secant.cli._terminal import show_groups, show_model, show_models  # noqa: PLC0415
 
@@ -62,7 +62,7 @@ def _show(
             console.print()
     for name, groups in [*outcome.groups.items(), *outcome.segments.items()]:
         if quiet:
-            say(name, verdict.groups_headline(groups))
+            say(name, group_words.headline(groups))
         else:
             show_groups(console, name if len(outcome.models) > 1 else None, groups)
             console.print()

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from secant._results import verdict, wording
+from secant._results import group_words, model_words, verdict, wording
 from secant.cli._refusal import in_options
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ def show_groups(console: Console, name: str | None, groups: Assessments) -> None
     """Print the verdict on groups, and the table, smallest adjusted P-value first."""
     from rich.text import Text  # noqa: PLC0415  (as above)
 
-    headline, *others = verdict.groups_words(groups)
+    headline, *others = group_words.words_of(groups)
     if name is not None:
         headline = f"{wording.visible(name)}: {headline}"
     bad = groups.failing or any(row.calibration.n_forbidden for row in groups.rows)
@@ -97,7 +97,7 @@ def show_models(console: Console, models: Models) -> None:
     """Print several models in one table, and which of them can be told apart."""
     from rich.text import Text  # noqa: PLC0415  (as above)
 
-    header, rows = verdict.models_table(models)
+    header, rows = model_words.table(models)
     _show_fitting(
         console,
         (
@@ -106,7 +106,7 @@ def show_models(console: Console, models: Models) -> None:
         ),
     )
     console.print()
-    for line in verdict.models_words(models):
+    for line in model_words.words_of(models):
         console.print(Text(line))
 
 
@@ -141,9 +141,9 @@ def _groups(groups: Assessments) -> Iterator[_Version]:
     """Return the groups; the shorter the lines the less is said of each."""
     names = len(groups.by)
     forecast, outcome, sigma = names + 1, names + 2, names + 4
-    header, rows = verdict.groups_table(groups, most=_MOST_GROUPS)
+    header, rows = group_words.table(groups, most=_MOST_GROUPS)
     yield _version(header, rows, (), names)
-    _, shorter = verdict.groups_table(groups, ranges=False, most=_MOST_GROUPS)
+    _, shorter = group_words.table(groups, ranges=False, most=_MOST_GROUPS)
     fewest = forecast, outcome, sigma
     for places in ((), (sigma,), fewest):
         table, missing = _version(header, shorter, places, names)

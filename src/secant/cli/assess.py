@@ -19,6 +19,8 @@ from secant.cli._showing import as_json, draw, printed, write_json, write_report
 from secant.errors import SecantError
 
 if TYPE_CHECKING:
+    from secant._results.assessments import Assessments
+    from secant._results.calibration import Calibration
     from secant._results.gate import Gate
 
 __all__ = ["command"]
@@ -258,7 +260,6 @@ def _run(ctx: click.Context, options: dict[str, Any]) -> None:
 def _assess(options: dict[str, Any]) -> tuple[Outcome, list[str]]:
     """Call the library for every model; say what it was not told."""
     import secant  # noqa: PLC0415  (not for `secant --help`)
-    from secant._api.together import assess_together  # noqa: PLC0415
     from secant._results.gate import Gate  # noqa: PLC0415
     from secant.sources.files.source import column_kinds  # noqa: PLC0415
 
@@ -301,17 +302,12 @@ def _assess(options: dict[str, Any]) -> tuple[Outcome, list[str]]:
         "confidence_level": _level(options["confidence_level"], gate),
     }
     how = {"data": files, "sample_weight": weight, "clusters": clusters, **settings}
+    grouping = {}
     if by:
-        settings["adjust"] = how["adjust"] = options["adjust"]
-    together = assess_together(
-        y_true,
-        {name: name for name in y_prob},
-        list(by) or None,
-        also=_asked_by_the_page(options),
-        **how,
+        settings["adjust"] = grouping["adjust"] = options["adjust"]
+    models, groups = _models_and_groups(
+        y_true, y_prob, list(by), grouping | how, page=options["html"] is not None
     )
-    assert together is not None  # noqa: S101  (the data are files)
-    how.pop("adjust", None)
     segments = {}
     if features:
         searching = {"depth": options["depth"], "min_rows": options["min_rows"]}
@@ -331,8 +327,8 @@ def _assess(options: dict[str, Any]) -> tuple[Outcome, list[str]]:
         columns=columns,
         guessed=guessed,
         settings=settings,
-        models=together.models,
-        groups=together.groups,
+        models=models,
+        groups=groups,
         segments=segments,
         gate=gate,
         started=started,
@@ -342,13 +338,24 @@ def _assess(options: dict[str, Any]) -> tuple[Outcome, list[str]]:
     return outcome, notes(kinds, guessed, used, weighted=weight is not None)
 
 
-def _asked_by_the_page(options: dict[str, Any]) -> Any:
-    """Return what marks the blocks that a page looks into, if there will be one."""
-    if options["html"] is None:
-        return None
-    from secant.report import needed  # noqa: PLC0415  (not for `secant --help`)
+def _models_and_groups(
+    y_true: str, y_prob: tuple[str, ...], by: list[str], how: dict[str, Any], *, page: bool
+) -> tuple[dict[str, Calibration], dict[str, Assessments]]:
+    """Assess every model and its groups, in passes over the files that all of them share."""
+    import secant  # noqa: PLC0415  (not for `secant --help`)
+    from secant._api.together import assess_together  # noqa: PLC0415
+    from secant.report import needed  # noqa: PLC0415
 
-    return needed
+    also = needed if page else None
+    columns = {name: name for name in y_prob}
+    together = assess_together(y_true, columns, by or None, also=also, **how)
+    if together is not None:
+        return together
+    groups = {}
+    if by:  # first, because a column that is not there should not be found out after hours
+        groups = {name: secant.assess_by(y_true, name, by, **how) for name in y_prob}
+    how = {name: value for name, value in how.items() if name != "adjust"}
+    return {name: secant.assess(y_true, name, **how) for name in y_prob}, groups
 
 
 def _outcome_weights(given: str | None) -> tuple[float, ...] | None:

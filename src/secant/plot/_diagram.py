@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from matplotlib.lines import Line2D
     from matplotlib.patches import StepPatch
 
-    from secant._results.parts import Recalibrated, Reliability
+    from secant._results.parts import Reliability
+    from secant._results.scores import Recalibrated
     from secant.plot._bootstrap import Resamples
 
 __all__ = ["Diagram"]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from secant._base.extras import require
 from secant._drawing import style
 from secant._drawing.findings import findings, in_short
-from secant._results.verdict import group_name
+from secant._results import group_words
 from secant.errors import Argument, InputError
 from secant.plot._graph import Graph
 from secant.plot.cumulative import CumulativeDisplay
@@ -176,4 +176,4 @@ def _name(row: Group) -> str:
     """Return the name of a group, in which no dollar begins a formula."""
     key: Any = row.key
     parts = key if isinstance(key, tuple) else (key,)
-    return ", ".join(map(group_name, parts)).replace("$", r"\$")
+    return ", ".join(map(group_words.name, parts)).replace("$", r"\$")

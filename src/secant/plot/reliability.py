@@ -14,7 +14,7 @@ from secant._input.observations import observations
 from secant._input.options import Uncertainty, check_choice
 from secant._results import wording
 from secant._results.calibration import Calibration
-from secant._results.parts import Recalibrated, Reliability
+from secant._results.parts import Reliability
 from secant.errors import InputError
 from secant.plot._bootstrap import resample_result, resample_rows
 from secant.plot._diagram import Diagram
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
     from secant._input.observations import Observations
     from secant._input.options import BinLimits, Strategy, WeightKind
+    from secant._results.scores import Recalibrated
     from secant.plot._bootstrap import Resamples
 
 __all__ = ["ReliabilityDisplay"]

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 from secant._base.writing import write_whole
 from secant._drawing.models import named
+from secant._results import model_words
 from secant._results.assessments import Assessments
 from secant._results.calibration import Calibration
 from secant._results.models import Models
 from secant._results.monitor import MonitorHistory
-from secant._results.verdict import models_words
 from secant.errors import InputError
 from secant.report._notebook import evidence_picture, small_picture
 from secant.report._numbers import needed
@@ -126,7 +126,7 @@ def render(
         title="Calibration report" if title is None else str(title),
         about=Provenance() if provenance is None else provenance,
         version=__version__,
-        compared=models_words(results) if isinstance(results, Models) else (),
+        compared=model_words.words_of(results) if isinstance(results, Models) else (),
     )
 
 

@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from secant._base.types import FloatArray
-    from secant._results.parts import Curve, Recalibrated
+    from secant._results.parts import Curve
+    from secant._results.scores import Recalibrated
 
 __all__ = [
     "Drawable",

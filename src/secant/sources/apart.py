@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from secant._blocks.looking import Clustered, Frugal
+from secant._blocks.looking import Clustered, Frugal, Grinder
 from secant.sources.small import blocks_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
     from secant._blocks.cluster_sums import ClusterSums
+    from secant._blocks.grains import Grains, Ties
     from secant._blocks.looking import Source
     from secant._blocks.table import Blocks, Totals
 
@@ -58,6 +59,20 @@ class Apart:
         for source, blocks in zip(self._sources, tables, strict=True):
             assert isinstance(source, Clustered)  # noqa: S101
             found += source.cluster_sums([blocks], limit)
+        return found
+
+    def grinds(self, number: int) -> bool:
+        """Tell whether the ties of a group can be had pooled into grains."""
+        source = self._sources[number]
+        return isinstance(source, Grinder) and source.grinds(0)
+
+    def grains(self, sizes: Mapping[int, float]) -> dict[int, Ties | Grains]:
+        """Return the grains of the groups numbered."""
+        found: dict[int, Ties | Grains] = {}
+        for number, size in sizes.items():
+            source = self._sources[number]
+            assert isinstance(source, Grinder)  # noqa: S101
+            found[number] = source.grains({0: size})[0]
         return found
 
     def affords(self, number: int, blocks: Blocks) -> bool:

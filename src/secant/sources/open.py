@@ -9,13 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 from secant._base.extras import require
 from secant._input.arraylike import on_a_device
+from secant._input.axis import ordering
 from secant._input.clusters import SAMPLE, cluster_codes, repeated, telling
-from secant._input.columns import SELECTED, check_column, column_name, named_columns
+from secant._input.columns import LATER, SELECTED, check_column, column_name, named_columns
 from secant._input.groups import grouped, key_order, split
 from secant._input.observations import check_alignment, observations
 from secant._input.options import AS_USUAL
 from secant.errors import Argument, InputError, SecantError
 from secant.sources.apart import Apart
+from secant.sources.ordered import OrderedSource
 from secant.sources.rows import RowSource
 from secant.sources.streams import readable, staying
 
@@ -46,6 +48,7 @@ def open_source(
     data: Any = None,
     sample_weight: Any = None,
     clusters: Any = None,
+    order_by: Any = None,
     reading: Reading = AS_USUAL,
 ) -> Source:
     """Return the source of blocks for what the user passed.
@@ -56,23 +59,28 @@ def open_source(
         If the predictions cannot be used, or cannot be found in ``data``.
     """
     if data is None:
-        _refuse_names(y_true=y_true, y_prob=y_prob, clusters=clusters)
-        if clusters is None and on_a_device(y_true, y_prob, sample_weight):
+        _refuse_names(y_true=y_true, y_prob=y_prob, clusters=clusters, order_by=order_by)
+        if clusters is order_by is None and on_a_device(y_true, y_prob, sample_weight):
             return _tensors(y_true, y_prob, sample_weight, reading)
         seen = observations(y_true, y_prob, sample_weight, reading)
-        return RowSource(_clustered(seen, clusters, y_true=y_true, y_prob=y_prob))
-    columns = named_columns(y_true, y_prob, sample_weight, clusters=clusters, reading=reading)
+        seen = _clustered(seen, clusters, y_true=y_true, y_prob=y_prob)
+        return _rows(_ordered(seen, order_by, y_true=y_true, y_prob=y_prob))
+    columns = named_columns(
+        y_true, y_prob, sample_weight, clusters=clusters, order_by=order_by, reading=reading
+    )
     data = readable(data, columns.names, lambda names: columns.check(names, Argument("data")))
     if _is_files(data):
         from secant.sources.files.source import open_files  # noqa: PLC0415  (pyarrow is an extra)
 
+        _refuse_order(columns)
         return staying(open_files(data, columns), data)
     table = _table(data)
     if _is_lazy(table):
         from secant.sources.engines.source import open_engine  # noqa: PLC0415  (as narwhals is)
 
+        _refuse_order(columns)
         return open_engine(table, columns)
-    if isinstance(table, Mapping) and clusters is None:
+    if isinstance(table, Mapping) and clusters is order_by is None:
         wanted = (columns.y_true, columns.y_prob, columns.sample_weight)
         y, p, w = (None if name is None else table.get(name) for name in wanted)
         if on_a_device(y, p, w):
@@ -81,7 +89,7 @@ def open_source(
                 return _tensors(y, p, w, columns.reading)
             except InputError as error:
                 raise columns.explain(error) from error
-    return RowSource(_read(table, columns))
+    return _rows(_read(table, columns))
 
 
 def open_groups(
@@ -92,6 +100,7 @@ def open_groups(
     data: Any = None,
     sample_weight: Any = None,
     clusters: Any = None,
+    order_by: Any = None,
     reading: Reading = AS_USUAL,
 ) -> Groups:
     """Return the groups of what the user passed, in the order of their keys.
@@ -105,9 +114,10 @@ def open_groups(
         without = " must give the groups of predictions; got None (without groups there is assess)"
         raise InputError(Argument("by"), without)
     if data is None:
-        _refuse_names(y_true=y_true, y_prob=y_prob, by=by, clusters=clusters)
+        _refuse_names(y_true=y_true, y_prob=y_prob, by=by, clusters=clusters, order_by=order_by)
         seen = observations(y_true, y_prob, sample_weight, reading)
         seen = _clustered(seen, clusters, y_true=y_true, y_prob=y_prob)
+        seen = _ordered(seen, order_by, y_true=y_true, y_prob=y_prob)
         if any(column is y_true for column in (by if isinstance(by, list) else [by])):
             raise InputError(
                 Argument("by"), " holds the outcomes, ", Argument("y_true"), f": {SELECTED}"
@@ -116,16 +126,20 @@ def open_groups(
         several = isinstance(keys[0], tuple)
         names = tuple(f"group {i + 1}" for i in range(len(keys[0]))) if several else ("group",)
         return _apart(seen, keys, codes, names)
-    columns = named_columns(y_true, y_prob, sample_weight, by, clusters, reading=reading)
+    columns = named_columns(
+        y_true, y_prob, sample_weight, by, clusters, order_by=order_by, reading=reading
+    )
     data = readable(data, columns.names, lambda names: columns.check(names, Argument("data")))
     if _is_files(data):
         from secant.sources.files.source import open_file_groups  # noqa: PLC0415  (as above)
 
+        _refuse_order(columns)
         return staying(open_file_groups(data, columns), data)
     table = _table(data)
     if _is_lazy(table):
         from secant.sources.engines.source import open_engine_groups  # noqa: PLC0415  (as above)
 
+        _refuse_order(columns)
         return open_engine_groups(table, columns)
     seen = _read(table, columns)
     values = [_column(table, name) for name in columns.by]
@@ -370,7 +384,7 @@ def _apart(seen: Observations, keys: list[Any], codes: IntArray, by: tuple[str, 
             empty.append(keys[number])
         else:
             full.append(keys[number])
-            sources.append(RowSource(piece))
+            sources.append(_rows(piece))
     return Apart(full, sources, by, tuple(empty))
 
 
@@ -424,7 +438,10 @@ def _read(table: Any, columns: Columns) -> Observations:
     clusters = None if columns.clusters is None else _column(table, columns.clusters)
     try:
         seen = observations(labels, scores, weight, columns.reading)
-        return _clustered(seen, clusters)
+        seen = _clustered(seen, clusters)
+        if columns.order_by is None:
+            return seen
+        return _ordered(seen, _column(table, columns.order_by), name=columns.order_by)
     except InputError as error:
         raise columns.explain(error) from error
 
@@ -438,6 +455,34 @@ def _clustered(seen: Observations, clusters: Any, **aligned: Any) -> Observation
         raise InputError(*holds, "; it must tell which rows belong together")
     check_alignment(**aligned, clusters=clusters)
     return replace(seen, clusters=cluster_codes(clusters, seen.rows))
+
+
+def _ordered(
+    seen: Observations, order_by: Any, *, name: str | None = None, **aligned: Any
+) -> Observations:
+    """Return rows that know their places along another order; the order of scores is no other."""
+    if order_by is None or order_by is aligned.get("y_prob"):
+        return seen
+    if order_by is aligned.get("y_true"):
+        holds = Argument("order_by"), " holds the outcomes, ", Argument("y_true")
+        raise InputError(*holds, f": {LATER}")
+    check_alignment(**aligned, order_by=order_by)
+    keys, axis = ordering(order_by, seen.rows, name)
+    return replace(seen, keys=keys, axis=axis)
+
+
+def _refuse_order(columns: Columns) -> None:
+    """Refuse another order where an engine keeps the rows."""
+    if columns.order_by is not None:
+        raise InputError(
+            Argument("order_by"),
+            " takes arrays, data frames or files; an engine keeps its rows",
+            hint="; fetch them first (.collect(), .compute(), .df(), .toPandas())",
+        )
+
+
+def _rows(seen: Observations) -> Source:
+    return RowSource(seen) if seen.axis is None else OrderedSource(seen)
 
 
 def _column(table: Any, name: str) -> Any:

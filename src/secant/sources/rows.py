@@ -11,6 +11,7 @@ import numpy as np
 
 from secant._blocks.cell_sums import CellSums, row_totals
 from secant._blocks.cluster_sums import Adder
+from secant._blocks.grains import Grinding
 from secant._blocks.grids import DyadicGrid, SampledGrid
 from secant._blocks.refining import Refinement, join, pick
 from secant._blocks.sorting import RUN
@@ -19,26 +20,28 @@ from secant._input.observations import Chunk, Observations, observations
 from secant._input.options import Reading
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Sequence
+    from collections.abc import Generator, Mapping, Sequence
 
     from secant._base.types import FloatArray, Forbidden, IntArray
     from secant._blocks.cluster_sums import ClusterSums
+    from secant._blocks.grains import Grains, Ties
     from secant._blocks.grids import BucketGrid
     from secant._input.options import WeightKind
 
-__all__ = ["RowSource", "Rows", "ScoreSums", "in_memory"]
+__all__ = ["RowSource", "Rows", "ScoreSums", "in_memory", "kept"]
 
 # Up to this many rows sorting everything is as quick as cutting into cells, and keeps every point.
 SORT_UP_TO = 1 << 16
 # Rows looked at together: a few arrays of this length stay in a processor's cache.
 CHUNK = 1 << 18
 # Rows of unresolved blocks that are cut into ties, at least; more of many rows, but never so many
-# that memory would grow with them. All others are cut into about so many pieces.
+# that memory would grow with them. All others are cut into about so many pieces; whoever asks for
+# those to be cut again needs their ties.
 COLLECT_UP_TO = 1 << 16
+# How often that where another look is a pass over files, which costs more than to sort so many.
+COLLECT_OF_FILES = 16
 COLLECT_SHARE = 1 / 64
 COLLECT_AT_MOST = 1 << 22
-# Rows up to which, if most of them are to be resolved, all of these are.
-SORT_WHOLE = 1 << 22
 PIECES = 1 << 15
 _SAMPLE = 1 << 14
 
@@ -180,9 +183,9 @@ class RowSource:
         """Return what makes finer blocks of these when it is fed every row."""
         common, loose = self._common_scores(blocks)
         share = COLLECT_SHARE * self._observations.rows
-        budget = max(COLLECT_UP_TO, min(share, COLLECT_AT_MOST))
-        if SORT_WHOLE >= self._observations.rows < 2 * blocks.n.sum():
-            budget = float(self._observations.rows)  # exact P-values need every tie
+        are_pieces = blocks.inside is not None
+        least = COLLECT_UP_TO * (1 if self.is_in_memory else COLLECT_OF_FILES)
+        budget = max(least, COLLECT_AT_MOST if are_pieces else min(share, COLLECT_AT_MOST))
         lightest_first = np.argsort(loose, kind="stable")
         light = np.zeros(len(blocks), bool)
         light[lightest_first[np.cumsum(loose[lightest_first]) <= budget]] = True
@@ -197,6 +200,23 @@ class RowSource:
             counted=self._observations.counted,
             outcome_weights=self._observations.outcome_weights,
         )
+
+    def grinds(self, number: int) -> bool:
+        """Tell whether ties can be had pooled into grains: rows can be put in order."""
+        return number == 0
+
+    def grains(self, sizes: Mapping[int, float]) -> dict[int, Ties | Grains]:
+        """Return the grains of these rows, the only group there is."""
+        found = {}
+        for number, size in sizes.items():
+            grinding = self.grinding(size, self.rows if self.is_in_memory else RUN)
+            self._feed(grinding)
+            found[number] = grinding.grains()
+        return found
+
+    def grinding(self, size: float, run: int) -> Grinding:
+        """Return what makes grains when it is fed every row, so many of them in memory."""
+        return Grinding(size, self.rows, counted=self._observations.counted, run=run)
 
     @property
     def rows(self) -> int:
@@ -300,9 +320,9 @@ class RowSource:
     def _all_rows(self) -> Chunk:
         # Copies: how many chunks there are is known only when the last one has been taken.
         with closing(self._observations.chunks(self._observations.rows)) as chunks:
-            return join([_kept(chunk) for chunk in chunks])
+            return join([kept(chunk) for chunk in chunks])
 
-    def _feed(self, taker: CellSums | Refinement) -> None:
+    def _feed(self, taker: CellSums | Refinement | Grinding) -> None:
         # Closed at once if something fails: rows may come from a thread that reads ahead.
         with closing(self._observations.chunks(CHUNK)) as chunks:
             for chunk in chunks:
@@ -354,7 +374,7 @@ def _spread_out(sample: FloatArray) -> bool:
     return bool(heaviest * 128 <= variance.sum() and repeats * 50 <= sample.shape[0])
 
 
-def _kept(chunk: Chunk) -> Chunk:
+def kept(chunk: Chunk) -> Chunk:
     """Copy a chunk, whose memory may be used again for the next one."""
     scores, labels, weights = chunk
     return Chunk(scores.copy(), labels.copy(), None if weights is None else weights.copy())

@@ -235,3 +235,11 @@ def test_products_too_small_for_a_double():
         wanted = secant.assess(**arguments(given, None), method="asymptotic")
         assert found.ecce_r.value == pytest.approx(wanted.ecce_r.value, rel=1e-12, abs=1e-300)
         assert found.sigma == pytest.approx(wanted.sigma, rel=1e-12)
+
+
+def test_a_library_that_an_engine_lacks_is_named():
+    with (
+        pytest.raises(SecantError, match=r"pip install pyarrow, or 'secant\[frames\]'"),
+        Engine("duckdb", typed=True, inlines=False).asked("counting groups"),
+    ):
+        raise ModuleNotFoundError("No module named 'pyarrow'", name="pyarrow")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from secant._results import verdict
+from secant._results import group_words
 from secant.report import _charts, _numbers
 from secant.report._html import Markup, join, name, tag
 
@@ -77,7 +77,7 @@ def numbers(table: Table) -> dict[str, Any]:
     several, level = len(groups.by) > 1, groups.confidence_level
     return {
         "model": table.whose,
-        "verdict": verdict.groups_words(groups),
+        "verdict": group_words.words_of(groups),
         "by": list(groups.by),
         "adjust": groups.adjust,
         "what": groups.what,
@@ -98,7 +98,7 @@ def _row_numbers(row: Group, most: int, *, several: bool) -> dict[str, Any]:
     parts = row.key if several else (row.key,)
     return {
         **row.to_dict(),
-        "name": ", ".join(verdict.group_name(part) for part in parts),
+        "name": ", ".join(group_words.name(part) for part in parts),
         **_numbers.readable(row.calibration, found, most=most),
     }
 
@@ -115,7 +115,7 @@ def section(table: Table) -> Markup:
         tag("h2", "Groups", None if whose is None else join(" of ", name(whose))),
         tag(
             "p",
-            " ".join(verdict.groups_words(groups)),
+            " ".join(group_words.words_of(groups)),
             tag("span", " Choose a row to lay its curve over the plot.", class_="screen"),
             class_="lead",
         ),
@@ -147,7 +147,7 @@ def section(table: Table) -> Markup:
 def columns_of(table: Table) -> list[Column]:
     """Return the columns of the printed table, and the curves."""
     groups, shown = table.groups, table.rows
-    head, rows = verdict.groups_table(groups, most=len(shown))
+    head, rows = group_words.table(groups, most=len(shown))
     texts = list(zip(*rows, strict=True))
     several = len(groups.by) > 1
     keys = [row.key if several else (row.key,) for row in shown]

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from secant._results import verdict
+from secant._results import group_words
 from secant._results.segments import Segment
 from secant.report._html import Markup, join, name, tag
 from secant.report.sections.groups import cell, columns_of
@@ -23,7 +23,7 @@ __all__ = ["section", "tree"]
 def section(table: Table) -> Markup:
     """Return the tree with what is said about it, and what was not searched."""
     whose = table.whose
-    headline, *others = verdict.groups_words(table.groups)
+    headline, *others = group_words.words_of(table.groups)
     hint = tag("span", " Choose a row to lay its curve over the plot.", class_="screen")
     return tag(
         "section",

@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from secant._drawing.findings import in_short
-from secant._results import verdict
+from secant._results import group_words, verdict
 from secant._results.wording import events, level, metric, percent, points, pvalue, scores
 from secant.report._html import Markup, join, name, tag
 from secant.report._parts import caption, strip
@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from secant._results.calibration import Calibration
-    from secant._results.parts import Interval, Score
+    from secant._results.parts import Interval
+    from secant._results.scores import Score
     from secant.report.sections.groups import Table
 
 __all__ = ["verdicts"]
@@ -47,7 +48,7 @@ def verdicts(
 
 def _groups_verdict(table: Table) -> Markup:
     whose = None if table.whose is None else join(name(table.whose), ": ")
-    link = tag("a", verdict.groups_headline(table.groups), href=f"#{table.id}")
+    link = tag("a", group_words.headline(table.groups), href=f"#{table.id}")
     return tag("p", whose, link, class_="verdict groups-verdict")
 
 

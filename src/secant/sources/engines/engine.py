@@ -107,6 +107,8 @@ def _first_line(error: BaseException) -> str:
 
 def _advice(error: BaseException) -> str:
     """Return what probably helps."""
+    if isinstance(error, ModuleNotFoundError):
+        return f"pip install {error.name}, or 'secant[frames]', which brings what engines answer in"
     told = f"{type(error).__name__}: {error}".casefold().replace(" ", "_")
     for advice, signs in _ADVICE.items():
         if any(sign in told for sign in signs.split()):

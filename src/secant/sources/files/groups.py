@@ -18,7 +18,7 @@ from secant.sources.files.clusters import ClusterWalk
 from secant.sources.files.collected import Collected
 from secant.sources.files.first import GroupsLook, feed, sorting
 from secant.sources.files.keys import KeyBook
-from secant.sources.files.passes import Clusters, Finer, Taker, turns
+from secant.sources.files.passes import Clusters, Taker, turns
 from secant.sources.files.walking import Walk, gathered, usable
 from secant.sources.rows import RowSource
 
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from secant._blocks.cluster_sums import ClusterSums
     from secant._blocks.table import Blocks, Totals
     from secant._input.observations import Chunk
+    from secant.sources.files.passes import Adds
     from secant.sources.files.predictions import Predictions
     from secant.sources.files.walking import ForbiddenRows
 
@@ -97,9 +98,9 @@ class FileGroups:
         self._with_weight = np.array(sorted(found))
         return [found[group] for group in sorted(found)]
 
-    def refinement(self, wanted: Mapping[int, Blocks]) -> Finer:
-        """Return what cuts blocks of the groups numbered finer."""
-        return _Finer(self, wanted, [int(self._with_weight[number]) for number in wanted])
+    def feeding(self, takers: Mapping[int, Adds]) -> Taker:
+        """Return what hands the rows of some groups to the taker of each."""
+        return _Feeding(self, {int(self._with_weight[i]): taker for i, taker in takers.items()})
 
     def adders(self, tables: Sequence[Blocks], limit: int) -> Clusters:
         """Return what adds up rows by cluster and cell, for every group."""
@@ -336,26 +337,15 @@ class _First(Taker):
         return self._groups.cells(met, count, total, self._seen)
 
 
-class _Finer(Finer):
-    """Cuts blocks of some groups finer."""
+class _Feeding(Taker):
+    """Hands the rows of some groups to the taker of each."""
 
-    def __init__(
-        self, groups: FileGroups, wanted: Mapping[int, Blocks], numbers: Sequence[int]
-    ) -> None:
-        super().__init__(groups.walk(numbers), _CHUNKS * row_source.CHUNK)
-        self._groups, self._numbers = groups, numbers
-        self._takers = {
-            group: RowSource(GroupRows(groups, group)).refinement(blocks)
-            for group, blocks in zip(numbers, wanted.values(), strict=True)
-        }
-        self._wanted = list(wanted)
+    def __init__(self, groups: FileGroups, takers: Mapping[int, Adds]) -> None:
+        super().__init__(groups.walk(takers), _CHUNKS * row_source.CHUNK)
+        self._groups, self._takers = groups, takers
 
     def add(self, chunk: Chunk, owner: IntArray) -> None:
-        feed(self._takers, *self._groups.ours(self._numbers, chunk, owner))
-
-    def blocks(self) -> dict[int, Blocks]:
-        pairs = zip(self._wanted, self._numbers, strict=True)
-        return {wanted: self._takers[group].blocks() for wanted, group in pairs}
+        feed(self._takers, *self._groups.ours(list(self._takers), chunk, owner))
 
 
 class _Clusters(Clusters):

@@ -24,12 +24,13 @@ if TYPE_CHECKING:
 
     from secant._base.types import IntArray
     from secant._blocks.cluster_sums import ClusterSums
-    from secant._blocks.looking import Source
+    from secant._blocks.grains import Grains, Ties
     from secant._blocks.table import Blocks, Totals
     from secant._input.observations import Chunk
     from secant.sources.files.walking import Walk
+    from secant.sources.rows import RowSource
 
-__all__ = ["COLLECT", "Adds", "Clusters", "Finer", "Look", "SideBySide", "Taker", "run", "turns"]
+__all__ = ["COLLECT", "Adds", "Clusters", "Look", "SideBySide", "Taker", "run", "turns"]
 
 # What one pass may collect, in rows, for all groups together: about 256 MB.
 COLLECT = 1 << 23
@@ -116,25 +117,17 @@ class Look(Protocol):
         """Return blocks and sums of every group."""
         ...
 
-    def refinement(self, wanted: Mapping[int, Blocks]) -> Finer:
-        """Return what cuts blocks of groups finer."""
+    def feeding(self, takers: Mapping[int, Adds]) -> Taker:
+        """Return what hands the rows of some groups to the taker of each."""
         ...
 
     def adders(self, tables: Sequence[Blocks], limit: int) -> Clusters:
         """Return what adds up rows by cluster and cell, for every group."""
         ...
 
-    def source(self, number: int) -> Source:
+    def source(self, number: int) -> RowSource:
         """Return one group by itself."""
         ...
-
-
-class Finer(Taker):
-    """Cuts blocks of some groups finer."""
-
-    @abstractmethod
-    def blocks(self) -> dict[int, Blocks]:
-        """Return finer blocks by the number of the group."""
 
 
 class Clusters(Taker):
@@ -191,17 +184,24 @@ class SideBySide:
         finer: dict[int, Blocks] = {}
         costs = [min(int(blocks.n.sum()), RUN) for blocks in wanted.values()]
         for numbers in turns(wanted, costs):
-            takers = {}
-            for look, start, stop in self._shares():
-                share = {i - start: wanted[i] for i in numbers if start <= i < stop}
-                if share:
-                    takers[start] = look.refinement(share)
-            run(list(takers.values()))
-            for start, taker in takers.items():
-                finer |= {start + i: blocks for i, blocks in taker.blocks().items()}
+            takers = {i: self.source(i).refinement(wanted[i]) for i in numbers}
+            self._feed(takers)
+            finer |= {i: taker.blocks() for i, taker in takers.items()}
         return finer
 
-    def source(self, number: int) -> Source:
+    def grinds(self, number: int) -> bool:
+        """Tell whether the ties of a group can be had pooled into grains."""
+        return number < self._starts[-1]
+
+    def grains(self, sizes: Mapping[int, float]) -> dict[int, Ties | Grains]:
+        """Return the grains of the groups numbered, from one pass."""
+        # All groups together keep in memory what one would; the rest waits on disk.
+        each = max(RUN // len(sizes), row_source.SORT_UP_TO)
+        takers = {i: self.source(i).grinding(size, each) for i, size in sizes.items()}
+        self._feed(takers)
+        return {i: taker.grains() for i, taker in takers.items()}
+
+    def source(self, number: int) -> RowSource:
         """Return one group by itself, for questions asked later."""
         look, start, _ = next(share for share in self._shares() if number < share[2])
         return look.source(number - start)
@@ -220,6 +220,15 @@ class SideBySide:
         ]
         run(takers)
         return [sums for taker in takers for sums in taker.sums()]
+
+    def _feed(self, takers: Mapping[int, Adds]) -> None:
+        """Hand the rows of groups to the taker of each, in one pass."""
+        feeding = []
+        for look, start, stop in self._shares():
+            share = {i - start: taker for i, taker in takers.items() if start <= i < stop}
+            if share:
+                feeding.append(look.feeding(share))
+        run(feeding)
 
     def _shares(self) -> Iterator[tuple[Look, int, int]]:
         """Return each look, and where the numbers of its groups begin and end."""

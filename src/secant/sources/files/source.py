@@ -18,7 +18,7 @@ from secant.sources.files.clusters import ClusterWalk, clustered_rows
 from secant.sources.files.first import FirstLook
 from secant.sources.files.formats import arrow, look
 from secant.sources.files.groups import FileGroups
-from secant.sources.files.passes import Clusters, Finer, SideBySide, Taker
+from secant.sources.files.passes import Clusters, SideBySide, Taker
 from secant.sources.files.paths import find
 from secant.sources.files.predictions import Predictions
 from secant.sources.files.values import group_codes, usual
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
 
     from secant._base.types import FloatArray, IntArray
     from secant._blocks.cluster_sums import ClusterSums
-    from secant._blocks.refining import Refinement
     from secant._blocks.table import Blocks, Totals
     from secant._input.columns import Columns
     from secant._input.observations import Chunk
@@ -319,9 +318,9 @@ class Whole:
         del self._first
         return [first.found()]
 
-    def refinement(self, wanted: Mapping[int, Blocks]) -> Finer:
-        """Return what cuts blocks finer."""
-        return _FinerRows(self._rows, self._source.refinement(wanted[0]))
+    def feeding(self, takers: Mapping[int, Adds]) -> Taker:
+        """Return what hands all rows to the one taker."""
+        return _Every(self._rows, takers[0])
 
     def adders(self, tables: Sequence[Blocks], limit: int) -> Clusters:
         """Return what adds up rows by cluster and cell."""
@@ -346,17 +345,6 @@ class _Every(Taker):
 
     def finish(self) -> None:
         self._rows.walked(self.walk)
-
-
-class _FinerRows(_Every, Finer):
-    """Cuts blocks of all rows finer."""
-
-    def __init__(self, rows: FileRows, finer: Refinement) -> None:
-        super().__init__(rows, finer)
-        self._finer = finer
-
-    def blocks(self) -> dict[int, Blocks]:
-        return {0: self._finer.blocks()}
 
 
 class _ClusterRows(Clusters):

@@ -1,0 +1,256 @@
+"""Blocks along another order than that of scores: sums over ranges of keys.
+
+A tie along such an order may hold several scores. So blocks carry sums of scores by outcome, and
+never a number of rows times a score.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from secant._blocks.cell_sums import add_exactly, row_totals
+from secant._blocks.table import Blocks, Moments, Totals, add_totals, by_outcome, completed
+
+if TYPE_CHECKING:
+    from secant._base.types import FloatArray, IntArray, NumberArray
+    from secant._input.observations import Chunk
+
+__all__ = ["KeyCells", "Pairs", "edges_of", "pairs_of"]
+
+# Cells of scores, for what needs the scores whatever their order.
+_SCORE_CELLS = 4096
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """Observations by key and score, in their order: one entry for every pair that there is."""
+
+    key: NumberArray
+    score: FloatArray
+    n0: IntArray
+    n1: IntArray
+    w0: NumberArray
+    w1: NumberArray
+    ww0: NumberArray
+    ww1: NumberArray
+
+    @cached_property
+    def ends(self) -> IntArray:
+        """The last pair of each key."""
+        return np.append(np.flatnonzero(self.key[1:] != self.key[:-1]), len(self.key) - 1)
+
+    def blocks(self, outcome_weights: tuple[float, float] | None = None) -> Blocks:
+        """Return one block for every distinct key."""
+        starts = np.concatenate([[0], self.ends[:-1] + 1])
+
+        def total(column: Any) -> Any:
+            return np.add.reduceat(column, starts)
+
+        o0, o1 = outcome_weights or (1, 1)
+        v = self.score * (1 - self.score)
+        moments = Moments(
+            total((o0 * self.w0 + o1 * self.w1) * v),
+            total(o0 * o1 * (self.ww0 + self.ww1) * v),
+            o0 * o0 * total(self.ww0),
+            o1 * o1 * total(self.ww1),
+        )
+        blocks = Blocks(
+            low=self.key[starts],
+            high=self.key[starts],
+            n0=total(self.n0),
+            n1=total(self.n1),
+            w0=total(self.w0),
+            w1=total(self.w1),
+            down=total(self.w0 * self.score),
+            up=total(self.w1 * (1 - self.score)),
+            moments=moments,
+            least=self.score[starts],
+            most=self.score[self.ends],
+        )
+        return by_outcome(blocks, outcome_weights)
+
+
+def pairs_of(keys: NumberArray, rows: Chunk, *, counted: bool) -> Pairs:
+    """Put rows in the order of their keys and scores, and add up those that share both.
+
+    Parameters
+    ----------
+    keys, rows
+        The key of each row, and the rows; all of positive weight.
+    counted
+        Whether weights count copies of rows.
+    """
+    scores, labels, weights = rows
+    by = (labels, scores, keys) if weights is None else (weights, labels, scores, keys)
+    order = np.lexsort(by)
+    key, score, happened = keys[order], scores[order] + 0.0, labels[order].astype(np.int64)
+    new = (key[1:] != key[:-1]) | (score[1:] != score[:-1])
+    starts = np.concatenate([[0], np.flatnonzero(new) + 1])
+
+    def total(column: Any) -> Any:
+        return np.add.reduceat(column, starts)
+
+    copies = np.ones_like(happened)
+    if weights is not None and counted:
+        copies = weights[order].astype(np.int64)
+    n, n1 = total(copies), total(copies * happened)
+    n0 = n - n1
+    w0, w1, ww0, ww1 = n0, n1, n0, n1
+    if weights is not None and not counted:
+        weight = weights[order]
+        failed = weight * (1 - happened)
+        w0, w1 = total(failed), total(weight * happened)
+        ww0, ww1 = total(failed * weight), total(weight * weight * happened)
+    return Pairs(key[starts], score[starts], n0, n1, w0, w1, ww0, ww1)
+
+
+def edges_of(sample: NumberArray, n_cells: int) -> NumberArray:
+    """Return where cells begin that share a sample fairly; a key that is common has its own.
+
+    Parameters
+    ----------
+    sample
+        Some keys, in ascending order.
+    n_cells
+        How many cells to aim at.
+    """
+    each = max(1, -(-sample.size // n_cells))
+    edges = sample[::each]
+    common = edges[1:][edges[1:] == edges[:-1]]
+    if common.dtype.kind == "f":
+        after = np.nextafter(common, np.inf)
+    else:
+        after = common[common < np.iinfo(common.dtype).max] + 1
+    return np.unique(np.concatenate([edges, after]))
+
+
+class KeyCells:
+    """Sums over cells of keys in the making: feed it every row, then ask for the blocks.
+
+    Parameters
+    ----------
+    edges
+        Where cells begin, in ascending order; what comes before the first belongs to it.
+    sampling, counted
+        Whether rows carry sampling weights, and whether weights count copies of rows.
+    outcome_weights
+        What the outcomes 0 and 1 weigh, on top of the weights of rows.
+    """
+
+    def __init__(
+        self,
+        edges: NumberArray,
+        *,
+        sampling: bool,
+        counted: bool,
+        outcome_weights: tuple[float, float] | None,
+    ) -> None:
+        self._edges = edges
+        self._sampling, self._counted = sampling, counted
+        self._outcome_weights = outcome_weights
+        size = edges.shape[0]
+        self._n = np.zeros(2 * size, np.int64)
+        self._weight, self._residual = np.zeros((2, 2 * size))
+        self._wv, self._ww = np.zeros((2, 2 * size))
+        self._wwv = np.zeros(size)
+        kind: Any = edges.dtype
+        largest: Any = np.iinfo(kind) if kind.kind in "iu" else np.finfo(kind)
+        self._low = np.full(size, largest.max, edges.dtype)
+        self._high = np.full(size, largest.min, edges.dtype)
+        self._least, self._most = np.full(size, 2.0), np.full(size, -1.0)
+        self._parts: list[Totals] = []
+        self._by_score = np.zeros((2, _SCORE_CELLS + 1))
+
+    def add(self, chunk: Chunk, keys: NumberArray) -> None:
+        """Take in some rows, at most 2^18, whose memory may be used again afterwards."""
+        scores, labels, weights = chunk
+        if not scores.shape[0]:
+            return
+        cell = np.maximum(np.searchsorted(self._edges, keys, side="right") - 1, 0)
+        slot = 2 * cell + labels
+        size = self._n.shape[0]
+        happened = labels.astype(np.float64)
+        residual = np.abs(happened - scores)
+        variance = scores * (1 - scores)
+        copies = weights if self._counted else None
+        if copies is None:
+            self._n += np.bincount(slot, minlength=size)
+        else:
+            self._n += np.bincount(slot, copies, minlength=size).astype(np.int64)
+        if weights is not None:
+            add_exactly(self._weight, slot, weights)
+            residual = residual * weights
+        add_exactly(self._residual, slot, residual)
+        ww = None
+        if weights is not None:
+            ww = weights if self._counted else weights * weights
+            self._ww += np.bincount(slot, ww, minlength=size)
+        wv = variance if weights is None else variance * weights
+        self._wv += np.bincount(slot, wv, minlength=size)
+        self._wwv += np.bincount(cell, variance if ww is None else variance * ww, size // 2)
+        np.minimum.at(self._low, cell, keys)
+        np.maximum.at(self._high, cell, keys)
+        np.minimum.at(self._least, cell, scores)
+        np.maximum.at(self._most, cell, scores)
+        if not self._sampling:
+            place = (scores * _SCORE_CELLS).astype(np.int64)
+            many = np.ones_like(scores) if copies is None else copies
+            for sums, values in zip(self._by_score, (many, many * scores), strict=True):
+                add_exactly(sums, place, values)
+        self._parts.append(
+            row_totals(
+                chunk,
+                variance,
+                sampling=self._sampling,
+                outcome_weights=self._outcome_weights,
+                log_loss=False,
+            )
+        )
+        if len(self._parts) >= 64:
+            self._parts = [add_totals(self._parts)]
+
+    @property
+    def by_score(self) -> tuple[FloatArray, FloatArray]:
+        """How many observations cells of scores hold, and their mean scores."""
+        n, scored = self._by_score
+        held = n > 0
+        return n[held], np.clip(scored[held] / n[held], 0.0, 1.0)
+
+    def blocks(self) -> Blocks:
+        """Return the cells that hold anything."""
+        n0, n1 = self._n[::2], self._n[1::2]
+        held = np.flatnonzero(n0 + n1)
+        weighted = self._weight.any()
+        w0, w1 = (self._weight[::2], self._weight[1::2]) if weighted else (n0, n1)
+        ww0, ww1 = (self._ww[::2], self._ww[1::2]) if weighted else (n0, n1)
+        if self._counted:
+            w0, w1, ww0, ww1 = n0, n1, n0, n1
+        o0, o1 = self._outcome_weights or (1, 1)
+        wv = (o0 * self._wv[::2] + o1 * self._wv[1::2])[held]
+        blocks = Blocks(
+            low=self._low[held],
+            high=self._high[held],
+            n0=n0[held],
+            n1=n1[held],
+            w0=w0[held],
+            w1=w1[held],
+            down=self._residual[::2][held],
+            up=self._residual[1::2][held],
+            moments=Moments(
+                wv, o0 * o1 * self._wwv[held], o0 * o0 * ww0[held], o1 * o1 * ww1[held]
+            ),
+            least=self._least[held],
+            most=self._most[held],
+        )
+        return by_outcome(blocks, self._outcome_weights)
+
+    def totals(self, blocks: Blocks) -> Totals:
+        """Return the sums over all rows."""
+        totals = add_totals(self._parts)
+        if self._sampling or self._outcome_weights is not None:
+            return totals
+        return completed(replace(totals, log_loss=None), blocks)

@@ -1,0 +1,90 @@
+"""The words for several models: which is closest to calibration, and a row for each."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from secant._results import score_words, verdict
+from secant._results.tables import html_table, text_table
+from secant._results.wording import level, metric, points, pvalue, visible
+
+if TYPE_CHECKING:
+    from secant._results.calibration import Calibration
+    from secant._results.models import Models
+
+__all__ = ["html", "table", "text", "words_of"]
+
+
+def words_of(result: Models) -> list[str]:
+    """Say which model is closest to calibration, and from which it can be told apart."""
+    best, *others = map(visible, result)
+    if not others:
+        return []
+    if not result.comparisons:
+        return [f"{best} has the smallest ECCE-R; rows in clusters are not compared further."]
+    told = [visible(name) for name, each in result.comparisons.items() if each.better == "A"]
+    lost = [visible(name) for name, each in result.comparisons.items() if each.better == "B"]
+    rest = [name for name in others if name not in {*told, *lost}]
+    chance = f"at {100 * (1 - result.confidence_level):.3g}%"
+    words = []
+    if told:
+        words.append(
+            f"{best} is closer to calibration than {_listed(told)}, beyond chance {chance}."
+        )
+    if rest:
+        which = (
+            f"{best} and {rest[0]} cannot be told apart"
+            if len(rest) == 1
+            else (f"{best} cannot be told apart from {_listed(rest)}")
+        )
+        words.append(f"{which} {chance}.")
+    words += [f"Miscalibration costs {name} less of its Brier score than {best}." for name in lost]
+    words.append("This is about calibration alone: the Brier score says which predicts better.")
+    return words
+
+
+def _listed(names: list[str]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def table(result: Models) -> tuple[list[str], list[list[str]]]:
+    """Return the header and a row of texts for each model, the smallest ECCE-R first."""
+    header = ["model", "ECCE-R", f"{level(result.confidence_level)} limits", "P", "Brier"]
+    header += ["miscalibration", "log loss", "verdict"]
+    return header, [_model_cells(name, each) for name, each in result.items()]
+
+
+def _model_cells(name: str, result: Calibration) -> list[str]:
+    r, (brier, log_loss) = result.ecce_r, result.proper_scores
+    words = verdict.shape(result) or (
+        "miscalibrated" if result.found else "no miscalibration found"
+    )
+    if result.steepest is not None:
+        words += f", somewhere by at least {points(result.steepest.at_least)} points"
+    return [
+        visible(name),
+        metric(r.value),
+        " to ".join(metric(limit) for limit in r.ci),
+        pvalue(r).removeprefix("= "),
+        "" if brier is None else metric(brier.value),
+        "" if brier is None else score_words.mcb(brier),
+        "" if log_loss is None else score_words.loss(log_loss),
+        words,
+    ]
+
+
+def text(result: Models) -> str:
+    """Return the answer for several models: who is better beyond chance, then the table."""
+    header, rows = table(result)
+    words = words_of(result)
+    lined_up = text_table(header, rows, left={0, len(header) - 1})
+    return "\n".join([*words, *([""] if words else []), lined_up])
+
+
+def html(result: Models) -> str:
+    """Return the answer for several models for a notebook."""
+    from html import escape  # noqa: PLC0415  (not needed to import secant)
+
+    header, rows = table(result)
+    words = "<br>".join(escape(words) for words in words_of(result))
+    return f"<div><p>{words}</p>{html_table(header, rows, left={0, len(header) - 1})}</div>"

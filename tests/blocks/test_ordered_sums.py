@@ -1,0 +1,76 @@
+"""Sums along another order: few rows sorted, many in cells, the same numbers."""
+
+import numpy as np
+import pytest
+
+from secant._blocks.ordered_sums import KeyCells, edges_of, pairs_of
+from secant._input.observations import Chunk
+
+COLUMNS = ("low", "high", "n0", "n1", "w0", "w1", "down", "up", "least", "most")
+
+
+def rows(seed, n=500, weights=None):
+    rng = np.random.default_rng(seed)
+    score = rng.integers(0, 11, n) / 10
+    labels = (rng.random(n) < score).astype(np.int64)
+    weight = {None: None, "sampling": rng.random(n) + 0.1, "frequency": rng.integers(1, 4, n) * 1.0}
+    return rng.integers(-3, 9, n), Chunk(score, labels, weight[weights])
+
+
+@pytest.mark.parametrize("weights", [None, "sampling", "frequency"])
+@pytest.mark.parametrize("outcome_weights", [None, (0.5, 0.25)])
+def test_cells_of_one_key_are_ties(weights, outcome_weights):
+    keys, chunk = rows(1, weights=weights)
+    counted = weights == "frequency"
+    ties = pairs_of(keys, chunk, counted=counted).blocks(outcome_weights)
+    cells = KeyCells(
+        np.unique(keys),
+        sampling=weights == "sampling",
+        counted=counted,
+        outcome_weights=outcome_weights,
+    )
+    cells.add(chunk, keys)
+    found = cells.blocks()
+    for name in COLUMNS:
+        assert getattr(found, name) == pytest.approx(getattr(ties, name), abs=1e-12), name
+    for name in ("wv", "variance", "ww0", "ww1"):
+        columns = (getattr(each.moments, name) for each in (found, ties))
+        assert next(columns) == pytest.approx(next(columns), abs=1e-12), name
+    assert not found.open.any()
+
+
+def test_against_plain_sums():
+    keys, (score, labels, weight) = rows(2, weights="sampling")
+    blocks = pairs_of(keys, Chunk(score, labels, weight), counted=False).blocks()
+    for number, key in enumerate(np.unique(keys)):
+        here = keys == key
+        gain = (weight * (labels - score))[here].sum()
+        assert blocks.gain[number] == pytest.approx(gain, abs=1e-12)
+        assert blocks.n[number] == here.sum()
+        assert (blocks.least[number], blocks.most[number]) == (score[here].min(), score[here].max())
+
+
+def test_heavy_ties_do_not_drift():
+    """A million scores of .3 at one key are a million times .3."""
+    n = 1 << 18
+    chunk = Chunk(np.full(n, 0.3), np.zeros(n, np.int64), None)
+    cells = KeyCells(np.array([0]), sampling=False, counted=False, outcome_weights=None)
+    for _ in range(4):
+        cells.add(chunk, np.zeros(n, np.int64))
+    assert cells.blocks().down[0] == pytest.approx(4 * n * 0.3, rel=1e-15)
+
+
+def test_edges_give_common_keys_cells_of_their_own():
+    sample = np.sort(np.concatenate([np.arange(50), np.full(50, 17), [99]]))
+    edges = edges_of(sample, 10)
+    assert {17, 18} <= set(edges.tolist())
+    assert edges_of(np.full(9, 2**63 - 1), 3).tolist() == [2**63 - 1]
+    assert edges_of(np.full(9, 0.5), 3).tolist() == [0.5, np.nextafter(0.5, 1)]
+
+
+def test_whole_keys_beyond_doubles_stay_apart():
+    keys = np.array([2**60 + 1, 2**60, 2**60 + 2])
+    chunk = Chunk(np.full(3, 0.5), np.array([1, 0, 1]), None)
+    blocks = pairs_of(keys, chunk, counted=False).blocks()
+    assert blocks.low.tolist() == [2**60, 2**60 + 1, 2**60 + 2]
+    assert blocks.n1.tolist() == [0, 1, 1]
