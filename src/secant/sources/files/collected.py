@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from secant._input.observations import Observations
+from secant._input.observations import Chunk, Observations
 from secant.errors import SecantError
 from secant.sources.rows import RowSource
 from secant.sources.small import blocks_of
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
     from secant._base.types import FloatArray, IntArray
     from secant._blocks.table import Blocks, Totals
-    from secant._input.observations import Chunk
     from secant._input.options import Reading
 
 __all__ = ["Collected"]
@@ -77,6 +76,19 @@ class Collected:
         pieces = (slice(self._start[group], self._next[group]) for group in found)
         sources = [RowSource(self._observations(rows), log_loss=True) for rows in pieces]
         return dict(zip(found, blocks_of(sources), strict=True))
+
+    @property
+    def size(self) -> int:
+        """How many rows there is room for."""
+        return int(self._scores.shape[0])
+
+    def rows(self, group: int) -> Chunk | None:
+        """Return the rows of a group, if they were collected."""
+        if not self._is_ours[group]:
+            return None
+        rows = slice(self._start[group], self._next[group])
+        weights = None if self._weights is None else self._weights[rows]
+        return Chunk(self._scores[rows], self._labels[rows], weights)
 
     def _observations(self, rows: slice) -> Observations:
         scores = self._scores[rows]

@@ -19,7 +19,10 @@ if TYPE_CHECKING:
     from secant._input.observations import Chunk
     from secant.sources.rows import RowSource
 
-__all__ = ["FirstLook", "GroupsLook", "feed", "sorting"]
+__all__ = ["KEEP", "FirstLook", "GroupsLook", "feed", "sorting"]
+
+# Rows of a file that are kept in memory, so that no later question reads them again: 4 MB or 6.
+KEEP = 1 << 18
 
 
 class FirstLook:
@@ -35,29 +38,35 @@ class FirstLook:
 
     def __init__(self, source: RowSource, *, moments: bool) -> None:
         self._source, self._moments = source, moments
-        self._kept: list[Chunk] = []
+        self._kept: list[Chunk] | None = []
         self._count = 0
         self._sums: CellSums | None = None
 
     def add(self, chunk: Chunk) -> None:
         """Take in some rows."""
         self._count += chunk.scores.shape[0]
-        if self._sums is None:
+        if self._kept is not None:
             self._kept.append(chunk)
-            if self._count > row_source.SORT_UP_TO:
-                self._sums = self._source.cell_sums(moments=self._moments)
-                for each in self._kept:
-                    self._sums.add(each)
-                self._kept = []
-        else:
+        if self._sums is not None:
             self._sums.add(chunk)
+        elif self._count > row_source.SORT_UP_TO:
+            self._sums = self._source.cell_sums(moments=self._moments)
+            for each in self._kept or ():
+                self._sums.add(each)
+        if self._count > max(KEEP, row_source.SORT_UP_TO):
+            self._kept = None
 
     def found(self) -> tuple[Blocks, Totals]:
         """Return blocks that hold every row, and the sums over all of them."""
         if self._sums is None:
-            return self._source.ties(join(self._kept))
+            return self._source.ties(join(self._kept or []))
         blocks = self._sums.blocks()
         return blocks, self._sums.totals(blocks)
+
+    @property
+    def rows(self) -> Chunk | None:
+        """All rows, if they are few enough to be kept for questions asked later."""
+        return join(self._kept) if self._kept else None
 
 
 class GroupsLook:

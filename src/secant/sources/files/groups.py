@@ -16,7 +16,7 @@ from secant.errors import InputError, SecantError
 from secant.sources import rows as row_source
 from secant.sources.files.clusters import ClusterWalk
 from secant.sources.files.collected import Collected
-from secant.sources.files.first import GroupsLook, feed, sorting
+from secant.sources.files.first import KEEP, GroupsLook, feed, sorting
 from secant.sources.files.keys import KeyBook
 from secant.sources.files.passes import Clusters, Taker, turns
 from secant.sources.files.walking import Walk, gathered, usable
@@ -72,6 +72,7 @@ class FileGroups:
         self._refused: dict[int, Forbidden] = {}
         self._extent: tuple[int, float, float] | None = None
         self._first: _First | None = None
+        self._kept: Collected | None = None
 
     def first(self) -> Taker:
         """Return what takes in all rows; then there are :meth:`found`."""
@@ -128,6 +129,10 @@ class FileGroups:
     def count(self, group: int) -> int:
         """Return the number of rows of a group."""
         return int(self._counts[group])
+
+    def kept(self, group: int) -> Chunk | None:
+        """Return the rows of a group, if they are in memory."""
+        return None if self._kept is None else self._kept.rows(group)
 
     def refused(self, group: int) -> Forbidden:
         """Return the rows of a group whose score rules out what happened."""
@@ -193,6 +198,8 @@ class FileGroups:
             owner = number[met]
             order = sorting(owner, len(self._every))
             collected.add(pick(chunk, order), owner[order])
+        if collected.size <= KEEP:
+            self._kept = collected
         found = collected.blocks()
         for group, cells in look.sums.items():
             blocks = cells.blocks()
@@ -287,6 +294,10 @@ class GroupRows:
     def chunks(self, size: int) -> Generator[Chunk]:
         """Walk over the rows of positive weight; a chunk is valid until the next one is taken."""
         size = max(1, min(size, row_source.CHUNK))
+        rows = self._groups.kept(self._group)
+        if rows is not None:
+            yield from (pick(rows, slice(i, i + size)) for i in range(0, len(rows.scores), size))
+            return
         walk = self._groups.walk([self._group])
         with closing(self._groups.chunks(walk, [self._group], size)) as chunks:
             for chunk, _ in chunks:

@@ -28,7 +28,7 @@ from secant.sources.rows import RowSource
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Callable, Generator, Mapping, Sequence
+    from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 
     from secant._base.types import FloatArray, IntArray
     from secant._blocks.cluster_sums import ClusterSums
@@ -204,6 +204,7 @@ class FileRows:
         self._table = table
         self._rows = table.rows
         self._seen: Walk | None = None
+        self._kept: Chunk | None = None
 
     @property
     def rows(self) -> int:
@@ -245,12 +246,18 @@ class FileRows:
     def chunks(self, size: int) -> Generator[Chunk]:
         """Walk over the rows of positive weight; a chunk is valid until the next one is taken."""
         size = max(1, min(size, row_source.CHUNK))
+        if self._kept is not None:
+            yield from _cut(self._kept, size)
+            return
         walk = self.walk()
         with closing(gathered(walk.chunks(size), size)) as chunks:
             for chunk, _ in chunks:
-                rows = chunk.scores.shape[0]
-                yield from (pick(chunk, slice(i, i + size)) for i in range(0, rows, size))
+                yield from _cut(chunk, size)
         self.walked(walk)
+
+    def keep(self, rows: Chunk | None) -> None:
+        """Keep all rows in memory, so that they are not read again; None keeps none."""
+        self._kept = rows
 
     def walk(self) -> Walk:
         """Return a walk over all rows, which are checked if they have not been before."""
@@ -287,6 +294,11 @@ class FileRows:
         self._table.recheck()
 
 
+def _cut(chunk: Chunk, size: int) -> Iterator[Chunk]:
+    """Cut rows into pieces of at most a size."""
+    return (pick(chunk, slice(i, i + size)) for i in range(0, chunk.scores.shape[0], size))
+
+
 class Whole:
     """All rows of files, as one of several looks at them.
 
@@ -316,6 +328,7 @@ class Whole:
         """Return blocks and sums of all rows."""
         first = self._first
         del self._first
+        self._rows.keep(first.rows)
         return [first.found()]
 
     def feeding(self, takers: Mapping[int, Adds]) -> Taker:
