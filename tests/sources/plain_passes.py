@@ -3,10 +3,25 @@
 import numpy as np
 
 from helpers import optional
-from secant.sources.tensors.kernels import BAD_VALUE, CellCounts, Overview
+from secant.sources.tensors.kernels import BAD_VALUE, CellCounts, Heights, Overview
 from secant.sources.tensors.sorted import sort_rows
 
 torch = optional("torch")
+
+SCORES = {
+    "uniform": lambda rng, n: rng.random(n),
+    "grid": lambda rng, n: rng.integers(0, 101, n) / 100,
+    "half at one score": lambda rng, n: np.where(rng.random(n) < 0.5, 0.3, rng.random(n)),
+    "one score": lambda rng, n: np.full(n, 0.3),
+    "one score but for a few": lambda rng, n: np.where(np.arange(n) < n - 3, 0.3, 0.7),
+    "skewed": lambda rng, n: rng.random(n) ** 30,
+    "confident": lambda rng, n: rng.beta(5, 0.3, n),
+    "tiny": lambda rng, n: rng.random(n) * 1e-15,
+    "denormal": lambda rng, n: rng.random(n) * 1e-40,
+    "certain": lambda rng, n: np.where(rng.random(n) < 0.3, rng.integers(0, 2, n), rng.random(n)),
+    "negative zero": lambda rng, n: np.where(rng.random(n) < 0.3, -0.0, rng.random(n)),
+    "clusters": lambda rng, n: rng.choice([0.2, 0.7], n) + 1e-9 * rng.random(n),
+}
 
 
 class PlainPasses:
@@ -25,6 +40,19 @@ class PlainPasses:
     def sample(self, size):
         rng = np.random.default_rng(0)
         return np.sort(self.p[rng.integers(0, len(self.p), size)])
+
+    def heights(self):
+        self.calls.append("heights")
+        usable = (self.p >= 0) & (self.p <= 1) & (self.y <= 1)
+        if not usable.all():
+            return None
+        x = self.p.astype(float)
+        w = np.ones(len(x)) if self.w is None else self.w
+        order = np.argsort(x, kind="stable")
+        path = np.cumsum((w * (self.y - x))[order])
+        ends = path[np.append(np.diff(x[order]) > 0, True)]
+        variance = (w * w * x * (1 - x)).sum()
+        return Heights(max(ends.max(), 0), min(ends.min(), 0), w.sum(), variance)
 
     def overview(self):
         self.calls.append("sort")

@@ -6,9 +6,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from secant._api.calibrate import calibrate, calibrations
+from secant._blocks.looking import Direct
 from secant._input.clusters import check_clusters
 from secant._input.options import Method, Reading, Ties, check_choice, check_level, generator
-from secant._metrics.ecce import extremes
+from secant._metrics.ecce import Heights, extremes
 from secant._metrics.ece import Binning, binned, error
 from secant.errors import Argument, InputError
 from secant.sources.apart import Apart
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
 
     from secant._blocks.looking import Source
     from secant._input.options import Norm, Strategy, Weighting, WeightKind
-    from secant._metrics.ecce import Extremes
     from secant._results.calibration import Calibration
 
 __all__ = ["assess", "ecce_mad", "ecce_r", "ece"]
@@ -382,9 +382,10 @@ def _with_random_ties(
     )
 
 
-def _extremes(
-    y_true: Any, y_prob: Any, data: Any, sample_weight: Any, reading: Reading
-) -> Extremes:
+def _extremes(y_true: Any, y_prob: Any, data: Any, sample_weight: Any, reading: Reading) -> Heights:
     source = open_source(y_true, y_prob, data=data, sample_weight=sample_weight, reading=reading)
+    found = source.heights() if isinstance(source, Direct) else None
+    if found is not None:
+        return Heights(*found)
     blocks, totals = source.blocks()
     return extremes(blocks, totals.weight, source.refine)[1]

@@ -257,7 +257,7 @@ def calibrate(
         sigma=totals.sigma,
         ecce_r=statistic(METRICS[0], pvalues[0]),
         ecce_mad=statistic(METRICS[1], pvalues[1]),
-        mean_score=_share(happened - float(blocks.gain.sum()), totals),
+        mean_score=_share(happened - blocks.total_gain, totals),
         base_rate=_share(happened, totals),
         confidence_level=float(confidence_level),
         forbidden=source.forbidden.rows,

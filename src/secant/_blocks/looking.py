@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Clustered",
+    "Direct",
     "Families",
     "Frugal",
     "Grinder",
@@ -56,6 +57,15 @@ class Source(Protocol):
 
     def recheck(self) -> None:
         """Raise SecantError if the observations are seen to have changed since the first look."""
+        ...
+
+
+@runtime_checkable
+class Direct(Protocol):
+    """A source that can find the extremes of the path without cutting blocks finer."""
+
+    def heights(self) -> tuple[float, float] | None:
+        """Return the largest and the smallest cumulative difference; None if blocks must tell."""
         ...
 
 

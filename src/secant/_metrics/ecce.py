@@ -10,7 +10,7 @@ import numpy as np
 
 from secant import null
 from secant._blocks.looking import resolve
-from secant._blocks.table import ADDED_TOGETHER, running_sum
+from secant._blocks.table import ADDED_TOGETHER, fixed_running_sum, running_sum
 
 if TYPE_CHECKING:
     from secant._base.types import BoolArray, FloatArray
@@ -21,6 +21,7 @@ __all__ = [
     "GUARD",
     "METRICS",
     "Extremes",
+    "Heights",
     "Metric",
     "could_hold_an_extreme",
     "extremes",
@@ -45,17 +46,11 @@ METRICS = (Metric("ECCE-R", "ecce_r", null.range), Metric("ECCE-MAD", "ecce_mad"
 
 
 @dataclass(frozen=True, slots=True)
-class Extremes:
-    """The largest and the smallest cumulative difference and where they are attained.
-
-    ``argmax`` and ``argmin`` count the blocks that lie before the extreme; 0 is the origin,
-    where the difference is 0.
-    """
+class Heights:
+    """The largest and the smallest cumulative difference."""
 
     maximum: float
     minimum: float
-    argmax: int
-    argmin: int
 
     @property
     def ecce_r(self) -> float:
@@ -68,11 +63,26 @@ class Extremes:
         return max(self.maximum, -self.minimum)
 
 
+@dataclass(frozen=True, slots=True)
+class Extremes(Heights):
+    """Extremes, and where they are attained.
+
+    ``argmax`` and ``argmin`` count the blocks that lie before the extreme; 0 is the origin,
+    where the difference is 0.
+    """
+
+    argmax: int
+    argmin: int
+
+
 def path(blocks: Blocks, weight: float) -> FloatArray:
     """Return the cumulative differences at the ends of blocks, after the 0 of the origin."""
     differences = np.empty(len(blocks) + 1)
     differences[0] = 0.0
-    differences[1:] = running_sum(blocks.gain)
+    if blocks.fixed is not None and blocks.open.any():  # ties alone are the same in any case
+        differences[1:] = fixed_running_sum(blocks, blocks.fixed)
+    else:
+        differences[1:] = running_sum(blocks.gain)
     differences[1:] /= weight
     return differences
 

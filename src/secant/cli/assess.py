@@ -72,6 +72,12 @@ _GOES_WITH = {
     "Rows of one may depend on each other.",
 )
 @click.option(
+    "--order-by",
+    metavar="COL",
+    help="Column of numbers or times to put predictions along in place of their scores: are they "
+    "right on average at each value of it?",
+)
+@click.option(
     "--segments",
     metavar="COL,COL...",
     help="Columns to search, and their pairs, for kinds of rows that are off; P-values and limits "
@@ -279,7 +285,10 @@ def _assess(options: dict[str, Any]) -> tuple[Outcome, list[str]]:
         )
     if options["outcome_weights"] is not None and features:
         raise click.UsageError("--outcome-weights does not go together with --segments.")
-    taken = {*by, *features, weight, clusters} - {None}
+    order_by = options["order_by"]
+    if order_by is not None and features:
+        raise click.UsageError("--order-by does not go together with --segments; --by takes it.")
+    taken = {*by, *features, weight, clusters, order_by} - {None}
     kinds = column_kinds(files)
     y_true, y_prob, guessed = guess(kinds, options["y_true"], options["y_prob"], taken)
     if y_true in by:
@@ -301,7 +310,13 @@ def _assess(options: dict[str, Any]) -> tuple[Outcome, list[str]]:
         "method": options["method"],
         "confidence_level": _level(options["confidence_level"], gate),
     }
-    how = {"data": files, "sample_weight": weight, "clusters": clusters, **settings}
+    how = {
+        "data": files,
+        "sample_weight": weight,
+        "clusters": clusters,
+        "order_by": order_by,
+        **settings,
+    }
     grouping = {}
     if by:
         settings["adjust"] = grouping["adjust"] = options["adjust"]
@@ -315,13 +330,13 @@ def _assess(options: dict[str, Any]) -> tuple[Outcome, list[str]]:
         searching |= {
             name: value
             for name, value in how.items()
-            if name not in {"method", "clusters", "outcome_weights"}
+            if name not in {"method", "clusters", "order_by", "outcome_weights"}
         }
         segments = {
             name: secant.assess_segments(y_true, name, features=list(features), **searching)
             for name in y_prob
         }
-    columns = Columns(y_true, y_prob, weight, by, features, clusters)
+    columns = Columns(y_true, y_prob, weight, by, features, clusters, order_by)
     outcome = Outcome(
         files=tuple(files),
         columns=columns,

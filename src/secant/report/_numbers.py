@@ -93,6 +93,7 @@ def readable(
     """Return what the secant tool needs to read a result."""
     places = [*found, result.worst, *filter(None, [steepest])]
     return {
+        "along": None if result.axis is None else result.axis.title,
         "half_width": result._half_width(1.0),  # noqa: SLF001  (limits as in Calibration.between)
         "intervals": [each.to_dict() for each in found],
         "steepest": None if steepest is None else steepest.to_dict(),
@@ -130,14 +131,22 @@ def curve(result: Calibration, ranges: Sequence[Interval], *, most: int) -> dict
     ends = [ends_of(blocks, each) for each in ranges if each.n]
     kept = np.union1d(thin(fraction, difference, max(most // 4, 1)), np.ravel(ends)).astype(int)
     columns = {
-        "score": np.concatenate([blocks.low[:1], blocks.high]),
-        "next": np.append(blocks.low, np.nan),
+        "score": _values(result, np.concatenate([blocks.low[:1], blocks.high])),
+        "next": np.append(_values(result, blocks.low), np.nan),
         "n": np.concatenate([[0], np.cumsum(blocks.n)]),
         "fraction": fraction,
         "scored": np.concatenate([[0.0], running_sum(blocks.scored)]) / weight,
         "difference": difference,
     }
     return {name: plain(column[kept]) for name, column in columns.items()}
+
+
+def _values(result: Calibration, keys: Any) -> Any:
+    """Return scores, or what stands along another axis as JSON has it."""
+    axis = result.axis
+    if axis is None:
+        return keys
+    return np.array([axis.plain(axis.value(key)) for key in keys], dtype=object)
 
 
 def in_bins(result: Calibration, *, diagrams: int) -> dict[str, Any]:
@@ -157,9 +166,10 @@ def in_bins(result: Calibration, *, diagrams: int) -> dict[str, Any]:
     dict
         ``bins``: for each strategy a row a number of bins; ``distribution``: see `histogram`.
     """
-    low, high, cells = _range_of_nearly_all(result.curve.score, result.curve.fraction)
     try:
-        *found, fine = result._eces(  # noqa: SLF001  (many at once, in the same looks)
+        whole = result._of_scores  # noqa: SLF001  (bins are about scores in any order)
+        low, high, cells = _range_of_nearly_all(whole.curve.score, whole.curve.fraction)
+        *found, fine = whole._eces(  # noqa: SLF001  (many at once, in the same looks)
             _binnings(result.n, cells), "clopper-pearson"
         )
     except InputError:  # an unpickled result of many predictions has left them behind

@@ -18,7 +18,7 @@ from secant._input.options import AS_USUAL
 from secant.errors import Argument, InputError, SecantError
 from secant.sources.apart import Apart
 from secant.sources.ordered import OrderedSource
-from secant.sources.rows import RowSource
+from secant.sources.rows import RowSource, of_arrays
 from secant.sources.streams import readable, staying
 
 if TYPE_CHECKING:
@@ -60,8 +60,8 @@ def open_source(
     """
     if data is None:
         _refuse_names(y_true=y_true, y_prob=y_prob, clusters=clusters, order_by=order_by)
-        if clusters is order_by is None and on_a_device(y_true, y_prob, sample_weight):
-            return _tensors(y_true, y_prob, sample_weight, reading)
+        if clusters is order_by is None:
+            return _plain(y_true, y_prob, sample_weight, reading)
         seen = observations(y_true, y_prob, sample_weight, reading)
         seen = _clustered(seen, clusters, y_true=y_true, y_prob=y_prob)
         return _rows(_ordered(seen, order_by, y_true=y_true, y_prob=y_prob))
@@ -72,7 +72,6 @@ def open_source(
     if _is_files(data):
         from secant.sources.files.source import open_files  # noqa: PLC0415  (pyarrow is an extra)
 
-        _refuse_order(columns)
         return staying(open_files(data, columns), data)
     table = _table(data)
     if _is_lazy(table):
@@ -133,7 +132,6 @@ def open_groups(
     if _is_files(data):
         from secant.sources.files.source import open_file_groups  # noqa: PLC0415  (as above)
 
-        _refuse_order(columns)
         return staying(open_file_groups(data, columns), data)
     table = _table(data)
     if _is_lazy(table):
@@ -368,6 +366,13 @@ def _refuse_names(**arguments: Any) -> None:
                 f" must be an array of values; got the text {value!r}",
                 hint=" (the name of a column? then pass data= as well)",
             )
+
+
+def _plain(y_true: Any, y_prob: Any, sample_weight: Any, reading: Reading) -> Source:
+    """Return arrays, wherever they lie, that come in the order of scores and independently."""
+    if on_a_device(y_true, y_prob, sample_weight):
+        return _tensors(y_true, y_prob, sample_weight, reading)
+    return of_arrays(y_true, y_prob, sample_weight, reading)
 
 
 def _tensors(y_true: Any, y_prob: Any, sample_weight: Any, reading: Reading) -> Source:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeGuard
 
 import numpy as np
 
-from secant._blocks.cell_sums import _log_losses
+from secant._blocks.cell_sums import log_losses
 from secant._blocks.table import STEPS, Blocks, Moments, Totals, collapse
 from secant._input.observations import Chunk
 from secant.sources.rows import RowSource, in_memory
@@ -68,7 +68,7 @@ def _totals(
     squares = np.maximum(squares - variance, 0.0)
     lost: list[float | None] = [None] * len(log_loss)
     if any(log_loss):
-        sums = np.add.reduceat(_log_losses(rows.scores, rows.labels), edges).tolist()
+        sums = np.add.reduceat(log_losses(rows.scores, rows.labels), edges).tolist()
         lost = [each if asked else None for each, asked in zip(sums, log_loss, strict=True)]
     columns = (
         np.add.reduceat(blocks.n, firsts).tolist(),

@@ -5,6 +5,7 @@ import pytest
 
 import secant
 from helpers import optional
+from plain_passes import SCORES
 from secant.sources.tensors import gpu
 from secant.sources.tensors.opening import open_tensors
 from secant.sources.tensors.source import TensorSource
@@ -16,20 +17,6 @@ pytestmark = [
 ]
 N = 300_003
 
-SCORES = {
-    "uniform": lambda rng, n: rng.random(n),
-    "grid": lambda rng, n: rng.integers(0, 101, n) / 100,
-    "half at one score": lambda rng, n: np.where(rng.random(n) < 0.5, 0.3, rng.random(n)),
-    "one score": lambda rng, n: np.full(n, 0.3),
-    "one score but for a few": lambda rng, n: np.where(np.arange(n) < n - 3, 0.3, 0.7),
-    "skewed": lambda rng, n: rng.random(n) ** 30,
-    "confident": lambda rng, n: rng.beta(5, 0.3, n),
-    "tiny": lambda rng, n: rng.random(n) * 1e-15,
-    "denormal": lambda rng, n: rng.random(n) * 1e-40,
-    "certain": lambda rng, n: np.where(rng.random(n) < 0.3, rng.integers(0, 2, n), rng.random(n)),
-    "negative zero": lambda rng, n: np.where(rng.random(n) < 0.3, -0.0, rng.random(n)),
-    "clusters": lambda rng, n: rng.choice([0.2, 0.7], n) + 1e-9 * rng.random(n),
-}
 TYPES = [torch.float16, torch.bfloat16, torch.float32, torch.float64]
 
 

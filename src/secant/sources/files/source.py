@@ -18,6 +18,7 @@ from secant.sources.files.clusters import ClusterWalk, clustered_rows
 from secant.sources.files.first import FirstLook
 from secant.sources.files.formats import arrow, look
 from secant.sources.files.groups import FileGroups
+from secant.sources.files.ordered import open_ordered, open_ordered_groups
 from secant.sources.files.passes import Clusters, SideBySide, Taker
 from secant.sources.files.paths import find
 from secant.sources.files.predictions import Predictions
@@ -35,7 +36,9 @@ if TYPE_CHECKING:
     from secant._blocks.table import Blocks, Totals
     from secant._input.columns import Columns
     from secant._input.observations import Chunk
+    from secant.sources.apart import Apart
     from secant.sources.files.passes import Adds, Look
+    from secant.sources.ordered import OrderedSource
 
     # Columns by name, and whether there are no more rows.
     FirstRows = tuple[dict[str, IntArray], bool]
@@ -52,7 +55,7 @@ __all__ = [
 ]
 
 
-def open_files(data: Any, columns: Columns) -> RowSource:
+def open_files(data: Any, columns: Columns) -> RowSource | OrderedSource:
     """Return the rows of files as a source of blocks.
 
     Parameters
@@ -69,10 +72,12 @@ def open_files(data: Any, columns: Columns) -> RowSource:
     MissingExtraError
         If pyarrow is not installed.
     """
-    return RowSource(FileRows(Predictions(data, columns)))
+    table = Predictions(data, columns)
+    source = RowSource(FileRows(table))
+    return source if columns.order_by is None else open_ordered(table, source)
 
 
-def open_file_groups(data: Any, columns: Columns) -> SideBySide:
+def open_file_groups(data: Any, columns: Columns) -> SideBySide | Apart:
     """Return the rows of files in groups.
 
     Parameters
@@ -85,7 +90,10 @@ def open_file_groups(data: Any, columns: Columns) -> SideBySide:
     InputError, MissingExtraError
         As :func:`open_files`.
     """
-    return SideBySide([FileGroups(Predictions(data, columns))])
+    table = Predictions(data, columns)
+    if columns.order_by is not None:
+        return open_ordered_groups(table)
+    return SideBySide([FileGroups(table)])
 
 
 def open_side_by_side(

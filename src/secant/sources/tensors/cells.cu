@@ -1,8 +1,11 @@
 // Passes over scores on a GPU. Compiled at run time with
 //   DOUBLE    1 where scores are float64, else float32
 //   WEIGHT    float or double where rows carry sampling weights, else not defined
+//   PACKED    1 where both weights and scores have 32 bits, so that 64 hold a row
+//   TOTALS    1 where all sums over weights are wanted, not only those that the path needs
 //   WIDE      1 where sums in shared memory may exceed 32 bits
-//   RESIDENT  how many blocks of threads share a multiprocessor in the first pass
+//   THREADS   how many threads a block has in the first pass
+//   RESIDENT  how many blocks share a multiprocessor then
 //   M         how many bits of a score's mantissa tell its bin
 // A score's own bits are a fixed-point number: they grow with it. Their upper part is a bin; a table
 // says at which cell the bin begins and how many of its lower bits remain inside one cell. Those
@@ -23,6 +26,17 @@ typedef float Score; typedef float2 Pair; typedef u32 Bits;
 #define BITS(x) __float_as_uint(x)
 #define SCORE(u) __uint_as_float(u)
 #endif
+// A row is the bits of its score, then the label; a weight of 32 bits follows if there is room.
+#if PACKED
+typedef u64 Key;
+#else
+typedef Bits Key;
+#endif
+#if defined(WEIGHT) && !PACKED
+#define APART 1
+#else
+#define APART 0
+#endif
 #define LOW (MANTISSA - M)
 #define ONE ((Bits)BIAS << MANTISSA)
 #define HALF ((Bits)(BIAS - 1) << MANTISSA)
@@ -32,6 +46,7 @@ typedef float Score; typedef float2 Pair; typedef u32 Bits;
 #define FIRST ((int)(BIAS - 40) << M)
 #define MIDDLE ((int)(HALF >> LOW) - FIRST + 1)
 #define BINS (MIDDLE + ((MANTISSA + 1) << M) + 1)
+#define TINY ((Bits)(BIAS - 40) << MANTISSA)
 #define BAD_VALUE 1u
 #define TOO_MANY 2u
 #define STASH 256
@@ -54,6 +69,80 @@ __device__ __forceinline__ u32 cell_of(Bits k, const u32* table) {
   u32 t = table[bin];
   return (t >> 6) + (u32)((k & (((Bits)1 << LOW) - 1)) >> (t & 63u));
 }
+
+// Four rows, read at once and not kept in caches.
+__device__ __forceinline__ void four(const float* from, long long i, float* to) {
+  float4 a = __ldcs((const float4*)from + i);
+  to[0] = a.x; to[1] = a.y; to[2] = a.z; to[3] = a.w;
+}
+__device__ __forceinline__ void four(const double* from, long long i, double* to) {
+  double2 a = __ldcs((const double2*)from + 2 * i), b = __ldcs((const double2*)from + 2 * i + 1);
+  to[0] = a.x; to[1] = a.y; to[2] = b.x; to[3] = b.y;
+}
+
+// Columns of rows, as kernels are given them, and rows as they are read.
+struct Rows {
+  const Score* scores; const unsigned char* labels;
+#ifdef WEIGHT
+  const WEIGHT* weights;
+#endif
+  long long n;
+};
+#ifdef WEIGHT
+#define COLUMNS_OF_ROWS const Score* scores_, const unsigned char* labels_, const WEIGHT* weights_, long long n_
+#define ROWS {scores_, labels_, weights_, n_}
+#else
+#define COLUMNS_OF_ROWS const Score* scores_, const unsigned char* labels_, long long n_
+#define ROWS {scores_, labels_, n_}
+#endif
+struct Four {
+  Score s[4]; u32 labels;
+#ifdef WEIGHT
+  WEIGHT w[4];
+#endif
+};
+
+__device__ __forceinline__ void four(const Rows& rows, long long i, Four& to) {
+  four(rows.scores, i, to.s);
+  to.labels = __ldcs((const u32*)rows.labels + i);
+#ifdef WEIGHT
+  four(rows.weights, i, to.w);
+#endif
+}
+
+__device__ __forceinline__ Four one(const Rows& rows, long long i) {
+  Four row = {};
+  row.s[0] = rows.scores[i];
+  row.labels = rows.labels[i];
+#ifdef WEIGHT
+  row.w[0] = rows.weights[i];
+#endif
+  return row;
+}
+
+// Shows all rows to the threads, four at a time; with `ahead` the next are under way meanwhile. What
+// is left over comes one by one.
+template <bool ahead, typename Do> __device__ __forceinline__ void all_rows(const Rows& rows, Do&& look) {
+  const long long step = (long long)gridDim.x * blockDim.x, fours = rows.n / 4;
+  const long long me = (long long)blockIdx.x * blockDim.x + threadIdx.x;
+  Four now, next;
+  if (ahead && me < fours) four(rows, me, now);
+  for (long long i = me; i < fours; i += step) {
+    if (!ahead) four(rows, i, now);
+    else if (i + step < fours) four(rows, i + step, next);
+    look(now, 4 * i, 4);
+    if (ahead) now = next;
+  }
+  if (me < rows.n - 4 * fours) look(one(rows, 4 * fours + me), 4 * fours + me, 1);
+}
+
+// What passes share: how many cells there are, a score that many rows have (or what no score is), a
+// power of two above all weights; then what was found.
+struct Head {
+  u64 cells, hot; double scale;
+  u64 faults; double weight, variance, top, bottom;
+  u64 open, loose; double highest, lowest; u64 taken;
+};
 
 // Adds to a sum of 96 bits in three words; the upper ones are seldom touched.
 __device__ __forceinline__ void add_wide(u32* sum, u32 stride, u32 j, u64 x) {
@@ -90,24 +179,26 @@ template <typename T> __device__ __forceinline__ void block_sum(T value, T* shar
 // What a block of threads keeps of totals: doubles, added up in a fixed order.
 #define REALS 10  // w^2 v | tiny0, tiny1 | with weights: w, w^2, w^2 e^2, w^2 r, w^3 v, w e^2, largest step
 
-extern "C" __global__ void __launch_bounds__(1024, RESIDENT) cells(
-    const Score* __restrict__ scores, const unsigned char* __restrict__ labels,
-#ifdef WEIGHT
-    const WEIGHT* __restrict__ weights, double to_unit,
-#endif
-    long long n, const u32* __restrict__ table, u32 n_cells, Bits hot,
+extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT) cells(
+    COLUMNS_OF_ROWS, const u32* __restrict__ table, const Head* __restrict__ head,
     u64* __restrict__ counts,   // 2 a cell
     u64* __restrict__ rests,    // low and high words, 2 a cell each
     u64* __restrict__ loads,    // the same for weights
     double* __restrict__ reals, // REALS a block
-    u64* __restrict__ extra)    // hot0, hot1, zeros that happened, faults, observations
+    u64* __restrict__ extra,    // hot0, hot1, zeros that happened, faults, observations
+    u32 stride)                 // how many cells there is room for
 {
+  const Rows rows = ROWS;
   extern __shared__ __align__(16) u32 memory[];
-  const u32 slots = 2 * n_cells;
+  const u32 slots = 2 * (u32)head->cells, place = 2 * stride;
+#ifndef WEIGHT
+  const Bits hot = (Bits)head->hot;
+#endif
   u32* tab = memory;
   u32* count = tab + ((BINS + 3) & ~3);
   u32* rest = count + slots;
 #ifdef WEIGHT
+  const double scale = head->scale, to_unit = 0x1p62 / scale;
   u32* load = rest + 3 * slots;
   const u32 words = 7 * slots;
 #elif WIDE
@@ -119,47 +210,47 @@ extern "C" __global__ void __launch_bounds__(1024, RESIDENT) cells(
   for (u32 i = threadIdx.x; i < BINS; i += blockDim.x) tab[i] = table[i];
   __syncthreads();
 
-  double v[4] = {0, 0, 0, 0}, tiny[2] = {0, 0};
+  double v = 0, tiny0 = 0, tiny1 = 0;
   u32 hot0 = 0, hot1 = 0, zeros = 0, faults = 0, seen = 0;
 #ifdef WEIGHT
   double sw = 0, sww = 0, squares = 0, happened = 0, third = 0, error = 0, largest = 0;
 #endif
-  auto row = [&](Score s, u32 q, int k
-#ifdef WEIGHT
-    , WEIGHT w
-#endif
-  ) {
+  auto row = [&](const Four& four, int k, Score s, u32 q) {
     Bits u = BITS(s);
-    if (u > ONE || q > 1u) {
-      if (u == NEGATIVE_ZERO && q <= 1u) u = 0; else { faults |= BAD_VALUE; return; }
-    }
 #ifndef WEIGHT
     if (u == hot) { hot1 += q; hot0 += 1u - q; return; }
 #endif
-    double x = (double)SCORE(u);
+    double x = (double)s;
     Bits key = order(u);
-    int bin = bin_of(key);
-    if (bin <= 0) {
+    const bool small = u < TINY;
+    if (small) {
 #if !DOUBLE
       if (u < ((Bits)1 << MANTISSA)) x = (double)u * 0x1p-149;  // compilers take such floats for 0
 #endif
-      if (u == 0 && q) zeros++;
+      key = (Bits)(FIRST - 1) << LOW;
     }
 #ifdef WEIGHT
-    double weight = (double)w;
+    double weight = (double)four.w[k];
     if (!(weight >= 0 && weight <= 1e100) || (weight > 0 && weight < 1e-100)) { faults |= BAD_VALUE; return; }
-    if (weight == 0) { if (u == 0 && q) zeros--; return; }
+    if (weight > scale) { faults |= TOO_MANY; return; }
+    if (weight == 0) return;
     seen++;
     double ww = weight * weight, wwv = ww * __fma_rn(-x, x, x);
+    sw += weight; v += wwv;
+#if TOTALS
     double e = q ? 1 - x : x, see = weight * (e * e);
-    sw += weight; sww += ww; v[k] += wwv; squares += weight * see; error += see;
+    sww += ww; squares += weight * see; error += see;
     third += weight * wwv; happened += q ? ww : 0; largest = fmax(largest, weight * fmax(x, 1 - x));
+#endif
 #else
-    v[k] += __fma_rn(-x, x, x);
+    v += __fma_rn(-x, x, x);
     const double weight = 1;
 #endif
-    if (bin <= 0) { tiny[q] += weight * x; bin = 0; key = 0; }
-    u32 t = tab[bin];
+    if (small) {
+      if (u == 0) zeros += q;
+      if (q) tiny1 += weight * x; else tiny0 += weight * x;
+    }
+    u32 t = tab[min((int)(key >> LOW) - (FIRST - 1), BINS - 1)];
     // The place in the bin: sums of it are turned into sums of places in cells at the end.
     Bits low = key & (((Bits)1 << LOW) - 1);
     u32 j = 2 * ((t >> 6) + (u32)(low >> (t & 63u))) + q;
@@ -169,57 +260,38 @@ extern "C" __global__ void __launch_bounds__(1024, RESIDENT) cells(
     double scaled = weight * to_unit;
     add_wide(load, slots, j, (u64)__double2ll_rn(scaled));
     Bits within = low & (((Bits)1 << (t & 63u)) - 1);
-    add_wide(rest, slots, j, (u64)__double2ll_rn(scaled * ((double)within / (double)((u64)1 << (t & 63u)))));
+    add_wide(rest, slots, j, (u64)__double2ll_rn(scaled * (double)within * __hiloint2double((int)(1023u - (t & 63u)) << 20, 0)));
 #elif WIDE
     add_pair(rest, slots, j, (u64)low);
 #else
     atomicAdd(&rest[j], (u32)low);
 #endif
   };
-  const long long step = (long long)gridDim.x * blockDim.x, fours = n / 4;
-  const long long me = (long long)blockIdx.x * blockDim.x + threadIdx.x;
-  for (long long i = me; i < fours; i += step) {
-#if DOUBLE
-    double2 a = __ldcs((const double2*)scores + 2 * i), b = __ldcs((const double2*)scores + 2 * i + 1);
-    Score s[4] = {a.x, a.y, b.x, b.y};
-#else
-    float4 a = __ldcs((const float4*)scores + i);
-    Score s[4] = {a.x, a.y, a.z, a.w};
-#endif
-    uchar4 l = __ldcs((const uchar4*)labels + i);
-    u32 q[4] = {l.x, l.y, l.z, l.w};
-#ifdef WEIGHT
-    WEIGHT w[4];
-    if (sizeof(WEIGHT) == 4) {
-      float4 b = __ldcs((const float4*)weights + i);
-      w[0] = b.x; w[1] = b.y; w[2] = b.z; w[3] = b.w;
-    } else {
-      double2 b = __ldcs((const double2*)weights + 2 * i), c = __ldcs((const double2*)weights + 2 * i + 1);
-      w[0] = b.x; w[1] = b.y; w[2] = c.x; w[3] = c.y;
+  all_rows<(RESIDENT == 1)>(rows, [&](const Four& read, long long, int many) {
+    Four four = read;
+    Bits most = 0;
+    #pragma unroll
+    for (int k = 0; k < 4; k++) most = max(most, BITS(four.s[k]));
+    if (most > ONE || (four.labels & 0xfefefefeu)) {
+      // What no score or label is becomes 0, and the answer is not used; a negative zero is one.
+      #pragma unroll
+      for (int k = 0; k < 4; k++) if (BITS(four.s[k]) > ONE) {
+        if (BITS(four.s[k]) != NEGATIVE_ZERO) faults |= BAD_VALUE;
+        four.s[k] = 0;
+      }
+      if (four.labels & 0xfefefefeu) faults |= BAD_VALUE;
     }
     #pragma unroll
-    for (int k = 0; k < 4; k++) row(s[k], q[k], k, w[k]);
-#else
-    #pragma unroll
-    for (int k = 0; k < 4; k++) row(s[k], q[k], k);
-#endif
-  }
-  if (me < n - 4 * fours) {
-    long long i = 4 * fours + me;
-#ifdef WEIGHT
-    row(scores[i], labels[i], 0, weights[i]);
-#else
-    row(scores[i], labels[i], 0);
-#endif
-  }
+    for (int k = 0; k < 4; k++) if (k < many) row(four, k, four.s[k], four.labels >> (8 * k) & 1u);
+  });
   __syncthreads();
   for (u32 j = threadIdx.x; j < slots; j += blockDim.x) {
     u32 c = count[j];
     if (!c) continue;
     atomicAdd(&counts[j], (u64)c);
 #ifdef WEIGHT
-    flush_wide(rests, slots, j, rest[j] | (u64)rest[slots + j] << 32, rest[2 * slots + j]);
-    flush_wide(loads, slots, j, load[j] | (u64)load[slots + j] << 32, load[2 * slots + j]);
+    flush_wide(rests, place, j, rest[j] | (u64)rest[slots + j] << 32, rest[2 * slots + j]);
+    flush_wide(loads, place, j, load[j] | (u64)load[slots + j] << 32, load[2 * slots + j]);
 #else
     u32 low = 0, high = BINS - 1;               // the last bin that begins at or before the cell
     while (low < high) { u32 mid = (low + high + 1) / 2; if ((tab[mid] >> 6) <= j / 2) low = mid; else high = mid - 1; }
@@ -227,10 +299,10 @@ extern "C" __global__ void __launch_bounds__(1024, RESIDENT) cells(
     u64 before = (u64)(j / 2 - (tab[low] >> 6)) << width;      // where the cell begins in its bin
 #if WIDE
     if (bits > 64) faults |= TOO_MANY;
-    flush_wide(rests, slots, j, (rest[j] | (u64)rest[slots + j] << 32) - c * before, 0);
+    flush_wide(rests, place, j, (rest[j] | (u64)rest[slots + j] << 32) - c * before, 0);
 #else
     if (bits > 32) faults |= TOO_MANY;
-    flush_wide(rests, slots, j, (u64)(rest[j] - (u32)(c * before)), 0);
+    flush_wide(rests, place, j, (u64)(rest[j] - (u32)(c * before)), 0);
 #endif
 #endif
   }
@@ -241,9 +313,9 @@ extern "C" __global__ void __launch_bounds__(1024, RESIDENT) cells(
   if (seen) atomicAdd(&extra[4], (u64)seen);
   double* shared = (double*)memory;
   double* out = reals + REALS * blockIdx.x;
-  block_sum(v[0] + v[1] + (v[2] + v[3]), shared, out);
-  block_sum(tiny[0], shared, out + 1);
-  block_sum(tiny[1], shared, out + 2);
+  block_sum(v, shared, out);
+  block_sum(tiny0, shared, out + 1);
+  block_sum(tiny1, shared, out + 2);
 #ifdef WEIGHT
   block_sum(sw, shared, out + 3);
   block_sum(sww, shared, out + 4);
@@ -264,52 +336,36 @@ extern "C" __global__ void __launch_bounds__(1024, RESIDENT) cells(
 
 // Weight in each of very many cells, by response: no more than tells how far the path can stray.
 extern "C" __global__ void __launch_bounds__(1024) fine(
-    const Score* __restrict__ scores, const unsigned char* __restrict__ labels,
-#ifdef WEIGHT
-    const WEIGHT* __restrict__ weights, double to_unit,
-#endif
-    long long n, const u32* __restrict__ table, Bits hot,
+    COLUMNS_OF_ROWS, double to_unit, const u32* __restrict__ table, Bits hot,
 #ifdef WEIGHT
     u64* __restrict__ sums
 #else
     u32* __restrict__ sums
 #endif
 ) {
+  const Rows rows = ROWS;
   extern __shared__ __align__(16) u32 memory[];
   for (u32 i = threadIdx.x; i < BINS; i += blockDim.x) memory[i] = table[i];
   __syncthreads();
 #ifndef WEIGHT
   u32 hot0 = 0, hot1 = 0;
 #endif
-  const long long step = (long long)gridDim.x * blockDim.x;
-  const long long me = (long long)blockIdx.x * blockDim.x + threadIdx.x;
-  auto row = [&](long long i, Score s, u32 q) {
-    Bits u = BITS(s);
-    if (u == NEGATIVE_ZERO) u = 0;
-#ifdef WEIGHT
-    // Rounded up: a limit, not a sum.
-    u64 add = (u64)__double2ll_ru((double)weights[i] * to_unit);
-    if (add) atomicAdd(&sums[2 * cell_of(order(u), memory) + q], add);
-#else
-    if (u == hot) { hot1 += q; hot0 += 1u - q; return; }
-    atomicAdd(&sums[2 * cell_of(order(u), memory) + q], 1u);
-#endif
-  };
-  const long long fours = n / 4;
-  for (long long i = me; i < fours; i += step) {
-#if DOUBLE
-    double2 a = __ldcs((const double2*)scores + 2 * i), b = __ldcs((const double2*)scores + 2 * i + 1);
-    Score s[4] = {a.x, a.y, b.x, b.y};
-#else
-    float4 a = __ldcs((const float4*)scores + i);
-    Score s[4] = {a.x, a.y, a.z, a.w};
-#endif
-    uchar4 l = __ldcs((const uchar4*)labels + i);
-    u32 q[4] = {l.x, l.y, l.z, l.w};
+  all_rows<true>(rows, [&](const Four& four, long long, int many) {
     #pragma unroll
-    for (int k = 0; k < 4; k++) row(4 * i + k, s[k], q[k]);
-  }
-  if (me < n - 4 * fours) row(4 * fours + me, scores[4 * fours + me], labels[4 * fours + me]);
+    for (int k = 0; k < 4; k++) if (k < many) {
+      Bits u = BITS(four.s[k]);
+      u32 q = four.labels >> (8 * k) & 1u;
+      if (u == NEGATIVE_ZERO) u = 0;
+#ifdef WEIGHT
+      // Rounded up: a limit, not a sum.
+      u64 add = (u64)__double2ll_ru((double)four.w[k] * to_unit);
+      if (add) atomicAdd(&sums[2 * cell_of(order(u), memory) + q], add);
+#else
+      if (u == hot) { hot1 += q; hot0 += 1u - q; continue; }
+      atomicAdd(&sums[2 * cell_of(order(u), memory) + q], 1u);
+#endif
+    }
+  });
 #ifndef WEIGHT
   if (hot0 | hot1) {
     u32 c = cell_of(order(hot), memory);
@@ -319,92 +375,127 @@ extern "C" __global__ void __launch_bounds__(1024) fine(
 #endif
 }
 
+// Where cells are: the number at which one begins, and what the lowest bit is worth there.
+struct Place { u32 bin, width; Bits number; double unit; };
+
+__device__ __forceinline__ Place place_of(u32 c, const u32* tab) {
+  u32 low = 0, high = BINS - 1;  // the last bin that begins at or before the cell
+  while (low < high) { u32 mid = (low + high + 1) / 2; if ((tab[mid] >> 6) <= c) low = mid; else high = mid - 1; }
+  Place at = {low, tab[low] & 63u, 0, 0};
+  if (low == 0) return at;
+  at.number = (((Bits)low - 1 + FIRST) << LOW) + ((Bits)(c - (tab[low] >> 6)) << at.width);
+  if (low == BINS - 1) { at.number = 2 * HALF; return at; }
+  int octave = (int)(low - 1) >> M;
+  at.unit = ldexp(1.0, (low < MIDDLE ? octave - 40 : 37 - octave) - MANTISSA);
+  return at;
+}
+
+// The score of a number, and its distance from 1, exact where numbers tell of that.
+__device__ __forceinline__ double score_of(Bits number, double* distance) {
+  if (number < HALF) { double x = (double)SCORE(number); *distance = 1 - x; return x; }
+  *distance = number >= 2 * HALF ? 0.0 : (double)SCORE(2 * HALF - number);
+  return 1 - *distance;
+}
+
 // Appends the rows of marked cells, but for each cell's common score: its sums are the rest.
 extern "C" __global__ void __launch_bounds__(1024) collect(
-    const Score* __restrict__ scores, const unsigned char* __restrict__ labels,
-#ifdef WEIGHT
-    const WEIGHT* __restrict__ weights, double* __restrict__ out_weights,
-#endif
-    long long n, const u32* __restrict__ table, u32 n_cells, const u32* __restrict__ marks,
-    const Bits* __restrict__ common, Bits* __restrict__ keys, u64* __restrict__ size, u64 capacity)
+    COLUMNS_OF_ROWS, const u32* __restrict__ table, u32 n_cells, const u32* __restrict__ marks,
+    const Bits* __restrict__ common, Key* __restrict__ keys, double* __restrict__ weights, u64* __restrict__ size,
+    u64 capacity)
 {
+  const Rows rows = ROWS;
   extern __shared__ __align__(16) u32 memory[];
+  __shared__ u32 waiting[32];
+  __shared__ Score ends[4];
+  const u32 words = (n_cells + 31) / 32, warp = threadIdx.x / 32, lane = threadIdx.x & 31u;
   u32* tab = memory;
   u32* mark = tab + ((BINS + 3) & ~3);
-  const u32 words = ((n_cells + 31) / 32 + 3) & ~3;
   for (u32 i = threadIdx.x; i < BINS; i += blockDim.x) tab[i] = table[i];
-  for (u32 i = threadIdx.x; i < (n_cells + 31) / 32; i += blockDim.x) mark[i] = marks[i];
+  for (u32 i = threadIdx.x; i < words; i += blockDim.x) mark[i] = marks[i];
+  if (threadIdx.x < 32) waiting[threadIdx.x] = 0;
+  __syncthreads();
   // What a warp has taken waits here, so that few of them ask at once where to put it.
-  const u32 warp = threadIdx.x / 32;
-  Bits* stash = (Bits*)(mark + words) + STASH * warp;
-#ifdef WEIGHT
-  double* heavy = (double*)((Bits*)(mark + words) + STASH * 32) + STASH * warp;
+  Key* stash = (Key*)(mark + ((words + 3) & ~3)) + STASH * warp;
+#if APART
+  double* heavy = (double*)((Key*)(mark + ((words + 3) & ~3)) + STASH * 32) + STASH * warp;
 #endif
-  u32 filled = 0;
-  auto flush = [&](u32 lane) {
+  if (threadIdx.x == 0) {
+    // Marked cells lie in two ranges of scores, apart by the widest gap; most rows lie in neither.
+    u32 first = ~0u, last = 0, gap = 0, left = 0, right = 0;
+    for (u32 i = 0; i < words; i++) if (mark[i]) {
+      u32 here = 32 * i + __ffs(mark[i]) - 1;
+      if (first == ~0u) first = left = right = here;
+      else if (here - last > gap) { gap = here - last; left = last; right = here; }
+      last = 32 * i + 31 - __clz(mark[i]);
+    }
+    if (!gap) left = last;
+    auto end = [&](u32 c, int outward) -> Score {
+      if (c == 0) return -1;
+      if (c >= n_cells) return 2;
+      double distance;
+      Score s = (Score)score_of(place_of(c, tab).number, &distance);
+      return s > 0 && s < 1 ? SCORE(BITS(s) + outward) : s;
+    };
+    ends[0] = end(first, -1); ends[1] = end(left + 1, 1);
+    ends[2] = end(right, -1); ends[3] = end(last + 1, 1);
+  }
+  __syncthreads();
+  const Score a = ends[0], b = ends[1], c = ends[2], d = ends[3];
+  auto flush = [&]() {
+    const u32 filled = waiting[warp];
     u64 base = 0;
     if (lane == 0) base = atomicAdd(size, (u64)filled);
-    base = __shfl_sync(0xffffffffu, base, 0);
+    base = __shfl_sync(~0u, base, 0);
     for (u32 t = lane; t < filled; t += 32) if (base + t < capacity) {
       keys[base + t] = stash[t];
-#ifdef WEIGHT
-      out_weights[base + t] = heavy[t];
+#if APART
+      weights[base + t] = heavy[t];
 #endif
     }
-    filled = 0;
+    __syncwarp();
+    if (lane == 0) waiting[warp] = 0;
     __syncwarp();
   };
-  __syncthreads();
-  const long long step = (long long)gridDim.x * blockDim.x, fours = (n + 3) / 4;
+  const long long n = rows.n, step = (long long)gridDim.x * blockDim.x, fours = n / 4;
   const long long me = (long long)blockIdx.x * blockDim.x + threadIdx.x;
-  const u32 lane = threadIdx.x & 31u;
-  // Whole warps go round together, so that they can count what they take.
-  for (long long i = me; i - lane < fours; i += step) {
-    Score s[4]; bool there = 4 * i + 3 < n;
-    if (there) {
-#if DOUBLE
-      double2 a = __ldcs((const double2*)scores + 2 * i), b = __ldcs((const double2*)scores + 2 * i + 1);
-      s[0] = a.x; s[1] = a.y; s[2] = b.x; s[3] = b.y;
-#else
-      float4 a = __ldcs((const float4*)scores + i);
-      s[0] = a.x; s[1] = a.y; s[2] = a.z; s[3] = a.w;
-#endif
-    }
-    u32 takes = 0; Bits key[4];
+  // Whole warps go round together; rows left over come as a last round of fewer.
+  Score s[4], next[4];
+  if (me < fours) four(rows.scores, me, next);
+  for (long long i = me; i - lane <= fours; i += step) {
+    u32 near = 0;
     #pragma unroll
-    for (int k = 0; k < 4; k++) {
-      long long r = 4 * i + k;
-      if (!there) { if (r >= n) continue; s[k] = scores[r]; }
+    for (int k = 0; k < 4; k++) s[k] = next[k];
+    if (i + step < fours) four(rows.scores, i + step, next);
+    if (i == fours) for (int k = 0; k < 4; k++) s[k] = 4 * i + k < n ? rows.scores[4 * i + k] : (Score)-2;
+    #pragma unroll
+    for (int k = 0; k < 4; k++) if ((s[k] >= a && s[k] <= b) || (s[k] >= c && s[k] <= d)) near |= 1u << k;
+    if (i > fours) near = 0;
+    if (!__any_sync(~0u, near)) continue;
+    #pragma unroll
+    for (int k = 0; k < 4; k++) if (near >> k & 1u) {
+      const long long r = 4 * i + k;
       Bits u = BITS(s[k]);
       if (u == NEGATIVE_ZERO) u = 0;
-      u32 c = cell_of(order(u), tab);
-      if (!(mark[c >> 5] >> (c & 31u) & 1u)) continue;
-      if (u == common[c]) continue;
+      const u32 cell = cell_of(order(u), tab);
+      if (!(mark[cell >> 5] >> (cell & 31u) & 1u) || u == common[cell]) continue;
 #ifdef WEIGHT
-      if (!(weights[r] > 0)) continue;
+      if (!(rows.weights[r] > 0)) continue;
 #endif
-      key[k] = u << 1 | labels[r];
-      takes |= 1u << k;
-    }
-    u32 any = __ballot_sync(0xffffffffu, takes != 0);
-    if (!any) continue;
-    u32 mine = __popc(takes), before = mine;
-    for (int d = 1; d < 32; d <<= 1) { u32 up = __shfl_up_sync(0xffffffffu, before, d); if (lane >= d) before += up; }
-    u32 all = __shfl_sync(0xffffffffu, before, 31);
-    u32 at = filled + before - mine;
-    #pragma unroll
-    for (int k = 0; k < 4; k++) if (takes >> k & 1u) {
-      stash[at] = key[k];
-#ifdef WEIGHT
-      heavy[at] = (double)weights[4 * i + k];
+      const u32 at = atomicAdd(&waiting[warp], 1u);
+#if PACKED
+      stash[at] = (Key)(u << 1 | rows.labels[r]) << 32 | __float_as_uint(rows.weights[r]);
+#else
+      stash[at] = u << 1 | rows.labels[r];
 #endif
-      at++;
+#if APART
+      heavy[at] = (double)rows.weights[r];
+#endif
     }
-    filled += all;
     __syncwarp();
-    if (filled > STASH - 128) flush(lane);
+    if (waiting[warp] > STASH - 128) flush();
   }
-  if (filled) flush(lane);
+  __syncwarp();
+  if (waiting[warp]) flush();
 }
 
 // Sums over ranges of sorted rows, one block of threads each, in a fixed order: low, high, n1, down,
@@ -420,7 +511,7 @@ extern "C" __global__ void __launch_bounds__(256) ranges(
     const long long* __restrict__ edges, double* __restrict__ out)
 {
   __shared__ Stretch shared[256];
-  const long long start = edges[blockIdx.x], stop = edges[blockIdx.x + 1];
+  const long long start = edges[2 * blockIdx.x], stop = edges[2 * blockIdx.x + 1];
   // Neighbouring threads have neighbouring rows, a stretch each.
   const long long each = (stop - start + 255) / 256;
   const long long from = min(start + each * threadIdx.x, stop), to = min(from + each, stop);

@@ -99,6 +99,13 @@ class GpuSource:
         blocks = _blocks(self._table, found, self._filled)
         return blocks, _totals(found, blocks)
 
+    def heights(self) -> tuple[float, float] | None:
+        """Return the largest and the smallest cumulative difference; None if blocks must tell."""
+        found = self._passes.heights()
+        if found is None:
+            return None
+        return found.maximum / found.weight, found.minimum / found.weight
+
     def refine(self, blocks: Blocks) -> Blocks:
         """Cut blocks finer, or say better how far the path can stray inside them."""
         if blocks.moments is not None:

@@ -7,8 +7,9 @@ what :class:`Passes` says, so that it can be had from plain operations as well.
 from __future__ import annotations
 
 import importlib.util
+from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
@@ -20,6 +21,8 @@ from secant._blocks.table import STEPS, Blocks, Inside, largest_steps
 from secant.sources.tensors.sorted import SortedRows
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from secant._base.types import FloatArray, IntArray
     from secant.sources.tensors.cell_table import CellTable
 
@@ -29,16 +32,19 @@ __all__ = [
     "TOO_MANY",
     "CellCounts",
     "CudaPasses",
+    "Heights",
     "Overview",
     "Passes",
     "usable",
 ]
 
 BAD_VALUE, TOO_MANY = 1, 2
-_REALS = 10
+REALS = 10
+# Words of what passes share, Head in cells.cu.
+HEAD = 13
 _COLUMNS = 9
 _STASH = 256
-_THREADS = 1024
+THREADS = 1024
 # Blocks of threads that share a multiprocessor in the first pass: two hide each other's waiting.
 RESIDENT = 2
 # Shared memory for the table of bins, the largest there is.
@@ -78,16 +84,32 @@ class Overview(NamedTuple):
     variance: float
 
 
-class Passes(Protocol):
-    """Passes over rows, each of which reads every score and label once.
+class Heights(NamedTuple):
+    """The highest and the lowest point of the path, and the sums that it is to be compared with.
 
-    ``scale`` is a power of two above all weights, 1 where there are none.
+    ``maximum`` and ``minimum`` are sums of w(r - s), ``variance`` is that of w^2 s(1 - s).
     """
 
-    scale: float
+    maximum: float
+    minimum: float
+    weight: float
+    variance: float
+
+
+class Passes(Protocol):
+    """Passes over rows, each of which reads every score and label once."""
+
+    @property
+    def scale(self) -> float:
+        """A power of two above all weights, 1 where there are none."""
+        ...
 
     def room(self, *, wide: bool) -> int:
         """Return how many cells there is room for; wide ones take more."""
+        ...
+
+    def heights(self) -> Heights | None:
+        """Find the extremes of the path where the rows are; None where that does not work out."""
         ...
 
     def overview(self) -> Overview:
@@ -131,8 +153,14 @@ def usable(scores: Any) -> bool:
 
 @lru_cache(maxsize=32)
 def _compiled(cupy: Any, device: int, options: tuple[str, ...]) -> Any:  # noqa: ARG001  (a module is loaded on one device)
-    code = Path(__file__).with_name("cells.cu").read_text(encoding="utf-8")
+    files = (Path(__file__).with_name(name) for name in ("cells.cu", "direct.cu"))
+    code = "".join(file.read_text(encoding="utf-8") for file in files)
     return cupy.RawModule(code=code, options=("-std=c++17", *options))
+
+
+@lru_cache(maxsize=256)
+def _kernel(cupy: Any, device: int, options: tuple[str, ...], name: str) -> Any:
+    return _compiled(cupy, device, options).get_function(name)
 
 
 @lru_cache(maxsize=8)
@@ -153,21 +181,31 @@ class CudaPasses:
         self.scores, self.labels, self.weights = map(_aligned, (scores, labels, weights))
         self._rows = int(scores.shape[0])
         self._device = scores.device.index or 0
-        self._cores = self._torch.cuda.get_device_properties(scores.device).multi_processor_count
-        # A power of two above all weights, so that dividing by it changes no digit.
-        self.scale = 1.0
-        if weights is not None:
-            highest = float(weights.max())
-            self.scale = (
-                2.0 ** np.frexp(highest)[1] if np.isfinite(highest) and highest > 0 else 1.0
-            )
+        self._properties = self._torch.cuda.get_device_properties(scores.device)
+        self._cores = self._properties.multi_processor_count
+        # Whether both weights and scores have 32 bits, so that 64 hold a row.
+        sizes = [each.element_size() for each in (scores, weights) if each is not None]
+        self._packed = sizes == [4, 4]
+        self._is_here = False
+
+    @cached_property
+    def scale(self) -> float:
+        """A power of two above all weights, so that dividing by it changes no digit."""
+        if self.weights is None:
+            return 1.0
+        highest = float(self.weights.max())
+        usable = np.isfinite(highest) and highest > 0
+        return float(2.0 ** np.frexp(highest)[1]) if usable else 1.0
 
     def room(self, *, wide: bool) -> int:
         """Return how many cells fit into the memory that a block of threads shares."""
-        properties = self._torch.cuda.get_device_properties(self.scores.device)
-        memory = getattr(properties, "shared_memory_per_block_optin", 48 << 10)
-        memory = memory // self._resident(wide=wide) - _SPARE
+        memory = self._memory // self._resident(wide=wide) - _SPARE
         return int(memory // (8 * self._words(wide=wide)))
+
+    @property
+    def _memory(self) -> int:
+        """How many bytes a block of threads can share."""
+        return int(getattr(self._properties, "shared_memory_per_block_optin", 48 << 10))
 
     def _resident(self, *, wide: bool) -> int:
         """Return how many blocks of threads share a multiprocessor in the first pass."""
@@ -190,7 +228,7 @@ class CudaPasses:
         whole = self._torch.int64 if self.scores.element_size() > 4 else self._torch.int32
         keys = (self.scores + 0.0).view(whole)  # no -0.0
         keys = keys.bitwise_left_shift_(1).add_(self.labels)
-        return SortedRows(self._torch, keys.sort().values, None, counted=False)
+        return SortedRows(self._torch, self._sorted(keys), None, counted=False)
 
     def sample(self, size: int) -> Any:
         """Return some scores from everywhere, in ascending order."""
@@ -205,30 +243,27 @@ class CudaPasses:
         words = self._words(wide=wide)
         blocks = self._cores * self._resident(wide=wide)
         # One array for everything: counts, rests, loads, some more, then doubles.
-        sizes = [slots, 2 * slots, 2 * slots if weighted else 0, 8, _REALS * blocks]
+        sizes = [slots, 2 * slots, 2 * slots if weighted else 0, 8, REALS * blocks]
         out = torch.zeros(sum(sizes), dtype=torch.int64, device=self.scores.device)
         at = np.cumsum([0, *sizes])
         pointers = [np.uint64(out.data_ptr() + 8 * int(start)) for start in at[:-1]]
         counts, rests, loads, extra, reals = pointers
         entries = torch.from_numpy(table.entries.view(np.int32)).to(self.scores.device)
+        head = np.zeros(3)
+        head.view(np.uint64)[:2] = table.cells, _hot(table, hot)
+        head[2] = self.scale
+        shared = torch.from_numpy(head).to(self.scores.device)
+        rows = [*self._columns, entries, shared]
         self._launch(
+            self._over_table(table, wide=wide),
             "cells",
-            table,
-            wide,
-            blocks,
-            _table_bytes(table) + 4 * words * slots,
-            [
-                *self._columns(1 / WEIGHT_UNIT),
-                np.int64(self._rows),
-                entries,
-                np.uint32(table.cells),
-            ],
-            [_hot(table, hot), counts, rests, loads, reals, extra],
+            (blocks, THREADS, _table_bytes(table) + 4 * words * slots),
+            [*rows, counts, rests, loads, reals, extra, np.uint32(table.cells)],
         )
         table.limits  # noqa: B018  (made while the device works)
         host = out.cpu().numpy()
         count, rest, load, more, real = (host[a:b] for a, b in pairwise(at))
-        sums = real.view(np.float64).reshape(blocks, _REALS)
+        sums = real.view(np.float64).reshape(blocks, REALS)
         totals = [float(np.sum(column)) for column in sums.T]
         chosen = [totals[0], *totals[3:9]] if weighted else totals[:1]
         rests_found = _joined(rest)
@@ -270,8 +305,10 @@ class CudaPasses:
         sums = torch.zeros(2 * table.cells, dtype=kind, device=self.scores.device)
         entries = torch.from_numpy(table.entries.view(np.int32)).to(self.scores.device)
         wide = table.kind.mantissa > 32 or weighted
-        head = [*self._columns(1 / FINE_UNIT), np.int64(self._rows), entries, _hot(table, hot)]
-        self._launch("fine", table, wide, 2 * self._cores, _table_bytes(table), head, [sums])
+        to_unit = np.float64(1 / (FINE_UNIT * self.scale))
+        head = [*self._columns, to_unit, entries, _hot(table, hot)]
+        shape = (2 * self._cores, 1024, _table_bytes(table))
+        self._launch(self._over_table(table, wide=wide), "fine", shape, [*head, sums])
         if weighted:
             return sums.double() * (FINE_UNIT * self.scale)
         return (sums.long() & 0xFFFFFFFF).double()
@@ -286,58 +323,77 @@ class CudaPasses:
         marks[marked] = 1
         words = np.packbits(marks, bitorder="little").view(np.int32)
         wide = table.kind.mantissa > 32
-        keys = torch.empty(most, dtype=torch.int64 if wide else torch.int32, device=device)
+        long = wide or self._packed
+        keys = torch.empty(most, dtype=torch.int64 if long else torch.int32, device=device)
         size = torch.zeros(1, dtype=torch.int64, device=device)
-        columns = self._columns(None)
-        weights = None
-        if weighted:
-            weights = torch.empty(most, dtype=torch.float64, device=device)
-            columns.append(weights)
+        apart = most if weighted and not self._packed else 0
+        weights = torch.empty(apart, dtype=torch.float64, device=device)
         whole = np.int64 if wide else np.int32
         uploaded = [
             torch.from_numpy(each).to(device)
             for each in (table.entries.view(np.int32), words, common.view(whole))
         ]
         entries, flags, scores = uploaded
+        rows = [*self._columns, entries, np.uint32(table.cells), flags, scores]
+        memory = _table_bytes(table) + words.nbytes + 16 + self._stash(wide=wide)
         self._launch(
+            self._over_table(table, wide=wide or weighted),
             "collect",
-            table,
-            wide or weighted,
-            2 * self._cores,
-            _table_bytes(table)
-            + words.nbytes
-            + 16
-            + _STASH * 32 * (16 if weighted else 8 if wide else 4),
-            [*columns, np.int64(self._rows), entries, np.uint32(table.cells), flags, scores],
-            [keys, size, np.uint64(most)],
+            (2 * self._cores, 1024, memory),
+            [*rows, keys, weights, size, np.uint64(most)],
         )
         found = int(size)
         if found > most:
             return None
-        keys = keys[:found]
-        if weights is None:
-            return SortedRows(torch, keys.sort().values, None, counted=False)
-        # Rows come as the device pleases: those that share a key go in the order of weights.
-        weights, order = weights[:found].sort()
+        return self._in_order(keys[:found], weights[:found])
+
+    def _stash(self, *, wide: bool) -> int:
+        """Return the bytes in which warps gather what they take."""
+        apart = self.weights is not None and not self._packed
+        return _STASH * 32 * ((8 if wide or self._packed else 4) + (8 if apart else 0))
+
+    def _in_order(self, keys: Any, weights: Any) -> SortedRows:
+        """Return rows as a device happened to append them in the order of scores, then labels."""
+        torch = self._torch
+        if self.weights is None:
+            return SortedRows(torch, self._sorted(keys), None, counted=False)
+        if self._packed:
+            packed = self._sorted(keys)
+            weights = packed.to(torch.int32).view(torch.float32).double()
+            return SortedRows(torch, (packed >> 32).to(torch.int32), weights, counted=False)
+        # Rows that share a key go in the order of weights.
+        weights, order = weights.sort()
         keys, again = keys[order].sort(stable=True)
         return SortedRows(torch, keys, weights[again], counted=False)
+
+    def _sorted(self, keys: Any) -> Any:
+        """Sort positive integers in place: keys alone, where torch would carry their places."""
+        with self._here(), self._cupy.cuda.using_allocator(self._allocate):
+            self._cupy.asarray(keys).sort()
+        return keys
+
+    def _allocate(self, size: int) -> Any:
+        """Have CuPy take memory from torch."""
+        memory = self._cupy.cuda
+        room = self._torch.empty(size, dtype=self._torch.uint8, device=self.scores.device)
+        return memory.MemoryPointer(memory.UnownedMemory(room.data_ptr(), size, room), 0)
 
     def blocks(self, rows: SortedRows, start: IntArray, stop: IntArray, pieces: int) -> Blocks:
         """Return ranges of sorted rows as about so many blocks."""
         torch = self._torch
         edges, wanted = rows.cuts(start, stop, pieces)
-        out = torch.empty((len(edges) - 1, _COLUMNS), dtype=torch.float64, device=rows.keys.device)
-        ends = torch.from_numpy(edges).to(rows.keys.device)
+        begin, end = edges[:-1][wanted], edges[1:][wanted]
+        out = torch.empty((len(begin), _COLUMNS), dtype=torch.float64, device=rows.keys.device)
+        ends = torch.from_numpy(np.stack([begin, end], axis=1)).to(rows.keys.device)
         wide = rows.keys.dtype == torch.int64
         columns = [rows.keys] if rows.weights is None else [rows.keys, rows.weights]
-        kernel = self._module(wide, 5, wide=wide or rows.weights is not None).get_function("ranges")
-        with self._cupy.cuda.Device(self._device), self._stream():
-            kernel((len(edges) - 1,), (256,), tuple(map(_argument, (*columns, ends, out))))
-        found = np.ascontiguousarray(out.cpu().numpy().T[:, wanted])
+        options = self._options(wide, 5, wide=wide or rows.weights is not None)
+        self._launch(options, "ranges", (len(begin), 256, 0), [*columns, ends, out])
+        found = np.ascontiguousarray(out.cpu().numpy().T)
         low, high = (_scores(bits.view(np.int64), wide=wide) for bits in found[:2])
         n1, down, up, w0, w1, rise, fall = found[2:]
         n1 = n1.astype(np.int64)
-        n0 = np.diff(edges)[wanted] - n1
+        n0 = end - begin - n1
         if rows.weights is None:
             w0, w1 = n0, n1
         # A little more than rounding can have moved them.
@@ -346,44 +402,61 @@ class CudaPasses:
         )
         return Blocks(low, high, n0, n1, w0, w1, down, up, inside=Inside(rise, fall))
 
-    def _columns(self, per_unit: float | None) -> list[Any]:
-        columns = [self.scores, self.labels]
-        if self.weights is not None:
-            columns.append(self.weights)
-            if per_unit is not None:
-                columns.append(np.float64(per_unit / self.scale))
-        return columns
+    @property
+    def _columns(self) -> list[Any]:
+        """The rows as kernels are given them."""
+        columns = [self.scores, self.labels, self.weights]
+        return [*(each for each in columns if each is not None), np.int64(self._rows)]
 
-    def _module(self, double: bool, leading: int, *, wide: bool) -> Any:  # noqa: FBT001
+    def _options(
+        self,
+        double: bool,  # noqa: FBT001
+        leading: int,
+        *,
+        wide: bool,
+        totals: bool = True,
+    ) -> tuple[str, ...]:
         options = [f"-DDOUBLE={int(double)}", f"-DWIDE={int(wide)}", f"-DM={leading}"]
-        options.append(f"-DRESIDENT={self._resident(wide=wide)}")
+        options += [f"-DTHREADS={THREADS}", f"-DRESIDENT={self._resident(wide=wide)}"]
+        options += [f"-DPACKED={int(self._packed)}", f"-DTOTALS={int(totals)}"]
         if self.weights is not None:
             double_weights = self.weights.dtype == self._torch.float64
             options.append(f"-DWEIGHT={'double' if double_weights else 'float'}")
-        return _compiled(self._cupy, self._device, tuple(options))
+        return tuple(options)
 
-    def _stream(self) -> Any:
+    @contextmanager
+    def _here(self) -> Iterator[None]:
+        """Have CuPy work on the tensors' device, in the stream of torch."""
+        if self._is_here:
+            yield
+            return
         stream = self._torch.cuda.current_stream(self.scores.device).cuda_stream
-        streams = self._cupy.cuda
-        if hasattr(streams.Stream, "from_external"):
-            return streams.Stream.from_external(_Stream(stream))
-        return streams.ExternalStream(stream, self._device)
+        cuda = self._cupy.cuda
+        if hasattr(cuda.Stream, "from_external"):
+            there = cuda.Stream.from_external(_Stream(stream))
+        else:
+            there = cuda.ExternalStream(stream, self._device)
+        with cuda.Device(self._device), there:
+            self._is_here = True
+            try:
+                yield
+            finally:
+                self._is_here = False
 
     def _launch(
-        self,
-        name: str,
-        table: CellTable,
-        wide: bool,  # noqa: FBT001
-        blocks: int,
-        memory: int,
-        *arguments: list[Any],
+        self, options: tuple[str, ...], name: str, shape: tuple[int, int, int], arguments: list[Any]
     ) -> None:
-        module = self._module(table.kind.mantissa > 32, table.kind.leading, wide=wide)
-        kernel = module.get_function(name)
-        kernel.max_dynamic_shared_size_bytes = memory
-        passed = tuple(_argument(each) for part in arguments for each in part)
-        with self._cupy.cuda.Device(self._device), self._stream():
-            kernel((blocks,), (_THREADS,), passed, shared_mem=memory)
+        """Launch a kernel: so many blocks of so many threads, with so many bytes to share."""
+        blocks, threads, memory = shape
+        with self._here():
+            kernel = _kernel(self._cupy, self._device, options, name)
+            if kernel.max_dynamic_shared_size_bytes < memory:  # noqa: PLR1730  (each is a call)
+                kernel.max_dynamic_shared_size_bytes = memory
+            passed = tuple(map(_argument, arguments))
+            kernel((blocks,), (threads,), passed, shared_mem=memory)
+
+    def _over_table(self, table: CellTable, *, wide: bool) -> tuple[str, ...]:
+        return self._options(table.kind.mantissa > 32, table.kind.leading, wide=wide)
 
 
 class _Stream(NamedTuple):
@@ -413,7 +486,7 @@ def _scores(bits: IntArray, *, wide: bool) -> FloatArray:
 
 
 def _table_bytes(table: CellTable) -> int:
-    return max(4 * (-(-table.kind.bins // 4) * 4), 8 * _THREADS)
+    return max(4 * (-(-table.kind.bins // 4) * 4), 8 * THREADS)
 
 
 def _hot(table: CellTable, hot: Any) -> Any:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from secant.sources.rows import SORT_UP_TO, RowSource
+from secant.sources.tensors.direct import DirectPasses
 from secant.sources.tensors.gpu import GpuSource
-from secant.sources.tensors.kernels import CudaPasses, usable
+from secant.sources.tensors.kernels import usable
 from secant.sources.tensors.reading import columns
 from secant.sources.tensors.source import TensorSource
 
@@ -30,5 +31,5 @@ def open_tensors(y_true: Any, y_prob: Any, sample_weight: Any, reading: Reading)
         return RowSource(given.refuse())
     counts = reading.counts and given.weights is not None
     if usable(given.scores) and not counts and reading.outcome_weights is None:
-        return GpuSource(given, CudaPasses(given.scores, given.bytes_of_labels(), given.weights))
+        return GpuSource(given, DirectPasses(given.scores, given.bytes_of_labels(), given.weights))
     return TensorSource(given)
