@@ -14,6 +14,7 @@ from secant._blocks.table import merge
 from secant._inference import choose, clusters
 from secant._inference.design import by_outcome
 from secant._inference.limits import across_pools, half_width, normalize, pooled
+from secant._input.combinations import check_combination
 from secant._metrics.ecce import METRICS, could_hold_an_extreme, extremes
 from secant._metrics.shape import could_turn
 from secant._results.calibration import Calibration
@@ -67,6 +68,7 @@ def calibrations(
     # Groups short of rows, or of distinct scores, for any other P-value than the limit's.
     drawn = [i for i in np.flatnonzero(alone).tolist() if choose.needs_rows(totals[i], method)]
     short = set() if frugal is None else _fetched(frugal, drawn, totals)
+    short |= _known_by_sums(groups, looks, method)
 
     needs_ties = [
         each and not (choose.takes_grains(sums, method) and _grinds(groups, number))
@@ -128,6 +130,20 @@ def calibrations(
     return [one(0)] if len(tables) == 1 else list(_in_turn(one, len(tables)))
 
 
+def _known_by_sums(
+    groups: Groups, looks: Sequence[tuple[Blocks, Totals]], method: Method
+) -> set[int]:
+    """Return the groups of which sums alone can be had, where more is asked for."""
+    if method == "asymptotic":
+        return set()
+    return {
+        number
+        for number in _along(looks)
+        if getattr(groups.source(number), "sums_alone", False)
+        and choose.asks_for_more(looks[number][1], method)
+    }
+
+
 def _grinds(groups: Groups, number: int) -> bool:
     """Tell whether the ties of a group can be had pooled."""
     return isinstance(groups, Grinder) and groups.grinds(number)
@@ -136,6 +152,11 @@ def _grinds(groups: Groups, number: int) -> bool:
 def _ground(groups: Groups, sizes: Mapping[int, float]) -> Mapping[int, Ties | Grains]:
     """Return the ties of some groups, pooled into grains."""
     return groups.grains(sizes) if sizes and isinstance(groups, Grinder) else {}
+
+
+def _along(looks: Sequence[tuple[Blocks, Totals]]) -> list[int]:
+    """Return the groups that are along another axis than scores."""
+    return [number for number, (blocks, _) in enumerate(looks) if blocks.least is not None]
 
 
 def _fetched(frugal: Frugal, drawn: Sequence[int], totals: list[Totals]) -> set[int]:
@@ -157,8 +178,7 @@ def _flipped(
     """Flip the signs of clusters, group by group."""
     assert isinstance(groups, Clustered)  # noqa: S101
     if any(each.outcome_weights is not None for each in totals):
-        both = Argument("outcome_weights"), " does not go together with ", Argument("clusters")
-        raise InputError(*both, ": what flips of signs would tell of such weights is not known")
+        check_combination(outcome_weights=True, clusters=True)
     families = groups.families if isinstance(groups, Families) else [slice(0, len(tables))]
     plans = [clusters.plan(len(tables[family]), confidence_level) for family in families]
     if isinstance(groups, Families):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from secant._api.assess_by import ranked
 from secant._api.calibrate import calibrations
 from secant._inference.adjust import adjusted
-from secant._input.clusters import check_clusters
+from secant._input.combinations import check_combination
 from secant._input.options import Adjust, Method, Reading, check_choice, check_level
 from secant.sources.open import open_side_by_side, repeated_units
 
@@ -81,7 +81,7 @@ def assess_together(
     check_choice("method", method, Method)
     check_choice("adjust", adjust, Adjust)
     check_level(confidence_level)
-    check_clusters(clusters, method, outcome_weights=outcome_weights)
+    check_combination(clusters=clusters, method=method, outcome_weights=outcome_weights)
     looks = open_side_by_side(
         y_true,
         [(called.format(repr(name)), column) for name, column in y_probs.items()],

@@ -62,6 +62,11 @@ class FixedSums:
         self._open = np.zeros((1, 2 * cells, 2), np.int64)
         self._since = 0
 
+    @staticmethod
+    def suit(sample: FloatArray) -> bool:
+        """Tell whether units look fine enough for scores like these."""
+        return bool((sample * (1 - sample)).mean() >= 2 * _LEAST_VARIANCE)
+
     def _anchors(self, sample: FloatArray) -> tuple[IntArray | None, BoolArray]:
         """Return the score that each cell may hold alone, if scores repeat."""
         cells = self.grid.n_buckets

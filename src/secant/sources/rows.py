@@ -49,6 +49,8 @@ COLLECT_AT_MOST = 1 << 22
 PIECES = 1 << 15
 _SAMPLE = 1 << 14
 _SMALL_SAMPLE = 1 << 12
+# What compiled code must know of chunks of files: their scores, and their outcomes as a rule.
+_OF_FILES = "<f8 C", "<i8 C"
 # Rows of which a small sample is enough.
 _SMALL_SAMPLE_UP_TO = 1 << 20
 
@@ -157,8 +159,8 @@ class RowSource:
         """Return blocks that hold every observation, and the sums over all of them."""
         if self._observations.rows <= SORT_UP_TO:
             return self.ties(self._all_rows())
-        if self._fixed is not None and not moments:
-            return self._fixed.blocks(), self._fixed.totals()
+        if not moments and (fixed := self._compiled_look()) is not None:
+            return fixed.blocks(), fixed.totals()
         sums = self.cell_sums(moments=moments)
         self._feed(sums)
         blocks = sums.blocks()
@@ -203,15 +205,16 @@ class RowSource:
         rows = self._all_rows()
         shuffle = rng.permutation(rows.scores.shape[0])
         order = shuffle[np.argsort(rows.scores[shuffle], kind="stable")]
-        blocks = self._collapse(rows, order=order)
+        blocks = self._collapse(rows, moments=True, order=order)
         return blocks, self._totals(rows, blocks)
 
     def refine(self, blocks: Blocks) -> Blocks:
         """Cut blocks finer: into ties where that takes few rows, else into pieces of some."""
-        if blocks.fixed is not None and blocks.n.sum() <= COLLECT_UP_TO:
+        few = blocks.n.sum() <= COLLECT_UP_TO
+        if blocks.fixed is not None and self.is_in_memory and few:
             return self._collapse(self._inside(blocks))
         finer = self.refinement(blocks)
-        self._feed(finer)
+        self._feed(finer, None if blocks.fixed is None else _ranges(blocks))
         return finer.blocks()
 
     def refinement(self, blocks: Blocks) -> Refinement:
@@ -319,6 +322,22 @@ class RowSource:
         """Raise SecantError if the arrays are seen to have changed since they were checked."""
         self._observations.recheck()
 
+    def _compiled_look(self) -> FixedSums | None:
+        """Return sums by compiled code, where that pays and rows have no weights."""
+        seen = self._observations
+        if self._fixed is not None:
+            return self._fixed
+        if seen.sampling or seen.counted or seen.outcome_weights is not None:
+            return None
+        if isinstance(seen, Observations):
+            self._fixed = _fixed_sums(seen.labels, seen.scores)
+        elif kernels.pays(seen.rows, *_OF_FILES):
+            sums = _sums_by(self._sample, seen.rows, log_loss=self._log_loss)
+            if sums is not None:
+                self._feed(sums)
+                self._fixed = sums if sums.suffice else None
+        return self._fixed
+
     @property
     def _fixed_grid(self) -> SpreadGrid:
         assert self._fixed is not None  # noqa: S101
@@ -372,13 +391,21 @@ class RowSource:
         with closing(self._observations.chunks(self._observations.rows)) as chunks:
             return join([kept(chunk) for chunk in chunks])
 
-    def _feed(self, taker: CellSums | Refinement | Grinding) -> None:
+    def _feed(
+        self,
+        taker: CellSums | FixedSums | Refinement | Grinding,
+        ranges: tuple[FloatArray, FloatArray] | None = None,
+    ) -> None:
+        """Give all rows to who takes them, or those in some ranges, found by compiled code."""
         # Fresh memory costs more than what is done in it: fewer cells allow for smaller chunks.
         size = min(CHUNK, 4 << _cell_bits(self._observations.rows)) if self.is_in_memory else CHUNK
         # Closed at once if something fails: rows may come from a thread that reads ahead.
         with closing(self._observations.chunks(size)) as chunks:
             for chunk in chunks:
-                taker.add(chunk)
+                if ranges is None:
+                    taker.add(chunk)
+                else:
+                    taker.add(pick(chunk, kernels.selected(chunk.scores, *ranges)))
 
     def _collapse(
         self, rows: Chunk, *, moments: bool = False, order: IntArray | None = None
@@ -433,13 +460,19 @@ def _fixed_sums(labels: np.ndarray[Any, Any], scores: np.ndarray[Any, Any]) -> F
     if not kernels.pays(rows, kernels.kind_of(scores), kernels.kind_of(whole[0])):
         return None
     sample = scores[:: -(-rows // _SMALL_SAMPLE)].astype(np.float64) + 0.0
-    sample = np.sort(sample[(sample >= 0) & (sample <= 1)])
-    if not sample.size:
+    sums = _sums_by(np.sort(sample[(sample >= 0) & (sample <= 1)]), rows)
+    if sums is None:
         return None
-    # Compiled code finds fewer cells quicker; rows left to sort grow like (n / cells)^2.
-    sums = FixedSums(sample, rows, round(4 * rows**0.6))
     sums.add_rows(scores, *whole)
     return sums if sums.usable and sums.suffice else None
+
+
+def _sums_by(sample: FloatArray, rows: int, *, log_loss: bool = False) -> FixedSums | None:
+    """Return empty sums in cells by a sample; None where scores look too small for whole sums."""
+    if not sample.size or not FixedSums.suit(sample):
+        return None
+    # Compiled code finds fewer cells quicker; rows left to sort grow like (n / cells)^2.
+    return FixedSums(sample, rows, round(4 * rows**0.6), log_loss=log_loss)
 
 
 def _ranges(blocks: Blocks) -> tuple[FloatArray, FloatArray]:
