@@ -357,7 +357,7 @@ def _models_and_groups(
     """Assess every model and its groups, in passes over the files that all of them share."""
     import secant  # noqa: PLC0415  (not for `secant --help`)
     from secant._api.together import assess_together  # noqa: PLC0415
-    from secant.report import needed  # noqa: PLC0415
+    from secant.report._numbers import needed  # noqa: PLC0415
 
     also = needed if page else None
     columns = {name: name for name in y_prob}

@@ -17,7 +17,6 @@ from secant._results.models import Models
 from secant._results.monitor import MonitorHistory
 from secant.errors import InputError
 from secant.report._notebook import evidence_picture, small_picture
-from secant.report._numbers import needed
 from secant.report._provenance import Provenance
 
 if TYPE_CHECKING:
@@ -27,7 +26,6 @@ if TYPE_CHECKING:
 __all__ = [
     "Provenance",
     "evidence_picture",
-    "needed",
     "render",
     "render_monitor",
     "small_picture",
