@@ -3,6 +3,8 @@
     python benchmarks/run.py             # everything, about five minutes; needs 4 GB of memory
     python benchmarks/run.py --quick     # without the growth from 1e7 to 1e8 rows
     python benchmarks/run.py --write     # also keep the tables in docs/benchmarks.md
+    python benchmarks/run.py --remember NAME    # also add a line to history.json
+    python benchmarks/run.py --check     # say what became slower than its last line, and exit 1
 
 Every time is the best of several runs; every claim is a ratio to a reference timed right beside it.
 """
@@ -22,6 +24,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from history import compared, remember
 from peers import argsort_cumsum, installed
 
 import secant
@@ -167,6 +170,17 @@ def groups(rng: np.random.Generator) -> Row:
     return Row(work, together, apart)
 
 
+def small_groups(rng: np.random.Generator) -> Row:
+    """Many groups of ten rows; the reference assesses a hundredth of them one after the other."""
+    count, size = 20_000, 10
+    p, group = rng.random(count * size), np.repeat(np.arange(count), size)
+    y = rng.random(count * size) < p
+    some = [slice(start, start + size) for start in range(0, count // 100 * size, size)]
+    together = best(lambda: secant.assess_by(y, p, group), 3)
+    apart = 100 * best(lambda: [secant.assess(y[rows], p[rows]) for rows in some], 3)
+    return Row("20,000 groups of ten rows, against one by one", together, apart)
+
+
 def growth(rng: np.random.Generator) -> Row:
     """Ten times the rows; the reference is ten million of the same."""
     p = rng.random(10 * N)
@@ -227,6 +241,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="leave out 1e8 rows")
     parser.add_argument("--write", action="store_true", help="keep them in docs/benchmarks.md")
+    parser.add_argument("--remember", metavar="NAME", help="add a line to history.json")
+    parser.add_argument("--check", action="store_true", help="compare with its last line")
     options = parser.parse_args()
     rng = np.random.default_rng(0)
 
@@ -236,6 +252,7 @@ def main() -> None:
         print(" ".join(rows[-1].cells()), flush=True)
     rows.append(small_call(rng))
     rows.append(groups(rng))
+    rows.append(small_groups(rng))
     rows.append(import_time())
     if not options.quick:
         rows.append(growth(rng))
@@ -244,6 +261,13 @@ def main() -> None:
     print(text)
     if options.write:
         keep(text)
+    ratios = {row.work: row.ratio for row in [*rows, *peers]}
+    said, slower = compared(ratios) if options.check else ([], False)
+    print("\n".join(said))
+    if options.remember:
+        remember(options.remember, ratios)
+    if slower:
+        sys.exit(1)
 
 
 def keep(text: str) -> None:
