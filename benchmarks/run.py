@@ -25,9 +25,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from history import compared, remember
-from peers import argsort_cumsum, installed
 
 import secant
+from peers import argsort_cumsum, installed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
