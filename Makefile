@@ -80,11 +80,11 @@ fuzz: $(VENV)/.test ## damage files and forge states until interrupted; what is 
 bench: $(VENV)/.bench ## measure speed and memory as ratios within one process
 	$(VENV)/bin/python benchmarks/run.py $(ARGS)
 
+bench-check: $(VENV)/.bench ## say what became 1.3 times slower than the last line of benchmarks/history.json
+	$(VENV)/bin/python benchmarks/run.py --quick --check $(ARGS)
+
 alternatives: $(PEERS)/.bench ## what other libraries answer to the same predictions, and to faulty ones
 	$(PEERS)/bin/python benchmarks/alternatives.py
-
-bench-check: $(VENV)/.bench ## say what became slower than 1.3 times the last release (ARGS=--keep adds a line instead)
-	$(VENV)/bin/python benchmarks/run.py --sizes $(if $(ARGS),$(ARGS),--check)
 
 bench-peers: $(PEERS)/.bench ## the same against MCGrad, MAPIE, torchmetrics and relplot too
 	$(PEERS)/bin/python benchmarks/run.py $(ARGS)

@@ -4,8 +4,8 @@
     python benchmarks/run.py --quick     # without the growth from 1e7 to 1e8 rows
     python benchmarks/run.py --write     # also keep the tables in docs/benchmarks.md
     python benchmarks/run.py --sizes     # only calls of a thousand to ten million rows, a minute
-    python benchmarks/run.py --sizes --keep    # also add their ratios to benchmarks/history.json
-    python benchmarks/run.py --sizes --check   # say what became slower than 1.3 times the last
+    python benchmarks/run.py --remember NAME    # also add a line to history.json
+    python benchmarks/run.py --check     # say what became slower than its last line, and exit 1
 
 Every time is the best of several runs; every claim is a ratio to a reference timed right beside it.
 """
@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import argparse
 import gc
-import json
 import platform
 import subprocess
 import sys
@@ -27,6 +26,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from history import compared, remember
 
 import secant
 from peers import argsort_cumsum, installed, packed_sort
@@ -36,8 +36,6 @@ if TYPE_CHECKING:
 
 N = 10_000_000
 DOCUMENT = Path(__file__).parents[1] / "docs" / "benchmarks.md"
-HISTORY = Path(__file__).parent / "history.json"
-SLOWER = 1.3
 
 
 @dataclass(frozen=True)
@@ -186,30 +184,6 @@ def warm_up() -> str:
     return "the extra fast"
 
 
-def record(rows: list[Row], measured: str) -> dict[str, Any]:
-    """Return what history keeps of a run: ratios alone, which other machines share roughly."""
-    ratios = {row.work: float(f"{row.ratio:.3g}") for row in rows}
-    return {"version": secant.__version__, "with": measured, "ratios": ratios}
-
-
-def add_to_history(line: dict[str, Any]) -> None:
-    lines = json.loads(HISTORY.read_text()) if HISTORY.exists() else []
-    HISTORY.write_text("[\n" + ",\n".join(json.dumps(each) for each in [*lines, line]) + "\n]\n")
-
-
-def slower(line: dict[str, Any]) -> list[str]:
-    """Say what takes more than 1.3 times what the last line of the same kind says."""
-    lines = json.loads(HISTORY.read_text()) if HISTORY.exists() else []
-    before = next((each for each in reversed(lines) if each["with"] == line["with"]), None)
-    if before is None:
-        return []
-    return [
-        f"{work}: {_ratio(now)} of a sort, was {_ratio(before['ratios'][work])}"
-        for work, now in line["ratios"].items()
-        if now > SLOWER * before["ratios"].get(work, now)
-    ]
-
-
 def small_call(rng: np.random.Generator) -> Row:
     """A thousand rows, where overhead is everything."""
     p = rng.random(1000)
@@ -242,6 +216,17 @@ def groups(rng: np.random.Generator) -> Row:
     work = "1.5 million rows in 230 groups, finite-sample P-values, against one by one"
     together, apart = best(lambda: secant.assess_by(y, p, group), 2), best(one_by_one, 1)
     return Row(work, together, apart)
+
+
+def small_groups(rng: np.random.Generator) -> Row:
+    """Many groups of ten rows; the reference assesses a hundredth of them one after the other."""
+    count, size = 20_000, 10
+    p, group = rng.random(count * size), np.repeat(np.arange(count), size)
+    y = rng.random(count * size) < p
+    some = [slice(start, start + size) for start in range(0, count // 100 * size, size)]
+    together = best(lambda: secant.assess_by(y, p, group), 3)
+    apart = 100 * best(lambda: [secant.assess(y[rows], p[rows]) for rows in some], 3)
+    return Row("20,000 groups of ten rows, against one by one", together, apart)
 
 
 def growth(rng: np.random.Generator) -> Row:
@@ -306,8 +291,8 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="leave out 1e8 rows")
     parser.add_argument("--write", action="store_true", help="keep them in docs/benchmarks.md")
     parser.add_argument("--sizes", action="store_true", help="only calls of several sizes")
-    parser.add_argument("--keep", action="store_true", help="add their ratios to history.json")
-    parser.add_argument("--check", action="store_true", help="fail if something became slower")
+    parser.add_argument("--remember", metavar="NAME", help="add a line to history.json")
+    parser.add_argument("--check", action="store_true", help="compare with its last line")
     options = parser.parse_args()
     rng = np.random.default_rng(0)
     measured = warm_up()
@@ -315,27 +300,33 @@ def main() -> None:
     for row in sizes(rng):
         rows.append(row)
         print(" ".join(row.cells()), flush=True)
-    line = record(rows, measured)
-    if options.check and (worse := slower(line)):
-        sys.exit("slower than at the last release:\n" + "\n".join(worse))
-    if options.keep:
-        add_to_history(line)
-    if options.sizes:
-        return
+    peers: list[Row] = []
+    if not options.sizes:
+        rows += everything(rng, quick=options.quick)
+        peers = list(peer_rows(rng))
+        text = f"{table(rows)}\n\n{table(peers)}\n" if peers else f"{table(rows)}\n"
+        print(text)
+        if options.write:
+            keep(text, measured)
+    ratios = {row.work: row.ratio for row in [*rows, *peers]}
+    said, slower = compared(ratios) if options.check else ([], False)
+    print("\n".join(said))
+    if options.remember:
+        remember(options.remember, ratios)
+    if slower:
+        sys.exit(1)
 
+
+def everything(rng: np.random.Generator, *, quick: bool) -> list[Row]:
+    """Measure all but calls of several sizes and the peers."""
+    rows = []
     for work, data, required in datasets(rng):
         rows.append(compare(f"n = 1e7: {work}", data, required))
         print(" ".join(rows[-1].cells()), flush=True)
-    rows.append(small_call(rng))
-    rows.append(groups(rng))
-    rows.append(import_time())
-    if not options.quick:
+    rows += [small_call(rng), groups(rng), import_time()]
+    if not quick:
         rows.append(growth(rng))
-    peers = list(peer_rows(rng))
-    text = f"{table(rows)}\n\n{table(peers)}\n" if peers else f"{table(rows)}\n"
-    print(text)
-    if options.write:
-        keep(text, measured)
+    return rows
 
 
 def keep(text: str, measured: str) -> None:
