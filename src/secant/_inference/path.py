@@ -188,12 +188,12 @@ def thresholds(highest: float, lowest: float, expected: float) -> tuple[float, f
 
 def compensated_sum(terms: FloatArray) -> FloatArray:
     """Return the prefix sums, each as if added in twice the precision and rounded once."""
-    sums: FloatArray = np.cumsum(terms)
-    before = np.concatenate([[0.0], sums[:-1]])
+    sums: FloatArray = np.cumsum(terms, axis=0)
+    before = np.concatenate([np.zeros_like(sums[:1]), sums[:-1]])
     # What each addition rounded off, exactly (Knuth).
     share = sums - before
     lost = (before - (sums - share)) + (terms - share)
-    sums += np.cumsum(lost)
+    sums += np.cumsum(lost, axis=0)
     return sums
 
 
