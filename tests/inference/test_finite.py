@@ -614,6 +614,40 @@ def test_bounds_from_grains_hold(monkeypatch, seed, kind):
         assert mad.high - mad.low < 0.03
 
 
+@pytest.mark.parametrize("happened", [0, 1, 3])
+@pytest.mark.parametrize(
+    "kind", ["next to certain", "denormal", "one tie has it all", "one row has it all", "grid"]
+)
+def test_bounds_from_grains_of_unlikely_data(monkeypatch, kind, happened):
+    """Next to nothing is expected, or all of it at one score: there is always a way to bounds."""
+    monkeypatch.setattr(grains, "MANY_TIES", 1)
+    rng = np.random.default_rng(8)
+    u = rng.random(2000)
+    scores, count = u * 1e-7, np.ones(2000, np.int64)
+    if kind == "next to certain":
+        scores = np.where(u < 0.5, 1e-9 * u, 1 - 1e-9 * u)
+    elif kind == "denormal":
+        scores = 1e-310 * u
+    elif kind == "one tie has it all":
+        scores[0], count[0] = 0.004, 5000
+    elif kind == "one row has it all":
+        scores[0] = 0.3
+    elif kind == "grid":
+        scores = np.arange(1, 2001) / 1e6
+    order = np.argsort(scores)
+    n1 = np.zeros(2000, np.int64)
+    n1[rng.choice(2000, happened, replace=False)] = 1
+    ties = grains.Ties(scores[order], count[order], n1)
+    size = grains.grain_size(float((ties.n * ties.score * (1 - ties.score)).sum()))
+    truth, fine = exact_mad(*ties), certified_r(*ties, budget=10**11)
+    for coarser in (1, 2**6, 2**10):
+        r, mad = finite.of_grains(grains.grind(ties, coarser * size))
+        assert mad.low <= truth.high + 1e-11
+        assert truth.low <= mad.high + 1e-11
+        assert r.low <= fine.high + 1e-11
+        assert fine.low <= r.high + 1e-11
+
+
 @pytest.mark.parametrize("seed", range(30))
 def test_bounds_from_grains_hold_for_every_outcome(monkeypatch, seed):
     """Few rows of unlike scores in one grain: all outcomes are enumerated."""

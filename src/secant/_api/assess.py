@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from secant._api.calibrate import calibrate, calibrations
 from secant._blocks.looking import Direct
-from secant._input.clusters import check_clusters
+from secant._input.combinations import check_combination
 from secant._input.options import Method, Reading, Ties, check_choice, check_level, generator
 from secant._metrics.ecce import Heights, extremes
 from secant._metrics.ece import Binning, binned, error
@@ -271,8 +271,9 @@ def assess(
         The value of ``y_true`` that counts as 1, as in scikit-learn.
     method : {"auto", "exact", "asymptotic", "monte-carlo"}
         How to compute P-values; the result names what was done. ``"exact"``: for the sample size
-        at hand, exact for ECCE-MAD and between certain limits for ECCE-R. ``"asymptotic"``:
-        the limit of many observations. ``"monte-carlo"``: from responses drawn again and again.
+        at hand, exact for ECCE-MAD and, up to 14 observations, for ECCE-R, which otherwise is
+        between certain limits. ``"asymptotic"``: the limit of many observations.
+        ``"monte-carlo"``: from responses drawn again and again.
         ``"auto"``: exact while the work is small, else asymptotic where there is enough variance
         for it, else Monte Carlo. Where weights differ: Monte Carlo, or asymptotic for very many
         observations if that is good. Its asymptotic P-value is tilted, to hold far in the tail
@@ -329,7 +330,13 @@ def assess(
     check_choice("method", method, Method)
     check_choice("ties", ties, Ties)
     check_level(confidence_level)
-    check_clusters(clusters, method, ties, outcome_weights=outcome_weights)
+    check_combination(
+        clusters=clusters,
+        method=method,
+        ties=ties,
+        outcome_weights=outcome_weights,
+        order_by=order_by,
+    )
     draws = generator(rng)
     if ties == "random" and draws is None:
         needs = ", a whole number or a numpy.random.Generator; got None"

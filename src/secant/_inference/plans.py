@@ -51,8 +51,8 @@ _MUCH_COARSER = tuple(2.0 ** (k / 2) for k in range(13))
 _LITTLE = 400.0
 # So many grains are never affordable but in pools: their work is not even counted.
 _MANY_GRAINS = 1 << 13
-# A pool expects less than one of the rarer outcome.
-_FULL = 0.9
+# A pool expects less than one of the rarer outcome, and a small part of c.
+_FULL, _PARTS = 0.9, 8.0
 # With that many distinct scores the running minimum is not rounded, if the budget allows; with as
 # many observations, always.
 _KEYED = 300
@@ -116,7 +116,7 @@ def mad_plans(path: Path, c: float) -> Iterator[Plan]:
     """Propose ways to compute ECCE-MAD's P-value, from the tightest bounds to the coarsest."""
     yield Plan(path, mad_work(path, c))
     for spacing in _spacings(path, c):
-        fewer = pooled(path, min(spacing, _FULL))
+        fewer = pooled(path, min(spacing, _FULL, c / _PARTS))
         if fewer.drift < c and 2 * len(fewer) <= len(path):
             yield Plan(fewer, mad_work(fewer, c))
 
@@ -131,9 +131,11 @@ def r_plans(path: Path, c: float) -> Iterator[Plan]:
         stride = max(1, math.ceil(1.0 / spacing))
         if path.mixture is None or len(path) <= _MANY_GRAINS:
             yield _rounded(path, c, stride)
-        fewer = pooled(path, min(0.5 * spacing, _FULL))
+        fewer = pooled(path, min(0.5 * spacing, _FULL, 0.5 * c / _PARTS))
         if 2.0 * fewer.drift < c and 2 * len(fewer) <= len(path):
             yield _rounded(fewer, c, stride)
+    if path.mixture is not None:  # whatever it takes
+        yield _rounded(path, c, stride)
 
 
 def _spacings(path: Path, c: float) -> Iterator[float]:

@@ -19,6 +19,8 @@ from secant.cli._showing import as_json, draw, printed, write_json, write_report
 from secant.errors import SecantError
 
 if TYPE_CHECKING:
+    from secant._results.assessments import Assessments
+    from secant._results.calibration import Calibration
     from secant._results.gate import Gate
 
 __all__ = ["command"]
@@ -68,6 +70,12 @@ _GOES_WITH = {
     metavar="COL",
     help="Column that tells which rows belong together: the patient, the customer, the question. "
     "Rows of one may depend on each other.",
+)
+@click.option(
+    "--order-by",
+    metavar="COL",
+    help="Column of numbers or times to put predictions along in place of their scores: are they "
+    "right on average at each value of it?",
 )
 @click.option(
     "--segments",
@@ -258,6 +266,7 @@ def _run(ctx: click.Context, options: dict[str, Any]) -> None:
 def _assess(options: dict[str, Any]) -> tuple[Outcome, list[str]]:
     """Call the library for every model; say what it was not told."""
     import secant  # noqa: PLC0415  (not for `secant --help`)
+    from secant._input.combinations import check_combination  # noqa: PLC0415
     from secant._results.gate import Gate  # noqa: PLC0415
     from secant.sources.files.source import column_kinds  # noqa: PLC0415
 
@@ -270,14 +279,14 @@ def _assess(options: dict[str, Any]) -> tuple[Outcome, list[str]]:
     weight, by = options["weight"], options["by"]
     features = _features(options["segments"])
     clusters = options["clusters"]
-    if clusters is not None and features:
-        raise click.UsageError(
-            "--clusters does not go together with --segments, which searches rows that are "
-            "independent; --by takes clusters."
-        )
-    if options["outcome_weights"] is not None and features:
-        raise click.UsageError("--outcome-weights does not go together with --segments.")
-    taken = {*by, *features, weight, clusters} - {None}
+    order_by = options["order_by"]
+    check_combination(
+        clusters=clusters,
+        order_by=order_by,
+        outcome_weights=options["outcome_weights"],
+        segments=features,
+    )
+    taken = {*by, *features, weight, clusters, order_by} - {None}
     kinds = column_kinds(files)
     y_true, y_prob, guessed = guess(kinds, options["y_true"], options["y_prob"], taken)
     if y_true in by:
@@ -299,13 +308,19 @@ def _assess(options: dict[str, Any]) -> tuple[Outcome, list[str]]:
         "method": options["method"],
         "confidence_level": _level(options["confidence_level"], gate),
     }
-    how = {"data": files, "sample_weight": weight, "clusters": clusters, **settings}
-    groups = {}
-    if by:  # first, because a column that is not there should not be found out after hours
-        settings["adjust"] = adjust = options["adjust"]
-        groups = {
-            name: secant.assess_by(y_true, name, list(by), adjust=adjust, **how) for name in y_prob
-        }
+    how = {
+        "data": files,
+        "sample_weight": weight,
+        "clusters": clusters,
+        "order_by": order_by,
+        **settings,
+    }
+    grouping = {}
+    if by:
+        settings["adjust"] = grouping["adjust"] = options["adjust"]
+    models, groups = _models_and_groups(
+        y_true, y_prob, list(by), grouping | how, page=options["html"] is not None
+    )
     segments = {}
     if features:
         searching = {"depth": options["depth"], "min_rows": options["min_rows"]}
@@ -313,14 +328,13 @@ def _assess(options: dict[str, Any]) -> tuple[Outcome, list[str]]:
         searching |= {
             name: value
             for name, value in how.items()
-            if name not in {"method", "clusters", "outcome_weights"}
+            if name not in {"method", "clusters", "order_by", "outcome_weights"}
         }
         segments = {
             name: secant.assess_segments(y_true, name, features=list(features), **searching)
             for name in y_prob
         }
-    models = {name: secant.assess(y_true, name, **how) for name in y_prob}
-    columns = Columns(y_true, y_prob, weight, by, features, clusters)
+    columns = Columns(y_true, y_prob, weight, by, features, clusters, order_by)
     outcome = Outcome(
         files=tuple(files),
         columns=columns,
@@ -335,6 +349,26 @@ def _assess(options: dict[str, Any]) -> tuple[Outcome, list[str]]:
     )
     used = {y_true, *y_prob, *by, *features}
     return outcome, notes(kinds, guessed, used, weighted=weight is not None)
+
+
+def _models_and_groups(
+    y_true: str, y_prob: tuple[str, ...], by: list[str], how: dict[str, Any], *, page: bool
+) -> tuple[dict[str, Calibration], dict[str, Assessments]]:
+    """Assess every model and its groups, in passes over the files that all of them share."""
+    import secant  # noqa: PLC0415  (not for `secant --help`)
+    from secant._api.together import assess_together  # noqa: PLC0415
+    from secant.report._numbers import needed  # noqa: PLC0415
+
+    also = needed if page else None
+    columns = {name: name for name in y_prob}
+    together = assess_together(y_true, columns, by or None, also=also, **how)
+    if together is not None:
+        return together
+    groups = {}
+    if by:  # first, because a column that is not there should not be found out after hours
+        groups = {name: secant.assess_by(y_true, name, by, **how) for name in y_prob}
+    how = {name: value for name, value in how.items() if name != "adjust"}
+    return {name: secant.assess(y_true, name, **how) for name in y_prob}, groups
 
 
 def _outcome_weights(given: str | None) -> tuple[float, ...] | None:
