@@ -3,6 +3,7 @@
 import itertools
 import math
 from dataclasses import replace
+from statistics import NormalDist
 
 import numpy as np
 import pytest
@@ -122,3 +123,31 @@ def test_limits_hold_where_few_events_are_expected(n, b, factor):
         everywhere = np.ptp(path - truth) <= half
         held += (low <= np.ptp(truth) <= high) and everywhere
     assert held >= draws * 0.95 - 3 * math.sqrt(draws * 0.95 * 0.05)
+
+
+@pytest.mark.parametrize(("low", "high"), [(0.2, 0.6), (0.0, 1.0), (0.9, 0.95)])
+@pytest.mark.parametrize("level", [0.9, 0.999])
+def test_a_weighted_range_fixed_in_advance(low, high, level):
+    rng = np.random.default_rng(5)
+    p, w = rng.random(400), rng.lognormal(0, 1, 400)
+    y = rng.random(400) < p**1.5
+    found = secant.assess(y, p, sample_weight=w, confidence_level=level)
+    found = found.between(low, high, fixed_in_advance=True)
+    inside = (p >= low) & (p <= high)
+    r, s, v = y[inside], p[inside], w[inside]
+    around_mean = (v**2 * (r - np.average(r, weights=v)) ** 2).sum()
+    calibrated = (v**2 * s * (1 - s)).sum()
+    alpha = 1 - level
+    quantile = NormalDist().inv_cdf(1 - alpha / 2)
+    # What may not have shown: the largest steps of all rows, one, two, up to twelve of them.
+    steps = np.sort(np.maximum(w * p, w * (1 - p)))[::-1][:12]
+    missed = max(
+        step * max(quantile * math.sqrt(k) / 2, k * (1 - (alpha / 2) ** (1 / k)))
+        for k, step in enumerate(steps, 1)
+    )
+    gap = (v * (r - s)).sum() / v.sum()
+    half = math.hypot(quantile * math.sqrt(max(around_mean, calibrated)), missed) / v.sum()
+    mean = np.average(s, weights=v)
+    wanted = max(gap - half, -mean), min(gap + half, 1 - mean)
+    assert found.ci == pytest.approx(wanted, abs=1e-12)
+    assert found.miscalibration == pytest.approx(gap, abs=1e-12)
