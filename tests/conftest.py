@@ -10,6 +10,7 @@ from hypothesis import HealthCheck, settings
 pytest.register_assert_rewrite("doors", "faults", "forgeries", "samples", "states")
 from helpers import SHARED_DATA  # noqa: E402
 from samples import MANY, N_MANY  # noqa: E402
+from secant._blocks import kernels  # noqa: E402
 from states import P, W, Y, state  # noqa: E402
 
 # No test depends on how fast the machine is: no deadline, and no complaint about slow generation.
@@ -35,6 +36,14 @@ def pytest_xdist_make_scheduler(config, log):
             return "spark" if "spark" in nodeid else nodeid
 
     return SparkTogether(config, log)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _numpy_alone():
+    """Leave rows to numpy, whatever was compiled before: tests of compiled passes ask for them."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(kernels, "_is_installed", lambda: False)
+        yield
 
 
 @pytest.fixture(scope="session")

@@ -10,7 +10,8 @@ import numpy as np
 from secant._api.calibrate import calibrations
 from secant._input.arraylike import one_value_a_row, real_array
 from secant._input.axis import Axis, ordering
-from secant._input.clusters import check_clusters, cluster_codes
+from secant._input.clusters import cluster_codes
+from secant._input.combinations import check_combination
 from secant._input.observations import check_alignment, observations
 from secant._input.options import Method, Reading, check_choice, check_level, generator
 from secant.errors import Argument, InputError
@@ -101,7 +102,7 @@ def assess_coverage(
     check_choice("method", method, Method)
     check_level(level, "level")
     check_level(confidence_level)
-    check_clusters(clusters, method)
+    check_combination(clusters=clusters, method=method)
     draws = generator(rng)
     name = order_by if data is not None and isinstance(order_by, str) else None
     if data is not None:

@@ -413,10 +413,10 @@ def _remedy(result: Calibration) -> str:
     if coverage_words.is_about(result):
         how = "conformal prediction on other rows, with widths that adapt to how hard a row is"
     elif result.axis is not None:
-        name = result.axis.title
-        anew = result.axis.kind == "time"
-        fit = "fitted anew as time goes by" if anew else f"that knows {name}"
-        how = f"a model {fit}, or a calibrator that has it among its features"
+        how = "a model, or a calibrator, that is fitted anew as time goes by"
+        if result.axis.kind != "time":
+            name = result.axis.title
+            how = f"a model that knows {name}, or a calibrator that has it among its features"
     elif len(pieces) > 2:
         how = "isotonic regression, fitted on a thousand or more other predictions"
     elif not one or result.top_label:

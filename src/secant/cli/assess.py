@@ -264,6 +264,7 @@ def _run(ctx: click.Context, options: dict[str, Any]) -> None:
 def _assess(options: dict[str, Any]) -> tuple[Outcome, list[str]]:
     """Call the library for every model; say what it was not told."""
     import secant  # noqa: PLC0415  (not for `secant --help`)
+    from secant._input.combinations import check_combination  # noqa: PLC0415
     from secant._results.gate import Gate  # noqa: PLC0415
     from secant.sources.files.source import column_kinds  # noqa: PLC0415
 
@@ -276,16 +277,13 @@ def _assess(options: dict[str, Any]) -> tuple[Outcome, list[str]]:
     weight, by = options["weight"], options["by"]
     features = _features(options["segments"])
     clusters = options["clusters"]
-    if clusters is not None and features:
-        raise click.UsageError(
-            "--clusters does not go together with --segments, which searches rows that are "
-            "independent; --by takes clusters."
-        )
-    if options["outcome_weights"] is not None and features:
-        raise click.UsageError("--outcome-weights does not go together with --segments.")
     order_by = options["order_by"]
-    if order_by is not None and features:
-        raise click.UsageError("--order-by does not go together with --segments; --by takes it.")
+    check_combination(
+        clusters=clusters,
+        order_by=order_by,
+        outcome_weights=options["outcome_weights"],
+        segments=features,
+    )
     taken = {*by, *features, weight, clusters, order_by} - {None}
     kinds = column_kinds(files)
     y_true, y_prob, guessed = guess(kinds, options["y_true"], options["y_prob"], taken)
