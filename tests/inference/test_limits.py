@@ -4,6 +4,7 @@ import itertools
 import math
 from dataclasses import replace
 from statistics import NormalDist
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -14,7 +15,7 @@ import secant
 from samples import copies, predictions, statistics
 from secant import null
 from secant._api.assess_by import ranked
-from secant._inference.limits import least_log_pvalue
+from secant._inference.limits import _POOLS, across_pools, least_log_pvalue, pooled
 
 # --- confidence intervals (METHOD, section 5) -----------------------------------------------------
 
@@ -151,3 +152,35 @@ def test_a_weighted_range_fixed_in_advance(low, high, level):
     wanted = max(gap - half, -mean), min(gap + half, 1 - mean)
     assert found.ci == pytest.approx(wanted, abs=1e-12)
     assert found.miscalibration == pytest.approx(gap, abs=1e-12)
+
+
+def test_responses_vary_around_their_mean_in_ranges_of_equal_weight():
+    rng = np.random.default_rng(2)
+    o0, o1 = 20.0, 1.0
+    n0, n1 = rng.integers(1, 50, (2, 300))
+    weight, w1 = n0 * o0 + n1 * o1, n1 * o1
+    moments = SimpleNamespace(ww0=n0 * o0**2, ww1=n1 * o1**2)
+    blocks = SimpleNamespace(weight=weight, w1=w1, moments=moments)
+    total, pools = weight.sum(), {}
+    for k in range(300):  # a block belongs to the range that holds its middle
+        middle = weight[:k].sum() + weight[k] / 2
+        pools.setdefault(min(int(middle * _POOLS / total), _POOLS - 1), []).append(k)
+    wanted = 0.0
+    for ks in pools.values():
+        p = w1[ks].sum() / weight[ks].sum()
+        wanted += sum(n1[k] * o1**2 * (1 - p) ** 2 + n0[k] * o0**2 * p**2 for k in ks)
+    assert 1 < len(pools) <= _POOLS
+    assert pooled(blocks) == pytest.approx(wanted, rel=1e-12)
+
+
+def test_blocks_across_two_ranges_of_equal_weight_are_resolved():
+    class Table(SimpleNamespace):
+        def __len__(self):
+            return self.weight.size
+
+    weight = np.full(10 * _POOLS + 5, 1.0)
+    table = Table(weight=weight, open=np.ones(weight.size, bool))
+    cuts = [weight.sum() * k / _POOLS for k in range(1, _POOLS)]
+    assert np.flatnonzero(across_pools(table)).tolist() == [math.ceil(cut) - 1 for cut in cuts]
+    table.open[:] = False
+    assert not across_pools(table).any()
