@@ -83,7 +83,7 @@ def as_dict(table):
     columns = {field.name: getattr(table, field.name) for field in fields(table)}
     moments = columns.pop("moments", None)
     assert columns.pop("inside", None) is None  # nobody looked inside
-    plain = {name: column.tolist() for name, column in columns.items()}
+    plain = {name: column.tolist() for name, column in columns.items() if column is not None}
     return plain | ({} if moments is None else as_dict(moments))
 
 
