@@ -46,7 +46,7 @@ def test_rows_are_put_in_order_in_one_look(looks, n):
 @pytest.mark.parametrize("n", [1 << 17, 1 << 19])
 def test_memory_of_arrays_is_a_sort_of_their_scores(n):
     """Eight bytes a row to put them in order, and what does not grow."""
-    happened, scores = rare(4, n)
+    happened, scores = rare(4, n, expected=3)
     tracemalloc.start()
     secant.assess(happened, scores)
     peak = tracemalloc.get_traced_memory()[1]
@@ -59,7 +59,7 @@ def test_memory_of_files_does_not_grow(tmp_path, monkeypatch):
     monkeypatch.setattr(rows, "RUN", 1 << 16)
     peaks = []
     for n in (1 << 17, 1 << 19):
-        happened, scores = rare(5, n)
+        happened, scores = rare(5, n, expected=3)
         path = tmp_path / f"{n}.parquet"
         pq.write_table(pa.table({"y": happened.astype(np.int8), "p": scores}), path)
         tracemalloc.start()
