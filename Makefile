@@ -8,14 +8,19 @@ ARGS ?=
 VENV := .venv
 BUILD := .venv-build
 OLDEST := .venv-oldest
+OLDEST_EXTRAS := .venv-oldest-extras
 PEERS := .venv-peers
 DOCS := .venv-docs
+# What uses extras, and what is covered by whom.
+OLDEST_ROOMS := tests/base tests/drawing tests/plot tests/cli tests/input tests/sources/test_open.py \
+  tests/sources/test_files.py tests/sources/test_streams.py tests/sources/files
+CORE_TESTS := tests/blocks tests/inference tests/input tests/metrics tests/test_null.py
 # -qq: errors only. Warnings about the machine's own pip settings are not our user's concern.
 PIP_FLAGS := -qq --disable-pip-version-check --no-input
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test test-oldest test-cuda fuzz lint format hooks docs bench bench-peers build smoke release clean
+.PHONY: help demo test test-oldest test-oldest-extras test-cuda test-peers coverage mutants fuzz lint format hooks docs bench bench-peers alternatives build smoke release clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' Makefile | expand -t 22
@@ -30,6 +35,19 @@ test: $(VENV)/.test ## run all tests and docstring examples; a missing library i
 test-oldest: $(OLDEST)/.test ## run the tests with numpy alone, at its oldest supported version
 	@$(OLDEST)/bin/python -c 'import numpy, sys; print("numpy", numpy.__version__, "alone, Python", sys.version.split()[0])'
 	SECANT_REQUIRE_ALL=0 SECANT_HYPOTHESIS=ci $(OLDEST)/bin/python -m pytest $(ARGS)
+
+test-oldest-extras: $(OLDEST_EXTRAS)/.test ## run the tests of what uses extras, with the oldest of each
+	SECANT_REQUIRE_ALL=0 SECANT_HYPOTHESIS=few $(OLDEST_EXTRAS)/bin/python -m pytest $(OLDEST_ROOMS) $(ARGS)
+
+test-peers: $(PEERS)/.test ## run other libraries on the same predictions: where they agree, and where they are wrong
+	$(PEERS)/bin/python -m pytest -m peers tests/peers $(ARGS)
+
+coverage: $(VENV)/.coverage ## which lines and branches of the numerical rooms their own tests run
+	SECANT_REQUIRE_ALL=1 SECANT_HYPOTHESIS=few $(VENV)/bin/coverage run -m pytest -q $(CORE_TESTS) $(ARGS)
+	$(VENV)/bin/coverage report
+
+mutants: $(VENV)/.test ## change one thing at a time in the numerical rooms, and see whether a test notices
+	$(VENV)/bin/python benchmarks/mutants.py $(ARGS)
 
 test-cuda: ## run the tests that need a GPU, with the python that has torch, CuPy and pytest: make PYTHON=... test-cuda
 	PYTHONPATH=src SECANT_REQUIRE_ALL=0 $(PYTHON) -m pytest -m cuda tests/sources/tensors $(ARGS)
@@ -62,6 +80,9 @@ fuzz: $(VENV)/.test ## damage files and forge states until interrupted; what is 
 bench: $(VENV)/.bench ## measure speed and memory as ratios within one process
 	$(VENV)/bin/python benchmarks/run.py $(ARGS)
 
+alternatives: $(PEERS)/.bench ## what other libraries answer to the same predictions, and to faulty ones
+	$(PEERS)/bin/python benchmarks/alternatives.py
+
 bench-peers: $(PEERS)/.bench ## the same against MCGrad, MAPIE, torchmetrics and relplot too
 	$(PEERS)/bin/python benchmarks/run.py $(ARGS)
 
@@ -78,7 +99,7 @@ release: ## write a version into the files that state it: make release VERSION=0
 
 clean: ## remove the environments, caches and build products
 	rm -rf $(DOCS) docs/_build docs/examples docs/reference/generated
-	rm -rf $(VENV) $(BUILD) $(OLDEST) $(PEERS) build dist out .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	rm -rf $(VENV) $(BUILD) $(OLDEST) $(OLDEST_EXTRAS) $(PEERS) build dist out .hypothesis .mypy_cache .pytest_cache .ruff_cache .coverage
 	find src tests benchmarks examples -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
 
 # --- environments --------------------------------------------------------------------------------
@@ -132,6 +153,10 @@ $(VENV)/.lint: $(VENV)/.core
 	@$(VENV)/bin/python -m pip install $(PIP_FLAGS) -c constraints.txt -e '.[all]' --group lint
 	@touch $@
 
+$(VENV)/.coverage: $(VENV)/.test
+	@$(VENV)/bin/python -m pip install $(PIP_FLAGS) -c constraints.txt --group coverage
+	@touch $@
+
 $(VENV)/.bench: $(VENV)/.core
 	@echo "Installing scikit-learn, to compare with, into $(VENV)"
 	@$(VENV)/bin/python -m pip install $(PIP_FLAGS) -c constraints.txt --group bench
@@ -163,6 +188,20 @@ $(PEERS)/.made:
 $(PEERS)/.bench: $(PEERS)/.made pyproject.toml constraints.txt
 	@echo "Installing secant and its peers into $(PEERS)"
 	@$(PEERS)/bin/python -m pip install $(PIP_FLAGS) -e ".[fast]" torch==2.13.0 numpy scikit-learn MAPIE mcgrad relplot torchmetrics
+	@touch $@
+
+$(PEERS)/.test: $(PEERS)/.bench
+	@$(PEERS)/bin/python -m pip install $(PIP_FLAGS) hypothesis pytest
+	@touch $@
+
+$(OLDEST_EXTRAS)/.made:
+	$(make_venv)
+
+$(OLDEST_EXTRAS)/.test: $(OLDEST_EXTRAS)/.made pyproject.toml constraints-oldest-extras.txt
+	$(new_pip)
+	@echo "Installing secant with the oldest of its extras into $(OLDEST_EXTRAS)"
+	@$(OLDEST_EXTRAS)/bin/python -m pip install $(PIP_FLAGS) -c constraints-oldest-extras.txt -e '.[all]' \
+	  pandas polars --group test-core
 	@touch $@
 
 $(OLDEST)/.made:

@@ -7,6 +7,7 @@ is fetched, neither when the site is built nor when it is read.
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from docutils import nodes
@@ -77,6 +78,7 @@ sphinx_gallery_conf = {
     # Shown, and not run here: those that need torch, a cluster or arguments. The tests run them.
     "filename_pattern": r"/(?!dask_|daily_|lightning_|spark_|temperature_|token_|torch_)\w+\.py",
     "within_subsection_order": "FileNameSortKey",
+    "default_thumb_file": str(Path(__file__).parent / "gallery" / "landing.png"),
     "download_all_examples": False,
     "show_signature": False,
     "write_computation_times": False,  # that page loads scripts from elsewhere

@@ -10,13 +10,16 @@ from hypothesis import HealthCheck, settings
 pytest.register_assert_rewrite("doors", "faults", "forgeries", "samples", "states")
 from helpers import SHARED_DATA  # noqa: E402
 from samples import MANY, N_MANY  # noqa: E402
+from secant._blocks import kernels  # noqa: E402
 from states import P, W, Y, state  # noqa: E402
 
 # No test depends on how fast the machine is: no deadline, and no complaint about slow generation.
 _NO_CLOCK = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
 
 # dev: new examples in every run, few enough to wait for. ci: the same examples in every run.
+# few: for `make coverage`, which asks what is run and not what holds.
 # thorough: for a change to the numerics, `SECANT_HYPOTHESIS=thorough pytest tests/laws`.
+settings.register_profile("few", max_examples=3, derandomize=True, **_NO_CLOCK)
 settings.register_profile("dev", max_examples=50, **_NO_CLOCK)
 settings.register_profile("ci", max_examples=200, derandomize=True, print_blob=True, **_NO_CLOCK)
 settings.register_profile("thorough", max_examples=5000, **_NO_CLOCK)
@@ -33,6 +36,14 @@ def pytest_xdist_make_scheduler(config, log):
             return "spark" if "spark" in nodeid else nodeid
 
     return SparkTogether(config, log)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _numpy_alone():
+    """Leave rows to numpy, whatever was compiled before: tests of compiled passes ask for them."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(kernels, "_is_installed", lambda: False)
+        yield
 
 
 @pytest.fixture(scope="session")

@@ -34,8 +34,8 @@ FAMILY: synthetic.Family = "square rooted"
 def landing() -> Figure:
     """Draw what the first page of the site assesses."""
     rng = np.random.default_rng(0)
-    forecast = rng.random(100_000)
-    happened = rng.random(100_000) < 0.05 + 0.85 * forecast
+    forecast = rng.random(20_000)
+    happened = rng.random(20_000) < 0.05 + 0.85 * forecast
     figure = _figure(6.4, 3.8)
     CumulativeDisplay.from_predictions(happened, forecast, ax=figure.subplots())
     return figure

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from secant._api.cells import Bounds, Cells
     from secant._api.compare_groups import compare_groups
     from secant._api.compare_models import compare_models
+    from secant._api.coverage import assess_coverage
     from secant._api.monitor import Monitor
     from secant._api.planning import detectable, predictions_needed
     from secant._api.scan import scan
@@ -74,6 +75,7 @@ __all__ = [
     "assess",
     "assess_by",
     "assess_classes",
+    "assess_coverage",
     "assess_models",
     "assess_segments",
     "compare_groups",
@@ -98,6 +100,7 @@ _HOMES = {
     "_api.cells": ("Bounds", "Cells"),
     "_api.compare_groups": ("compare_groups",),
     "_api.compare_models": ("compare_models",),
+    "_api.coverage": ("assess_coverage",),
     "_api.monitor": ("Monitor",),
     "_api.planning": ("detectable", "predictions_needed"),
     "_api.scan": ("scan",),

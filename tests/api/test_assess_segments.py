@@ -335,3 +335,12 @@ def test_arrays_are_refused_by_name_too():
         secant.assess_segments(y, p, features=[columns["age"]])
     with pytest.raises(InputError, match=r"features.*\(feature 'age'\)"):
         secant.assess_segments(y, p, features={"age": columns["age"][1:]})
+
+
+def test_nothing_to_search_is_said_whether_outcomes_would_be_drawn_or_not():
+    rng = np.random.default_rng(0)
+    score = rng.random(240)
+    data = {"y": rng.random(240) < score, "s": score, "g": np.arange(240) % 2}
+    for how in ({}, {"adjust": "holm"}):
+        found = secant.assess_segments("y", "s", data=data, features=["g"], **how)
+        assert "Nothing was searched" in str(found)

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from secant import InputError
 from secant._blocks import grids
-from secant._blocks.grids import DyadicGrid, PointGrid, SampledGrid, Scratch
+from secant._blocks.grids import DyadicGrid, PointGrid, SampledGrid, Scratch, SpreadGrid
 
 # Edges of cells, neighbouring doubles, and the smallest there are.
 scores = st.one_of(
@@ -67,3 +67,20 @@ def test_the_filled_cells_of_a_grid_are_those_of_the_grid(values, bits):
     assert distance.tolist() == offset.tolist()
     for name in ("low", "high", "anchor"):
         assert getattr(filled, name)[place].tolist() == getattr(whole, name)[cell].tolist()
+
+
+@given(
+    st.lists(scores, min_size=1, max_size=40),
+    st.sampled_from([1, 4, 64]),
+    st.sampled_from([0, -3, -13]),
+)
+def test_spread_cells_follow_the_order_of_scores_and_hold_them(values, n_cells, widest):
+    p = np.sort(np.array(values) + 0.0)
+    grid = SpreadGrid(p[::3], n_cells, widest)
+    cell = grid.bucket(p, Scratch())
+    assert (np.diff(cell) >= 0).all()
+    assert ((cell >= 0) & (cell < grid.n_buckets)).all()
+    assert (grid.low[cell] <= p).all()
+    assert (p <= grid.high[cell]).all()
+    assert (grid.low[1:] > grid.high[:-1]).all()
+    assert (grid.high - grid.low <= 2.0**widest).all()

@@ -9,7 +9,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from secant import SecantError
-from secant._blocks.table import Totals, add_totals, collapse, concatenate, merge
+from secant._blocks.table import (
+    Totals,
+    add_totals,
+    collapse,
+    concatenate,
+    fixed_running_sum,
+    merge,
+    with_fixed,
+)
 
 # Where doubles, or their bits, could be taken for one another.
 SCORES = [0.0, -0.0, 5e-324, 1e-310, 0.25, 0.5, 0.5 + 2**-53, 1 - 2**-53, 1.0]
@@ -79,12 +87,14 @@ def test_rows_in_a_given_order_are_a_block_each():
 
 
 def as_dict(table):
-    """Return every column as a list, those of the moments among them."""
+    """Return every column as a list, those of the moments and of whole sums among them."""
     columns = {field.name: getattr(table, field.name) for field in fields(table)}
-    moments = columns.pop("moments", None)
-    assert columns.pop("inside", None) is None  # nobody looked inside
-    plain = {name: column.tolist() for name, column in columns.items() if column is not None}
-    return plain | ({} if moments is None else as_dict(moments))
+    nested = [columns.pop(name, None) for name in ("moments", "fixed")]
+    assert all(columns.pop(name, None) is None for name in ("inside", "least", "most"))
+    plain = {name: column.tolist() for name, column in columns.items()}
+    for more in nested:
+        plain |= {} if more is None else {type(more).__name__: as_dict(more)}
+    return plain
 
 
 @pytest.mark.parametrize("moments", [False, True])
@@ -100,7 +110,7 @@ def test_disjoint_tables_are_joined_in_the_order_of_scores(moments, data, owners
         collapse(p[owner == i], y[owner == i], w[owner == i], moments=moments)
         for i in np.unique(owner)
     ]
-    assert ("ww0" in as_dict(whole)) == moments
+    assert ("Moments" in as_dict(whole)) == moments
     for several in (parts, parts[::-1]):
         assert as_dict(concatenate(several)) == as_dict(whole)
 
@@ -187,3 +197,30 @@ def test_finer_blocks_take_the_places_of_coarse_ones(monkeypatch, many):
         np.testing.assert_array_equal(getattr(found, name), getattr(expected, name))
     np.testing.assert_array_equal(found.moments.wv, expected.moments.wv)
     assert len(found) == 36 + 40
+
+
+@given(data=rows)
+def test_whole_sums_of_ties_are_those_of_their_rows(data):
+    p = np.array([score for score, _ in data]) + 0.0
+    y = np.array([label for _, label in data])
+    blocks = with_fixed(collapse(p, y, None))
+    units = sum(int(score * 2.0**52 + 0.5) for score in p)
+    whole = (int(blocks.fixed.high.sum()) << 26) + int(blocks.fixed.low.sum())
+    assert whole == units
+    assert blocks.total_gain == pytest.approx((y - p).sum(), rel=0, abs=1e-13)
+    assert fixed_running_sum(blocks, blocks.fixed) == pytest.approx(
+        np.cumsum(blocks.gain), rel=0, abs=1e-13
+    )
+
+
+@given(data=rows, cut=st.floats(0, 1))
+def test_whole_sums_survive_joining_with_ties_alone(data, cut):
+    p = np.array([score for score, _ in data]) + 0.0
+    y = np.array([label for _, label in data])
+    expected = with_fixed(collapse(p, y, None))
+    parts = [collapse(p[some], y[some], None) for some in (p < cut, p >= cut) if some.any()]
+    parts[0] = with_fixed(parts[0])
+    assert as_dict(concatenate(parts)) == as_dict(expected)
+    if len(parts) > 1:  # of a cell without whole sums nobody knows them
+        parts[1] = replace(parts[1], high=parts[1].high + 1)
+        assert concatenate(parts).fixed is None

@@ -20,6 +20,7 @@ PAGES = {
     "language-models.md": [],
     "models.md": ["sklearn"],
     "reading.md": [],
+    "reference/results.md": [],
     "ten-minutes.md": ["matplotlib", "pyarrow", "narwhals", "pandas"],
     "training.md": ["torch", "torchmetrics"],
     "validators.md": [],
@@ -57,6 +58,14 @@ def test_the_code_on_a_page_runs(page, tmp_path, monkeypatch):
     monkeypatch.setenv("MPLBACKEND", "Agg")
     said = run(page, (ROOT / "docs" / page).read_text(encoding="utf-8"))
     assert not said, "".join(said)
+
+
+def test_the_thirty_seconds_of_the_readme_run(tmp_path, monkeypatch):
+    optional("matplotlib")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("MPLBACKEND", "Agg")
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    run("README.md", text[text.index("## Thirty seconds") :])
 
 
 @pytest.mark.parametrize(

@@ -1,9 +1,13 @@
 """An axis of another kind has other words, and only they change."""
 
+import numpy as np
+import pytest
+
 import secant
 from helpers import optional
-from secant._drawing.order import SCORES, Order
+from secant._drawing.order import SCORES, Order, order_of
 from secant._drawing.ticks import each_score, equal_fractions
+from secant._input.axis import ordering
 
 optional("matplotlib")
 from matplotlib.figure import Figure  # noqa: E402
@@ -32,3 +36,59 @@ def test_a_graph_names_its_axis_after_the_order():
         graph.curve(RESULT.curve, 0, label="a")
         graph.scores([RESULT.curve], 0)
         assert graph.ax.get_xlabel() == order.name
+
+
+def along(values, name="day", seed=0):
+    """Return a result along an axis; predictions are too high in the middle of it."""
+    rng = np.random.default_rng(seed)
+    score = rng.uniform(0.2, 0.8, 3000)
+    place = rng.integers(0, len(values), 3000)
+    off = np.abs(place - len(values) / 2) < len(values) / 6
+    data = {"y": rng.random(3000) < score - 0.2 * off, "s": score, name: np.asarray(values)[place]}
+    return secant.assess("y", "s", data=data, order_by=name)
+
+
+def test_another_axis_has_its_own_words_and_labels():
+    days = np.datetime64("2026-01-01") + np.arange(200)
+    order = order_of(along(days))
+    assert order.name == "day"
+    assert order.labels(days[[0, 40, 199]], ends=False) == ["Jan 1", "Feb 10", "Jul 19"]
+    assert order.range_words(along(days).worst).endswith(", 2026")
+    number = along(np.arange(1, 13), "month")
+    assert order_of(number).range_words(number.worst).startswith("month ")
+    assert order_of(number).labels(np.arange(1, 4)) == ["1", "2", "3"]
+    assert order_of(object()) is SCORES
+
+
+@pytest.mark.parametrize(
+    ("values", "labels"),
+    [
+        (np.array(["2025-12-31", "2026-01-01"], "M8[D]"), ["Dec 31, 2025", "Jan 1, 2026"]),
+        (np.array(["2026-01-01T03:00", "2026-01-01T04:30"], "M8[m]"), ["03:00", "04:30"]),
+        (np.array(["2026-01-01T03:00", "2026-01-02T04:30"], "M8[m]"), ["Jan 1", "Jan 2"]),
+        (np.array(["2026-01", "2026-02"], "M8[M]"), ["Jan", "Feb"]),
+        (np.array(["2025", "2026"], "M8[Y]"), ["2025", "2026"]),
+        (np.array([30, 90], "m8[s]"), ["30 seconds", "1.5 minutes"]),
+        (np.array([0.5, 1.25]), ["0.5", "1.2"]),
+        (np.array([1000.25, 1000.5]), ["1000.2", "1000.5"]),
+    ],
+)
+def test_labels_tell_apart(values, labels):
+    _, axis = ordering(values, name="x")
+    assert axis.labels(values) == labels
+
+
+def test_pictures_and_pages_along_an_axis(tmp_path):
+    optional("matplotlib")
+    result = along(np.datetime64("2026-01-01") + np.arange(200))
+    display = result.plot()
+    labels = [text.get_text() for text in display.ax_.get_xticklabels()]
+    assert labels[0] == "Jan 1"
+    assert display.ax_.get_xlabel() == "day"
+    start, end = display.findings[0][0].ends
+    assert end[1] - start[1] == pytest.approx(result.worst.total, abs=1e-3)
+    result.report(tmp_path / "page.html")
+    page = (tmp_path / "page.html").read_text()
+    assert "Along day: whether predictions are right on average at each day" in page
+    assert '"along": "day"' in page or '"along":"day"' in page
+    assert result._repr_html_().count("in the order of day") == 1

@@ -3,6 +3,7 @@
 import fnmatch
 import importlib.util
 import re
+from inspect import getdoc, isfunction
 
 import pytest
 
@@ -58,6 +59,27 @@ def test_every_public_name_is_in_the_reference():
         (names,) = re.findall(r"(?ms)^__all__ = (\[.*?\])", path.read_text("utf-8"))
         wanted |= {f"{module}.{name}" for name in re.findall(r'"(\w+)"', names)}
     assert not wanted - named
+
+
+def test_every_public_name_has_an_example():
+    # functions in their docstrings, results on a page that the tests run
+    page = (DOCS / "reference" / "results.md").read_text(encoding="utf-8")
+    classes = [name for name in secant.__all__ if isinstance(getattr(secant, name), type)]
+    functions = [name for name in secant.__all__ if isfunction(getattr(secant, name))]
+    public = {name: getdoc(getattr(secant, name)) or "" for name in secant.__all__}
+    in_docstrings = {name for name, text in public.items() if "Examples\n---" in text}
+    assert len(functions) > 10
+    assert not set(functions) - in_docstrings
+    on_page = {name for name in classes if f"`secant.{name}`" in page}
+    assert not set(classes) - in_docstrings - on_page
+
+
+def test_every_example_has_a_title_for_the_gallery():
+    examples = sorted((ROOT / "examples").glob("*.py"))
+    assert len(examples) > 10
+    for path in examples:
+        title, underline = path.read_text(encoding="utf-8").removeprefix('"""').splitlines()[:2]
+        assert underline == "=" * len(title), f"{path.name}: underline its first line with ="
 
 
 # Links -------------------------------------------------------------------------------------------

@@ -43,6 +43,7 @@ FROZEN = [
     "assess",
     "assess_by",
     "assess_classes",
+    "assess_coverage",
     "assess_models",
     "assess_segments",
     "compare_groups",

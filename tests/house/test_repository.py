@@ -118,6 +118,17 @@ def test_constraints_are_plain_pins_and_agree():
     assert {name: current.get(name) for name in oldest} == oldest
 
 
+def test_the_oldest_extras_are_those_promised():
+    oldest, extras = pins("constraints-oldest-extras.txt"), pyproject()["project"]
+    tested = ("cli", "fast", "files", "frames", "plot")  # torch has no small builds that are old
+    for extra in tested:
+        for requirement in extras["optional-dependencies"][extra]:
+            name, _, least = requirement.partition(">=")
+            if not name.startswith("secant"):
+                wanted = re.compile(rf"{re.escape(least)}(\.0)*")
+                assert any(map(wanted.fullmatch, oldest[name])), requirement
+
+
 def pyproject() -> dict:
     return tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.helpers import optional
 
+from helpers import optional
 from secant import InputError
 from secant._input.axis import Axis, ordering
 

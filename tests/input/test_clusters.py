@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from helpers import optional
-from secant._input.clusters import check_clusters, cluster_codes, repeated, telling
+from secant._input.clusters import cluster_codes, repeated, telling
 from secant.errors import InputError
 
 
@@ -75,19 +75,6 @@ def test_ids_that_are_no_column_are_refused():
         cluster_codes(np.ones((3, 2)), 3)
     with pytest.raises(InputError, match="clusters must hold values that can name"):
         cluster_codes(np.array([{}, {}, {}], object), 3)
-
-
-@pytest.mark.parametrize("method", ["exact", "asymptotic", "monte-carlo"])
-def test_other_methods_are_refused_by_name(method):
-    check_clusters(None, method)
-    with pytest.raises(InputError, match=f"method='{method}' does not go together with clusters"):
-        check_clusters([1], method)
-
-
-def test_random_ties_are_refused_by_name():
-    check_clusters([1], "auto")
-    with pytest.raises(InputError, match="ties='random' does not go together with clusters"):
-        check_clusters([1], "auto", "random")
 
 
 def test_names_that_tell_of_units():

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.helpers import optional
 
 import secant
+from helpers import optional
 from secant import InputError
 from secant.sources import ordered, rows
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from secant._api.calibrate import calibrate, calibrations
 from secant._blocks.looking import Direct
-from secant._input.clusters import check_clusters
+from secant._input.combinations import check_combination
 from secant._input.options import Method, Reading, Ties, check_choice, check_level, generator
 from secant._metrics.ecce import Heights, extremes
 from secant._metrics.ece import Binning, binned, error
@@ -329,7 +329,13 @@ def assess(
     check_choice("method", method, Method)
     check_choice("ties", ties, Ties)
     check_level(confidence_level)
-    check_clusters(clusters, method, ties, outcome_weights=outcome_weights)
+    check_combination(
+        clusters=clusters,
+        method=method,
+        ties=ties,
+        outcome_weights=outcome_weights,
+        order_by=order_by,
+    )
     draws = generator(rng)
     if ties == "random" and draws is None:
         needs = ", a whole number or a numpy.random.Generator; got None"

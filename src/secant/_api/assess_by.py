@@ -10,7 +10,7 @@ from secant._api.calibrate import calibrations
 from secant._inference.adjust import adjusted, adjusted_logs
 from secant._inference.clusters import FEWEST
 from secant._inference.limits import at_level, least_log_pvalue
-from secant._input.clusters import check_clusters
+from secant._input.combinations import check_combination
 from secant._input.options import Adjust, Method, Reading, check_choice, check_level, generator
 from secant._results.assessments import Assessments, Group
 from secant.sources.open import open_groups
@@ -107,7 +107,7 @@ def assess_by(
     check_choice("method", method, Method)
     check_choice("adjust", adjust, Adjust)
     check_level(confidence_level)
-    check_clusters(clusters, method, outcome_weights=outcome_weights)
+    check_combination(clusters=clusters, method=method, outcome_weights=outcome_weights)
     draws = generator(rng)
     reading = Reading(weight_kind, pos_label, outcome_weights)
     groups = open_groups(

@@ -87,7 +87,8 @@ def ranked(results: Mapping[str, Calibration]) -> Models:
     level = results[best].confidence_level
     pairs = max(1, len(order) * (len(order) - 1) // 2)
     comparisons = {}
-    if results[best].n_clusters is None:  # rows that belong together are not independent
+    # Rows that belong together are not independent, and comparisons are about scores.
+    if all(each.n_clusters is None and each.axis is None for each in results.values()):
         strict = 1 - (1 - level) / pairs
         models = {name: of_result(each) for name, each in results.items()}
         comparisons = {

@@ -249,7 +249,7 @@ class _Search:
         if draws and isinstance(self._data, InMemory):
             self._data.cells_for_draws(_CELLS)
         segments = self._catalogue()
-        if draws:
+        if draws and len(segments):
             verdicts = self._drawn(segments, draws, same_every_time(rng))
         else:
             from secant._inference.segments import by_holm  # noqa: PLC0415

@@ -14,6 +14,7 @@ from secant._blocks.table import merge
 from secant._inference import choose, clusters
 from secant._inference.design import by_outcome
 from secant._inference.limits import across_pools, half_width, normalize, pooled
+from secant._input.combinations import check_combination
 from secant._metrics.ecce import METRICS, could_hold_an_extreme, extremes
 from secant._metrics.shape import could_turn
 from secant._results.calibration import Calibration
@@ -63,6 +64,10 @@ def calibrations(
     # Groups short of rows, or of distinct scores, for any other P-value than the limit's.
     drawn = [i for i in np.flatnonzero(alone).tolist() if choose.needs_rows(totals[i], method)]
     short = set() if frugal is None else _fetched(frugal, drawn, totals)
+    if method != "asymptotic":
+        sums = (getattr(groups.source(i), "sums_alone", False) for i in _along(looks))
+        more = zip(_along(looks), sums, strict=True)
+        short |= {i for i, alone in more if alone and choose.asks_for_more(totals[i], method)}
 
     needs_ties = [
         each and not (choose.takes_grains(sums, method) and _grinds(groups, number))
@@ -130,6 +135,11 @@ def _ground(groups: Groups, sizes: Mapping[int, float]) -> Mapping[int, Ties | G
     return groups.grains(sizes) if sizes and isinstance(groups, Grinder) else {}
 
 
+def _along(looks: Sequence[tuple[Blocks, Totals]]) -> list[int]:
+    """Return the groups that are along another axis than scores."""
+    return [number for number, (blocks, _) in enumerate(looks) if blocks.least is not None]
+
+
 def _fetched(frugal: Frugal, drawn: Sequence[int], totals: list[Totals]) -> set[int]:
     """Fetch the rows of groups to draw for; return those whose rows cannot be had."""
     short = set(drawn) - set(frugal.fetch(drawn))
@@ -149,8 +159,7 @@ def _flipped(
     """Flip the signs of clusters, group by group."""
     assert isinstance(groups, Clustered)  # noqa: S101
     if any(each.outcome_weights is not None for each in totals):
-        both = Argument("outcome_weights"), " does not go together with ", Argument("clusters")
-        raise InputError(*both, ": what flips of signs would tell of such weights is not known")
+        check_combination(outcome_weights=True, clusters=True)
     planned = clusters.plan(len(tables), confidence_level)
     found = groups.cluster_sums(tables, planned.limit)
     if sum(int(each.n.sum()) for each in found) != sum(each.n for each in totals):
@@ -241,7 +250,7 @@ def calibrate(
         sigma=totals.sigma,
         ecce_r=statistic(METRICS[0], pvalues[0]),
         ecce_mad=statistic(METRICS[1], pvalues[1]),
-        mean_score=_share(happened - float(blocks.gain.sum()), totals),
+        mean_score=_share(happened - blocks.total_gain, totals),
         base_rate=_share(happened, totals),
         confidence_level=float(confidence_level),
         forbidden=source.forbidden.rows,

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from secant._blocks.grids import Grid
     from secant._input.observations import Chunk
 
-__all__ = ["CellMeans", "CellSums", "add_exactly", "row_totals"]
+__all__ = ["CellMeans", "CellSums", "add_exactly", "log_losses", "row_totals"]
 
 # Mean distances from anchors are told in this part of a cell: finer than rounding can be trusted.
 _MEAN_STEPS = 2.0**32
@@ -272,7 +272,7 @@ def row_totals(
     possible steps, those that are at most ``above`` may be left out.
     """
     scores, labels, weights = chunk
-    logs = _log_losses(scores, labels) if log_loss else None
+    logs = log_losses(scores, labels) if log_loss else None
     if not sampling and outcome_weights is None:
         total = _total if weights is None else _Multiplied(weights).total
         n = scores.shape[0] if weights is None else float(weights.sum())
@@ -318,7 +318,8 @@ class _Multiplied(NamedTuple):
         return float((self.copies * column).sum())
 
 
-def _log_losses(scores: FloatArray, labels: np.ndarray[Any, Any]) -> FloatArray:
+def log_losses(scores: FloatArray, labels: np.ndarray[Any, Any]) -> FloatArray:
+    """Return the log loss of each row, infinite where a score rules out what happened."""
     with np.errstate(divide="ignore"):
         return -np.log(np.where(labels, scores, 1 - scores))
 

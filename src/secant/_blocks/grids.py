@@ -19,12 +19,14 @@ if TYPE_CHECKING:
 
 __all__ = [
     "BucketGrid",
+    "Buckets",
     "DyadicGrid",
     "FilledGrid",
     "Grid",
     "PointGrid",
     "SampledGrid",
     "Scratch",
+    "SpreadGrid",
     "dyadic_grid",
     "rank",
 ]
@@ -84,14 +86,18 @@ class Grid(Protocol):
         ...
 
 
-class BucketGrid(Grid, Protocol):
-    """A grid that numbers scores by an arithmetic formula before it joins them into cells."""
+class Buckets(Protocol):
+    """A monotone map from scores to numbers, by an arithmetic formula."""
 
     n_buckets: int
 
     def bucket(self, scores: FloatArray, scratch: Scratch) -> IntArray:
         """Return monotone bucket numbers of scores, to be clipped to 0 .. n_buckets - 1."""
         ...
+
+
+class BucketGrid(Grid, Buckets, Protocol):
+    """A grid that numbers scores before it joins them into cells."""
 
 
 def dyadic_grid(n_cells: Any) -> DyadicGrid:
@@ -192,12 +198,7 @@ class SampledGrid:
     _TAIL = 1 / 8192
 
     def __init__(self, sample: FloatArray, lowest: float, highest: float, n_cells: int) -> None:
-        # A cell must be looked into when the cumulative difference may turn inside it, which
-        # depends on its variance; some share by count keeps cells of tiny variance small too.
-        variance = sample * (1 - sample)
-        share = np.full(sample.shape[0], 0.25 / sample.shape[0])
-        if (total := variance.sum()) > 0:
-            share += 0.75 * variance / total
+        share = _shares(sample)
         tail = sample[min(np.searchsorted(np.cumsum(share), self._TAIL), sample.shape[0] - 1)]
         bottom, top = (int(end) for end in _as_integers(np.array([tail, highest])))
         self._shift = max(0, (top - bottom).bit_length() - self._MOST_BUCKETS.bit_length() + 1)
@@ -248,6 +249,73 @@ class SampledGrid:
         return cell, offset
 
 
+class SpreadGrid:
+    """Cells spread by a sample of the scores, found by shifts alone.
+
+    The leading bits of a double number coarse buckets, as in :class:`SampledGrid`; a small table
+    says which cell is the first of a bucket, and how many of the bits below choose among its cells.
+
+    Parameters
+    ----------
+    sample
+        Scores in ascending order, a fair sample of all of them.
+    n_cells
+        How many cells to aim at.
+    widest
+        How wide a cell may be at most, as the exponent of a power of two.
+    """
+
+    # The table must stay in the cache that is nearest to the processor.
+    _MOST_COARSE = 1 << 10
+    _TAIL = 1 / 8192
+    _SHIFT_BITS = 6
+
+    def __init__(self, sample: FloatArray, n_cells: int, widest: int) -> None:
+        share = _shares(sample)
+        tail = sample[min(np.searchsorted(np.cumsum(share), self._TAIL), sample.shape[0] - 1)]
+        tail = min(tail, 2.0**widest)
+        bottom, top = (int(end) for end in _as_integers(np.array([tail, 1.0])))
+        shift = max((top - bottom).bit_length() - self._MOST_COARSE.bit_length() + 1, 0)
+        first = bottom >> shift
+        if shift:  # a bucket below all others takes what is smaller than the tail
+            first = max(first - 1, 0)
+        self.shift, self.first = shift, first
+        count = (top >> shift) - first + 1
+        places = np.clip((_as_integers(sample) >> shift) - first, 0, count - 1)
+        held = np.bincount(places, share, count)
+        starts = (np.arange(first, first + count) << shift).view(np.float64)
+        starts[0] = 0.0
+        widths = np.diff(starts, append=1.0)
+        with np.errstate(divide="ignore"):
+            fine = np.maximum(
+                np.ceil(np.log2(held * n_cells) - 0.5), np.ceil(np.log2(widths) - widest)
+            )
+        fine = np.clip(fine, 0, shift).astype(np.int64)
+        fine[-1] = 0  # the score 1 alone
+        if first:
+            fine[0] = 0  # scores of any exponent, whose lower bits say nothing
+        before = np.concatenate([[0], np.cumsum(1 << fine)])
+        # The first cell of a bucket, and how far its lower bits are to be shifted.
+        table = (before[:-1] << self._SHIFT_BITS) | (shift - fine)
+        self.table = table.astype(np.int32)
+        self.n_buckets = int(before[-1])
+        coarse = np.repeat(np.arange(count), 1 << fine)
+        inner = np.arange(self.n_buckets) - before[coarse]
+        bits = ((coarse + first) << shift) + (inner << (shift - fine)[coarse])
+        self.low = bits.view(np.float64)
+        self.low[0] = 0.0
+        self.high = _below_next(self.low, last=1.0)
+
+    def bucket(self, scores: FloatArray, scratch: Scratch) -> IntArray:  # noqa: ARG002  (few scores)
+        """Return the cells of scores."""
+        bits = _as_integers(scores)
+        coarse = np.clip((bits >> self.shift) - self.first, 0, self.table.shape[0] - 1)
+        entry = self.table[coarse].astype(np.int64)
+        rest = (bits & ((1 << self.shift) - 1)) >> (entry & ((1 << self._SHIFT_BITS) - 1))
+        found: IntArray = (entry >> self._SHIFT_BITS) + rest
+        return found
+
+
 class PointGrid:
     """A grid for scores known to be among a few distinct ones, in ascending order."""
 
@@ -263,6 +331,19 @@ class PointGrid:
     ) -> tuple[IntArray, FloatArray]:
         """Find the cells of scores."""
         return np.searchsorted(self.low, scores), np.zeros_like(scores)
+
+
+def _shares(sample: FloatArray) -> FloatArray:
+    """Return what each score of a sample shall count when scores are shared out among cells.
+
+    A cell must be looked into when the cumulative difference may turn inside it, which depends on
+    its variance; some share by count keeps cells of tiny variance small too.
+    """
+    variance = sample * (1 - sample)
+    share = np.full(sample.shape[0], 0.25 / sample.shape[0])
+    if (total := variance.sum()) > 0:
+        share += 0.75 * variance / total
+    return share
 
 
 def rank(edges: FloatArray, scores: FloatArray) -> IntArray:

@@ -158,9 +158,9 @@ class KeyCells:
         self._wv, self._ww = np.zeros((2, 2 * size))
         self._wwv = np.zeros(size)
         kind: Any = edges.dtype
-        largest: Any = np.iinfo(kind) if kind.kind in "iu" else np.finfo(kind)
-        self._low = np.full(size, largest.max, edges.dtype)
-        self._high = np.full(size, largest.min, edges.dtype)
+        whole = kind.kind in "iu"
+        most, least = (np.iinfo(kind).max, np.iinfo(kind).min) if whole else (np.inf, -np.inf)
+        self._low, self._high = np.full(size, most, kind), np.full(size, least, kind)
         self._least, self._most = np.full(size, 2.0), np.full(size, -1.0)
         self._parts: list[Totals] = []
         self._by_score = np.zeros((2, _SCORE_CELLS + 1))

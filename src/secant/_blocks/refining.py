@@ -10,14 +10,14 @@ import numpy as np
 from secant._blocks.cell_sums import CellSums
 from secant._blocks.grids import PointGrid, Scratch, rank
 from secant._blocks.sorting import Sorting
-from secant._blocks.table import Inside, collapse, concatenate, merge, running_sum
+from secant._blocks.table import Inside, collapse, concatenate, merge, running_sum, with_fixed
 from secant._input.observations import Chunk
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from secant._base.types import BoolArray, FloatArray, IntArray
-    from secant._blocks.grids import BucketGrid
+    from secant._blocks.grids import Buckets
     from secant._blocks.table import Blocks
 
 __all__ = ["Refinement", "join", "pick"]
@@ -61,7 +61,7 @@ class Refinement:
         light: BoolArray,
         common: FloatArray,
         n_pieces: int,
-        grid: BucketGrid,
+        grid: Buckets,
         *,
         run: int,
         sampling: bool,
@@ -130,6 +130,8 @@ class Refinement:
         grain = self._grain[owner]
         if (grain == 1).all():
             return ties
+        if self._blocks.fixed is not None:
+            ties = with_fixed(ties)
         place = np.arange(len(ties))
         new = np.append(True, owner[1:] != owner[:-1])
         first = np.maximum.accumulate(np.where(new, place, 0))
@@ -167,7 +169,7 @@ def _highest(heights: FloatArray, starts: IntArray) -> IntArray:
     return at_top[np.searchsorted(at_top, starts)]
 
 
-def _owners(grid: BucketGrid, blocks: Blocks) -> IntArray:
+def _owners(grid: Buckets, blocks: Blocks) -> IntArray:
     """Tell for every bucket which block it meets, if any, or that it meets several."""
     last = grid.n_buckets - 1
     first, final = (

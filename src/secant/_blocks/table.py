@@ -25,8 +25,10 @@ if TYPE_CHECKING:
 
 __all__ = [
     "ADDED_TOGETHER",
+    "FIXED_BITS",
     "STEPS",
     "Blocks",
+    "Fixed",
     "Inside",
     "Moments",
     "Totals",
@@ -35,9 +37,12 @@ __all__ = [
     "collapse",
     "completed",
     "concatenate",
+    "fixed_running_sum",
+    "in_order",
     "largest_steps",
     "merge",
     "running_sum",
+    "with_fixed",
 ]
 
 
@@ -47,6 +52,9 @@ _FEW_EVENTS = 10
 STEPS = 12
 # Places up to which a table is taken apart there, and not sorted.
 _FEW_PLACES = 64
+# Scores as whole numbers are counted in units of 2^-52, their sums in two halves of so many bits.
+FIXED_BITS = 26
+_UNIT = 2.0**-52
 # How many values are added one after the other before a sum is put aside.
 ADDED_TOGETHER = 256
 
@@ -83,6 +91,17 @@ class Inside:
 
 
 @dataclass(frozen=True)
+class Fixed:
+    """Sums of scores in each block, in units of 2^-52: ``high`` times 2^26, plus ``low``.
+
+    Whole numbers add up to the same in any order, and so however scores are cut into blocks.
+    """
+
+    high: IntArray
+    low: IntArray
+
+
+@dataclass(frozen=True)
 class Blocks:
     """Sums per block, in the order of scores; no block is empty.
 
@@ -104,6 +123,8 @@ class Blocks:
     least, most
         Limits of the scores in each block, where the order is another: then ``low`` and ``high``
         are keys along that order, and a tie may hold several scores.
+    fixed
+        Sums of scores as whole numbers, where they were summed so.
     """
 
     low: FloatArray
@@ -118,6 +139,7 @@ class Blocks:
     inside: Inside | None = None
     least: FloatArray | None = None
     most: FloatArray | None = None
+    fixed: Fixed | None = None
 
     def __len__(self) -> int:
         return int(self.low.shape[0])
@@ -136,6 +158,14 @@ class Blocks:
     def gain(self) -> FloatArray:
         """What each block adds to the sum of w(r - s)."""
         return self.up - self.down
+
+    @property
+    def total_gain(self) -> float:
+        """The sum of w(r - s) over all blocks."""
+        if self.fixed is None:
+            return float(self.gain.sum())
+        units = (int(self.fixed.high.sum()) << FIXED_BITS) + int(self.fixed.low.sum())
+        return float(int(self.n1.sum()) - units * _UNIT)
 
     @cached_property
     def open(self) -> BoolArray:
@@ -354,10 +384,32 @@ def _same_sums(old: Blocks, new: Blocks) -> bool:
 
 
 def _alike(parts: list[Blocks]) -> list[Blocks]:
-    """Return tables all of which know how far the path goes inside blocks, if any does."""
+    """Return tables all of which know what any knows: whole sums, how far paths go in blocks."""
+    if any(part.fixed is not None for part in parts):
+        known = all(part.fixed is not None or not part.open.any() for part in parts)
+        parts = [with_fixed(part) if known else replace(part, fixed=None) for part in parts]
     if any(part.inside is not None for part in parts):
         return [replace(part, inside=Inside(part.rise, part.fall)) for part in parts]
     return parts
+
+
+def with_fixed(blocks: Blocks) -> Blocks:
+    """Return ties with the sums of their scores as whole numbers."""
+    if blocks.fixed is not None:
+        return blocks
+    score = np.floor(blocks.low / _UNIT + 0.5).astype(np.int64)
+    high, low = score >> FIXED_BITS, score & ((1 << FIXED_BITS) - 1)
+    return replace(blocks, fixed=Fixed(blocks.n * high, blocks.n * low))
+
+
+def fixed_running_sum(blocks: Blocks, fixed: Fixed) -> FloatArray:
+    """Return prefix sums of r - s, each rounded once: those of the same rows are the same."""
+    high = np.cumsum((blocks.n1 << FIXED_BITS) - fixed.high)
+    low = -np.cumsum(fixed.low)
+    high += low >> FIXED_BITS
+    low &= (1 << FIXED_BITS) - 1
+    sums: FloatArray = (high * 2.0**FIXED_BITS + low) * _UNIT
+    return sums
 
 
 def _put_in(blocks: Blocks, places: IntArray, finer: Blocks) -> Blocks:
@@ -446,7 +498,7 @@ def collapse(
         What the outcomes 0 and 1 weigh, on top of ``weights``.
     """
     rows = scores, labels, weights
-    score, happened, weight = rows if ordered else _in_order(*rows, order)
+    score, happened, weight = rows if ordered else in_order(*rows, order)
     starts: IntArray | None = None
     if order is None:
         new = score[1:] != score[:-1]
@@ -492,8 +544,11 @@ def collapse(
     return by_outcome(blocks, outcome_weights)
 
 
-def _in_order(
-    scores: FloatArray, labels: IntArray, weights: FloatArray | None, order: IntArray | None
+def in_order(
+    scores: FloatArray,
+    labels: IntArray,
+    weights: FloatArray | None,
+    order: IntArray | None = None,
 ) -> tuple[FloatArray, IntArray, FloatArray | None]:
     """Put rows into an order, that of their scores if none is given; no score is -0.0."""
     if order is None and weights is None:
@@ -518,7 +573,7 @@ def _map(function: Callable[..., Any], *tables: Any) -> Any:
         parts = [getattr(table, field.name) for table in tables]
         if parts[0] is None:
             columns[field.name] = None
-        elif isinstance(parts[0], (Moments, Inside)):
+        elif isinstance(parts[0], (Moments, Inside, Fixed)):
             columns[field.name] = _map(function, *parts)
         else:
             columns[field.name] = function(*parts)

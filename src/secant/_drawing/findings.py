@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from secant._blocks.looking import resolve
 from secant._drawing import style
 from secant._metrics.ecce import path
-from secant._results import verdict
+from secant._results import verdict, wording
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -107,7 +107,9 @@ def cut_at(result: Calibration, ranges: Sequence[Interval], *, unseen: float = 0
 
     Blocks with less than the share ``unseen`` of all weight may.
     """
-    low, high = (np.sort([getattr(each, end) for each in ranges]) for end in ("low", "high"))
+    if not ranges:
+        return result._blocks  # noqa: SLF001
+    low, high = (np.sort(np.array(ends)) for ends in zip(*map(_keys, ranges), strict=True))
     # Looking behind a result, as ``between`` does.
     least = unseen * result._totals.weight  # noqa: SLF001
 
@@ -123,5 +125,12 @@ def cut_at(result: Calibration, ranges: Sequence[Interval], *, unseen: float = 0
 
 def ends_of(blocks: Blocks, each: Interval) -> tuple[int, int]:
     """Return the points of the curve at which a range begins and ends."""
-    first, last = np.searchsorted(blocks.low, each.low), np.searchsorted(blocks.high, each.high)
+    low, high = _keys(each)
+    first, last = np.searchsorted(blocks.low, low), np.searchsorted(blocks.high, high)
     return int(first), min(int(last) + 1, len(blocks))
+
+
+def _keys(each: Interval) -> tuple[Any, Any]:
+    """Return the scores at which a range ends, or its keys along another axis."""
+    axis = wording.axis_of(each)
+    return (each.low, each.high) if axis is None else (axis.key(each.low), axis.key(each.high))

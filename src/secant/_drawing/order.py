@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from secant._drawing import style
+from secant._results import wording
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from secant._input.axis import Axis
     from secant._results.parts import Interval
 
-__all__ = ["SCORES", "Order"]
+__all__ = ["SCORES", "Order", "order_of"]
 
 
 class Order(NamedTuple):
@@ -37,6 +39,22 @@ class Order(NamedTuple):
     plural: str
     labels: Callable[..., list[str]]
     range_words: Callable[[Interval], str]
+
+
+def order_of(result: object) -> Order:
+    """Return the words of what the predictions of a result are put along."""
+    axis: Axis | None = getattr(result, "axis", None)
+    if axis is None:
+        return SCORES
+
+    def labels(values: Any, *, ends: bool = True) -> list[str]:  # noqa: ARG001  (all have a say)
+        return axis.labels(values)
+
+    def range_words(each: Interval) -> str:
+        words = wording.between(each)
+        return words if axis.kind == "time" else f"{axis.title} {words}"
+
+    return Order(axis.title, axis.title, axis.title, labels, range_words)
 
 
 SCORES = Order("Score", "score of the prediction", "scores", style.score_labels, style.score_range)

@@ -84,14 +84,25 @@ def each_score(curve: Curve, width: float, size: float, order: Order = SCORES) -
 
 def equal_steps(curve: Curve) -> tuple[float, FloatArray]:
     """Return the step and the places of ticks at equal steps of the score."""
-    low, high = float(curve.score[0]), float(curve.score[-1])
+    along = curve.score
+    timed = along.dtype.kind in "mM"
+    if timed:
+        along = along.view(np.int64)
+    finite = along[np.isfinite(along)]  # widths of intervals may not be
+    if not finite.size:
+        return 0.0, np.empty(0)
+    low, high = float(finite[0]), float(finite[-1])
     if high - low < _LEAST_RANGE:
         return 0.0, np.empty(0)
     step = _round_step((high - low) / _MOST_STEPS)
-    per_unit = round(1 / step)  # 7 / 100 is the double nearest to 0.07, 7 * 0.01 is another
-    scores = np.arange(math.ceil(low * per_unit), math.floor(high * per_unit) + 1) / per_unit
-    place = np.searchsorted(curve.score, scores, side="right") - 1
-    return step, np.unique(curve.fraction[np.maximum(place, 0)])
+    if step < 1:
+        per_unit = round(1 / step)  # 7 / 100 is the double nearest to 0.07, 7 * 0.01 is another
+        scores = np.arange(math.ceil(low * per_unit), math.floor(high * per_unit) + 1) / per_unit
+    else:
+        scores = step * np.arange(math.ceil(low / step), math.floor(high / step) + 1.0)
+    place = np.searchsorted(along, scores, side="right") - 1
+    # Steps of times are no round numbers to a reader.
+    return 0.0 if timed else step, np.unique(curve.fraction[np.maximum(place, 0)])
 
 
 def divide(labels: Sequence[str], width: float, size: float) -> int:

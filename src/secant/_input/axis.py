@@ -153,11 +153,32 @@ class Axis:
             return f"at {words}" if ":" in words else f"on {words}"
         return f"where {self.title} is {words}"
 
+    def labels(self, values: np.ndarray[Any, Any]) -> list[str]:
+        """Write values short, to stand along an axis: no finer than it takes to tell them apart.
+
+        Examples
+        --------
+        >>> Axis("day", "time", "D").labels(np.array(["2026-03-03", "2026-05-09"], "M8[D]"))
+        ['Mar 3', 'May 9']
+        """
+        keys = np.asarray(values)
+        if self.kind == "time":
+            return _short_times([self._parts(self.key(value)) for value in keys])
+        if self.kind == "duration":
+            return [_duration(int(self.key(value)), self.unit) for value in keys]
+        distinct = np.unique(keys)
+        for digits in range(2, 8):
+            if len({_number(value, digits) for value in distinct}) == len(distinct):
+                break
+        return [_number(value, digits) for value in keys]
+
     def plain(self, value: Any) -> Any:
         """Return a value as JSON has it: a number, or a text as ISO 8601 has it."""
         if self.kind == "time":
             return f"{value}+00:00" if self.zone and self.unit not in _DAYS else str(value)
-        return str(value) if self.kind == "duration" else value
+        if self.kind == "duration":
+            return str(value)
+        return None if isinstance(value, float) and math.isinf(value) else value
 
     def _parts(self, key: Any) -> tuple[str, str, str]:
         """Return the day, the year and the time of day of a key, as words."""
@@ -265,6 +286,25 @@ def _two_times(low: tuple[str, str, str], high: tuple[str, str, str]) -> str:
     return f"{whole(low)} to {whole(high)}"
 
 
+def _short_times(parts: list[tuple[str, str, str]]) -> list[str]:
+    """Write times without what all of them have in common."""
+    one_year = len({year for _, year, _ in parts}) == 1
+    one_day = one_year and len({day for day, _, _ in parts}) == 1
+    timed = any(time not in {"", "00:00"} for _, _, time in parts)
+    if one_day and timed:
+        return [time for _, _, time in parts]
+    written = []
+    for day, year, _ in parts:
+        month, _, number = day.partition(" ")
+        short = f"{month[:3]} {number}".strip()
+        if not one_year or not day:
+            short = f"{short}{', ' if number else ' '}{year}".strip()
+        written.append(short)
+    if timed and len(set(written)) < len(set(parts)):
+        return [f"{day} {time}" for day, (_, _, time) in zip(written, parts, strict=True)]
+    return written
+
+
 def _two_numbers(low: Any, high: Any) -> list[str]:
     """Write two numbers with three digits, or as many more as it takes to tell them apart."""
     for digits in (3, 6, 9, 17):
@@ -276,6 +316,8 @@ def _two_numbers(low: Any, high: Any) -> list[str]:
 
 def _number(value: Any, digits: int) -> str:
     value = value.item() if isinstance(value, np.generic) else value
+    if math.isinf(value):
+        return "infinite" if value > 0 else "-infinite"
     if isinstance(value, int) or (value.is_integer() and abs(value) < 1e15):
         whole = int(value)
         # Years and other numbers of four digits are read without a comma.

@@ -16,11 +16,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from secant._base.types import IntArray
-    from secant._input.options import Method, Ties
 
 __all__ = [
     "SAMPLE",
-    "check_clusters",
     "cluster_codes",
     "is_missing",
     "missing_id",
@@ -81,29 +79,6 @@ def cluster_codes(values: Any, rows: int) -> IntArray:
             row = int(np.argmax(codes == number))
             raise missing_id(shown(ids[row]), row)
     return codes
-
-
-def check_clusters(
-    clusters: Any, method: Method, ties: Ties = "collapse", *, outcome_weights: Any = None
-) -> None:
-    """Refuse options that know nothing of rows that belong together."""
-    if clusters is None:
-        return
-    if outcome_weights is not None:
-        raise InputError(
-            Argument("outcome_weights"),
-            " does not go together with ",
-            Argument("clusters"),
-            ": how rows of one cluster were kept by their outcomes would have to be known",
-        )
-    for argument, value, usual in (("method", method, "auto"), ("ties", ties, "collapse")):
-        if value != usual:
-            raise InputError(
-                Argument(argument, value),
-                " does not go together with ",
-                Argument("clusters"),
-                ", whose P-values come from flipping the signs of whole clusters; leave it out",
-            )
 
 
 def is_missing(key: Any) -> bool:

@@ -26,7 +26,15 @@ if TYPE_CHECKING:
     from secant._input.axis import Axis
     from secant._input.options import Reading
 
-__all__ = ["Chunk", "Observations", "check_alignment", "check_lengths", "observations"]
+__all__ = [
+    "Chunk",
+    "Observations",
+    "aligned",
+    "check_alignment",
+    "check_lengths",
+    "observations",
+    "seen_before",
+]
 
 
 class Chunk(NamedTuple):
@@ -181,10 +189,7 @@ def observations(
     InputError
         Naming the argument, the offending value and its index.
     """
-    scores = real_array("y_prob", y_prob, keep=(np.float32, np.float64))
-    raw_labels = one_dimensional("y_true", y_true)
-    check_lengths(raw_labels, scores)
-    check_alignment(y_true=y_true, y_prob=y_prob, sample_weight=sample_weight)
+    raw_labels, scores = aligned(y_true, y_prob, sample_weight)
     labels = binary(raw_labels, scores, reading.pos_label)
     lowest, highest = score_range(scores)
     if sample_weight is None:
@@ -205,6 +210,47 @@ def observations(
         forbidden=forbidden,
         has_zero_weights=zeros,
         outcome_weights=reading.outcome_weights,
+    )
+
+
+def aligned(
+    y_true: Any, y_prob: Any, sample_weight: Any = None
+) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+    """Return outcomes and scores as arrays of one length; what they hold is not checked yet.
+
+    Raises
+    ------
+    InputError
+        As :func:`observations`.
+    """
+    scores = real_array("y_prob", y_prob, keep=(np.float32, np.float64))
+    labels = one_dimensional("y_true", y_true)
+    check_lengths(labels, scores)
+    check_alignment(y_true=y_true, y_prob=y_prob, sample_weight=sample_weight)
+    return labels, scores
+
+
+def seen_before(
+    labels: np.ndarray[Any, Any],
+    scores: np.ndarray[Any, Any],
+    extent: tuple[float, float],
+    *,
+    refused: bool,
+) -> Observations:
+    """Return rows that were checked already, between ``extent`` and without weights.
+
+    ``refused`` tells whether some have a score that rules out what happened.
+    """
+    return Observations(
+        labels,
+        scores,
+        None,
+        counted=False,
+        n=scores.shape[0],
+        lowest=extent[0],
+        highest=extent[1],
+        forbidden=forbidden_rows(labels, scores, None) if refused else (),
+        has_zero_weights=False,
     )
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from secant import null
 from secant._blocks.looking import resolve
-from secant._blocks.table import ADDED_TOGETHER, running_sum
+from secant._blocks.table import ADDED_TOGETHER, fixed_running_sum, running_sum
 
 if TYPE_CHECKING:
     from secant._base.types import BoolArray, FloatArray
@@ -81,7 +81,10 @@ def path(blocks: Blocks, weight: float) -> FloatArray:
     """Return the cumulative differences at the ends of blocks, after the 0 of the origin."""
     differences = np.empty(len(blocks) + 1)
     differences[0] = 0.0
-    differences[1:] = running_sum(blocks.gain)
+    if blocks.fixed is not None and blocks.open.any():  # ties alone are the same in any case
+        differences[1:] = fixed_running_sum(blocks, blocks.fixed)
+    else:
+        differences[1:] = running_sum(blocks.gain)
     differences[1:] /= weight
     return differences
 

@@ -21,7 +21,9 @@ def words_of(result: Models) -> list[str]:
     if not others:
         return []
     if not result.comparisons:
-        return [f"{best} has the smallest ECCE-R; rows in clusters are not compared further."]
+        one = next(iter(result.values()))
+        what = "rows in clusters" if one.axis is None else "models along another axis than scores"
+        return [f"{best} has the smallest ECCE-R; {what} are not compared further."]
     told = [visible(name) for name, each in result.comparisons.items() if each.better == "A"]
     lost = [visible(name) for name, each in result.comparisons.items() if each.better == "B"]
     rest = [name for name in others if name not in {*told, *lost}]

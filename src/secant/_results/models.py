@@ -32,7 +32,8 @@ class Models(Mapping[str, "Calibration"]):
     comparisons : dict of str to ModelComparison
         The first model (A) against every other (B). Their level accounts for the number of pairs
         of models, so that whichever comes first, the chance of any wrong word stays at the
-        level asked for. Empty where rows belong together in clusters.
+        level asked for. Empty where rows belong together in clusters, or are put along another
+        axis than scores.
     confidence_level : float
         The level asked for.
     """

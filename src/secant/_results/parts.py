@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from secant._results import verdict
+from secant._results import coverage_words, verdict
 from secant._results.shown import Shown
 from secant._results.tables import html_table, text_table
 from secant._results.wording import (
@@ -218,6 +218,9 @@ class Intervals(tuple[Interval, ...]):
         axis = self[0]._axis if self else None  # noqa: SLF001  (made here)
         along = "scores" if axis is None else axis.title
         header = [along, "predictions", "forecast", "outcome", "points", "limits", ""]
+        said = coverage_words.shape if axis is not None and axis.coverage else str
+        if axis is not None and axis.coverage:
+            header = coverage_words.head(along, "limits")
         rows = [
             [
                 between(each),
@@ -226,7 +229,7 @@ class Intervals(tuple[Interval, ...]):
                 percent(each.mean_response),
                 points(abs(each.miscalibration)),
                 limits(each.ci, each.miscalibration),
-                each.direction,
+                said(each.direction),
             ]
             for each in self
         ]

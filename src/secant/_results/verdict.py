@@ -10,7 +10,7 @@ import math
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from secant._metrics.ecce import METRICS
-from secant._results import score_words
+from secant._results import coverage_words, score_words
 from secant._results.wording import (
     axis_of,
     between,
@@ -115,6 +115,9 @@ _EVERYWHERE = 0.9
 def headline(result: Calibration, little: Little = LITTLE) -> str:
     """Return the answer in a few words: the shape of what was found, if anything was."""
     wrong = wrong_certainties(result)
+    if coverage_words.is_about(result) and little.within is None:
+        how_much = f" {little.words}" if _is_little(result, little) else ""
+        return coverage_words.headline(result, shape(result), how_much)
     if is_within(result, little):
         return _within_headline(result, little, wrong)
     if not result.found:
@@ -228,6 +231,8 @@ def brief(result: Calibration) -> str:
 def interval(result: Interval) -> str:
     """Describe a range of scores in one sentence."""
     axis = axis_of(result)
+    if result.n and coverage_words.is_about(result):
+        return coverage_words.interval(result)
     if not result.n:
         of = "with scores from" if axis is None else f"with {axis.title} from"
         return f"No predictions {of} {between(result)}."
@@ -286,6 +291,8 @@ def _ranges(result: Calibration, pieces: Sequence[Interval]) -> str:
     """Name the ranges that are off, in the order of scores."""
     named = sorted(pieces, key=lambda each: -abs(each.total))[:_MOST_RANGES]
     named.sort(key=lambda each: each.low)
+    if coverage_words.is_about(result) and len(named) == len(pieces):
+        return coverage_words.ranges(result, named)
     said = []
     for number, each in enumerate(named):
         by = f"{points(abs(each.miscalibration))} points"
@@ -316,6 +323,8 @@ def the_question(result: Calibration) -> str:
     if result.axis is None:
         return ""
     name = result.axis.title
+    if result.axis.coverage:
+        return coverage_words.question(name)
     return (
         f"Along {name}: whether predictions are right on average at each {name}, not at each score."
     )
@@ -331,7 +340,8 @@ def _even_farther(result: Calibration, pieces: Sequence[Interval]) -> str:
     around = next((p for p in pieces if p.low <= farthest.low and farthest.high <= p.high), None)
     if around is not None and around.direction != farthest.direction:
         return f" But within these, {they_are(farthest)} {most}."
-    return f" Somewhere predictions are {most} ({scores(farthest)})."
+    who = "predictions are" if not coverage_words.is_about(result) else "coverage is"
+    return f" Somewhere {who} {most} ({scores(farthest)})."
 
 
 def size(result: Calibration, little: Little = LITTLE) -> str:
@@ -340,6 +350,8 @@ def size(result: Calibration, little: Little = LITTLE) -> str:
     if not result.found:
         return r
     worst = result.worst
+    if coverage_words.is_about(result):
+        return f"{coverage_words.misplaced(result)}: {r}"
     many = events(result.ecce_r.value)
     one = many == "1"
     if worst.miscalibration < 0:
@@ -398,11 +410,13 @@ def _remedy(result: Calibration) -> str:
     if not pieces:
         return "What usually helps: more predictions, to see where."
     one = len(pieces) == 1
-    if result.axis is not None:
-        name = result.axis.title
-        anew = result.axis.kind == "time"
-        fit = "fitted anew as time goes by" if anew else f"that knows {name}"
-        how = f"a model {fit}, or a calibrator that has it among its features"
+    if coverage_words.is_about(result):
+        how = "conformal prediction on other rows, with widths that adapt to how hard a row is"
+    elif result.axis is not None:
+        how = "a model, or a calibrator, that is fitted anew as time goes by"
+        if result.axis.kind != "time":
+            name = result.axis.title
+            how = f"a model that knows {name}, or a calibrator that has it among its features"
     elif len(pieces) > 2:
         how = "isotonic regression, fitted on a thousand or more other predictions"
     elif not one or result.top_label:
@@ -453,6 +467,8 @@ def pieces_found(result: Calibration) -> Sequence[Interval]:
 
 def direction_said(result: Calibration, direction: str) -> str:
     """Return a direction in the words of the trade: confidences are over- or underconfident."""
+    if coverage_words.is_about(result):
+        return coverage_words.shape(direction)
     if not result.top_label:
         return direction
     return {"too high": "overconfident", "too low": "underconfident"}.get(direction, direction)
@@ -466,6 +482,8 @@ def _would_have_shown(result: Calibration) -> str:
     if detectable >= 1:
         return f"{predictions(result.n)} can show next to nothing."
     many = events(detectable)
+    if coverage_words.is_about(result):
+        return coverage_words.would_have_shown(_everyone(result), many)
     return (
         f"With {_everyone(result)} {many} misplaced event{'' if many == '1' else 's'} in 1,000 "
         "would almost surely have shown."
@@ -485,8 +503,9 @@ def details(result: Calibration, little: Little = LITTLE) -> list[str]:
     if farthest := _steepest(result):
         most = f"off by at least {points(farthest.at_least)} points"
         said.append(f"The steepest range, {most} somewhere: {interval(farthest)}")
-    said += [score_words.one(each) for each in result.proper_scores if each is not None]
-    said += [score_words.cox(result.cox), score_words.spiegelhalter(result.spiegelhalter)]
+    if not coverage_words.is_about(result):  # which have one score, the level
+        said += [score_words.one(each) for each in result.proper_scores if each is not None]
+        said += [score_words.cox(result.cox), score_words.spiegelhalter(result.spiegelhalter)]
     if result.forbidden:
         said.append(f"{wrong_certainties(result)}, the first in row {result.forbidden[0]:,}.")
     if helps := what_now(result, little):
@@ -507,6 +526,8 @@ def facts(result: Calibration) -> list[str]:
 
 def averages(result: Calibration) -> str:
     """Say how many predictions there are, what they were on average and what happened."""
+    if coverage_words.is_about(result):
+        return coverage_words.averages(result, _everyone(result))
     forecast, outcome = percent(result.mean_score), percent(result.base_rate)
     return f"{_everyone(result)}: mean forecast {forecast}, mean outcome {outcome}."
 

@@ -27,6 +27,7 @@ class Columns:
     by: tuple[str, ...]
     segments: tuple[str, ...] = ()
     clusters: str | None = None
+    order_by: str | None = None
 
     def to_dict(self) -> dict[str, Any]:
         return {
@@ -36,6 +37,7 @@ class Columns:
             "by": list(self.by),
             **({"segments": list(self.segments)} if self.segments else {}),
             **({"clusters": self.clusters} if self.clusters is not None else {}),
+            **({"order_by": self.order_by} if self.order_by is not None else {}),
         }
 
 

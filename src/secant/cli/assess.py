@@ -70,6 +70,12 @@ _GOES_WITH = {
     "Rows of one may depend on each other.",
 )
 @click.option(
+    "--order-by",
+    metavar="COL",
+    help="Column of numbers or times to put predictions along in place of their scores: are they "
+    "right on average at each value of it?",
+)
+@click.option(
     "--segments",
     metavar="COL,COL...",
     help="Columns to search, and their pairs, for kinds of rows that are off; P-values and limits "
@@ -258,6 +264,7 @@ def _run(ctx: click.Context, options: dict[str, Any]) -> None:
 def _assess(options: dict[str, Any]) -> tuple[Outcome, list[str]]:
     """Call the library for every model; say what it was not told."""
     import secant  # noqa: PLC0415  (not for `secant --help`)
+    from secant._input.combinations import check_combination  # noqa: PLC0415
     from secant._results.gate import Gate  # noqa: PLC0415
     from secant.sources.files.source import column_kinds  # noqa: PLC0415
 
@@ -270,14 +277,14 @@ def _assess(options: dict[str, Any]) -> tuple[Outcome, list[str]]:
     weight, by = options["weight"], options["by"]
     features = _features(options["segments"])
     clusters = options["clusters"]
-    if clusters is not None and features:
-        raise click.UsageError(
-            "--clusters does not go together with --segments, which searches rows that are "
-            "independent; --by takes clusters."
-        )
-    if options["outcome_weights"] is not None and features:
-        raise click.UsageError("--outcome-weights does not go together with --segments.")
-    taken = {*by, *features, weight, clusters} - {None}
+    order_by = options["order_by"]
+    check_combination(
+        clusters=clusters,
+        order_by=order_by,
+        outcome_weights=options["outcome_weights"],
+        segments=features,
+    )
+    taken = {*by, *features, weight, clusters, order_by} - {None}
     kinds = column_kinds(files)
     y_true, y_prob, guessed = guess(kinds, options["y_true"], options["y_prob"], taken)
     if y_true in by:
@@ -299,7 +306,13 @@ def _assess(options: dict[str, Any]) -> tuple[Outcome, list[str]]:
         "method": options["method"],
         "confidence_level": _level(options["confidence_level"], gate),
     }
-    how = {"data": files, "sample_weight": weight, "clusters": clusters, **settings}
+    how = {
+        "data": files,
+        "sample_weight": weight,
+        "clusters": clusters,
+        "order_by": order_by,
+        **settings,
+    }
     groups = {}
     if by:  # first, because a column that is not there should not be found out after hours
         settings["adjust"] = adjust = options["adjust"]
@@ -313,14 +326,14 @@ def _assess(options: dict[str, Any]) -> tuple[Outcome, list[str]]:
         searching |= {
             name: value
             for name, value in how.items()
-            if name not in {"method", "clusters", "outcome_weights"}
+            if name not in {"method", "clusters", "order_by", "outcome_weights"}
         }
         segments = {
             name: secant.assess_segments(y_true, name, features=list(features), **searching)
             for name in y_prob
         }
     models = {name: secant.assess(y_true, name, **how) for name in y_prob}
-    columns = Columns(y_true, y_prob, weight, by, features, clusters)
+    columns = Columns(y_true, y_prob, weight, by, features, clusters, order_by)
     outcome = Outcome(
         files=tuple(files),
         columns=columns,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from secant._base.extras import require
 from secant._drawing import style
 from secant._drawing.findings import findings, in_short
+from secant._drawing.order import order_of
 from secant._results import group_words
 from secant.errors import Argument, InputError
 from secant.plot._graph import Graph
@@ -128,7 +129,8 @@ class AssessmentsDisplay:
             figure.suptitle(words, x=0.01, ha="left", fontsize="medium", color=style.MUTED)
 
     def _panel(self, row: Group, ax: Axes) -> None:
-        result, graph = row.calibration, Graph(ax)
+        result = row.calibration
+        graph = Graph(ax, order_of(result))
         line = graph.curve(result.curve, 0, label=_name(row))
         graph.triangle(result.sigma, str(line.get_color()))
         graph.scores([result.curve], 0)

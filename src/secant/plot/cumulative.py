@@ -11,6 +11,7 @@ from secant import null
 from secant._drawing import style
 from secant._drawing.findings import findings, in_short
 from secant._drawing.models import OfEstimator, assess_models, named, names_of
+from secant._drawing.order import order_of
 from secant._results.calibration import Calibration
 from secant.plot._graph import FEW_MODELS, Graph
 
@@ -297,7 +298,7 @@ class CumulativeDisplay(OfEstimator):
         """
         ax = style.new_axes(width=7.2, height=4.8) if ax is None else ax
         labels = names_of(label, len(self.results), "label")
-        graph = Graph(ax)
+        graph = Graph(ax, order_of(self.results[0]))
         first = len(graph.curves)
         several = first + len(self.results) > 1
         worst = first + len(self.results) <= FEW_MODELS if worst is None else worst

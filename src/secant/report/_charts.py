@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from secant._drawing.order import SCORES
+from secant._drawing.order import order_of
 from secant._drawing.thin import thin
 from secant._drawing.ticks import each_score, equal_fractions, equal_steps
 from secant.report._html import Markup, tag
@@ -112,8 +112,8 @@ def view(result: Drawable, others: Sequence[Drawable], *, steps: bool = True) ->
         "low": vertical.low,
         "high": vertical.high,
         "ticks": [(round(at, 4), text) for at, text in vertical.ticks()],
-        "wide": _scores(result.curve, _WIDE),
-        "narrow": _scores(result.curve, _NARROW),
+        "wide": _scores(result, _WIDE),
+        "narrow": _scores(result, _NARROW),
         "steps": "".join(f"M{UNIT * place:.5g} 0v1" for place in places.tolist()) or "M0 0",
         "noise": side,
     }
@@ -180,7 +180,7 @@ def cumulative(results: Sequence[Drawable], first: dict[str, Any], tool: Markup)
             class_="area",
             id="area",
         ),
-        tag("p", SCORES.long_name, class_="axis-name below end"),
+        tag("p", order_of(results[0]).long_name, class_="axis-name below end"),
         class_="chart cumulative",
         id="plot",
     )
@@ -219,10 +219,11 @@ def _extent(curve: Curve) -> tuple[float, float]:
     return float(curve.difference.min()), float(curve.difference.max())
 
 
-def _scores(curve: Curve, width: float) -> list[Tick]:
+def _scores(result: Drawable, width: float) -> list[Tick]:
     """Return scores to write below a plot so many inches wide."""
+    curve, order = result.curve, order_of(result)
     few = len(curve.score) - 1 <= _FEW_SCORES
-    places, texts = (each_score if few else equal_fractions)(curve, width, _SIZE)
+    places, texts = (each_score if few else equal_fractions)(curve, width, _SIZE, order)
     return list(zip(np.asarray(places).round(4).tolist(), texts, strict=True))
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from secant._drawing.findings import findings
+from secant._drawing.order import order_of
 from secant._drawing.thin import thin
 from secant._drawing.timeline import places
 from secant.report._charts import height, line, picture
@@ -22,7 +23,7 @@ __all__ = ["evidence_picture", "small_picture"]
 _COLUMNS = 300
 _BOX = "display:block;width:100%;max-width:36rem;height:9rem;margin-top:.6em"
 _SAYS = (
-    "Cumulative difference of what happened and what was forecast, in the order of scores: slope "
+    "Cumulative difference of what happened and what was forecast, in the order of {}: slope "
     "is miscalibration, flat is good."
 )
 _EVIDENCE_SAYS = (
@@ -62,7 +63,7 @@ def small_picture(result: Calibration) -> Markup:
         *secants,
         style=_BOX,
         role="img",
-        aria_label=_SAYS,
+        aria_label=_SAYS.format(order_of(result).plural),
         aria_hidden=None,
     )
 

@@ -92,6 +92,7 @@ def readable(
     """Return what the secant tool needs to read a result."""
     places = [*found, result.worst, *filter(None, [steepest])]
     return {
+        "along": None if result.axis is None else result.axis.title,
         "half_width": result._half_width(1.0),  # noqa: SLF001  (limits as in Calibration.between)
         "intervals": [each.to_dict() for each in found],
         "steepest": None if steepest is None else steepest.to_dict(),
@@ -129,14 +130,22 @@ def curve(result: Calibration, ranges: Sequence[Interval], *, most: int) -> dict
     ends = [ends_of(blocks, each) for each in ranges if each.n]
     kept = np.union1d(thin(fraction, difference, max(most // 4, 1)), np.ravel(ends)).astype(int)
     columns = {
-        "score": np.concatenate([blocks.low[:1], blocks.high]),
-        "next": np.append(blocks.low, np.nan),
+        "score": _values(result, np.concatenate([blocks.low[:1], blocks.high])),
+        "next": np.append(_values(result, blocks.low), np.nan),
         "n": np.concatenate([[0], np.cumsum(blocks.n)]),
         "fraction": fraction,
         "scored": np.concatenate([[0.0], running_sum(blocks.scored)]) / weight,
         "difference": difference,
     }
     return {name: plain(column[kept]) for name, column in columns.items()}
+
+
+def _values(result: Calibration, keys: Any) -> Any:
+    """Return scores, or what stands along another axis as JSON has it."""
+    axis = result.axis
+    if axis is None:
+        return keys
+    return np.array([axis.plain(axis.value(key)) for key in keys], dtype=object)
 
 
 def in_bins(result: Calibration, *, diagrams: int) -> dict[str, Any]:
@@ -162,9 +171,9 @@ def in_bins(result: Calibration, *, diagrams: int) -> dict[str, Any]:
         for m in POSITIONS
         if strategy == "uniform" or m <= result.n
     ]
-    low, high, cells = _range_of_nearly_all(result)
     try:
-        *found, fine = result._eces(  # noqa: SLF001  (many at once, in the same looks)
+        low, high, cells = _range_of_nearly_all(result)
+        *found, fine = result._of_scores._eces(  # noqa: SLF001  (many at once, in the same looks)
             [*wanted, Binning(cells)], "clopper-pearson"
         )
     except InputError:  # an unpickled result of many predictions has left them behind
@@ -194,7 +203,7 @@ def _drawn(values: FloatArray, digits: int) -> list[float]:
 
 def _range_of_nearly_all(result: Calibration) -> tuple[float, float, int]:
     """Return the range of nearly all scores, and how many bars of its scale the unit takes."""
-    whole = result.curve
+    whole = result._of_scores.curve  # noqa: SLF001  (bins are about scores in any order)
     place = np.searchsorted(whole.fraction, _NEARLY_ALL).clip(1, len(whole.score) - 1)
     low, high = (float(score) for score in whole.score[place])
     if low == high:  # one score has no scale of its own

@@ -7,7 +7,10 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from secant._base.extras import require
+from secant._base.types import Forbidden
 from secant._input.arraylike import on_a_device
 from secant._input.axis import ordering
 from secant._input.clusters import SAMPLE, cluster_codes, repeated, telling
@@ -18,7 +21,7 @@ from secant._input.options import AS_USUAL
 from secant.errors import Argument, InputError, SecantError
 from secant.sources.apart import Apart
 from secant.sources.ordered import OrderedSource
-from secant.sources.rows import RowSource
+from secant.sources.rows import RowSource, of_arrays
 from secant.sources.streams import readable, staying
 
 if TYPE_CHECKING:
@@ -52,8 +55,8 @@ def open_source(
     """
     if data is None:
         _refuse_names(y_true=y_true, y_prob=y_prob, clusters=clusters, order_by=order_by)
-        if clusters is order_by is None and on_a_device(y_true, y_prob, sample_weight):
-            return _tensors(y_true, y_prob, sample_weight, reading)
+        if clusters is order_by is None:
+            return _plain(y_true, y_prob, sample_weight, reading)
         seen = observations(y_true, y_prob, sample_weight, reading)
         seen = _clustered(seen, clusters, y_true=y_true, y_prob=y_prob)
         return _rows(_ordered(seen, order_by, y_true=y_true, y_prob=y_prob))
@@ -64,14 +67,10 @@ def open_source(
     if _is_files(data):
         from secant.sources.files.source import open_files  # noqa: PLC0415  (pyarrow is an extra)
 
-        _refuse_order(columns)
         return staying(open_files(data, columns), data)
     table = _table(data)
     if _is_lazy(table):
-        from secant.sources.engines.source import open_engine  # noqa: PLC0415  (as narwhals is)
-
-        _refuse_order(columns)
-        return open_engine(table, columns)
+        return _engine(table, columns)
     if isinstance(table, Mapping) and clusters is order_by is None:
         wanted = (columns.y_true, columns.y_prob, columns.sample_weight)
         y, p, w = (None if name is None else table.get(name) for name in wanted)
@@ -125,14 +124,10 @@ def open_groups(
     if _is_files(data):
         from secant.sources.files.source import open_file_groups  # noqa: PLC0415  (as above)
 
-        _refuse_order(columns)
         return staying(open_file_groups(data, columns), data)
     table = _table(data)
     if _is_lazy(table):
-        from secant.sources.engines.source import open_engine_groups  # noqa: PLC0415  (as above)
-
-        _refuse_order(columns)
-        return open_engine_groups(table, columns)
+        return _engine_groups(table, columns)
     seen = _read(table, columns)
     values = [_column(table, name) for name in columns.by]
     try:
@@ -311,13 +306,27 @@ def _refuse_names(**arguments: Any) -> None:
             )
 
 
+def _plain(y_true: Any, y_prob: Any, sample_weight: Any, reading: Reading) -> Source:
+    """Return arrays, wherever they lie, that come in the order of scores and independently."""
+    if on_a_device(y_true, y_prob, sample_weight):
+        return _tensors(y_true, y_prob, sample_weight, reading)
+    return of_arrays(y_true, y_prob, sample_weight, reading)
+
+
 def _tensors(y_true: Any, y_prob: Any, sample_weight: Any, reading: Reading) -> Source:
     from secant.sources.tensors.opening import open_tensors  # noqa: PLC0415  (as above)
 
     return open_tensors(y_true, y_prob, sample_weight, reading)
 
 
-def _apart(seen: Observations, keys: list[Any], codes: IntArray, by: tuple[str, ...]) -> Apart:
+def _apart(
+    seen: Observations,
+    keys: list[Any],
+    codes: IntArray,
+    by: tuple[str, ...],
+    *,
+    numbered: bool = True,
+) -> Apart:
     pieces = split(seen, codes, len(keys))
     full, sources, empty = [], [], []
     for number in key_order(keys):
@@ -325,7 +334,7 @@ def _apart(seen: Observations, keys: list[Any], codes: IntArray, by: tuple[str, 
             empty.append(keys[number])
         else:
             full.append(keys[number])
-            sources.append(_rows(piece))
+            sources.append(_rows(piece, numbered=numbered))
     return Apart(full, sources, by, tuple(empty))
 
 
@@ -412,18 +421,31 @@ def _ordered(
     return replace(seen, keys=keys, axis=axis)
 
 
-def _refuse_order(columns: Columns) -> None:
-    """Refuse another order where an engine keeps the rows."""
-    if columns.order_by is not None:
-        raise InputError(
-            Argument("order_by"),
-            " takes arrays, data frames or files; an engine keeps its rows",
-            hint="; fetch them first (.collect(), .compute(), .df(), .toPandas())",
-        )
+def _rows(seen: Observations, *, numbered: bool = True) -> Source:
+    """Return rows as a source; those that came from an engine have no numbers to tell."""
+    if seen.axis is None:
+        return RowSource(seen)
+    return OrderedSource(seen, None if numbered else Forbidden(len(seen.forbidden), ()))
 
 
-def _rows(seen: Observations) -> Source:
-    return RowSource(seen) if seen.axis is None else OrderedSource(seen)
+def _engine(table: Any, columns: Columns) -> Source:
+    from secant.sources.engines.ordered import open_engine_along  # noqa: PLC0415  (as narwhals is)
+    from secant.sources.engines.source import open_engine  # noqa: PLC0415
+
+    return (open_engine if columns.order_by is None else open_engine_along)(table, columns)
+
+
+def _engine_groups(table: Any, columns: Columns) -> Groups:
+    from secant.sources.engines.ordered import fetched  # noqa: PLC0415  (as above)
+    from secant.sources.engines.source import open_engine_groups  # noqa: PLC0415
+
+    if columns.order_by is None:
+        return open_engine_groups(table, columns)
+    seen, names = fetched(table, columns)
+    number = {name: i for i, name in enumerate(dict.fromkeys(names))}
+    codes = np.array([number[name] for name in names], np.int64)
+    keys = [name[0] if len(columns.by) == 1 else name for name in number]
+    return _apart(seen, keys, codes, columns.by, numbered=False)
 
 
 def _column(table: Any, name: str) -> Any:

@@ -46,16 +46,24 @@ class OrderedSource:
         The observations, which have ``keys`` and an ``axis``.
     refused
         The rows whose score rules out what happened, if not those that ``rows`` knows.
+    by_score
+        The same rows in the order of their scores, if not these.
     """
 
     # Whether looking again takes no reading of files and no query.
     at_hand = True
 
-    def __init__(self, rows: Observations, refused: Forbidden | None = None) -> None:
+    def __init__(
+        self,
+        rows: Observations,
+        refused: Forbidden | None = None,
+        by_score: RowSource | None = None,
+    ) -> None:
         assert rows.axis is not None  # noqa: S101
         self.axis: Axis = rows.axis
         self._rows = rows
         self._refused = rows.refused if refused is None else refused
+        self._by_score = RowSource(rows) if by_score is None else by_score
         self._cells: KeyCells | None = None
 
     @property
@@ -76,7 +84,7 @@ class OrderedSource:
     @property
     def by_score(self) -> RowSource:
         """The same rows in the order of their scores."""
-        return RowSource(self._rows)
+        return self._by_score
 
     def blocks(self, *, moments: bool = False) -> tuple[Blocks, Totals]:  # noqa: ARG002  (always)
         """Return blocks that hold every observation, and the sums over all of them."""

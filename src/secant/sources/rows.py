@@ -5,19 +5,21 @@ from __future__ import annotations
 import math
 from contextlib import closing
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeGuard, runtime_checkable
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeGuard, runtime_checkable
 
 import numpy as np
 
+from secant._blocks import kernels
 from secant._blocks.cell_sums import CellSums, row_totals
 from secant._blocks.cluster_sums import Adder
+from secant._blocks.fixed_sums import FixedSums
 from secant._blocks.grains import Grinding
 from secant._blocks.grids import DyadicGrid, SampledGrid
 from secant._blocks.refining import Refinement, join, pick
 from secant._blocks.sorting import RUN
-from secant._blocks.table import Blocks, Totals, collapse, completed
-from secant._input.observations import Chunk, Observations, observations
-from secant._input.options import Reading
+from secant._blocks.table import Blocks, Totals, collapse, completed, in_order, running_sum
+from secant._input.observations import Chunk, Observations, aligned, observations, seen_before
+from secant._input.options import AS_USUAL, Reading
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Mapping, Sequence
@@ -25,13 +27,15 @@ if TYPE_CHECKING:
     from secant._base.types import FloatArray, Forbidden, IntArray
     from secant._blocks.cluster_sums import ClusterSums
     from secant._blocks.grains import Grains, Ties
-    from secant._blocks.grids import BucketGrid
+    from secant._blocks.grids import BucketGrid, SpreadGrid
     from secant._input.options import WeightKind
 
-__all__ = ["RowSource", "Rows", "ScoreSums", "in_memory", "kept"]
+__all__ = ["RowSource", "Rows", "ScoreSums", "in_memory", "kept", "of_arrays"]
 
 # Up to this many rows sorting everything is as quick as cutting into cells, and keeps every point.
 SORT_UP_TO = 1 << 16
+# Rows from which on compiled code may look at them.
+FIXED_FROM = 1 << 16
 # Rows looked at together: a few arrays of this length stay in a processor's cache.
 CHUNK = 1 << 18
 # Rows of unresolved blocks that are cut into ties, at least; more of many rows, but never so many
@@ -45,6 +49,11 @@ _WHERE_PIECES_ARE = 1 / 4
 _SAMPLE = 1 << 14
 # How often a score is in the sample that is counted apart, not sorted with the others.
 _COMMON = 8
+_SMALL_SAMPLE = 1 << 12
+# What compiled code must know of chunks of files: their scores, and their outcomes as a rule.
+_OF_FILES = "<f8 C", "<i8 C"
+# Rows of which a small sample is enough.
+_SMALL_SAMPLE_UP_TO = 1 << 20
 
 
 class Rows(Protocol):
@@ -115,11 +124,16 @@ class RowSource:
         The observations.
     log_loss
         Whether the first look sums it; as a rule where rows are not in memory, to be asked later.
+    fixed
+        What a compiled look at the rows has found already.
     """
 
-    def __init__(self, rows: Rows, *, log_loss: bool | None = None) -> None:
+    def __init__(
+        self, rows: Rows, *, log_loss: bool | None = None, fixed: FixedSums | None = None
+    ) -> None:
         self._observations = rows
         self._log_loss = not self.is_in_memory if log_loss is None else log_loss
+        self._fixed = fixed
 
     @property
     def sampling(self) -> bool:
@@ -137,10 +151,31 @@ class RowSource:
             rows = self._all_rows()
             blocks = self._collapse(rows, moments=True)
             return blocks, self._totals(rows, blocks)
+        if not moments and (fixed := self._compiled_look()) is not None:
+            return fixed.blocks(), fixed.totals()
         sums = self.cell_sums(moments=moments)
         self._feed(sums)
         blocks = sums.blocks()
         return blocks, sums.totals(blocks)
+
+    def heights(self) -> tuple[float, float] | None:
+        """Return the extremes of the path where rows are few, in memory and have no weights.
+
+        They are those of the blocks, bit for bit, without making blocks of rows that are not tied.
+        """
+        seen = self._observations
+        if not isinstance(seen, Observations) or seen.rows > SORT_UP_TO:
+            return None
+        if seen.weights is not None or seen.outcome_weights is not None:
+            return None
+        (chunk,) = seen.chunks(seen.rows)
+        score, happened, _ = in_order(*chunk)
+        if (score[1:] == score[:-1]).any():
+            steps = collapse(score, happened, None, ordered=True).gain
+        else:
+            steps = happened - score
+        path = running_sum(steps) / seen.rows
+        return max(float(path.max()), 0.0), min(float(path.min()), 0.0)
 
     def cell_sums(self, *, moments: bool = False) -> CellSums:
         """Return empty sums over cells made for these rows."""
@@ -157,13 +192,16 @@ class RowSource:
         rows = self._all_rows()
         shuffle = rng.permutation(rows.scores.shape[0])
         order = shuffle[np.argsort(rows.scores[shuffle], kind="stable")]
-        blocks = self._collapse(rows, order=order)
+        blocks = self._collapse(rows, moments=True, order=order)
         return blocks, self._totals(rows, blocks)
 
     def refine(self, blocks: Blocks) -> Blocks:
         """Cut blocks finer: into ties where that takes few rows, else into pieces of some."""
+        few = blocks.n.sum() <= COLLECT_UP_TO
+        if blocks.fixed is not None and self.is_in_memory and few:
+            return self._collapse(self._inside(blocks))
         finer = self.refinement(blocks)
-        self._feed(finer)
+        self._feed(finer, None if blocks.fixed is None else _ranges(blocks))
         return finer.blocks()
 
     def refinement(self, blocks: Blocks) -> Refinement:
@@ -182,7 +220,7 @@ class RowSource:
             light,
             common,
             PIECES,
-            self._grid,
+            self._grid if blocks.fixed is None else self._fixed_grid,
             run=self._observations.rows if self.is_in_memory else RUN,
             sampling=self.sampling,
             counted=self._observations.counted,
@@ -272,17 +310,48 @@ class RowSource:
         """Raise SecantError if the arrays are seen to have changed since they were checked."""
         self._observations.recheck()
 
+    def _compiled_look(self) -> FixedSums | None:
+        """Return sums by compiled code, where that pays and rows have no weights."""
+        seen = self._observations
+        if self._fixed is not None:
+            return self._fixed
+        if seen.sampling or seen.counted or seen.outcome_weights is not None:
+            return None
+        if isinstance(seen, Observations):
+            self._fixed = _fixed_sums(seen.labels, seen.scores)
+        elif kernels.pays(seen.rows, *_OF_FILES):
+            sums = _sums_by(self._sample, seen.rows, log_loss=self._log_loss)
+            if sums is not None:
+                self._feed(sums)
+                self._fixed = sums if sums.suffice else None
+        return self._fixed
+
+    @property
+    def _fixed_grid(self) -> SpreadGrid:
+        assert self._fixed is not None  # noqa: S101
+        return self._fixed.grid
+
+    def _inside(self, blocks: Blocks) -> Chunk:
+        """Return the rows inside some blocks, found by a compiled pass."""
+        seen = self._observations
+        assert isinstance(seen, Observations)  # noqa: S101
+        index = kernels.selected(seen.scores, *_ranges(blocks))
+        scores = seen.scores[index].astype(np.float64, copy=False) + 0.0
+        owner = np.maximum(np.searchsorted(blocks.low, scores, side="right") - 1, 0)
+        inside = (scores >= blocks.low[owner]) & (scores <= blocks.high[owner])
+        labels = seen.labels[index[inside]].astype(np.int64)
+        return Chunk(scores[inside], labels, None)
+
     @cached_property
     def _sample(self) -> FloatArray:
-        return self._observations.sample(_SAMPLE)
+        few = self._observations.rows <= _SMALL_SAMPLE_UP_TO
+        return self._observations.sample(_SMALL_SAMPLE if few else _SAMPLE)
 
     @cached_property
     def _grid(self) -> BucketGrid:
         """Equal cells are the quickest to find, and do unless scores crowd or repeat."""
         seen = self._observations
-        # Rows left to sort grow like (n / cells)^2, misses of the processor's cache with cells:
-        # 2^16 cells for 1e7 rows and 2^17 for 1e8 were the quickest.
-        bits = max(14, min(20, round(0.4 * math.log2(seen.rows) + 6.6)))
+        bits = _cell_bits(seen.rows)
         if _spread_out(self._sample):
             return DyadicGrid(bits)
         return SampledGrid(seen.sample(1 << bits), seen.lowest, seen.highest, 1 << bits)
@@ -312,11 +381,21 @@ class RowSource:
         with closing(self._observations.chunks(self._observations.rows)) as chunks:
             return join([kept(chunk) for chunk in chunks])
 
-    def _feed(self, taker: CellSums | Refinement | Grinding) -> None:
+    def _feed(
+        self,
+        taker: CellSums | FixedSums | Refinement | Grinding,
+        ranges: tuple[FloatArray, FloatArray] | None = None,
+    ) -> None:
+        """Give all rows to who takes them, or those in some ranges, found by compiled code."""
+        # Fresh memory costs more than what is done in it: fewer cells allow for smaller chunks.
+        size = min(CHUNK, 4 << _cell_bits(self._observations.rows)) if self.is_in_memory else CHUNK
         # Closed at once if something fails: rows may come from a thread that reads ahead.
-        with closing(self._observations.chunks(CHUNK)) as chunks:
+        with closing(self._observations.chunks(size)) as chunks:
             for chunk in chunks:
-                taker.add(chunk)
+                if ranges is None:
+                    taker.add(chunk)
+                else:
+                    taker.add(pick(chunk, kernels.selected(chunk.scores, *ranges)))
 
     def _collapse(
         self, rows: Chunk, *, moments: bool = False, order: IntArray | None = None
@@ -341,6 +420,68 @@ class RowSource:
         )
         weighted = seen.sampling or seen.outcome_weights is not None
         return totals if weighted else completed(totals, blocks)
+
+
+def of_arrays(
+    y_true: Any, y_prob: Any, sample_weight: Any = None, reading: Reading = AS_USUAL
+) -> RowSource:
+    """Return arrays as a source; where compiled code is at hand, they are checked as it goes.
+
+    Raises
+    ------
+    InputError
+        Naming the argument, the offending value and its index.
+    """
+    plain = reading.pos_label is None and reading.outcome_weights is None
+    many = isinstance(y_prob, np.ndarray) and y_prob.shape[:1] > (FIXED_FROM,)
+    if many and plain and sample_weight is None:
+        labels, scores = aligned(y_true, y_prob)
+        if (found := _fixed_sums(labels, scores)) is not None:
+            rows = seen_before(labels, scores, found.extent, refused=found.refused > 0)
+            return RowSource(rows, fixed=found)
+    return RowSource(observations(y_true, y_prob, sample_weight, reading))
+
+
+def _fixed_sums(labels: np.ndarray[Any, Any], scores: np.ndarray[Any, Any]) -> FixedSums | None:
+    """Look at rows with compiled code; None where it does not pay, or something is wrong."""
+    rows, whole = scores.shape[0], kernels.as_whole(labels)
+    if whole is None or not scores.dtype.isnative:
+        return None
+    if not kernels.pays(rows, kernels.kind_of(scores), kernels.kind_of(whole[0])):
+        return None
+    sample = scores[:: -(-rows // _SMALL_SAMPLE)].astype(np.float64) + 0.0
+    sums = _sums_by(np.sort(sample[(sample >= 0) & (sample <= 1)]), rows)
+    if sums is None:
+        return None
+    sums.add_rows(scores, *whole)
+    return sums if sums.usable and sums.suffice else None
+
+
+def _sums_by(sample: FloatArray, rows: int, *, log_loss: bool = False) -> FixedSums | None:
+    """Return empty sums in cells by a sample; None where scores look too small for whole sums."""
+    if not sample.size or not FixedSums.suit(sample):
+        return None
+    # Compiled code finds fewer cells quicker; rows left to sort grow like (n / cells)^2.
+    return FixedSums(sample, rows, round(4 * rows**0.6), log_loss=log_loss)
+
+
+def _ranges(blocks: Blocks) -> tuple[FloatArray, FloatArray]:
+    """Return four ranges of scores that hold some blocks; the widest gaps are between them."""
+    gaps = blocks.low[1:] - blocks.high[:-1]
+    cuts = np.sort(np.argsort(gaps)[::-1][: kernels.RANGES - 1])
+    first, last = np.append(0, cuts + 1), np.append(cuts, len(blocks) - 1)
+    missing = (0, kernels.RANGES - first.shape[0])  # one again where there are fewer
+    return np.pad(blocks.low[first], missing, "edge"), np.pad(blocks.high[last], missing, "edge")
+
+
+def _cell_bits(rows: int) -> int:
+    """Return how many cells to use, as a power of two.
+
+    Rows left to sort grow like (n / cells)^2, misses of the processor's cache with cells: 2^12
+    cells for 1e5 rows, 2^16 for 1e7 and 2^17 for 1e8 were the quickest.
+    """
+    size = math.log2(rows)
+    return max(12, min(20, round(min(0.6 * size + 2, 0.4 * size + 6.6))))
 
 
 def in_memory(source: object) -> TypeGuard[RowSource]:

@@ -27,15 +27,17 @@ function metric(x) {
   return fixed(x, 2 - exponent);
 }
 
-function writeScore(x) {
+function writeScore(x, along) {
+  if (typeof x === "string") return x.replace(/T00:00:00(\.0+)?/, "").replace("T", " "); // a time
+  if (typeof along === "string") return Number.isInteger(x) ? String(x) : minus(String(Number(x.toPrecision(6))));
   if (x === 0 || x >= 1e-3) return fixed(x, 3);
   return x < 1e-4 ? metric(x).replace(/\.?0*e/, "e") : String(Number(metric(x)));
 }
 
 /** Write a range of scores, or the one score that it is. */
 function writeScores(range) {
-  const [low, high] = [range.low, range.high].map(writeScore);
-  return low === high ? `of ${low}` : `${low} to ${high}`;
+  const [low, high] = [range.low, range.high].map((x) => writeScore(x, range.along));
+  return low === high ? `${range.along ? "" : "of "}${low}` : `${low} to ${high}`;
 }
 
 const points = (x) => minus(metric(100 * x));
@@ -64,6 +66,7 @@ function between(series, i, j) {
   const known = c.next[i] === series.steepest?.low && c.score[j] === series.steepest.high
     && !isFound(series, series.steepest);
   return {
+    along: series.along,
     low: c.next[i],
     high: c.score[j],
     n: c.n[j] - c.n[i],
@@ -90,7 +93,7 @@ function sentence(range) {
     : `off by ${points(range.gap)} points, which could be noise`;
   const limits = sure && range.gap < 0 ? [-high, -low] : [low, high];
   return [
-    `Scores ${writeScores(range)}, ` +
+    `${range.along ?? "Scores"} ${writeScores(range)}, ` +
     `${count(range.n)} prediction${range.n === 1 ? "" : "s"}: mean forecast ${percent(range.forecast)}, ` +
     `mean outcome ${percent(range.happened)}, `,
     off,
@@ -151,11 +154,11 @@ function secantTool() {
       const handle = number ? parts.to : parts.from;
       handle.firstChild.style.top = `${100 * series.visible(series.curve.difference[k])}%`;
       handle.setAttribute("aria-valuenow", Math.round(100 * fractionOf(k)));
-      handle.setAttribute("aria-valuetext", `score ${writeScore(number ? range.high : range.low)}`);
+      handle.setAttribute("aria-valuetext", `${range.along ?? "score"} ${writeScore(number ? range.high : range.low, range.along)}`);
     });
     parts.whole.setAttribute("aria-valuenow", Math.round(50 * (left + right)));
     parts.whole.setAttribute(
-      "aria-valuetext", `scores ${writeScores(range)}`);
+      "aria-valuetext", `${range.along ?? "scores"} ${writeScores(range)}`);
     const [number, words] = $("caliper-text").children;
     number.textContent = range.gap === 0 ? "even" : signed(range.gap);
     words.textContent = range.gap === 0 ? "" : ` points, ${wayOff(range)}`;
@@ -233,7 +236,7 @@ function secantTool() {
     if (hair.hidden) return;
     const k = nearest(here);
     hair.style.left = `${100 * fractionOf(k)}%`;
-    hair.dataset.score = writeScore(series.curve.score[k]);
+    hair.dataset.score = writeScore(series.curve.score[k], series.along);
   });
   area.addEventListener("pointerleave", () => { hair.hidden = true; });
 

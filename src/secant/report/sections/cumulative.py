@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from secant._drawing.order import order_of
+from secant._results.verdict import the_question
 from secant.report import _charts
 from secant.report._html import Markup, tag
 
@@ -15,15 +17,21 @@ __all__ = ["section"]
 
 def section(drawn: Sequence[_charts.Drawable], first: dict[str, Any]) -> Markup:
     """Return the plot of some results, the tool laid over it and what it reads."""
+    along, asks = order_of(drawn[0]).plural, _asks(drawn[0])
     return tag(
         "section",
         tag("h2", "Where is it off?"),
         tag(
             "p",
             "Slope is miscalibration; flat is good. ",
-            tag("span", "Drag over the plot to measure any range of scores.", class_="screen"),
+            tag(
+                "span",
+                f"Drag over the plot to measure any range of {along}.",
+                class_="screen",
+            ),
             class_="lead",
         ),
+        *([tag("p", asks, class_="lead")] if asks else []),
         tag("div", id="series", class_="choices screen", role="group", aria_label="Model"),
         _charts.cumulative(drawn, first, _tool()),
         tag("div", id="presets", class_="choices", role="group", aria_label="Ranges"),
@@ -31,6 +39,11 @@ def section(drawn: Sequence[_charts.Drawable], first: dict[str, Any]) -> Markup:
         tag("noscript", tag("p", "Measuring ranges needs JavaScript; the plot does not.")),
         id="secant",
     )
+
+
+def _asks(first: Any) -> str:
+    """Say what another order than that of scores asks; a monitor has none."""
+    return the_question(first) if getattr(first, "axis", None) is not None else ""
 
 
 def _tool() -> Markup:

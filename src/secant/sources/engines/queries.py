@@ -114,6 +114,8 @@ class Table:
             wanted[ours] = _key(schema, theirs)
         if columns.clusters is not None:
             wanted["cluster"] = _key(schema, columns.clusters, "clusters")
+        if columns.order_by is not None:
+            wanted["order"] = _place(schema, columns.order_by)
         # Keys that can be written in a query as they are; others are compared as texts.
         self._literal = all(
             schema[name].is_integer() or schema[name] in (nw.String, nw.Boolean)
@@ -220,6 +222,30 @@ class Table:
             answer = self._collect(measured.group_by(*keys).agg(nw.len().alias("rows"), *sums))
             columns = {name: _doubles(answer[name]) for name in ("place", "rows", *terms)}
             return Answer(self._keys(answer), columns), plain_keys(answer["cluster"])
+
+    def with_places(self) -> tuple[nw.DataFrame[Any], list[tuple[Any, ...]]]:
+        """Fetch all rows of positive weight with their places along the axis, and their groups."""
+        with self._engine.asked("fetching rows"):
+            weighted = self.weight_kind is not None
+            rows = self._rows.filter(WEIGHT > 0) if weighted else self._rows
+            have = self._rows.collect_schema().names()
+            more = [name for name in ("weight", "cluster") if name in have]
+            answer = self._collect(rows.select(*self.by, "score", "label", "order", *more))
+            return answer, self._keys(answer)
+
+    def distinct_places(self) -> int:
+        """Count the distinct places along the axis."""
+        with self._engine.asked("counting places"):
+            places = self._rows.select("order").unique().select(places=nw.len())
+            return int(self._collect(places)["places"][0])
+
+    def by_place(self, terms: dict[str, nw.Expr]) -> nw.DataFrame[Any]:
+        """Sum up terms by place along the axis; ``least`` and ``most`` are scores there."""
+        with self._engine.asked("summing places"):
+            measured = self._once(self._rows.select("order", "score", **terms))
+            sums = [nw.col(name).sum() for name in terms]
+            ends = SCORE.min().alias("least"), SCORE.max().alias("most")
+            return self._collect(measured.group_by("order").agg(*ends, *sums))
 
     def refuse(self, found: dict[int, int]) -> None:
         """Raise an error about faults found, if any: the number of rows by code."""
@@ -374,6 +400,21 @@ def _key(schema: nw.Schema, name: str, argument: str = "by") -> nw.Expr:
         raise InputError(f"column {name!r} (", Argument(argument), what, column=name)
     column = plain(schema, name)
     return nw.when(~is_nan(column)).then(column) if schema[name].is_float() else column
+
+
+def _place(schema: nw.Schema, name: str) -> nw.Expr:
+    """Return what rows are put along: a number or a time."""
+    dtype, column = schema[name], nw.col(name)
+    if dtype == nw.Decimal:
+        return column.cast(nw.Float64)
+    if dtype.is_numeric() or dtype.is_temporal() or dtype == nw.Boolean:
+        return column
+    kinds = {nw.String: "text", nw.Categorical: "categories", nw.Enum: "categories"}
+    what = next(
+        (words for kind, words in kinds.items() if dtype == kind), f"values of type {dtype}"
+    )
+    must = f") must hold numbers or times, which have an order; it holds {what}"
+    raise InputError(f"column {name!r} (", Argument("order_by"), must, column=name)
 
 
 def _doubles(column: nw.Series[Any]) -> FloatArray:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from secant.sources.files.predictions import Predictions
     from secant.sources.files.table import Batch
 
-__all__ = ["clustered_rows"]
+__all__ = ["cluster_numbers", "clustered_rows"]
 
 
 def clustered_rows(
@@ -68,17 +68,22 @@ class _ClusterWalk(Walk):
         groups = super()._owners(batch)
         if groups is None:
             groups = np.zeros(batch.rows, np.int64)
-        return np.column_stack([groups, self._clusters(batch)])
+        return np.column_stack([groups, cluster_numbers(self._table, batch, self._numbers)])
 
-    def _clusters(self, batch: Batch) -> IntArray:
-        name = self._table.columns.clusters
-        assert name is not None  # noqa: S101
-        keys, codes = group_codes([self._table.complete(batch, "clusters", name)])
-        for code, key in enumerate(keys):
-            if is_missing(key):
-                error = missing_id(
-                    "NaN" if key is None else repr(key), int(np.argmax(codes == code))
-                )
-                raise self._table.refused(batch, error)
-        numbers = [self._numbers.setdefault(key, len(self._numbers)) for key in keys]
-        return np.array(numbers, np.int64)[codes]
+
+def cluster_numbers(table: Predictions, batch: Batch, numbers: dict[Any, int]) -> IntArray:
+    """Return the number of each row's cluster; ids that are new get the next one.
+
+    Raises
+    ------
+    InputError
+        If the id of a cluster is missing: the file, the row there, the column.
+    """
+    name = table.columns.clusters
+    assert name is not None  # noqa: S101
+    keys, codes = group_codes([table.complete(batch, "clusters", name)])
+    for code, key in enumerate(keys):
+        if is_missing(key):
+            error = missing_id("NaN" if key is None else repr(key), int(np.argmax(codes == code)))
+            raise table.refused(batch, error)
+    return np.array([numbers.setdefault(key, len(numbers)) for key in keys], np.int64)[codes]

@@ -64,6 +64,8 @@ class Csv(Format):
                 chosen[name] = pa.float64()
             elif argument.name == "y_true":
                 chosen[name] = _outcomes(types[name], reading)
+            elif argument.name == "order_by":
+                chosen[name] = types[name]
             else:
                 chosen[name] = pa.string()
         return chosen

@@ -36,6 +36,8 @@ class JsonLines(Format):
         for argument, name in roles.items():
             if pa.types.is_integer(chosen[name]) and argument.name in numbers:
                 chosen[name] = pa.float64()  # which may follow
+            elif argument.name == "order_by":
+                continue
             elif pa.types.is_timestamp(chosen[name]) or pa.types.is_null(chosen[name]):
                 chosen[name] = pa.float64() if argument.name in NUMBERS else pa.string()
         return chosen

@@ -16,6 +16,7 @@ from secant.sources import rows as row_source
 from secant.sources.files.clusters import clustered_rows
 from secant.sources.files.formats import BLOCK, arrow, look
 from secant.sources.files.groups import FileGroups
+from secant.sources.files.ordered import open_ordered, open_ordered_groups
 from secant.sources.files.paths import find
 from secant.sources.files.predictions import Predictions
 from secant.sources.files.values import group_codes, usual
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
     from secant._base.types import FloatArray, IntArray
     from secant._input.columns import Columns
     from secant._input.observations import Chunk
+    from secant.sources.apart import Apart
+    from secant.sources.ordered import OrderedSource
 
     # Columns by name, and whether there are no more rows.
     FirstRows = tuple[dict[str, IntArray], bool]
@@ -48,7 +51,7 @@ __all__ = [
 _GZIP = 4
 
 
-def open_files(data: Any, columns: Columns) -> RowSource:
+def open_files(data: Any, columns: Columns) -> RowSource | OrderedSource:
     """Return the rows of files as a source of blocks.
 
     Parameters
@@ -65,10 +68,12 @@ def open_files(data: Any, columns: Columns) -> RowSource:
     MissingExtraError
         If pyarrow is not installed.
     """
-    return RowSource(FileRows(Predictions(data, columns)))
+    table = Predictions(data, columns)
+    source = RowSource(FileRows(table))
+    return source if columns.order_by is None else open_ordered(table, source)
 
 
-def open_file_groups(data: Any, columns: Columns) -> FileGroups:
+def open_file_groups(data: Any, columns: Columns) -> FileGroups | Apart:
     """Return the rows of files in groups.
 
     Parameters
@@ -81,7 +86,8 @@ def open_file_groups(data: Any, columns: Columns) -> FileGroups:
     InputError, MissingExtraError
         As :func:`open_files`.
     """
-    return FileGroups(Predictions(data, columns))
+    table = Predictions(data, columns)
+    return FileGroups(table) if columns.order_by is None else open_ordered_groups(table)
 
 
 def column_kinds(data: Any) -> dict[str, str]:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "TIMES",
+    "along",
     "as_array",
     "group_codes",
     "kind_of",
@@ -34,6 +35,7 @@ _HOLDS = {
     "booleans": ("is_boolean",),
     "text": ("is_string", "is_large_string"),
     "dates": ("is_date",),
+    "durations": ("is_duration",),
     "nothing": ("is_null",),
 }
 _DAY = 86_400_000  # milliseconds
@@ -43,7 +45,9 @@ _WANTED = {
     "probs": ("numbers", "booleans"),
     "sample_weight": ("numbers", "booleans"),
     "y_true": ("numbers", "booleans", "text"),
+    "order_by": ("numbers", "booleans", *TIMES, "durations"),
 }
+_NEEDS = {"y_true": "0 and 1", "order_by": "numbers or times, which have an order"}
 
 
 def kind_of(kind: Any) -> str:
@@ -62,6 +66,8 @@ def kind_of(kind: Any) -> str:
 def refusal(argument: Argument, name: str, kind: Any) -> InputError | None:
     """Say why a column cannot be what an argument needs; None if it can."""
     held = kind_of(kind)
+    if argument.name == "order_by" and arrow().types.is_dictionary(kind):
+        held = "categories"
     if held in (
         *_WANTED.get(argument.name, _ANY),
         "nothing",
@@ -72,7 +78,7 @@ def refusal(argument: Argument, name: str, kind: Any) -> InputError | None:
         units = "clusters" if argument.name == "clusters" else "groups"
         cannot = f" names, holds {what}, which cannot name {units}"
         return InputError(f"column {name!r}, which ", argument, cannot, column=name)
-    needs = "0 and 1" if argument.name == "y_true" else "real numbers"
+    needs = _NEEDS.get(argument.name, "real numbers")
     return InputError(argument, f" must hold {needs}; column {name!r} holds {what}", column=name)
 
 
@@ -142,6 +148,21 @@ def plain_numbers(column: Any) -> np.ndarray[Any, Any]:
         column = column.dictionary_decode()
     whole = arrow().types.is_integer(column.type) or arrow().types.is_boolean(column.type)
     return as_array(column) if whole else numbers(column)
+
+
+def along(column: Any) -> tuple[np.ndarray[Any, Any], str]:
+    """Return a column of numbers, times or durations without nulls, and its time zone."""
+    pa = arrow()
+    kind = column.type
+    if kind_of(kind) in {"numbers", "booleans"}:
+        return plain_numbers(column), ""
+    if pa.types.is_duration(kind):
+        return as_array(column.cast(pa.int64())).view(f"m8[{kind.unit}]"), ""
+    whole = as_array(column.cast(pa.int32() if pa.types.is_date32(kind) else pa.int64()))
+    if pa.types.is_timestamp(kind):
+        return whole.view(f"M8[{kind.unit}]"), kind.tz or ""
+    days = whole if pa.types.is_date32(kind) else whole // _DAY
+    return days.astype(np.int64).view("M8[D]"), ""
 
 
 def group_codes(columns: list[Any]) -> tuple[list[Any], IntArray]:

@@ -112,7 +112,7 @@ class Walk:
     @property
     def _columns(self) -> Columns:
         """The columns to read."""
-        columns = self._table.columns._replace(clusters=None)
+        columns = self._table.columns._replace(clusters=None, order_by=None)
         return columns._replace(by=()) if self._number_groups is None else columns
 
     def _owners(self, batch: Batch) -> IntArray | None:

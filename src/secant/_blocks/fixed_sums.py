@@ -1,0 +1,232 @@
+"""Running sums per cell in whole numbers, filled by compiled passes: the same in any order."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from secant._blocks import kernels
+from secant._blocks.cell_sums import log_losses
+from secant._blocks.grids import Scratch, SpreadGrid
+from secant._blocks.kernels import FINE, HIGHEST, LOWEST, ONE, OTHER, REFUSED, UNIT_BITS, VARIANCE
+from secant._blocks.table import FIXED_BITS, STEPS, Blocks, Fixed, Totals
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from secant._base.types import BoolArray, FloatArray, IntArray
+    from secant._input.observations import Chunk
+
+__all__ = ["FixedSums"]
+
+# Rows that are added up before sums are folded: no sum inside a cell can wrap around unnoticed.
+_FOLD_BITS = 24
+# A sample with more repeated scores than this share is of scores that repeat.
+_REPEATED = 1 / 50
+# Where s(1 - s) is less on average, units of 2^-52 are too coarse.
+_LEAST_VARIANCE = 2.0**-16
+_LOW = (1 << FIXED_BITS) - 1
+
+
+class FixedSums:
+    """Sums per cell over observations without weights, in units of 2^-52.
+
+    Parameters
+    ----------
+    sample
+        Some of the scores, in ascending order.
+    rows
+        How many rows there will be, about.
+    n_cells
+        How many cells to aim at.
+    log_loss
+        Whether to sum it.
+    """
+
+    def __init__(
+        self, sample: FloatArray, rows: int, n_cells: int, *, log_loss: bool = False
+    ) -> None:
+        bits = min(_FOLD_BITS, max(rows, 1).bit_length())
+        # A cell as wide as 2^w holds at most 2^(w + 52) units a row, and sums stay below 2^62.
+        self._fold_at = 1 << bits
+        self.grid = SpreadGrid(sample, n_cells, 62 - UNIT_BITS - bits)
+        cells = self.grid.n_buckets
+        self._count = np.zeros(2 * cells, np.int64)
+        self._fixed = Fixed(np.zeros(2 * cells, np.int64), np.zeros(2 * cells, np.int64))
+        self._start = np.rint(self.grid.low * 2.0**UNIT_BITS).astype(np.int64)
+        self.told = kernels.nothing_told()
+        self._anchor, self._mixed = self._anchors(sample)
+        self._log_loss: list[float] | None = [] if log_loss else None
+        self._open = np.zeros((1, 2 * cells, 2), np.int64)
+        self._since = 0
+
+    @staticmethod
+    def suit(sample: FloatArray) -> bool:
+        """Tell whether units look fine enough for scores like these."""
+        return bool((sample * (1 - sample)).mean() >= 2 * _LEAST_VARIANCE)
+
+    def _anchors(self, sample: FloatArray) -> tuple[IntArray | None, BoolArray]:
+        """Return the score that each cell may hold alone, if scores repeat."""
+        cells = self.grid.n_buckets
+        repeated = np.flatnonzero(sample[1:] == sample[:-1])
+        if repeated.size <= _REPEATED * sample.shape[0]:
+            return None, np.ones(cells, bool)
+        anchor = self.grid.low.copy()
+        anchor[self.grid.bucket(sample[repeated], Scratch())] = sample[repeated]
+        return anchor.view(np.int64), np.zeros(cells, bool)
+
+    def add(self, chunk: Chunk) -> None:
+        """Add some observations that were checked."""
+        whole = kernels.as_whole(chunk.labels)
+        assert whole is not None  # noqa: S101
+        self.add_rows(chunk.scores, *whole)
+        if self._log_loss is not None:
+            self._log_loss.append(float(log_losses(chunk.scores, chunk.labels).sum()))
+
+    def add_rows(
+        self, scores: np.ndarray[Any, Any], labels: np.ndarray[Any, Any], one: int
+    ) -> None:
+        """Add rows, whatever they hold: what is wrong with them is told."""
+        for start in range(0, scores.shape[0], self._fold_at):
+            part = slice(start, start + self._fold_at)
+            self._add_part(scores[part], labels[part], one)
+
+    def _add_part(self, scores: Any, labels: Any, one: int) -> None:
+        rows = scores.shape[0]
+        if self._since + rows > self._fold_at:
+            self._fold()
+        self._since += rows
+        most = min(kernels.threads(), -(-rows // kernels.CHUNK))
+        if most > self._open.shape[0]:
+            more = np.zeros((most - self._open.shape[0], *self._open.shape[1:]), np.int64)
+            self._open = np.concatenate([self._open, more])
+        kinds = kernels.kind_of(scores), kernels.kind_of(labels)
+        check = kernels.compiled(kernels.check, *kinds)
+        function = kernels.add if self._anchor is None else kernels.add_ties
+        add = kernels.compiled(function, *kinds)
+        table, shift, first = self.grid.table, self.grid.shift, self.grid.first
+        more_told = [kernels.nothing_told() for _ in range(most)]
+        ties = () if self._anchor is None else (self._anchor, self._mixed)
+
+        def work(number: int, chunks: Iterator[slice]) -> None:
+            sums, told = self._open[number], more_told[number]
+            for chunk in chunks:
+                check(scores[chunk], labels[chunk], one, told)
+                add(scores[chunk], labels[chunk], one, table, shift, first, sums, *ties)
+
+        kernels.share_out(rows, work, most)
+        for told in more_told:
+            self._tell(told)
+
+    def _tell(self, told: IntArray) -> None:
+        mine = self.told
+        mine[LOWEST] = min(mine[LOWEST], told[LOWEST])
+        mine[HIGHEST] = max(mine[HIGHEST], told[HIGHEST])
+        mine[OTHER] |= told[OTHER]
+        mine[REFUSED:] += told[REFUSED:]
+
+    def _fold(self) -> None:
+        """Move open sums to where they cannot overflow, as distances from the starts of cells."""
+        if not self._since:
+            return
+        together = self._open[0]
+        for other in self._open[1:]:
+            together += other
+        count, total = together[:, 0], together[:, 1]
+        # Sums have wrapped around; distances from starts have not, so theirs are exact.
+        beyond = total - count * np.repeat(self._start, 2)
+        self._count += count
+        self._fixed.high[:] += beyond >> FIXED_BITS
+        self._fixed.low[:] += beyond & _LOW
+        self._open = np.zeros_like(self._open[:1])
+        self._since = 0
+
+    @property
+    def usable(self) -> bool:
+        """Whether every row was usable, as scores in [0, 1] and labels 0 and 1."""
+        told = self.told
+        return bool(told[LOWEST] >= 0 and told[HIGHEST] <= ONE and not told[OTHER])
+
+    @property
+    def extent(self) -> tuple[float, float]:
+        """The smallest and the largest score."""
+        lowest, highest = self.told[[LOWEST, HIGHEST]].view(np.float64).tolist()
+        return lowest, highest
+
+    @property
+    def refused(self) -> int:
+        """How many rows have a score that rules out what happened."""
+        return int(self.told[REFUSED])
+
+    @property
+    def variance(self) -> float:
+        """Sum of s(1 - s)."""
+        coarse, fine = (
+            (int(self.told[at]) << 26) + int(self.told[at + 1]) for at in (VARIANCE, FINE)
+        )
+        return ((coarse << 12) + fine) / 2**64
+
+    @property
+    def suffice(self) -> bool:
+        """Whether units are fine enough for these scores."""
+        self._fold()
+        return self.variance >= _LEAST_VARIANCE * float(self._count.sum())
+
+    def blocks(self) -> Blocks:
+        """Return the non-empty cells as blocks."""
+        self._fold()
+        n0, n1 = self._count[::2], self._count[1::2]
+        filled = np.flatnonzero(n0 + n1)
+        n0, n1 = n0[filled], n1[filled]
+        low, mixed = self.grid.low[filled], self._mixed[filled]
+        start = self._start[filled]
+        high, rest = self._fixed.high, self._fixed.low
+        h0, h1, r0, r1 = (part[filled] for part in (high[::2], high[1::2], rest[::2], rest[1::2]))
+        n = n0 + n1
+        fixed = Fixed(n * (start >> FIXED_BITS) + h0 + h1, n * (start & _LOW) + r0 + r1)
+        unit = 2.0**-UNIT_BITS
+        begins = start * unit
+        down = n0 * begins + (h0 * 2.0**FIXED_BITS + r0) * unit
+        up = n1 * (1 - begins) - (h1 * 2.0**FIXED_BITS + r1) * unit
+        alone = low if self._anchor is None else self._anchor.view(np.float64)[filled]
+        return Blocks(
+            low=np.where(mixed, low, alone),
+            high=np.where(mixed, self.grid.high[filled], alone),
+            n0=n0,
+            n1=n1,
+            w0=n0,
+            w1=n1,
+            down=down,
+            up=np.maximum(up, 0),
+            fixed=fixed,
+        )
+
+    def totals(self) -> Totals:
+        """Return the sums over everything, each rounded once."""
+        self._fold()
+        n0, n1 = (int(self._count[k::2].sum()) for k in (0, 1))
+        s0, s1 = (self._scored(k) for k in (0, 1))
+        residual = (s0 + (n1 << UNIT_BITS) - s1) / 2**UNIT_BITS
+        variance, n = self.variance, n0 + n1
+        squares = max(residual - variance, 0.0)
+        return Totals(
+            n=n,
+            weight=float(n),
+            ww=float(n),
+            variance=variance,
+            squares=squares,
+            ww1=float(n1),
+            third=variance,
+            squared_error=squares,
+            log_loss=None if self._log_loss is None else math.fsum(self._log_loss),
+            steps=(1.0,) * min(n, STEPS),
+        )
+
+    def _scored(self, response: int) -> int:
+        """Return the sum of the scores of a response, in units."""
+        count, start = self._count[response::2], self._start
+        high = count * (start >> FIXED_BITS) + self._fixed.high[response::2]
+        low = count * (start & _LOW) + self._fixed.low[response::2]
+        return (int(high.sum()) << FIXED_BITS) + int(low.sum())

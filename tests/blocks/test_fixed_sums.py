@@ -1,0 +1,195 @@
+"""Sums in whole numbers: bit for bit the same in any order, and right."""
+
+from dataclasses import fields
+
+import numpy as np
+import pytest
+
+import secant
+from helpers import optional
+from secant._blocks import fixed_sums, kernels
+from secant._blocks.fixed_sums import FixedSums
+from secant._input.observations import Chunk
+from secant.sources import rows
+
+optional("numba")
+
+N = 40_000
+
+
+def grid_of_ties(rng, n):
+    return rng.integers(0, 101, n) / 100
+
+
+def half_tied(rng, n):
+    return np.where(rng.random(n) < 0.5, 0.3, rng.random(n))
+
+
+DATA = {
+    "uniform": lambda rng, n: rng.random(n),
+    "confident": lambda rng, n: rng.beta(5, 0.3, n),
+    "rare": lambda rng, n: rng.beta(1, 200, n),
+    "ties": grid_of_ties,
+    "half tied": half_tied,
+    "clusters": lambda rng, n: rng.choice([0.2, 0.7], n) + 1e-9 * rng.random(n),
+    "both ends": lambda rng, n: rng.choice([0.0, 1.0, 0.5], n),
+    "very small": lambda rng, n: np.where(rng.random(n) < 0.1, rng.random(n), 1e-300),
+}
+
+
+@pytest.fixture(autouse=True)
+def compiled_always(monkeypatch):
+    """Few rows are enough here, in small chunks so that threads have something to share."""
+    monkeypatch.setattr(rows, "SORT_UP_TO", 0)
+    monkeypatch.setattr(rows, "FIXED_FROM", 0)
+    monkeypatch.setattr(kernels, "pays", lambda *_: True)
+    monkeypatch.setattr(kernels, "CHUNK", 1 << 10)
+    monkeypatch.setattr(kernels, "_A_THREAD", 1 << 10)
+
+
+def data(name, seed=0, n=N):
+    rng = np.random.default_rng(seed)
+    p = DATA[name](rng, n)
+    return (rng.random(n) < p).astype(np.int64), p
+
+
+def answers(y, p, **where):
+    """Return every number that comes from sums alone, as exact text."""
+    result = secant.assess(y, p, method="asymptotic", **where)
+    ties = not result._blocks.open.any()
+    assert ties or result._blocks.fixed is not None or result.sigma < 1e-3  # sums are whole
+    numbers = [result.n, result.sigma, result.mean_score, result.base_rate]
+    for each in (result.ecce_r, result.ecce_mad):
+        numbers += [each.value, each.normalized, each.pvalue, each.log10_pvalue, *each.ci]
+    numbers += [secant.ecce_r(y, p, **where), secant.ecce_mad(y, p, **where)]
+    return [float(number).hex() for number in numbers]
+
+
+@pytest.mark.parametrize("name", DATA)
+def test_order_and_threads_do_not_change_a_bit(name, monkeypatch):
+    y, p = data(name)
+    rng = np.random.default_rng(1)
+    expected = answers(y, p)
+    for threads in (1, 2, 3):
+        monkeypatch.setattr(kernels, "threads", lambda threads=threads: threads)
+        order = rng.permutation(N)
+        assert answers(y[order], p[order]) == expected
+    order = np.argsort(p)
+    assert answers(y[order], p[order]) == expected
+
+
+@pytest.mark.parametrize("name", DATA)
+def test_numpy_gives_the_same_answers(name, monkeypatch):
+    y, p = data(name)
+    quick = secant.assess(y, p, method="asymptotic")
+    monkeypatch.setattr(kernels, "pays", lambda *_: False)
+    slow = secant.assess(y, p, method="asymptotic")
+    assert quick.ecce_r.value == pytest.approx(slow.ecce_r.value, rel=0, abs=1e-12)
+    assert quick.ecce_mad.value == pytest.approx(slow.ecce_mad.value, rel=0, abs=1e-12)
+    assert quick.sigma == pytest.approx(slow.sigma, rel=1e-12)
+    assert (quick.worst.low, quick.worst.high) == (slow.worst.low, slow.worst.high)
+    for field in fields(quick._totals):
+        mine, theirs = getattr(quick._totals, field.name), getattr(slow._totals, field.name)
+        assert mine == theirs or mine == pytest.approx(theirs, rel=1e-11), field.name
+
+
+@pytest.mark.parametrize("fold", [8, 11])
+def test_folding_changes_nothing(fold, monkeypatch):
+    y, p = data("confident")
+    expected = answers(y, p)
+    monkeypatch.setattr(fixed_sums, "_FOLD_BITS", fold)
+    assert answers(y, p) == expected
+
+
+def test_chunks_do_not_change_a_bit():
+    y, p = data("rare")
+    whole, parts = (FixedSums(np.sort(p[::50]), N, 500) for _ in range(2))
+    whole.add(Chunk(p, y, None))
+    for piece in np.array_split(np.random.default_rng(2).permutation(N), 37):
+        parts.add(Chunk(p[piece], y[piece], None))
+    assert parts.totals() == whole.totals()
+    for field in ("low", "high", "n0", "n1", "down", "up"):
+        assert (getattr(parts.blocks(), field) == getattr(whole.blocks(), field)).all()
+
+
+def test_sums_are_right_where_a_sample_told_nothing():
+    """Everything lies in one cell, as wide as there is one."""
+    y = np.tile([0, 1], N // 2)
+    p = np.where(y == 1, 0.75, 0.25) + np.linspace(0, 1e-3, N)
+    sums = FixedSums(np.array([0.5]), N, 1)
+    sums.add(Chunk(p, y, None))
+    blocks, totals = sums.blocks(), sums.totals()
+    assert totals.variance == pytest.approx((p * (1 - p)).sum(), rel=1e-13)
+    assert blocks.down.sum() == pytest.approx(p[y == 0].sum(), rel=1e-13)
+    assert blocks.up.sum() == pytest.approx((1 - p)[y == 1].sum(), rel=1e-13)
+
+
+@pytest.mark.parametrize(("score", "label"), [("f8", "f8"), ("f8", "i4"), ("f4", "?")])
+def test_types_and_strides_change_nothing(score, label):
+    y, p = data("uniform")
+    p = p.astype(score)
+    expected = answers(y, p.astype(np.float64))
+    pairs = np.zeros((N, 2), score)
+    pairs[:, 1] = p
+    assert answers(y.astype(label), p) == expected
+    assert answers(np.repeat(y.astype(label), 2)[::2], pairs[:, 1]) == expected
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda y, p: p.__setitem__(77, np.nan), r"y_prob\[77\] is nan"),
+        (lambda y, p: p.__setitem__(78, 1 + 1e-7), r"y_prob\[78\] is 1.0000001"),
+        (lambda y, p: p.__setitem__(79, -1e-9), r"y_prob\[79\] is -1e-09"),
+        (lambda y, p: y.__setitem__(80, 2), r"y_true\[80\] is 2"),
+    ],
+)
+def test_what_is_wrong_is_said_as_ever(change, message):
+    y, p = data("uniform")
+    change(y, p)
+    with pytest.raises(secant.InputError, match=message):
+        secant.assess(y, p)
+
+
+def test_labels_of_minus_one_and_one_are_understood():
+    y, p = data("uniform")
+    expected = secant.ecce_r(y, p)
+    assert secant.ecce_r(2 * y - 1, p) == pytest.approx(expected, rel=0, abs=1e-12)
+
+
+def test_forbidden_rows_are_found():
+    y, p = data("uniform")
+    p[[5, 9]], y[[5, 9]] = [0, 1], [1, 0]
+    assert secant.assess(y, p, method="asymptotic").forbidden == (5, 9)
+
+
+def test_scores_too_small_for_whole_numbers_are_left_to_numpy():
+    p = np.full(N, 1e-300)
+    result = secant.assess(np.zeros(N, int), p, method="asymptotic")
+    assert result.sigma == pytest.approx(np.sqrt(1e-300 / N), rel=1e-12)
+
+
+def test_files_have_the_bits_of_arrays_however_they_are_cut(tmp_path):
+    optional("pyarrow")
+    from secant.sources.files.source import write_parquet
+
+    y, p = data("confident")
+    expected = answers(y, p)
+    order = np.random.default_rng(3).permutation(N)
+    for count in (1, 3):
+        paths = []
+        for number, part in enumerate(np.array_split(order, count)):
+            paths.append(tmp_path / f"{count}-{number}.parquet")
+            write_parquet(paths[-1], {"y": y[part], "p": p[part]})
+        assert answers("y", "p", data=paths) == expected
+
+
+def test_groups_have_the_bits_of_their_rows_alone():
+    y, p = data("uniform")
+    group = np.random.default_rng(4).integers(0, 3, N)
+    found = secant.assess_by(y, p, group, method="asymptotic")
+    for key in range(3):
+        mine = group == key
+        alone = secant.assess(y[mine], p[mine], method="asymptotic")
+        assert found[key].ecce_r.value.hex() == alone.ecce_r.value.hex()
+        assert found[key].sigma.hex() == alone.sigma.hex()

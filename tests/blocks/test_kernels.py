@@ -1,0 +1,198 @@
+"""Compiled passes: they tell what plain numpy tells, of every type of array."""
+
+import sys
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from helpers import optional
+from secant._blocks import kernels
+from secant._blocks.grids import Scratch, SpreadGrid
+
+LABELS = ["?", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f2", "f4", "f8"]
+
+scores = st.one_of(
+    st.floats(0, 1), st.sampled_from([0.0, -0.0, 5e-324, 1e-300, 2.0**-12, 0.5, 1 - 2**-53, 1.0])
+)
+rows = st.lists(st.tuples(scores, st.booleans()), min_size=1, max_size=60)
+
+
+def columns(pairs):
+    p, y = zip(*pairs, strict=True)
+    return np.array(p), np.array(y).astype(np.int64)
+
+
+@given(rows)
+def test_what_is_told_of_usable_rows(pairs):
+    p, y = columns(pairs)
+    told = kernels.nothing_told()
+    kernels.check(p, y, 1, told)
+    extent = told[[kernels.LOWEST, kernels.HIGHEST]].view(np.float64)
+    assert extent.tolist() == [p.min(), p.max()]
+    assert not told[kernels.OTHER]
+    assert told[kernels.REFUSED] == np.count_nonzero(np.where(y == 1, p == 0, p == 1))
+
+
+@given(rows, st.sampled_from([np.nan, -np.nan, np.inf, -np.inf, -1e-300, 1 + 1e-15, -5e-324]))
+def test_no_unusable_score_goes_unseen(pairs, bad):
+    p, y = columns([*pairs, (bad, True)])
+    told = kernels.nothing_told()
+    kernels.check(p, y, 1, told)
+    assert told[kernels.LOWEST] < 0 or told[kernels.HIGHEST] > kernels.ONE
+
+
+@given(rows, st.sampled_from([-1, 2, 3, 256, -(2**63)]))
+def test_no_other_label_goes_unseen(pairs, bad):
+    p, y = columns(pairs)
+    y = np.append(y, bad)
+    told = kernels.nothing_told()
+    kernels.check(np.append(p, 0.5), y, 1, told)
+    assert told[kernels.OTHER] != 0
+
+
+@pytest.mark.parametrize("kind", LABELS)
+def test_labels_of_every_type_are_whole_numbers_without_a_copy(kind):
+    labels = np.array([0, 1, 1, 0], kind)
+    whole, one = kernels.as_whole(labels)
+    assert np.shares_memory(whole, labels)
+    assert ((whole == one) == [False, True, True, False]).all()
+    assert (whole[[0, 3]] == 0).all()
+
+
+@pytest.mark.parametrize("kind", ["U1", "O", "c16", ">i8", "M8[s]"])
+def test_labels_of_other_types_are_left_to_numpy(kind):
+    assert kernels.as_whole(np.zeros(3, kind)) is None
+
+
+@given(rows, st.integers(1, 40))
+def test_python_adds_up_what_the_grid_says(pairs, n_cells):
+    p, y = columns(pairs)
+    grid = SpreadGrid(np.sort(p + 0.0), n_cells, -2)
+    cell = grid.bucket(p, Scratch())
+    sums = np.zeros((2 * grid.n_buckets, 2), np.int64)
+    kernels.add(p, y, 1, grid.table, grid.shift, grid.first, sums)
+    expected = np.zeros_like(sums)
+    units = [int(s * 2.0**52 + 0.5) for s in p]
+    for k, happened, unit in zip(cell, y, units, strict=True):
+        expected[2 * k + happened] += [1, unit]
+    assert (sums == expected).all()
+
+
+@given(rows, st.lists(scores, min_size=8, max_size=8).map(sorted))
+def test_python_selects_what_lies_in_ranges(pairs, ends):
+    p, _ = columns(pairs)
+    low, high = np.array(ends[::2]), np.array(ends[1::2])
+    found = np.empty(p.shape[0] + 1, np.int64)
+    count = kernels.select(p, low, high, found)
+    inside = ((p[:, None] >= low) & (p[:, None] <= high)).any(axis=1)
+    assert found[:count].tolist() == np.flatnonzero(inside).tolist()
+
+
+@pytest.mark.parametrize("layout", ["contiguous", "strided", "backwards", "read-only"])
+@pytest.mark.parametrize(("score", "label"), [("f8", "i8"), ("f4", "?")])
+def test_compiled_code_has_the_numbers_of_python(score, label, layout):
+    optional("numba")
+    rng = np.random.default_rng(0)
+    p, y = rng.random(5000).astype(score), rng.integers(0, 2, 5000).astype(label)
+    p[:3], y[:3] = [0, 1, -0.0], [1, 0, 0]
+    if layout == "strided":
+        p, y = np.repeat(p, 2)[::2], np.repeat(y, 3)[::3]
+    elif layout == "backwards":
+        p, y = p[::-1], y[::-1]
+    elif layout == "read-only":
+        p.flags.writeable = y.flags.writeable = False
+    whole, one = kernels.as_whole(y)
+    grid = SpreadGrid(np.sort(np.abs(p.astype(float))), 64, -4)
+    anchor = grid.low.view(np.int64)
+    kinds = kernels.kind_of(p), kernels.kind_of(whole)
+
+    def run(python):
+        def of(function, *types):
+            return function if python else kernels.compiled(function, *types)
+
+        told, sums = kernels.nothing_told(), np.zeros((2 * grid.n_buckets, 2), np.int64)
+        again, mixed = np.zeros_like(sums), np.zeros(grid.n_buckets, bool)
+        place = grid.table, grid.shift, grid.first
+        of(kernels.check, *kinds)(p, whole, one, told)
+        # Few enough in a cell that no sum wraps around, which numpy would warn of.
+        few = slice(0, 1000)
+        of(kernels.add, *kinds)(p[few], whole[few], one, *place, sums)
+        of(kernels.add_ties, *kinds)(p[few], whole[few], one, *place, again, anchor, mixed)
+        found = np.empty(p.shape[0] + 1, np.int64)
+        ends = np.array([0.0, 0.3, 0.5, 0.9]), np.array([0.0, 0.31, 0.5, 1.0])
+        count = of(kernels.select, kinds[0])(p, *ends, found)
+        return told, sums, again, mixed, found[:count]
+
+    for python, quick in zip(run(python=True), run(python=False), strict=True):
+        assert (python == quick).all()
+
+
+@pytest.mark.parametrize("most", [1, 2, 3])
+def test_chunks_are_shared_out_whole_and_once(most, monkeypatch):
+    monkeypatch.setattr(kernels, "CHUNK", 10)
+    monkeypatch.setattr(kernels, "_A_THREAD", 10)
+    taken = [[] for _ in range(most)]
+    kernels.share_out(95, lambda number, chunks: taken[number].extend(chunks), most)
+    every = sorted((chunk.start, chunk.stop) for mine in taken for chunk in mine)
+    assert every == [(k, min(k + 10, 95)) for k in range(0, 95, 10)]
+
+
+def test_what_fails_in_a_thread_is_not_lost(monkeypatch):
+    monkeypatch.setattr(kernels, "_A_THREAD", 1)
+
+    def work(number, chunks):
+        list(chunks)
+        if number:
+            raise KeyError(number)
+
+    with pytest.raises(KeyError):
+        kernels.share_out(10, work, 2)
+
+
+def test_threads_are_as_many_as_numba_is_told_to_use(monkeypatch):
+    numba = optional("numba")
+    monkeypatch.setattr(numba.config, "NUMBA_NUM_THREADS", 7)
+    assert kernels.threads() == 7
+
+
+class TestWhenItPays:
+    @pytest.fixture(autouse=True)
+    def fresh(self, monkeypatch):
+        monkeypatch.setattr(kernels, "_ready", set())
+        monkeypatch.setattr(kernels, "_rows_before", [0])
+        monkeypatch.setattr(kernels, "_is_installed", lambda: True)
+        monkeypatch.setattr(kernels, "_is_on_disk", lambda: True)
+        monkeypatch.delitem(sys.modules, "numba", raising=False)
+
+    def test_a_process_with_few_rows_never_imports_numba(self):
+        assert not kernels.pays(kernels.FEWEST_ROWS, "f8")
+        assert not kernels.pays(kernels.IMPORT_AFTER, "f8")
+
+    def test_many_rows_or_one_large_call_do(self):
+        assert not kernels.pays(kernels.IMPORT_AFTER, "f8")
+        assert kernels.pays(kernels.FEWEST_ROWS, "f8")
+
+    def test_one_large_call_does(self):
+        assert kernels.pays(8 * kernels.IMPORT_AFTER, "f8")
+
+    def test_what_must_be_compiled_first_takes_more(self, monkeypatch):
+        monkeypatch.setattr(kernels, "_is_on_disk", lambda: False)
+        assert not kernels.pays(kernels.IMPORT_AFTER, "f8")
+        assert not kernels.pays(kernels.COMPILE_AFTER, "f8")
+        assert kernels.pays(kernels.FEWEST_ROWS, "f8")
+
+    def test_what_is_ready_is_used_but_for_few_rows(self, monkeypatch):
+        monkeypatch.setattr(kernels, "_ready", {("f8",)})
+        assert kernels.pays(kernels.FEWEST_ROWS, "f8")
+        assert not kernels.pays(kernels.FEWEST_ROWS, "f4")
+        assert not kernels.pays(kernels.FEWEST_ROWS - 1, "f8")
+
+    def test_numba_imported_by_somebody_else_is_used_at_once(self, monkeypatch):
+        monkeypatch.setitem(sys.modules, "numba", object())
+        assert kernels.pays(kernels.FEWEST_ROWS, "f8")
+
+    def test_without_numba_never(self, monkeypatch):
+        monkeypatch.setattr(kernels, "_is_installed", lambda: False)
+        assert not kernels.pays(1 << 40, "f8")
