@@ -478,6 +478,7 @@ def collapse(
     moments: bool = False,
     order: IntArray | None = None,
     ordered: bool = False,
+    edges: IntArray | None = None,
     outcome_weights: tuple[float, float] | None = None,
 ) -> Blocks:
     """Sort observations and make one block of each distinct score.
@@ -494,6 +495,9 @@ def collapse(
         The order to put the rows in, each a block of its own, instead of collapsing ties.
     ordered
         Whether the rows are in the order of their scores already.
+    edges
+        Rows at which a block begins in any case: the first ones of groups that lie one after
+        another, each in the order of its scores.
     outcome_weights
         What the outcomes 0 and 1 weigh, on top of ``weights``.
     """
@@ -502,6 +506,8 @@ def collapse(
     starts: IntArray | None = None
     if order is None:
         new = score[1:] != score[:-1]
+        if edges is not None:
+            new[edges[edges > 0] - 1] = True
         if not new.all():
             starts = np.concatenate([[0], np.flatnonzero(new) + 1])
 
