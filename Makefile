@@ -21,7 +21,7 @@ PIP_FLAGS := -qq --disable-pip-version-check --no-input
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test test-oldest test-oldest-extras test-cuda test-peers coverage mutants fuzz lint format hooks docs bench bench-peers alternatives build smoke release clean
+.PHONY: help demo test test-oldest test-oldest-extras test-cuda test-peers coverage mutants fuzz lint format hooks docs bench bench-check bench-peers alternatives build smoke release clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' Makefile | expand -t 22
@@ -81,6 +81,9 @@ fuzz: $(VENV)/.test ## damage files and forge states until interrupted; what is 
 
 bench: $(VENV)/.bench ## measure speed and memory as ratios within one process
 	$(VENV)/bin/python benchmarks/run.py $(ARGS)
+
+bench-check: $(VENV)/.bench ## say what became 1.3 times slower than the last line of benchmarks/history.json
+	$(VENV)/bin/python benchmarks/run.py --quick --check $(ARGS)
 
 alternatives: $(PEERS)/.bench ## what other libraries answer to the same predictions, and to faulty ones
 	$(PEERS)/bin/python benchmarks/alternatives.py

@@ -182,7 +182,8 @@ def test_many_scores_are_estimated_in_place_of_drawing(distinct):
 def test_nothing_is_drawn_where_a_decision_could_hang_on_it(low, high, drawn, monkeypatch):
     bracket = Bracket(math.log10(low), math.log10(high))
     monkeypatch.setattr(finite, "certified_r", lambda *_table, **_options: bracket)
-    found = secant.assess([0, 1, 0, 1], [0.2, 0.3, 0.6, 0.7]).ecce_r
+    # More rows than all outcomes are gone through for.
+    found = secant.assess(np.arange(16) % 2, np.linspace(0.2, 0.7, 16)).ecce_r
     assert found.method.startswith("Monte Carlo") is drawn
     assert drawn or found.pvalue == pytest.approx(high, **RELATIVE)
 
@@ -389,3 +390,21 @@ def test_asymptotic_pvalues_are_those_of_the_limit(data):
 @pytest.mark.parametrize("score", [0.3, 0.05, 1e-5, 0.125])
 def test_a_p_value_has_no_rounding_at_its_end(score):
     assert secant.assess([1], [score]).ecce_r.pvalue == score
+
+
+@pytest.mark.parametrize("method", ["auto", "exact"])
+@pytest.mark.parametrize("rows", [14, 15])
+def test_all_outcomes_of_few_rows_are_gone_through(rows, method):
+    rng = np.random.default_rng(rows)
+    y, p = rng.integers(0, 2, rows), rng.random(rows)
+    found = secant.assess(y, p, method=method).ecce_r
+    assert (found.method == "exact") is (rows == 14)
+    assert (found.bracket is None) is (rows == 14)
+
+
+def test_few_rows_of_unequal_weights_are_still_drawn_for():
+    rng = np.random.default_rng(0)
+    y, p, w = np.arange(10) % 2, rng.random(10), rng.random(10)
+    assert secant.assess(y, p, sample_weight=w).ecce_r.method.startswith("Monte Carlo")
+    same = secant.assess(y, p, sample_weight=np.full(10, 0.3))
+    assert same.ecce_r.pvalue == pytest.approx(secant.assess(y, p).ecce_r.pvalue, **RELATIVE)

@@ -20,6 +20,7 @@ from secant._base.progress import showing
 from secant.sources import rows
 from secant.sources.files import arrow as _arrow
 from secant.sources.files import groups as _file_groups
+from secant.sources.files import passes as _passes
 from secant.sources.files import table as _table
 from secant.sources.files import walking
 from secant.sources.files.arrow import Parquet
@@ -871,7 +872,7 @@ def test_an_interrupt_is_heard_when_reading_stops_early(name, kind, few_rows_are
 
 
 def test_groups_take_turns(monkeypatch, few_rows_are_many):
-    monkeypatch.setattr(_file_groups, "COLLECT", 150)
+    monkeypatch.setattr(_passes, "COLLECT", 150)
     g = np.where(np.arange(N) < 600, 0, np.arange(N) % 9)
     found = secant.assess_by("y", "p", "g", data=write("a.parquet", g=g))
     monkeypatch.undo()

@@ -271,8 +271,9 @@ def assess(
         The value of ``y_true`` that counts as 1, as in scikit-learn.
     method : {"auto", "exact", "asymptotic", "monte-carlo"}
         How to compute P-values; the result names what was done. ``"exact"``: for the sample size
-        at hand, exact for ECCE-MAD and between certain limits for ECCE-R. ``"asymptotic"``:
-        the limit of many observations. ``"monte-carlo"``: from responses drawn again and again.
+        at hand, exact for ECCE-MAD and, up to 14 observations, for ECCE-R, which otherwise is
+        between certain limits. ``"asymptotic"``: the limit of many observations.
+        ``"monte-carlo"``: from responses drawn again and again.
         ``"auto"``: exact while the work is small, else asymptotic where there is enough variance
         for it, else Monte Carlo. Where weights differ: Monte Carlo, or asymptotic for very many
         observations if that is good. Its asymptotic P-value is tilted, to hold far in the tail

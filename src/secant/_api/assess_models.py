@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from secant._api.assess import assess
 from secant._api.compare_models import compared, of_result
+from secant._api.together import assess_together
 from secant._results.models import Models
 from secant.errors import Argument, InputError
 
@@ -14,6 +15,18 @@ if TYPE_CHECKING:
     from secant._results.calibration import Calibration
 
 __all__ = ["assess_models", "ranked"]
+
+# Options that models in the same files are assessed with together; draws of their own take others.
+_TOGETHER = {
+    "data",
+    "sample_weight",
+    "weight_kind",
+    "outcome_weights",
+    "clusters",
+    "pos_label",
+    "method",
+    "confidence_level",
+}
 
 
 def assess_models(y_true: Any, y_probs: Any, **options: Any) -> Models:
@@ -62,13 +75,25 @@ def assess_models(y_true: Any, y_probs: Any, **options: Any) -> Models:
     named = y_probs if isinstance(y_probs, Mapping) else _columns(y_probs, options.get("data"))
     if not named:
         raise InputError(Argument("y_probs"), " names no model")
+    named = {str(name): scores for name, scores in named.items()}
+    if _in_columns(named, options):
+        together = assess_together(y_true, named, called="y_probs[{}]", **options)
+        if together is not None:
+            return ranked(together.models)
     results = {}
     for name, scores in named.items():
         try:
-            results[str(name)] = assess(y_true, scores, **options)
+            results[name] = assess(y_true, scores, **options)
         except InputError as error:
             raise error.renamed({"y_prob": f"y_probs[{name!r}]"}) from error
     return ranked(results)
+
+
+def _in_columns(named: Mapping[str, Any], options: Mapping[str, Any]) -> bool:
+    """Tell whether models are columns of data, to be assessed as they are together."""
+    if options.get("data") is None or not _TOGETHER.issuperset(options):
+        return False
+    return all(isinstance(column, str) for column in named.values())
 
 
 def _columns(names: Any, data: Any) -> dict[str, str]:

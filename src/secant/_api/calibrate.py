@@ -9,7 +9,7 @@ import numpy as np
 
 from secant import null
 from secant._base.progress import reporting
-from secant._blocks.looking import Clustered, Frugal, Grinder, resolve_all
+from secant._blocks.looking import Clustered, Families, Frugal, Grinder, resolve_all
 from secant._blocks.table import merge
 from secant._inference import choose, clusters
 from secant._inference.design import by_outcome
@@ -48,8 +48,12 @@ def calibrations(
     confidence_level: float,
     rng: np.random.Generator | None = None,
     clustered: bool = False,
+    also: Callable[[int, Blocks, Totals], BoolArray] | None = None,
 ) -> list[Calibration]:
     """Assess every group by itself, looking at the data for all of them together.
+
+    ``also`` marks further blocks of a group to look into in the same looks, because somebody will
+    ask for them.
 
     Raises
     ------
@@ -64,10 +68,7 @@ def calibrations(
     # Groups short of rows, or of distinct scores, for any other P-value than the limit's.
     drawn = [i for i in np.flatnonzero(alone).tolist() if choose.needs_rows(totals[i], method)]
     short = set() if frugal is None else _fetched(frugal, drawn, totals)
-    if method != "asymptotic":
-        sums = (getattr(groups.source(i), "sums_alone", False) for i in _along(looks))
-        more = zip(_along(looks), sums, strict=True)
-        short |= {i for i, alone in more if alone and choose.asks_for_more(totals[i], method)}
+    short |= _known_by_sums(groups, looks, method)
 
     needs_ties = [
         each and not (choose.takes_grains(sums, method) and _grinds(groups, number))
@@ -84,6 +85,8 @@ def calibrations(
         for_pvalues |= clusters.needed(blocks) & clustered
         if totals[number].outcome_weights is not None:
             for_extremes |= across_pools(blocks)
+        if also is not None:
+            for_extremes |= also(number, blocks, sums)
         if frugal is not None and for_pvalues.any():
             if not frugal.affords(number, blocks.select(for_pvalues)):
                 short.add(number)
@@ -102,9 +105,10 @@ def calibrations(
             if alone[number] and not needs_ties[number] and blocks.open.any()
         },
     )
-    fast = None
+    fast, listed = None, {}
     if len(tables) > 1:
         fast = _worth_compiling(groups, tables, totals, method)
+        listed = choose.of_few(tables, totals, method)
     rngs = [None] * len(tables) if rng is None else rng.spawn(len(tables))
     flips = _flipped(groups, tables, totals, confidence_level, rngs) if clustered else {}
 
@@ -120,9 +124,24 @@ def calibrations(
             short=number in short,
             grains=ground.get(number),
             flips=flips.get(number),
+            listed=listed.get(number),
         )
 
     return [one(0)] if len(tables) == 1 else list(_in_turn(one, len(tables)))
+
+
+def _known_by_sums(
+    groups: Groups, looks: Sequence[tuple[Blocks, Totals]], method: Method
+) -> set[int]:
+    """Return the groups of which sums alone can be had, where more is asked for."""
+    if method == "asymptotic":
+        return set()
+    return {
+        number
+        for number in _along(looks)
+        if getattr(groups.source(number), "sums_alone", False)
+        and choose.asks_for_more(looks[number][1], method)
+    }
 
 
 def _grinds(groups: Groups, number: int) -> bool:
@@ -160,18 +179,24 @@ def _flipped(
     assert isinstance(groups, Clustered)  # noqa: S101
     if any(each.outcome_weights is not None for each in totals):
         check_combination(outcome_weights=True, clusters=True)
-    planned = clusters.plan(len(tables), confidence_level)
-    found = groups.cluster_sums(tables, planned.limit)
+    families = groups.families if isinstance(groups, Families) else [slice(0, len(tables))]
+    plans = [clusters.plan(len(tables[family]), confidence_level) for family in families]
+    if isinstance(groups, Families):
+        found = groups.sums_of_families(tables, [planned.limit for planned in plans])
+    else:
+        found = groups.cluster_sums(tables, plans[0].limit)
     if sum(int(each.n.sum()) for each in found) != sum(each.n for each in totals):
         msg = "the data were changed while they were assessed: assess them again"
         raise SecantError(msg)
-    most = max(np.unique(each.cluster).size for each in found)
-    if most < clusters.FEWEST:
-        raise _too_few_clusters(most, len(tables))
-    return {
-        number: clusters.flip(each, totals[number].weight, planned, rngs[number])
-        for number, each in enumerate(found)
-    }
+    flips = {}
+    for family, planned in zip(families, plans, strict=True):
+        most = max(np.unique(each.cluster).size for each in found[family])
+        if most < clusters.FEWEST:
+            raise _too_few_clusters(most, len(tables[family]))
+        for number in range(family.start, family.stop):
+            weight = totals[number].weight
+            flips[number] = clusters.flip(found[number], weight, planned, rngs[number])
+    return flips
 
 
 def _too_few_clusters(most: int, groups: int) -> InputError:
@@ -205,12 +230,13 @@ def calibrate(
     short: bool = False,
     grains: Ties | Grains | None = None,
     flips: Flips | None = None,
+    listed: tuple[choose.PValue, choose.PValue] | None = None,
 ) -> Calibration:
     """Put together the result for observations whose blocks are resolved as far as needed.
 
     ``short`` says that there is no more to be had than these blocks, whatever was asked for,
     ``grains`` has the ties where blocks were not resolved into them, and ``flips`` what the signs
-    of clusters have shown.
+    of clusters have shown; ``listed`` are P-values found for many groups at once.
     """
     blocks, found = extremes(blocks, totals.weight)
     doubt = by_outcome(blocks, totals)
@@ -223,6 +249,7 @@ def calibrate(
         "fast": fast,
         "short": short,
         "grains": grains,
+        "listed": listed,
     }
     pvalues = clusters.pvalues(
         flips, totals, lambda: choose.pvalues(blocks, totals, found, **asked)

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Clustered",
     "Direct",
+    "Families",
     "Frugal",
     "Grinder",
     "Groups",
@@ -127,6 +128,22 @@ class Clustered(Protocol):
         limit
             How many pairs of a cluster and a cell a group may have before its cells are made fewer.
         """
+        ...
+
+
+@runtime_checkable
+class Families(Protocol):
+    """Groups of several kinds side by side; those of one kind are tested together."""
+
+    @property
+    def families(self) -> Sequence[slice]:
+        """The numbers of the groups of each kind, known after the first look."""
+        ...
+
+    def sums_of_families(
+        self, tables: Sequence[Blocks], limits: Sequence[int]
+    ) -> Sequence[ClusterSums]:
+        """Return what :class:`Clustered` does, with a limit for each kind."""
         ...
 
 

@@ -453,7 +453,15 @@ def merge(blocks: Blocks, starts: IntArray) -> Blocks:
     """Join neighbouring blocks: a new one begins at each of ``starts``, the first of which is 0."""
     ends = np.append(starts[1:], len(blocks)) - 1
     sums = replace(blocks, inside=None)  # how far the path goes does not add up
-    joined: Blocks = _map(lambda column: np.add.reduceat(column, starts), sums)
+    # Without weights some columns are one, and the ends of blocks are no sums.
+    done: dict[int, Any] = {id(end): end[starts] for end in (blocks.low, blocks.high)}
+
+    def join(column: Any) -> Any:
+        if id(column) not in done:
+            done[id(column)] = np.add.reduceat(column, starts)
+        return done[id(column)]
+
+    joined: Blocks = _map(join, sums)
     joined = replace(joined, low=blocks.low[starts], high=blocks.high[ends])
     if blocks.least is None or blocks.most is None:
         return joined
@@ -470,6 +478,7 @@ def collapse(
     moments: bool = False,
     order: IntArray | None = None,
     ordered: bool = False,
+    edges: IntArray | None = None,
     outcome_weights: tuple[float, float] | None = None,
 ) -> Blocks:
     """Sort observations and make one block of each distinct score.
@@ -486,6 +495,9 @@ def collapse(
         The order to put the rows in, each a block of its own, instead of collapsing ties.
     ordered
         Whether the rows are in the order of their scores already.
+    edges
+        Rows at which a block begins in any case: the first ones of groups that lie one after
+        another, each in the order of its scores.
     outcome_weights
         What the outcomes 0 and 1 weigh, on top of ``weights``.
     """
@@ -494,6 +506,8 @@ def collapse(
     starts: IntArray | None = None
     if order is None:
         new = score[1:] != score[:-1]
+        if edges is not None:
+            new[edges[edges > 0] - 1] = True
         if not new.all():
             starts = np.concatenate([[0], np.flatnonzero(new) + 1])
 

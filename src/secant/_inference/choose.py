@@ -15,11 +15,13 @@ import numpy as np
 
 from secant._blocks import grains as _grains
 from secant._inference.draws import DRAWS, ENOUGH, FEWEST_DRAWS, by_draws, same_every_time
+from secant._inference.enumeration import MOST, log10_pvalues
 from secant._metrics.ecce import METRICS
 from secant.errors import Argument, InputError
 
 if TYPE_CHECKING:
-    from secant import null
+    from collections.abc import Sequence
+
     from secant._base.types import BoolArray, FloatArray, IntArray, NumberArray
     from secant._blocks.grains import Grains, Ties
     from secant._blocks.looking import Source
@@ -43,6 +45,7 @@ __all__ = [
     "limit_is_trusted",
     "needed",
     "needs_rows",
+    "of_few",
     "pvalues",
     "takes_grains",
     "work",
@@ -131,13 +134,14 @@ def pvalues(
     fast: bool | None = None,
     short: bool = False,
     grains: Ties | Grains | None = None,
+    listed: tuple[PValue, PValue] | None = None,
 ) -> tuple[PValue, PValue]:
     """Return the P-values of ECCE-R and ECCE-MAD.
 
     The blocks are those that :func:`needed` marks no more, ``grains`` take their place where
     :func:`takes_grains` says so, or ``short`` says that ``"auto"`` must do with them as they are.
-    ``fast`` says whether compiled code is worth its compilation, which
-    many small calls together may be.
+    ``fast`` says whether compiled code is worth its compilation, which many small calls together
+    may be; ``listed`` is what :func:`of_few` found, asked for many tables at once.
 
     Raises
     ------
@@ -149,8 +153,11 @@ def pvalues(
         certain = PValue(-math.inf if found.ecce_r > 0 else 0.0, how, None)
         return certain, certain
     if method == "asymptotic":
-        r, mad = (_brownian(getattr(found, m.attribute), m.law, totals) for m in METRICS)
-        return r, mad
+        return _brownian(found, totals)
+    if listed is None and not short:
+        listed = of_few([blocks], [totals], method).get(0)
+    if listed is not None:
+        return listed
     equal = totals.equal_weights
     if method == "exact" and not equal:
         raise InputError(
@@ -158,35 +165,69 @@ def pvalues(
             " knows no weights that differ from row to row; use ",
             Argument("method", "monte-carlo"),
         )
-    rng = same_every_time(rng)
-    if short or (not equal and not needs_rows(totals, method)):
+    # In another order few places may hold many scores.
+    many = len(blocks) > _MANY_SCORES or along(source) is not None
+    large = equal and _beyond_any_budget(totals, method) and many
+    if large or short or (not equal and not needs_rows(totals, method)):
         return _large_sample(blocks, totals, found, source)
+    rng = same_every_time(rng)
     if method == "monte-carlo" or not equal:
         draws = DRAWS
         if method == "auto":
             draws = int(min(DRAWS, max(FEWEST_DRAWS, _COINS // totals.n)))
         return _monte_carlo(blocks, totals, source, rng, draws)
-    # In another order few places may hold many scores.
-    many = len(blocks) > _MANY_SCORES or along(source) is not None
-    if _beyond_any_budget(totals, method) and many:
-        return _large_sample(blocks, totals, found, source)
+    return _finite_sample(
+        _in_steps(blocks, totals, source, method, grains),
+        blocks,
+        totals,
+        found,
+        source=source,
+        method=method,
+        rng=rng,
+        fast=fast,
+    )
+
+
+def _in_steps(
+    blocks: Blocks, totals: Totals, source: Source, method: Method, grains: Ties | Grains | None
+) -> _Table | Grains:
+    """Return the steps of the path, pooled into grains where these take the place of ties."""
     if grains is None and along(source) is None and takes_grains(totals, method):
         ties = _grains.Ties(blocks.low, blocks.n, blocks.n1)
         grains = _grains.grind(ties, grain_size(totals))
-    table: _Table | Grains
     if isinstance(grains, _grains.Grains):
-        table = grains
-    else:
-        table = _table(blocks, source) if grains is None else (*grains, None)
-    return _finite_sample(
-        table, blocks, totals, found, source=source, method=method, rng=rng, fast=fast
-    )
+        return grains
+    return _table(blocks, source) if grains is None else (*grains, None)
+
+
+def of_few(
+    tables: Sequence[Blocks], totals: Sequence[Totals], method: Method
+) -> dict[int, tuple[PValue, PValue]]:
+    """Return the exact P-values of tables with few observations, by their numbers."""
+    if method not in {"auto", "exact"}:
+        return {}
+    few = [
+        i
+        for i, each in enumerate(totals)
+        if each.n <= MOST and each.equal_weights and _are_ties(tables[i])
+    ]
+    found = log10_pvalues([(tables[i].low, tables[i].n, tables[i].n1) for i in few])
+    return {
+        i: (PValue(logs[0], "exact", None), PValue(logs[1], "exact", None))
+        for i, logs in zip(few, found, strict=True)
+        if logs is not None
+    }
+
+
+def _are_ties(blocks: Blocks) -> bool:
+    """Tell whether each block holds the observations of one score, and all of them."""
+    return blocks.least is None and not blocks.open.any()
 
 
 def work(blocks: Blocks, totals: Totals, method: Method, source: Source | None = None) -> int:
     """Return the operations that finite-sample P-values take, 0 where none are computed."""
     finite = method in {"auto", "exact"} and totals.sigma > 0 and totals.equal_weights
-    if not finite or blocks.open.any():
+    if not finite or totals.n <= MOST or blocks.open.any():
         return 0
     if blocks.least is not None and _beyond_any_budget(totals, method):
         return 0
@@ -333,8 +374,11 @@ def limit_is_trusted(totals: Totals) -> bool:
     return totals.rho3 <= _MOST_RHO3 * (1 + 1e-12)
 
 
-def _brownian(value: float, law: null.BrownianLaw, totals: Totals) -> PValue:
-    return PValue(law.logsf(value / totals.sigma) / math.log(10), "asymptotic", None)
+def _brownian(found: Extremes, totals: Totals) -> tuple[PValue, PValue]:
+    """Return the P-values of the limit of many observations as it is."""
+    logs = (law.logsf(getattr(found, name) / totals.sigma) for _, name, law in METRICS)
+    r, mad = (PValue(log / math.log(10), "asymptotic", None) for log in logs)
+    return r, mad
 
 
 def _large_sample(
@@ -349,8 +393,7 @@ def _large_sample(
         steps = _jumps(blocks, totals) if other is None else _narrow(*other.score_counts(), totals)
         unit = totals.weight / totals.n
     elif totals.third is None or not totals.steps:
-        r, mad = (_brownian(getattr(found, m.attribute), m.law, totals) for m in METRICS)
-        return r, mad
+        return _brownian(found, totals)
     else:
         unit = math.sqrt(totals.variance)  # so that powers of it neither overflow nor vanish
         steps = Bounded(1.0, totals.rho3, totals.steps[0] / unit)

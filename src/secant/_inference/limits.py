@@ -64,14 +64,14 @@ def unseen(totals: Totals, quantile: float, alpha: float) -> float:
     """
     if totals.steps is None and not totals.few_events:
         return 0.0
+    unlikely = math.log(alpha / 2)
     if totals.steps is None or totals.equal_weights:
-        k = np.array([float(totals.n)])
-        steps = np.sqrt([totals.ww / totals.n])
-        shown = np.minimum(k, _UNSEEN)
-    else:
-        steps = np.array(totals.steps, np.float64)
-        k = shown = np.arange(1.0, len(steps) + 1)
-    missed = np.maximum(quantile * np.sqrt(shown) / 2, -k * np.expm1(math.log(alpha / 2) / k))
+        n, step = totals.n, math.sqrt(totals.ww / totals.n)
+        most = max(quantile * math.sqrt(min(n, _UNSEEN)) / 2, -n * math.expm1(unlikely / n))
+        return most * step / totals.weight
+    steps = np.array(totals.steps, np.float64)
+    k = np.arange(1.0, len(steps) + 1)
+    missed = np.maximum(quantile * np.sqrt(k) / 2, -k * np.expm1(unlikely / k))
     return float((missed * steps).max(initial=0.0)) / totals.weight
 
 
@@ -168,11 +168,13 @@ def least_log_pvalue(blocks: Blocks) -> float:
     those two outcomes are the most extreme. Perfect calibration gives them the chances computed
     here, and none at all to one that contradicts a score of 0 or 1.
     """
+    ties, ones, zeros = blocks, 0.0, 0.0
     certain = (blocks.highest <= 0) | (blocks.lowest >= 1)
-    ties = blocks.select(~certain)
-    nothing, everything = ties.scored.sum(), (ties.weight - ties.scored).sum()
-    of_certain = blocks.select(certain)
-    ones, zeros = of_certain.scored.sum(), (of_certain.weight - of_certain.scored).sum()
+    if certain.any():
+        ties, of_certain = blocks.select(~certain), blocks.select(certain)
+        ones, zeros = of_certain.scored.sum(), (of_certain.weight - of_certain.scored).sum()
+    scored = ties.scored
+    nothing, everything = scored.sum(), (ties.weight - scored).sum()
     most = max(nothing, everything) * (1 - _GUARD)  # sums that differ by rounding are equal
     if max(nothing + ones, everything + zeros) * (1 - _GUARD) > max(nothing, everything):
         return -math.inf

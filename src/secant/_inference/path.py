@@ -141,7 +141,10 @@ def observe(
         ends = np.arange(int(random.sum()))
     else:
         last = np.cumsum(random)[ends] - 1
-        ends = np.unique(last[last >= 0])
+        new = np.append(
+            last[1:] != last[:-1], True
+        )  # a step without chance ends where the last did
+        ends = last[new & (last >= 0)]
     score, n = score[random], n[random]
     variance = float((n * score * (1.0 - score)).sum())
     path = Path(score, n, reached[random], np.cumsum(n), variance, ends)
@@ -185,12 +188,12 @@ def thresholds(highest: float, lowest: float, expected: float) -> tuple[float, f
 
 def compensated_sum(terms: FloatArray) -> FloatArray:
     """Return the prefix sums, each as if added in twice the precision and rounded once."""
-    sums: FloatArray = np.cumsum(terms)
-    before = np.concatenate([[0.0], sums[:-1]])
+    sums: FloatArray = np.cumsum(terms, axis=0)
+    before = np.concatenate([np.zeros_like(sums[:1]), sums[:-1]])
     # What each addition rounded off, exactly (Knuth).
     share = sums - before
     lost = (before - (sums - share)) + (terms - share)
-    sums += np.cumsum(lost)
+    sums += np.cumsum(lost, axis=0)
     return sums
 
 

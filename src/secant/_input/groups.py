@@ -76,12 +76,15 @@ def split(seen: Observations, codes: IntArray, n_groups: int) -> list[Observatio
     weights = None if seen.weights is None else seen.weights[order]
     clusters = None if seen.clusters is None else seen.clusters[order]
     keys = None if seen.keys is None else seen.keys[order]
-    refused: list[list[int]] = [[] for _ in range(n_groups)]
+    refused: dict[int, list[int]] = {}
     for row in seen.forbidden:
-        refused[codes[row]].append(row)
+        refused.setdefault(int(codes[row]), []).append(row)
+    lowest = np.minimum.reduceat(scores, edges[:-1]).tolist()
+    highest = np.maximum.reduceat(scores, edges[:-1]).tolist()
+    bounds = edges.tolist()
 
     def one(number: int) -> Observations | None:
-        piece = slice(edges[number], edges[number + 1])
+        piece = slice(bounds[number], bounds[number + 1])
         group = replace(
             seen,
             labels=labels[piece],
@@ -89,8 +92,10 @@ def split(seen: Observations, codes: IntArray, n_groups: int) -> list[Observatio
             weights=None if weights is None else weights[piece],
             clusters=None if clusters is None else clusters[piece],
             keys=None if keys is None else keys[piece],
-            n=int(edges[number + 1] - edges[number]),
-            forbidden=tuple(refused[number]),
+            n=piece.stop - piece.start,
+            lowest=lowest[number],
+            highest=highest[number],
+            forbidden=tuple(refused.get(number, ())),
         )
         if group.weights is not None:
             if not group.weights.any():
@@ -98,8 +103,7 @@ def split(seen: Observations, codes: IntArray, n_groups: int) -> list[Observatio
             positive = int(np.count_nonzero(group.weights))
             n = positive if seen.sampling else int(group.weights.sum(dtype=np.float64))
             group = replace(group, n=n, has_zero_weights=positive < group.rows)
-        lowest, highest = float(group.scores.min()), float(group.scores.max())
-        return replace(group, lowest=lowest, highest=highest)
+        return group
 
     return [one(number) for number in range(n_groups)]
 

@@ -19,7 +19,16 @@ if TYPE_CHECKING:
     from secant._blocks.looking import Refine
     from secant._blocks.table import Blocks, Totals
 
-__all__ = ["BinSums", "Binning", "binned", "cut_at_edges", "debiased", "error", "noise_floor"]
+__all__ = [
+    "BinSums",
+    "Binning",
+    "across_edges",
+    "binned",
+    "cut_at_edges",
+    "debiased",
+    "error",
+    "noise_floor",
+]
 
 # Cumulative weights closer to a bin's edge than this share of the whole weight lie on it.
 _ON_THE_EDGE = 1e-12
@@ -131,6 +140,11 @@ def cut_at_edges(
     InputError
         If there are more quantile bins than observations.
     """
+    return resolve(blocks, across_edges(totals, binnings), refine)
+
+
+def across_edges(totals: Totals, binnings: Sequence[Binning]) -> Callable[[Blocks], BoolArray]:
+    """Return what marks the blocks that lie across an edge of any of several sets of bins."""
     across = [_across_edges(totals, binning) for binning in binnings]
 
     def across_any(blocks: Blocks) -> BoolArray:
@@ -139,7 +153,7 @@ def cut_at_edges(
             found |= each(blocks)
         return found
 
-    return resolve(blocks, across_any, refine)
+    return across_any
 
 
 def binned(blocks: Blocks, totals: Totals, binning: Binning, refine: Refine | None) -> BinSums:

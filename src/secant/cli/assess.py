@@ -19,6 +19,8 @@ from secant.cli._showing import as_json, draw, printed, write_json, write_report
 from secant.errors import SecantError
 
 if TYPE_CHECKING:
+    from secant._results.assessments import Assessments
+    from secant._results.calibration import Calibration
     from secant._results.gate import Gate
 
 __all__ = ["command"]
@@ -313,12 +315,12 @@ def _assess(options: dict[str, Any]) -> tuple[Outcome, list[str]]:
         "order_by": order_by,
         **settings,
     }
-    groups = {}
-    if by:  # first, because a column that is not there should not be found out after hours
-        settings["adjust"] = adjust = options["adjust"]
-        groups = {
-            name: secant.assess_by(y_true, name, list(by), adjust=adjust, **how) for name in y_prob
-        }
+    grouping = {}
+    if by:
+        settings["adjust"] = grouping["adjust"] = options["adjust"]
+    models, groups = _models_and_groups(
+        y_true, y_prob, list(by), grouping | how, page=options["html"] is not None
+    )
     segments = {}
     if features:
         searching = {"depth": options["depth"], "min_rows": options["min_rows"]}
@@ -332,7 +334,6 @@ def _assess(options: dict[str, Any]) -> tuple[Outcome, list[str]]:
             name: secant.assess_segments(y_true, name, features=list(features), **searching)
             for name in y_prob
         }
-    models = {name: secant.assess(y_true, name, **how) for name in y_prob}
     columns = Columns(y_true, y_prob, weight, by, features, clusters, order_by)
     outcome = Outcome(
         files=tuple(files),
@@ -348,6 +349,26 @@ def _assess(options: dict[str, Any]) -> tuple[Outcome, list[str]]:
     )
     used = {y_true, *y_prob, *by, *features}
     return outcome, notes(kinds, guessed, used, weighted=weight is not None)
+
+
+def _models_and_groups(
+    y_true: str, y_prob: tuple[str, ...], by: list[str], how: dict[str, Any], *, page: bool
+) -> tuple[dict[str, Calibration], dict[str, Assessments]]:
+    """Assess every model and its groups, in passes over the files that all of them share."""
+    import secant  # noqa: PLC0415  (not for `secant --help`)
+    from secant._api.together import assess_together  # noqa: PLC0415
+    from secant.report._numbers import needed  # noqa: PLC0415
+
+    also = needed if page else None
+    columns = {name: name for name in y_prob}
+    together = assess_together(y_true, columns, by or None, also=also, **how)
+    if together is not None:
+        return together
+    groups = {}
+    if by:  # first, because a column that is not there should not be found out after hours
+        groups = {name: secant.assess_by(y_true, name, by, **how) for name in y_prob}
+    how = {name: value for name, value in how.items() if name != "adjust"}
+    return {name: secant.assess(y_true, name, **how) for name in y_prob}, groups
 
 
 def _outcome_weights(given: str | None) -> tuple[float, ...] | None:

@@ -11,7 +11,7 @@ from secant._blocks.table import running_sum
 from secant._drawing.findings import cut_at, ends_of
 from secant._drawing.thin import thin
 from secant._metrics.ecce import path
-from secant._metrics.ece import Binning
+from secant._metrics.ece import Binning, across_edges
 from secant._results import verdict
 from secant._results.parts import plain
 from secant.errors import InputError
@@ -19,12 +19,13 @@ from secant.errors import InputError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from secant._base.types import FloatArray
+    from secant._base.types import BoolArray, FloatArray
+    from secant._blocks.table import Blocks, Totals
     from secant._input.options import Strategy
     from secant._results.calibration import Calibration
     from secant._results.parts import ECE, Interval, Reliability
 
-__all__ = ["POSITIONS", "curve", "histogram", "in_bins", "model", "readable"]
+__all__ = ["POSITIONS", "curve", "histogram", "in_bins", "model", "needed", "readable"]
 
 POSITIONS = (
     4,
@@ -165,16 +166,11 @@ def in_bins(result: Calibration, *, diagrams: int) -> dict[str, Any]:
     dict
         ``bins``: for each strategy a row a number of bins; ``distribution``: see `histogram`.
     """
-    wanted = [
-        Binning(m, strategy)
-        for strategy in STRATEGIES
-        for m in POSITIONS
-        if strategy == "uniform" or m <= result.n
-    ]
     try:
-        low, high, cells = _range_of_nearly_all(result)
-        *found, fine = result._of_scores._eces(  # noqa: SLF001  (many at once, in the same looks)
-            [*wanted, Binning(cells)], "clopper-pearson"
+        whole = result._of_scores  # noqa: SLF001  (bins are about scores in any order)
+        low, high, cells = _range_of_nearly_all(whole.curve.score, whole.curve.fraction)
+        *found, fine = whole._eces(  # noqa: SLF001  (many at once, in the same looks)
+            _binnings(result.n, cells), "clopper-pearson"
         )
     except InputError:  # an unpickled result of many predictions has left them behind
         return {"bins": None, "distribution": None}
@@ -183,6 +179,25 @@ def in_bins(result: Calibration, *, diagrams: int) -> dict[str, Any]:
         for strategy in STRATEGIES
     }
     return {"bins": rows, "distribution": histogram(fine.bins, low, high)}
+
+
+def needed(blocks: Blocks, totals: Totals) -> BoolArray:
+    """Mark the blocks that :func:`in_bins` will look into, to have it done in an earlier look."""
+    score = np.concatenate([blocks.low[:1], blocks.high])
+    fraction = np.concatenate([[0.0], np.cumsum(blocks.weight)]) / totals.weight
+    *_, cells = _range_of_nearly_all(score, fraction)
+    return across_edges(totals, _binnings(totals.n, cells))(blocks)
+
+
+def _binnings(n: int, cells: int) -> list[Binning]:
+    """Return all sets of bins that the page shows, the bars of the distribution last."""
+    wanted = [
+        Binning(m, strategy)
+        for strategy in STRATEGIES
+        for m in POSITIONS
+        if strategy == "uniform" or m <= n
+    ]
+    return [*wanted, Binning(cells)]
 
 
 def _row(ece: ECE, diagrams: int) -> dict[str, Any]:
@@ -201,11 +216,10 @@ def _drawn(values: FloatArray, digits: int) -> list[float]:
     return [float(f"{value:.{digits}g}") for value in values.tolist()]
 
 
-def _range_of_nearly_all(result: Calibration) -> tuple[float, float, int]:
+def _range_of_nearly_all(score: FloatArray, fraction: FloatArray) -> tuple[float, float, int]:
     """Return the range of nearly all scores, and how many bars of its scale the unit takes."""
-    whole = result._of_scores.curve  # noqa: SLF001  (bins are about scores in any order)
-    place = np.searchsorted(whole.fraction, _NEARLY_ALL).clip(1, len(whole.score) - 1)
-    low, high = (float(score) for score in whole.score[place])
+    place = np.searchsorted(fraction, _NEARLY_ALL).clip(1, len(score) - 1)
+    low, high = (float(end) for end in score[place])
     if low == high:  # one score has no scale of its own
         low, high = 0.0, 1.0
     return low, high, _round_cells(_BARS / max(high - low, _BARS / _MOST_CELLS))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from secant._blocks.looking import Clustered, Frugal, Grinder
+from secant.sources.small import blocks_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -42,7 +43,7 @@ class Apart:
 
     def blocks(self) -> list[tuple[Blocks, Totals]]:
         """Return blocks and sums of every group."""
-        return [source.blocks() for source in self._sources]
+        return blocks_of(self._sources)
 
     def refine(self, wanted: Mapping[int, Blocks]) -> dict[int, Blocks]:
         """Return finer blocks for the groups numbered."""

@@ -32,8 +32,16 @@ if TYPE_CHECKING:
     from secant._input.columns import Columns
     from secant._input.observations import Observations
     from secant._input.options import Reading
+    from secant.sources.files.passes import SideBySide
 
-__all__ = ["open_columns", "open_groups", "open_rows", "open_source", "repeated_units"]
+__all__ = [
+    "open_columns",
+    "open_groups",
+    "open_rows",
+    "open_side_by_side",
+    "open_source",
+    "repeated_units",
+]
 
 
 def open_source(
@@ -135,6 +143,57 @@ def open_groups(
     except InputError as error:
         raise columns.explain(error) from error
     return _apart(seen, keys, codes, columns.by)
+
+
+def open_side_by_side(
+    y_true: Any,
+    y_probs: Sequence[tuple[str, Any]],
+    by: Any = None,
+    *,
+    data: Any,
+    sample_weight: Any = None,
+    clusters: Any = None,
+    reading: Reading = AS_USUAL,
+    moments: bool = False,
+) -> SideBySide | None:
+    """Return several columns of scores in the same files, and their groups, to be read together.
+
+    Parameters
+    ----------
+    y_probs
+        The columns, each after what messages call the argument that names it.
+    moments
+        Whether blocks of all rows are to know the noise of each.
+
+    Returns
+    -------
+    SideBySide or None
+        First all rows of each column, then its groups; None where the data are not in files.
+
+    Raises
+    ------
+    InputError
+        As :func:`open_source`.
+    """
+    several = []
+    for name, column in y_probs:
+        try:
+            named = named_columns(y_true, column, sample_weight, by, clusters, reading=reading)
+            several.append((name, named))
+        except InputError as error:
+            raise error.renamed({"y_prob": name}) from error
+    names = list(dict.fromkeys(name for _, columns in several for name in columns.names))
+
+    def check(available: Sequence[str]) -> None:
+        for _, columns in several:
+            columns.check(available, Argument("data"))
+
+    data = readable(data, names, check)
+    if not _is_files(data):
+        return None
+    from secant.sources.files import source as files  # noqa: PLC0415  (pyarrow is an extra)
+
+    return staying(files.open_side_by_side(data, several, moments=moments), data)
 
 
 def open_rows(

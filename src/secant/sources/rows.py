@@ -42,10 +42,15 @@ CHUNK = 1 << 18
 # that memory would grow with them. All others are cut into about so many pieces; whoever asks for
 # those to be cut again needs their ties.
 COLLECT_UP_TO = 1 << 16
+# How often that where another look is a pass over files, which costs more than to sort so many.
+COLLECT_OF_FILES = 16
 COLLECT_SHARE = 1 / 64
 COLLECT_AT_MOST = 1 << 22
-PIECES = 1 << 15
+PIECES = 1 << 12
+_WHERE_PIECES_ARE = 1 / 4
 _SAMPLE = 1 << 14
+# How often a score is in the sample that is counted apart, not sorted with the others.
+_COMMON = 8
 _SMALL_SAMPLE = 1 << 12
 # What compiled code must know of chunks of files: their scores, and their outcomes as a rule.
 _OF_FILES = "<f8 C", "<i8 C"
@@ -138,6 +143,17 @@ class RowSource:
         return self._observations.sampling
 
     @property
+    def unweighted(self) -> bool:
+        """Whether rows in memory count once each, whatever their outcome."""
+        seen = self._observations
+        return isinstance(seen, Observations) and seen.weights is None and not seen.outcome_weights
+
+    @property
+    def log_loss(self) -> bool:
+        """Whether the first look sums the log loss."""
+        return self._log_loss
+
+    @property
     def forbidden(self) -> Forbidden:
         """The rows whose score rules out what happened."""
         return self._observations.refused
@@ -145,15 +161,18 @@ class RowSource:
     def blocks(self, *, moments: bool = False) -> tuple[Blocks, Totals]:
         """Return blocks that hold every observation, and the sums over all of them."""
         if self._observations.rows <= SORT_UP_TO:
-            rows = self._all_rows()
-            blocks = self._collapse(rows, moments=True)
-            return blocks, self._totals(rows, blocks)
+            return self.ties(self._all_rows())
         if not moments and (fixed := self._compiled_look()) is not None:
             return fixed.blocks(), fixed.totals()
         sums = self.cell_sums(moments=moments)
         self._feed(sums)
         blocks = sums.blocks()
         return blocks, sums.totals(blocks)
+
+    def ties(self, rows: Chunk) -> tuple[Blocks, Totals]:
+        """Return a block for each distinct score of all rows, and the sums over them."""
+        blocks = self._collapse(rows, moments=True)
+        return blocks, self._totals(rows, blocks)
 
     def heights(self) -> tuple[float, float] | None:
         """Return the extremes of the path where rows are few, in memory and have no weights.
@@ -206,7 +225,10 @@ class RowSource:
         common, loose = self._common_scores(blocks)
         share = COLLECT_SHARE * self._observations.rows
         are_pieces = blocks.inside is not None
-        budget = max(COLLECT_UP_TO, COLLECT_AT_MOST if are_pieces else min(share, COLLECT_AT_MOST))
+        least = COLLECT_UP_TO * (1 if self.is_in_memory else COLLECT_OF_FILES)
+        budget = max(least, COLLECT_AT_MOST if are_pieces else min(share, COLLECT_AT_MOST))
+        if not are_pieces and loose.sum() > budget:
+            budget *= _WHERE_PIECES_ARE  # they have to be looked into again
         lightest_first = np.argsort(loose, kind="stable")
         light = np.zeros(len(blocks), bool)
         light[lightest_first[np.cumsum(loose[lightest_first]) <= budget]] = True
@@ -365,6 +387,8 @@ class RowSource:
         loose = blocks.n.astype(np.float64)
         for number in np.flatnonzero(sampled > stop - start):  # the sample has a score twice
             best = start[number] + int(np.argmax(counts[start[number] : stop[number]]))
+            if counts[best] < _COMMON:
+                continue
             common[number] = values[best]
             loose[number] *= 1 - counts[best] / sampled[number]
         return common, loose
@@ -462,9 +486,12 @@ def _ranges(blocks: Blocks) -> tuple[FloatArray, FloatArray]:
     """Return four ranges of scores that hold some blocks; the widest gaps are between them."""
     gaps = blocks.low[1:] - blocks.high[:-1]
     cuts = np.sort(np.argsort(gaps)[::-1][: kernels.RANGES - 1])
-    first, last = np.append(0, cuts + 1), np.append(cuts, len(blocks) - 1)
-    missing = (0, kernels.RANGES - first.shape[0])  # one again where there are fewer
-    return np.pad(blocks.low[first], missing, "edge"), np.pad(blocks.high[last], missing, "edge")
+    # One again where there are fewer.
+    first, last = np.zeros((2, kernels.RANGES), np.int64)
+    first[1 : cuts.shape[0] + 1], last[: cuts.shape[0]] = cuts + 1, cuts
+    last[cuts.shape[0] :] = len(blocks) - 1
+    first[cuts.shape[0] + 1 :] = first[cuts.shape[0]]
+    return blocks.low[first], blocks.high[last]
 
 
 def _cell_bits(rows: int) -> int:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from secant.sources.files.predictions import Predictions
     from secant.sources.files.table import Batch
 
-__all__ = ["cluster_numbers", "clustered_rows"]
+__all__ = ["ClusterWalk", "cluster_numbers", "clustered_rows"]
 
 
 def clustered_rows(
@@ -45,7 +45,7 @@ def clustered_rows(
     InputError
         If the id of a cluster is missing: the file, the row there, the column.
     """
-    walk = _ClusterWalk(table, total, number_groups, again=True)
+    walk = ClusterWalk(table, total, number_groups, again=True)
     size = row_source.CHUNK
     with closing(gathered(walk.chunks(size), size)) as chunks:
         for chunk, owners in chunks:
@@ -53,7 +53,7 @@ def clustered_rows(
             yield chunk, owners[:, 0], owners[:, 1]
 
 
-class _ClusterWalk(Walk):
+class ClusterWalk(Walk):
     """A walk in which a row has two owners: its group and its cluster."""
 
     def __init__(self, *files: Any, **how: Any) -> None:

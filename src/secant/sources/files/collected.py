@@ -6,16 +6,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from secant._input.observations import Observations
+from secant._input.observations import Chunk, Observations
 from secant.errors import SecantError
 from secant.sources.rows import RowSource
+from secant.sources.small import blocks_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from secant._base.types import FloatArray, IntArray
     from secant._blocks.table import Blocks, Totals
-    from secant._input.observations import Chunk
     from secant._input.options import Reading
 
 __all__ = ["Collected"]
@@ -72,12 +72,23 @@ class Collected:
 
     def blocks(self) -> dict[int, tuple[Blocks, Totals]]:
         """Return ties and sums of every group that has rows."""
-        found = {}
-        for group in self._groups.tolist():
-            rows = slice(self._start[group], self._next[group])
-            if rows.start < rows.stop:
-                found[group] = RowSource(self._observations(rows), log_loss=True).blocks()
-        return found
+        found = self._groups[self._next[self._groups] > self._start[self._groups]].tolist()
+        pieces = (slice(self._start[group], self._next[group]) for group in found)
+        sources = [RowSource(self._observations(rows), log_loss=True) for rows in pieces]
+        return dict(zip(found, blocks_of(sources), strict=True))
+
+    @property
+    def size(self) -> int:
+        """How many rows there is room for."""
+        return int(self._scores.shape[0])
+
+    def rows(self, group: int) -> Chunk | None:
+        """Return the rows of a group, if they were collected."""
+        if not self._is_ours[group]:
+            return None
+        rows = slice(self._start[group], self._next[group])
+        weights = None if self._weights is None else self._weights[rows]
+        return Chunk(self._scores[rows], self._labels[rows], weights)
 
     def _observations(self, rows: slice) -> Observations:
         scores = self._scores[rows]

@@ -4,39 +4,38 @@ from __future__ import annotations
 
 from contextlib import closing
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from secant._base.progress import reporting
 from secant._base.types import Forbidden
 from secant._blocks.cluster_sums import Adder
 from secant._blocks.refining import pick
-from secant._blocks.sorting import RUN
 from secant._input.rules import NO_ROWS, NO_WEIGHT
 from secant.errors import InputError, SecantError
 from secant.sources import rows as row_source
-from secant.sources.files.clusters import clustered_rows
+from secant.sources.files.clusters import ClusterWalk
 from secant.sources.files.collected import Collected
+from secant.sources.files.first import KEEP, GroupsLook, feed, sorting
 from secant.sources.files.keys import KeyBook
-from secant.sources.files.prefetch import prefetched
+from secant.sources.files.passes import Clusters, Taker, turns
 from secant.sources.files.walking import Walk, gathered, usable
 from secant.sources.rows import RowSource
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Generator, Iterable, Mapping, Sequence
 
     from secant._base.types import FloatArray, IntArray
+    from secant._blocks.cell_sums import CellSums
     from secant._blocks.cluster_sums import ClusterSums
-    from secant._blocks.grains import Grains, Ties
     from secant._blocks.table import Blocks, Totals
     from secant._input.observations import Chunk
+    from secant.sources.files.passes import Adds
     from secant.sources.files.predictions import Predictions
+    from secant.sources.files.walking import ForbiddenRows
 
 __all__ = ["FileGroups"]
 
-# What one walk may collect, in rows, for all groups together: about 256 MB.
-COLLECT = 1 << 23
 # Chunks looked at together, so that each of many groups has more than a few rows in them.
 _CHUNKS = 4
 _SAMPLE = 1 << 18
@@ -46,9 +45,9 @@ _FEW = 256  # scores that are too few to sample a group by
 class FileGroups:
     """The groups of rows in files.
 
-    A first walk over the columns that name groups finds them and their sizes. The rows of a small
-    group are collected, since all its ties are needed; those of a large one are cut into cells. If
-    too much would be collected at once, groups take turns.
+    A first walk finds them. The rows of a small group are collected, since all its ties are needed;
+    those of a large one are cut into cells. If too much would be collected at once, groups take
+    turns.
 
     Parameters
     ----------
@@ -58,89 +57,67 @@ class FileGroups:
     Attributes
     ----------
     keys, by, empty
-        As :class:`Groups` has them, ``empty`` being known after the first look.
+        As :class:`Groups` has them; what groups there are is known after the first look.
     """
 
     def __init__(self, table: Predictions) -> None:
         self.by = table.columns.by
+        self.keys: list[Any] = []
         self.empty: tuple[Any, ...] = ()
         self._table = table
         self._book = KeyBook()
-        with reporting("Finding groups") as report, closing(prefetched(_keys(table))) as found:
-            for keys, codes in found:
-                report(self._book.learn(keys, codes), table.rows or 0)
-        self._every, self._counts = self._book.close(table.are_texts(self.by))
-        self.keys = self._every
-        self._with_weight = np.arange(len(self.keys))
+        self._every: list[Any] = []
+        self._counts = np.zeros(0, np.int64)
+        self._with_weight = np.zeros(0, np.int64)
         self._refused: dict[int, Forbidden] = {}
         self._extent: tuple[int, float, float] | None = None
+        self._first: _First | None = None
+        self._kept: Collected | None = None
 
-    def blocks(self) -> list[tuple[Blocks, Totals]]:
+    def first(self) -> Taker:
+        """Return what takes in all rows; then there are :meth:`found`."""
+        self._first = _First(self, Walk(self._table, 0, self._book.learn))
+        return self._first
+
+    def found(self) -> list[tuple[Blocks, Totals]]:
         """Return blocks and sums of every group, in the order of ``keys``."""
-        found: dict[int, tuple[Blocks, Totals]] = {}
-        costs = np.minimum(self._counts, row_source.SORT_UP_TO)
-        for groups in _turns(range(len(self._every)), costs.tolist()):
+        assert self._first is not None  # noqa: S101
+        walk, look, self._first = self._first.walk, self._first.look, None
+        self._every, self._counts = self._book.close(self._table.are_texts(self.by))
+        number = self._book.number
+        self._compare(walk, {int(number[met]): rows for met, rows in walk.refused_in.items()})
+        found = self._looked(look, number)
+        later = np.sort(number[: len(look.later)][look.later]).tolist()
+        costs = np.minimum(self._counts, row_source.SORT_UP_TO)[later]
+        for groups in turns(later, costs.tolist()):
             found |= self._look(groups)
         if not found:
             nothing = NO_WEIGHT if self._every else NO_ROWS
-            raise self._table.refused_whole(InputError(nothing))
+            raise self._table.told(self._table.refused_whole(InputError(nothing)))
         self.keys = [self._every[group] for group in sorted(found)]
         self.empty = tuple(key for group, key in enumerate(self._every) if group not in found)
         self._with_weight = np.array(sorted(found))
         return [found[group] for group in sorted(found)]
 
-    def refine(self, wanted: Mapping[int, Blocks]) -> dict[int, Blocks]:
-        """Return finer blocks for the groups numbered."""
-        finer: dict[int, Blocks] = {}
-        costs = [min(int(blocks.n.sum()), RUN) for blocks in wanted.values()]
-        for numbers in _turns(wanted, costs):
-            takers = {
-                int(self._with_weight[number]): self.source(number).refinement(wanted[number])
-                for number in numbers
-            }
-            with closing(self.chunks(self.walk(takers), takers)) as chunks:
-                for chunk, groups in chunks:
-                    _feed(takers, chunk, groups)
-            finer |= {number: takers[self._with_weight[number]].blocks() for number in numbers}
-        return finer
+    def feeding(self, takers: Mapping[int, Adds]) -> Taker:
+        """Return what hands the rows of some groups to the taker of each."""
+        return _Feeding(self, {int(self._with_weight[i]): taker for i, taker in takers.items()})
 
-    def grinds(self, number: int) -> bool:
-        """Tell whether the ties of a group can be had pooled into grains."""
-        return number < len(self.keys)
-
-    def grains(self, sizes: Mapping[int, float]) -> dict[int, Ties | Grains]:
-        """Return the grains of the groups numbered, from one walk."""
-        # All groups together keep in memory what one would; the rest waits on disk.
-        run = max(RUN // len(sizes), row_source.SORT_UP_TO)
-        takers = {
-            int(self._with_weight[number]): self.source(number).grinding(size, run)
-            for number, size in sizes.items()
-        }
-        with closing(self.chunks(self.walk(takers), takers)) as chunks:
-            for chunk, groups in chunks:
-                _feed(takers, chunk, groups)
-        return {number: takers[int(self._with_weight[number])].grains() for number in sizes}
+    def adders(self, tables: Sequence[Blocks], limit: int) -> Clusters:
+        """Return what adds up rows by cluster and cell, for every group."""
+        walk = ClusterWalk(self._table, int(self._counts.sum()), self._book.numbers, again=True)
+        counted = self._table.columns.reading.counts
+        return _Clusters(
+            walk,
+            {
+                int(group): Adder(blocks, limit, counted=counted)
+                for group, blocks in zip(self._with_weight, tables, strict=True)
+            },
+        )
 
     def source(self, number: int) -> RowSource:
         """Return one group by itself, for questions asked later."""
         return RowSource(GroupRows(self, int(self._with_weight[number])))
-
-    def cluster_sums(self, tables: Sequence[Blocks], limit: int) -> list[ClusterSums]:
-        """Return the sums by cluster and cell of every group, from one walk."""
-        counted = self._table.columns.reading.counts
-        adders = {
-            int(group): Adder(blocks, limit, counted=counted)
-            for group, blocks in zip(self._with_weight, tables, strict=True)
-        }
-        found = clustered_rows(self._table, int(self._counts.sum()), self._book.numbers)
-        with closing(found) as chunks:
-            for chunk, owner, clusters in chunks:
-                order = _sorting(owner, len(self._every))
-                edges = np.flatnonzero(np.diff(owner[order], prepend=-1, append=len(self._every)))
-                for start, stop in zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True):
-                    rows = order[start:stop]
-                    adders[int(owner[rows[0]])].add(pick(chunk, rows), clusters[rows])
-        return [adder.sums() for adder in adders.values()]
 
     # For one group by itself ------------------------------------------------------------------
 
@@ -153,14 +130,22 @@ class FileGroups:
         """Return the number of rows of a group."""
         return int(self._counts[group])
 
+    def kept(self, group: int) -> Chunk | None:
+        """Return the rows of a group, if they are in memory."""
+        return None if self._kept is None else self._kept.rows(group)
+
     def refused(self, group: int) -> Forbidden:
         """Return the rows of a group whose score rules out what happened."""
         return self._refused.get(group, Forbidden(0, ()))
 
     def sample(self, group: int) -> FloatArray:
         """Return some of the scores of a group in ascending order; of all groups if too few."""
+        return self.sample_of(int(self._met[group]))
+
+    def sample_of(self, met: int) -> FloatArray:
+        """Return the same of the group before which so many were met."""
         scores, groups = self._sample
-        start, stop = np.searchsorted(groups, [group, group + 1])
+        start, stop = np.searchsorted(groups, [met, met + 1])
         return usable(scores[start:stop] if stop - start >= _FEW else scores)
 
     def walk(self, groups: Iterable[int]) -> Walk:
@@ -173,20 +158,56 @@ class FileGroups:
         self, walk: Walk, groups: Iterable[int], size: int | None = None
     ) -> Generator[tuple[Chunk, IntArray]]:
         """Walk over the rows of some groups, in chunks sorted by group; the groups come along."""
-        wanted = np.zeros(len(self._every), bool)
-        wanted[list(groups)] = True
+        groups = list(groups)
         size = size or _CHUNKS * row_source.CHUNK
         with closing(gathered(walk.chunks(min(size, row_source.CHUNK)), size)) as chunks:
             for chunk, owner in chunks:
                 assert owner is not None  # noqa: S101
-                ours = np.flatnonzero(wanted[owner])
-                order = ours[_sorting(owner[ours], len(self._every))]
-                yield pick(chunk, order), owner[order]
+                yield self.ours(groups, chunk, owner)
+
+    def ours(self, groups: Sequence[int], chunk: Chunk, owner: IntArray) -> tuple[Chunk, IntArray]:
+        """Return the rows of some groups, sorted by group; the groups come along."""
+        wanted = np.zeros(len(self._every), bool)
+        wanted[groups] = True
+        rows = np.flatnonzero(wanted[owner])
+        order = rows[sorting(owner[rows], len(self._every))]
+        return pick(chunk, order), owner[order]
 
     # Looks at all of them ---------------------------------------------------------------------
 
+    def cells(self, met: int, count: int, total: int, seen: int) -> CellSums:
+        """Return cells for a group that turns out to be large, of which so many rows were met.
+
+        Parameters
+        ----------
+        met
+            How many groups were met before it.
+        count
+            How many rows it has among those seen.
+        total, seen
+            How many rows there are, about, and how many have been seen.
+        """
+        rows = max(count, round(count * max(total, seen) / seen))
+        return RowSource(_Unfinished(self, met, rows)).cell_sums()
+
+    def _looked(self, look: GroupsLook, number: IntArray) -> dict[int, tuple[Blocks, Totals]]:
+        """Return what a first look has found, less groups without weight."""
+        kept = number[: len(look.later)][look.is_kept]
+        collected = Collected(np.sort(kept).tolist(), self._counts, self._table.columns.reading)
+        for chunk, met in look.rows():
+            owner = number[met]
+            order = sorting(owner, len(self._every))
+            collected.add(pick(chunk, order), owner[order])
+        if collected.size <= KEEP:
+            self._kept = collected
+        found = collected.blocks()
+        for group, cells in look.sums.items():
+            blocks = cells.blocks()
+            found[int(number[group])] = blocks, cells.totals(blocks)
+        return found
+
     def _look(self, groups: list[int]) -> dict[int, tuple[Blocks, Totals]]:
-        """Return blocks and sums of some groups, less those without weight."""
+        """Return blocks and sums of some groups, less those without weight, from a walk more."""
         small = [group for group in groups if self._counts[group] <= row_source.SORT_UP_TO]
         columns = self._table.columns
         collected = Collected(small, self._counts, columns.reading)
@@ -198,9 +219,9 @@ class FileGroups:
         walk = Walk(self._table, int(self._counts.sum()), self._book.numbers)
         with closing(self.chunks(walk, groups)) as chunks:
             for chunk, owner in chunks:
-                _feed(sums, chunk, owner)
+                feed(sums, chunk, owner)
                 collected.add(chunk, owner)
-        self._compare(walk)
+        self._compare(walk, walk.refused_in)
         found = collected.blocks()
         for group, cells in sums.items():
             if cells.parts:
@@ -208,23 +229,29 @@ class FileGroups:
                 found[group] = blocks, cells.totals(blocks)
         return found
 
-    def _compare(self, walk: Walk) -> None:
+    def _compare(self, walk: Walk, refused: Mapping[int, ForbiddenRows]) -> None:
         """Make sure that every walk sees the same rows, and note what was refused."""
         if self._extent not in (None, walk.checks.extent):
             msg = "the files were changed while they were assessed: assess them again"
             raise SecantError(msg)
         self._extent = walk.checks.extent
-        self._refused = {group: rows.found for group, rows in walk.refused_in.items()}
+        self._refused = {group: rows.found for group, rows in refused.items()}
+
+    @cached_property
+    def _met(self) -> IntArray:
+        """How many groups were met before each of those in their order."""
+        return np.argsort(self._book.number)
 
     @cached_property
     def _sample(self) -> tuple[FloatArray, IntArray]:
-        """Some scores and their groups, by group."""
+        """Some scores and their groups, in the order in which these were met."""
         table = self._table
         names = [table.columns.y_prob, *self.by]
         scores, groups = [np.empty(0)], [np.empty(0, np.int64)]
         for batch in table.sample(list(dict.fromkeys(names)), _SAMPLE):
             scores.append(table.scores(batch))
-            groups.append(self._book.numbers(*table.keys(batch)))
+            keys, codes = table.keys(batch)
+            groups.append(self._book.met(keys)[codes])
         together = np.concatenate(groups)
         order = np.argsort(together, kind="stable")
         return np.concatenate(scores)[order], together[order]
@@ -267,6 +294,10 @@ class GroupRows:
     def chunks(self, size: int) -> Generator[Chunk]:
         """Walk over the rows of positive weight; a chunk is valid until the next one is taken."""
         size = max(1, min(size, row_source.CHUNK))
+        rows = self._groups.kept(self._group)
+        if rows is not None:
+            yield from (pick(rows, slice(i, i + size)) for i in range(0, len(rows.scores), size))
+            return
         walk = self._groups.walk([self._group])
         with closing(self._groups.chunks(walk, [self._group], size)) as chunks:
             for chunk, _ in chunks:
@@ -282,42 +313,66 @@ class GroupRows:
         self._groups.table.recheck()
 
 
-class _Taker(Protocol):
-    def add(self, chunk: Chunk) -> None: ...
+class _Unfinished(GroupRows):
+    """The observations of a group while they are being met: what cells are made from."""
+
+    def __init__(self, groups: FileGroups, met: int, rows: int) -> None:
+        super().__init__(groups, met)
+        self._about = rows
+
+    @property
+    def rows(self) -> int:
+        """How many rows there are, about."""
+        return self._about
+
+    def sample(self, size: int) -> FloatArray:
+        """Return about so many of the scores in ascending order."""
+        scores = self._groups.sample_of(self._group)
+        return scores[:: max(1, scores.shape[0] // size)]
 
 
-def _feed(takers: Mapping[int, _Taker], chunk: Chunk, owner: IntArray) -> None:
-    """Give each group's rows to its taker; ``owner``, the rows' groups, is ascending."""
-    groups = np.array(sorted(takers), np.int64)
-    starts = np.searchsorted(owner, groups, side="left").tolist()
-    stops = np.searchsorted(owner, groups, side="right").tolist()
-    for group, start, stop in zip(groups.tolist(), starts, stops, strict=True):
-        # Sums of weights are exact for so many rows at a time.
-        for first in range(start, stop, row_source.CHUNK):
-            takers[group].add(pick(chunk, slice(first, min(stop, first + row_source.CHUNK))))
+class _First(Taker):
+    """Takes in the rows of all groups, which are not known before."""
+
+    def __init__(self, groups: FileGroups, walk: Walk) -> None:
+        super().__init__(walk, _CHUNKS * row_source.CHUNK)
+        self._groups, self._seen = groups, 0
+        self.look = GroupsLook(self._cells)
+
+    def add(self, chunk: Chunk, owner: IntArray) -> None:
+        self._seen += owner.shape[0]
+        self.look.add(chunk, owner)
+
+    def _cells(self, met: int, count: int) -> CellSums:
+        total = self._groups.table.about_rows(self._seen)
+        return self._groups.cells(met, count, total, self._seen)
 
 
-def _keys(table: Predictions) -> Iterator[tuple[list[Any], IntArray]]:
-    for batch in table.walk(table.columns.by, row_source.CHUNK):
-        yield table.keys(batch)
+class _Feeding(Taker):
+    """Hands the rows of some groups to the taker of each."""
+
+    def __init__(self, groups: FileGroups, takers: Mapping[int, Adds]) -> None:
+        super().__init__(groups.walk(takers), _CHUNKS * row_source.CHUNK)
+        self._groups, self._takers = groups, takers
+
+    def add(self, chunk: Chunk, owner: IntArray) -> None:
+        feed(self._takers, *self._groups.ours(list(self._takers), chunk, owner))
 
 
-def _turns(numbers: Iterable[int], costs: list[int]) -> Iterator[list[int]]:
-    """Split groups into lists that cost at most ``COLLECT`` each, or hold one group."""
-    turn: list[int] = []
-    spent = 0
-    for number, cost in zip(numbers, costs, strict=True):
-        if turn and spent + cost > COLLECT:
-            yield turn
-            turn, spent = [], 0
-        turn.append(number)
-        spent += cost
-    if turn:
-        yield turn
+class _Clusters(Clusters):
+    """Adds up the rows of every group by cluster and cell."""
 
+    def __init__(self, walk: ClusterWalk, adders: dict[int, Adder]) -> None:
+        super().__init__(walk)
+        self._adders = adders
 
-def _sorting(owner: IntArray, n_groups: int) -> IntArray:
-    """Return the order of rows by group, first come first within one."""
-    if n_groups <= np.iinfo(np.uint16).max:
-        return np.argsort(owner.astype(np.uint16), kind="stable")  # a radix sort, for short numbers
-    return np.argsort(owner, kind="stable")
+    def add(self, chunk: Chunk, owner: IntArray) -> None:
+        groups, clusters = owner[:, 0], owner[:, 1]
+        order = np.argsort(groups, kind="stable")
+        edges = np.flatnonzero(np.diff(groups[order], prepend=-1)).tolist()
+        for start, stop in zip(edges, [*edges[1:], order.shape[0]], strict=True):
+            rows = order[start:stop]
+            self._adders[int(groups[rows[0]])].add(pick(chunk, rows), clusters[rows])
+
+    def sums(self) -> list[ClusterSums]:
+        return [adder.sums() for adder in self._adders.values()]

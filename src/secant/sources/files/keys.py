@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -25,16 +26,34 @@ class KeyBook:
         self._code: dict[Any, int] = {}
         self._number = np.empty(0, np.int64)
         self._counts = np.zeros(0, np.int64)
+        self._lock = threading.Lock()
 
-    def learn(self, keys: Sequence[Any], codes: IntArray) -> int:
-        """Take in the keys of some rows, ``keys[codes[i]]`` being row i's; count rows so far."""
-        for key in keys:
-            self._code.setdefault(key, len(self._code))
+    def learn(self, keys: Sequence[Any], codes: IntArray) -> IntArray:
+        """Take in the keys of some rows, ``keys[codes[i]]`` being row i's, and count the rows.
+
+        Returns
+        -------
+        array
+            A number for the group of each row: how many were met before it.
+        """
+        met = self.met(keys)
         grown = np.zeros(len(self._code), np.int64)
         grown[: len(self._counts)] = self._counts
-        np.add.at(grown, self._codes(keys), np.bincount(codes, minlength=len(keys)))
+        np.add.at(grown, met, np.bincount(codes, minlength=len(keys)))
         self._counts = grown
-        return int(grown.sum())
+        return met[codes]
+
+    def met(self, keys: Sequence[Any]) -> IntArray:
+        """Return how many keys were met before each of these, without counting rows."""
+        with self._lock:  # rows are read ahead in a thread of their own
+            for key in keys:
+                self._code.setdefault(key, len(self._code))
+            return self._codes(keys)
+
+    @property
+    def number(self) -> IntArray:
+        """The number that each group has in the order of keys, in the order they were met."""
+        return self._number
 
     def close(self, is_text: Sequence[bool]) -> tuple[list[Any], IntArray]:
         """Return every key and its number of rows, in the order of keys, and number them so.
@@ -46,6 +65,7 @@ class KeyBook:
         """
         keys = _typed(list(self._code), is_text)
         order = key_order(keys)
+        self._counts = np.append(self._counts, np.zeros(len(keys) - len(self._counts), np.int64))
         self._number = np.empty(len(keys), np.int64)
         self._number[order] = np.arange(len(keys))
         return [keys[code] for code in order], self._counts[order]

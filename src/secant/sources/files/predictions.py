@@ -2,20 +2,28 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from secant.sources import rows as row_source
+from secant.sources.files.formats import BLOCK
 from secant.sources.files.table import FileTable
 from secant.sources.files.values import group_codes, kind_of, numbers, outcomes
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from secant._base.types import FloatArray, IntArray
     from secant._input.columns import Columns
     from secant.errors import InputError
-    from secant.sources.files.table import Batch
+    from secant.sources.files.table import Batch, File
 
 __all__ = ["Predictions"]
+
+# A gzipped table is about so much smaller than its text.
+_GZIP = 4
 
 
 class Predictions(FileTable):
@@ -27,6 +35,8 @@ class Predictions(FileTable):
         A path, a glob, a folder, or a list of them.
     columns
         The columns to read.
+    called
+        What arguments are called in messages, where that is something else.
 
     Raises
     ------
@@ -34,9 +44,42 @@ class Predictions(FileTable):
         As :class:`FileTable`.
     """
 
-    def __init__(self, data: Any, columns: Columns) -> None:
+    def __init__(
+        self, data: Any, columns: Columns, called: Mapping[str, str] | None = None
+    ) -> None:
+        self.columns, self._called = columns, called
+        self._about: int | None = None
         super().__init__(data, columns.roles, columns.reading)
-        self.columns = columns
+
+    def about_rows(self, seen: int) -> int:
+        """Return about how many rows there are, given that so many have been seen.
+
+        It is 0 where they may turn out to be few, which only reading them can tell.
+        """
+        if self.rows is not None:
+            return self.rows
+        if self._about is None and seen > row_source.SORT_UP_TO:
+            self._about = self.estimated_rows()
+        return self._about or 0
+
+    def estimated_rows(self) -> int:
+        """Count the rows if they are few; estimate their number from the files' sizes if not."""
+        seen = block = 0
+        with closing(self.walk([self.columns.y_prob], BLOCK)) as batches:
+            for batch in batches:
+                block = block or batch.rows
+                seen += batch.rows
+                if seen > row_source.SORT_UP_TO:
+                    break
+            else:
+                return seen
+        is_small = self.files[0].path.suffix.lower() == ".gz"
+        text = self.bytes * (_GZIP if is_small else 1)
+        return max(seen, round(text * block / BLOCK))
+
+    def _explained(self, file: File, types: Mapping[str, Any]) -> InputError | None:
+        known = super()._explained(file, types)
+        return None if known is None else self.told(known)
 
     def values(
         self, batch: Batch
@@ -73,6 +116,10 @@ class Predictions(FileTable):
         if error.value is None:
             place += f", rows {batch.start:,} to {batch.start + batch.rows - 1:,}"
         return self.columns.explain(error, place, batch.start)
+
+    def told(self, error: InputError) -> InputError:
+        """Return an error that calls arguments what they are called."""
+        return error if self._called is None else error.renamed(self._called)
 
     def refused_whole(self, error: InputError) -> InputError:
         """Return an error about all rows as one about files."""

@@ -10,13 +10,16 @@ import numpy as np
 
 from secant._base.types import Forbidden
 from secant._base.writing import write_whole
+from secant._blocks.cluster_sums import Adder
 from secant._blocks.refining import pick
-from secant.errors import Argument, SecantError
+from secant.errors import Argument, InputError, SecantError
 from secant.sources import rows as row_source
-from secant.sources.files.clusters import clustered_rows
-from secant.sources.files.formats import BLOCK, arrow, look
+from secant.sources.files.clusters import ClusterWalk, clustered_rows
+from secant.sources.files.first import FirstLook
+from secant.sources.files.formats import arrow, look
 from secant.sources.files.groups import FileGroups
 from secant.sources.files.ordered import open_ordered, open_ordered_groups
+from secant.sources.files.passes import Clusters, SideBySide, Taker
 from secant.sources.files.paths import find
 from secant.sources.files.predictions import Predictions
 from secant.sources.files.values import group_codes, usual
@@ -26,12 +29,15 @@ from secant.sources.rows import RowSource
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Callable, Generator, Mapping
+    from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 
     from secant._base.types import FloatArray, IntArray
+    from secant._blocks.cluster_sums import ClusterSums
+    from secant._blocks.table import Blocks, Totals
     from secant._input.columns import Columns
     from secant._input.observations import Chunk
     from secant.sources.apart import Apart
+    from secant.sources.files.passes import Adds, Look
     from secant.sources.ordered import OrderedSource
 
     # Columns by name, and whether there are no more rows.
@@ -43,12 +49,10 @@ __all__ = [
     "first_rows",
     "open_file_groups",
     "open_files",
+    "open_side_by_side",
     "read_columns",
     "write_parquet",
 ]
-
-# A gzipped table is about so much smaller than its text.
-_GZIP = 4
 
 
 def open_files(data: Any, columns: Columns) -> RowSource | OrderedSource:
@@ -73,7 +77,7 @@ def open_files(data: Any, columns: Columns) -> RowSource | OrderedSource:
     return source if columns.order_by is None else open_ordered(table, source)
 
 
-def open_file_groups(data: Any, columns: Columns) -> FileGroups | Apart:
+def open_file_groups(data: Any, columns: Columns) -> SideBySide | Apart:
     """Return the rows of files in groups.
 
     Parameters
@@ -87,7 +91,42 @@ def open_file_groups(data: Any, columns: Columns) -> FileGroups | Apart:
         As :func:`open_files`.
     """
     table = Predictions(data, columns)
-    return FileGroups(table) if columns.order_by is None else open_ordered_groups(table)
+    if columns.order_by is not None:
+        return open_ordered_groups(table)
+    return SideBySide([FileGroups(table)])
+
+
+def open_side_by_side(
+    data: Any, several: Sequence[tuple[str, Columns]], *, moments: bool = False
+) -> SideBySide:
+    """Return all rows of files for each of several columns of scores, then the groups of each.
+
+    All of them are read in the same passes. There are groups where columns say what to group by.
+
+    Parameters
+    ----------
+    data
+        As in :func:`open_files`.
+    several
+        The columns to read, after what messages call the argument that names the scores.
+    moments
+        Whether blocks of all rows are to know the noise of each.
+
+    Raises
+    ------
+    InputError, MissingExtraError
+        As :func:`open_files`.
+    """
+    tables = []
+    for name, columns in several:
+        called = {"y_prob": name}
+        try:
+            tables.append(Predictions(data, columns, called))
+        except InputError as error:
+            raise error.renamed(called) from error
+    looks: list[Look] = [Whole(table, moments=moments) for table in tables]
+    looks += [FileGroups(table) for table in tables if table.columns.by]
+    return SideBySide(looks)
 
 
 def column_kinds(data: Any) -> dict[str, str]:
@@ -173,12 +212,13 @@ class FileRows:
         self._table = table
         self._rows = table.rows
         self._seen: Walk | None = None
+        self._kept: Chunk | None = None
 
     @property
     def rows(self) -> int:
         """How many rows there are, those of weight zero included."""
         if self._rows is None:
-            self._rows = _estimated_rows(self._table)
+            self._rows = self._table.estimated_rows()
         return self._rows
 
     @property
@@ -214,11 +254,31 @@ class FileRows:
     def chunks(self, size: int) -> Generator[Chunk]:
         """Walk over the rows of positive weight; a chunk is valid until the next one is taken."""
         size = max(1, min(size, row_source.CHUNK))
-        walk = Walk(self._table, self.rows, again=self._seen is not None)
+        if self._kept is not None:
+            yield from _cut(self._kept, size)
+            return
+        walk = self.walk()
         with closing(gathered(walk.chunks(size), size)) as chunks:
             for chunk, _ in chunks:
-                rows = chunk.scores.shape[0]
-                yield from (pick(chunk, slice(i, i + size)) for i in range(0, rows, size))
+                yield from _cut(chunk, size)
+        self.walked(walk)
+
+    def keep(self, rows: Chunk | None) -> None:
+        """Keep all rows in memory, so that they are not read again; None keeps none."""
+        self._kept = rows
+
+    def walk(self) -> Walk:
+        """Return a walk over all rows, which are checked if they have not been before."""
+        return Walk(self._table, self._rows or 0, again=self._seen is not None)
+
+    def walked(self, walk: Walk) -> None:
+        """Make sure that every walk sees the same rows.
+
+        Raises
+        ------
+        SecantError
+            If there are more of them, or fewer.
+        """
         if self._seen is None:
             self._seen, self._rows = walk, walk.checks.rows
         elif walk.checks.rows != self._seen.checks.rows:
@@ -242,18 +302,81 @@ class FileRows:
         self._table.recheck()
 
 
-def _estimated_rows(table: Predictions) -> int:
-    """Count the rows if they are few; estimate their number from the files' sizes if not."""
-    seen = block = 0
-    names = [table.columns.y_prob]
-    with closing(table.walk(names, BLOCK)) as batches:
-        for batch in batches:
-            block = block or batch.rows
-            seen += batch.rows
-            if seen > row_source.SORT_UP_TO:
-                break
-        else:
-            return seen
-    is_small = table.files[0].path.suffix.lower() == ".gz"
-    text = table.bytes * (_GZIP if is_small else 1)
-    return max(seen, round(text * block / BLOCK))
+def _cut(chunk: Chunk, size: int) -> Iterator[Chunk]:
+    """Cut rows into pieces of at most a size."""
+    return (pick(chunk, slice(i, i + size)) for i in range(0, chunk.scores.shape[0], size))
+
+
+class Whole:
+    """All rows of files, as one of several looks at them.
+
+    Parameters
+    ----------
+    table
+        The files.
+    moments
+        Whether blocks are to know the noise of each.
+    """
+
+    keys: Sequence[None] = (None,)
+    by: tuple[str, ...] = ()
+    empty: tuple[Any, ...] = ()
+
+    def __init__(self, table: Predictions, *, moments: bool = False) -> None:
+        self._table, self._moments = table, moments
+        self._rows = FileRows(table)
+        self._source = RowSource(self._rows)
+
+    def first(self) -> Taker:
+        """Return what takes in all rows; then there are :meth:`found`."""
+        self._first = FirstLook(self._source, moments=self._moments)
+        return _Every(self._rows, self._first)
+
+    def found(self) -> list[tuple[Blocks, Totals]]:
+        """Return blocks and sums of all rows."""
+        first = self._first
+        del self._first
+        self._rows.keep(first.rows)
+        return [first.found()]
+
+    def feeding(self, takers: Mapping[int, Adds]) -> Taker:
+        """Return what hands all rows to the one taker."""
+        return _Every(self._rows, takers[0])
+
+    def adders(self, tables: Sequence[Blocks], limit: int) -> Clusters:
+        """Return what adds up rows by cluster and cell."""
+        (blocks,) = tables
+        walk = ClusterWalk(self._table, self._rows.rows, again=True)
+        return _ClusterRows(walk, Adder(blocks, limit, counted=self._rows.counted))
+
+    def source(self, number: int) -> RowSource:  # noqa: ARG002  (there is one)
+        """Return the rows by themselves, for questions asked later."""
+        return self._source
+
+
+class _Every(Taker):
+    """Hands every row to one who adds them up."""
+
+    def __init__(self, rows: FileRows, to: Adds) -> None:
+        super().__init__(rows.walk())
+        self._rows, self._to = rows, to
+
+    def add(self, chunk: Chunk, owner: None) -> None:  # noqa: ARG002  (rows have no groups)
+        self._to.add(chunk)
+
+    def finish(self) -> None:
+        self._rows.walked(self.walk)
+
+
+class _ClusterRows(Clusters):
+    """Adds up all rows by cluster and cell."""
+
+    def __init__(self, walk: ClusterWalk, adder: Adder) -> None:
+        super().__init__(walk)
+        self._adder = adder
+
+    def add(self, chunk: Chunk, owner: IntArray) -> None:
+        self._adder.add(chunk, owner[:, 1])
+
+    def sums(self) -> list[ClusterSums]:
+        return [self._adder.sums()]

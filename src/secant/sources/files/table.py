@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import closing
+from copy import copy
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -89,6 +90,7 @@ class FileTable:
         folders = _folder_values(found)
         self.files = [self._file(each, folder) for each, folder in zip(found, folders, strict=True)]
         self._check_types()
+        self._together: Sequence[FileTable] = (self,)
 
     @property
     def rows(self) -> int | None:
@@ -110,6 +112,22 @@ class FileTable:
     def doing(self) -> str:
         """What to call a walk over the files."""
         return "Reading" if len(self.files) == 1 else f"Reading {len(self.files):,} files"
+
+    def beside(self, others: Sequence[FileTable]) -> FileTable:
+        """Return a table that reads the columns of others too, which are of the same files."""
+        others = [other for other in others if other is not self]
+        if not others:
+            return self
+        together = copy(self)
+        together._together = (self, *others)  # noqa: SLF001  (one of us)
+        together.files = [
+            first._replace(
+                types={name: kind for file in (first, *more) for name, kind in file.types.items()},
+                folder={name: at for file in (first, *more) for name, at in file.folder.items()},
+            )
+            for first, *more in zip(*(each.files for each in (self, *others)), strict=True)
+        ]
+        return together
 
     def walk(
         self, names: Sequence[str], size: int, files: Sequence[File] | None = None
@@ -279,10 +297,16 @@ class FileTable:
                     columns = {name: usual(batch.column(name)) for name in inside}
                     yield batch.num_rows, columns | _constants(file, names, batch.num_rows)
             except arrow().ArrowInvalid as error:
-                known = file.kind.explain(file.path, types, self._roles)
-                if known is None:
-                    raise
-                raise known from error
+                for table in self._together:
+                    known = table._explained(file, types)  # noqa: SLF001  (one of us)
+                    if known is not None:
+                        raise known from error
+                raise
+
+    def _explained(self, file: File, types: Mapping[str, Any]) -> InputError | None:
+        """Say which field of a file is not of its type, if it is one of ours."""
+        ours = {name: kind for name, kind in types.items() if name in self._names}
+        return file.kind.explain(file.path, ours, self._roles)
 
 
 def _folder_values(found: list[Found]) -> list[dict[str, Any]]:

@@ -93,21 +93,29 @@ class Walk:
         InputError
             If rows cannot be used: the file, the row there, the column and the value.
         """
-        read = self._read(size)
-        if not self._table.reads_ahead:
-            read = prefetched(read)
-        with reporting(self._table.doing) as report, closing(read):
-            for done, checked in read:
+        with closing(side_by_side([self], size)) as read:
+            for (checked,) in read:
                 yield checked
-                report(done, self._total)
-        if self._files is None and not self._again:
-            self._finish()
 
-    def _read(self, size: int) -> Generator[tuple[int, tuple[Chunk, IntArray | None]]]:
-        """Read and check what a walk needs; this may run in a thread of its own."""
-        with closing(self._table.walk(self._columns.names, size, self._files)) as batches:
-            for batch in batches:
-                yield batch.first + batch.rows, self._checked(batch)
+    @property
+    def table(self) -> Predictions:
+        """The files."""
+        return self._table
+
+    @property
+    def names(self) -> list[str]:
+        """The columns to read."""
+        return self._columns.names
+
+    @property
+    def files(self) -> Sequence[File] | None:
+        """The files to walk over, if not all."""
+        return self._files
+
+    @property
+    def total(self) -> int:
+        """About how many rows there are; 0 where nobody knows yet."""
+        return self._total
 
     @property
     def _columns(self) -> Columns:
@@ -120,6 +128,24 @@ class Walk:
         if self._number_groups is None:
             return None
         return self._number_groups(*self._table.keys(batch))
+
+    def checked(self, batch: Batch) -> tuple[Chunk, IntArray | None]:
+        """Return the rows of a batch that have weight, and the numbers of their groups.
+
+        Raises
+        ------
+        InputError
+            As :meth:`chunks`.
+        """
+        try:
+            return self._checked(batch)
+        except InputError as error:
+            raise self._table.told(error) from error
+
+    def finish(self) -> None:
+        """Check what only all rows together can tell, unless this was done before."""
+        if self._files is None and not self._again:
+            self._finish()
 
     def _checked(self, batch: Batch) -> tuple[Chunk, IntArray | None]:
         labels, scores, weights, words = self._table.values(batch)
@@ -149,7 +175,40 @@ class Walk:
         try:
             self.checks.finish(weighted=self._table.columns.sample_weight is not None)
         except InputError as error:
-            raise self._table.refused_whole(error) from error
+            raise self._table.told(self._table.refused_whole(error)) from error
+
+
+def side_by_side(
+    walks: Sequence[Walk], size: int
+) -> Generator[list[tuple[Chunk, IntArray | None]]]:
+    """Walk over the same files for several walks at once: a batch is read once, checked for each.
+
+    Yields
+    ------
+    list
+        What :meth:`Walk.chunks` yields, for each walk.
+    """
+    table = walks[0].table.beside([walk.table for walk in walks[1:]])
+    names = list(dict.fromkeys(name for walk in walks for name in walk.names))
+    files: list[File] | None = []
+    for walk in walks:
+        files = None if files is None or walk.files is None else [*files, *walk.files]
+
+    def rows() -> Generator[tuple[int, list[tuple[Chunk, IntArray | None]]]]:
+        """Read and check what the walks need; this may run in a thread of its own."""
+        with closing(table.walk(names, size, files)) as batches:
+            for batch in batches:
+                yield batch.first + batch.rows, [walk.checked(batch) for walk in walks]
+
+    read = rows() if table.reads_ahead else prefetched(rows())
+    total = max(walk.total for walk in walks)
+    with reporting(table.doing) as report, closing(read):
+        for done, checked in read:
+            yield checked
+            total = total or walks[0].table.about_rows(done)
+            report(done, total)
+    for walk in walks:
+        walk.finish()
 
 
 def gathered(
