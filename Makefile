@@ -12,9 +12,10 @@ OLDEST_EXTRAS := .venv-oldest-extras
 PEERS := .venv-peers
 DOCS := .venv-docs
 # What uses extras, and what is covered by whom. Whether texts touch by a pixel depends on how a version of
-# matplotlib measures them: tests/plot/test_room.py is about the one of constraints.txt.
-OLDEST_ROOMS := tests/base tests/drawing tests/plot tests/cli tests/input tests/sources/test_open.py \
-  tests/sources/test_files.py tests/sources/test_streams.py tests/sources/files
+# matplotlib measures them (tests/plot/test_room.py), and most tests of the command need the runner of click 8.2.
+OLDEST_ROOMS := tests/base tests/drawing tests/plot tests/cli/test_terminal.py tests/cli/test_refusal.py \
+  tests/cli/test_outputs.py tests/input/test_arraylike.py tests/sources/test_open.py tests/sources/test_streams.py \
+  tests/sources/files
 CORE_TESTS := tests/blocks tests/inference tests/input tests/metrics tests/test_null.py
 # -qq: errors only. Warnings about the machine's own pip settings are not our user's concern.
 PIP_FLAGS := -qq --disable-pip-version-check --no-input
