@@ -227,8 +227,9 @@ class RowSource:
         are_pieces = blocks.inside is not None
         least = COLLECT_UP_TO * (1 if self.is_in_memory else COLLECT_OF_FILES)
         budget = max(least, COLLECT_AT_MOST if are_pieces else min(share, COLLECT_AT_MOST))
-        if not are_pieces and loose.sum() > budget:
-            budget *= _WHERE_PIECES_ARE  # they have to be looked into again
+        # So many ties would cost more than to look again at a few pieces of them.
+        if not are_pieces and loose.sum() > min(budget, max(COLLECT_UP_TO, self.rows / 2)):
+            budget = max(COLLECT_UP_TO, min(share, COLLECT_AT_MOST)) * _WHERE_PIECES_ARE
         lightest_first = np.argsort(loose, kind="stable")
         light = np.zeros(len(blocks), bool)
         light[lightest_first[np.cumsum(loose[lightest_first]) <= budget]] = True
