@@ -21,6 +21,16 @@ def argsort_cumsum(y: Any, p: Any, w: Any = None) -> tuple[float, float]:
     return max(path.max(), 0.0) - min(path.min(), 0.0), float(np.abs(path).max())
 
 
+def packed_sort(y: Any, p: Any) -> tuple[float, float]:
+    """Do the same with the quickest sort there is: of integers that carry score and outcome."""
+    rows = p.astype(np.float64).view(np.int64)
+    rows <<= 1
+    rows += y
+    rows.sort()
+    path = np.cumsum((rows & 1) - (rows >> 1).view(np.float64)) / len(p)
+    return max(path.max(), 0.0) - min(path.min(), 0.0), float(np.abs(path).max())
+
+
 def installed() -> Iterator[tuple[str, str, Callable[[Any, Any], Any]]]:
     """Yield (name, what it computes, function of y and p) for every peer that is here."""
     if importlib.util.find_spec("sklearn"):

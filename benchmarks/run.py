@@ -3,6 +3,7 @@
     python benchmarks/run.py             # everything, about five minutes; needs 4 GB of memory
     python benchmarks/run.py --quick     # without the growth from 1e7 to 1e8 rows
     python benchmarks/run.py --write     # also keep the tables in docs/benchmarks.md
+    python benchmarks/run.py --sizes     # only calls of a thousand to ten million rows, a minute
     python benchmarks/run.py --remember NAME    # also add a line to history.json
     python benchmarks/run.py --check     # say what became slower than its last line, and exit 1
 
@@ -20,14 +21,15 @@ import time
 import tracemalloc
 from dataclasses import dataclass
 from functools import partial
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from history import compared, remember
-from peers import argsort_cumsum, installed
 
 import secant
+from peers import argsort_cumsum, installed, packed_sort
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -46,6 +48,8 @@ class Row:
     required: float | None = None
     ours_memory: float | None = None
     reference_memory: float | None = None
+    argsort: float | None = None
+    reading: float | None = None
 
     @property
     def ratio(self) -> float:
@@ -60,6 +64,8 @@ class Row:
             _ratio(self.ratio),
             "" if self.required is None else _ratio(self.required),
             met,
+            "" if self.argsort is None else _ratio(self.ours / self.argsort),
+            "" if self.reading is None else f"{self.ours / self.reading:.0f}",
             _megabytes(self.ours_memory),
             _megabytes(self.reference_memory),
         ]
@@ -74,6 +80,12 @@ def best(function: Callable[[], Any], repetitions: int) -> float:
         function()
         times.append(time.perf_counter() - start)
     return min(times)
+
+
+def _once(function: Callable[[], Any]) -> float:
+    start = time.perf_counter()
+    function()
+    return time.perf_counter() - start
 
 
 def peak_memory(function: Callable[[], Any]) -> float:
@@ -99,13 +111,17 @@ def compare(work: str, data: tuple[Any, ...], required: float | None) -> Row:
         np.testing.assert_allclose(
             (result.ecce_r.value, result.ecce_mad.value), expected, rtol=0, atol=1e-12
         )
+    # Weights cannot be packed into what is sorted.
+    reference = packed_sort if len(data) == 2 else argsort_cumsum
     return Row(
         work,
         best(lambda: assess(*data), 7),
-        best(lambda: argsort_cumsum(*data), 3),
+        best(lambda: reference(*data), 3),
         required,
         peak_memory(lambda: assess(*data)),
-        peak_memory(lambda: argsort_cumsum(*data)),
+        peak_memory(lambda: reference(*data)),
+        best(lambda: argsort_cumsum(*data), 2),
+        best(data[1].sum, 7),
     )
 
 
@@ -115,10 +131,10 @@ def datasets(rng: np.random.Generator) -> Iterator[tuple[str, tuple[Any, ...], f
     def with_outcomes(p: Any, *more: Any) -> tuple[Any, ...]:
         return ((rng.random(N) < p).astype(np.int64), p, *more)
 
-    yield "uniform scores", with_outcomes(rng.random(N)), 1 / 20
-    yield "confident, Beta(5, .3)", with_outcomes(rng.beta(5, 0.3, N)), 1 / 12
-    yield "skewed, Beta(.05, 5)", with_outcomes(rng.beta(0.05, 5, N)), 1 / 12
-    yield "rare events, Beta(1, 200)", with_outcomes(rng.beta(1, 200, N)), 1 / 8
+    yield "uniform scores", with_outcomes(rng.random(N)), 1 / 5
+    yield "confident, Beta(5, .3)", with_outcomes(rng.beta(5, 0.3, N)), 1 / 5
+    yield "skewed, Beta(.05, 5)", with_outcomes(rng.beta(0.05, 5, N)), 1 / 5
+    yield "rare events, Beta(1, 200)", with_outcomes(rng.beta(1, 200, N)), 1 / 5
     yield "lognormal weights", with_outcomes(rng.random(N), rng.lognormal(0, 1, N)), 1 / 8
     yield "ties, a grid of .01", with_outcomes(rng.integers(0, 101, N) / 100), 1 / 3
     yield "ties, ten values", with_outcomes((rng.integers(0, 10, N) + 0.5) / 10), 1 / 3
@@ -134,6 +150,38 @@ def _half_tied(rng: np.random.Generator) -> Any:
 
 def _clusters(rng: np.random.Generator) -> Any:
     return np.where(rng.random(N) < 0.5, 0.2, 0.7) + 1e-9 * rng.random(N)
+
+
+def sizes(rng: np.random.Generator) -> Iterator[Row]:
+    """One metric of calls of every size, against a good sort; alternately, for machines in use."""
+    for n in (1_000, 10_000, 100_000, 1_000_000, N):
+        for name, p in (("uniform", rng.random(n)), ("rare", rng.beta(1, 200, n))):
+            y = (rng.random(n) < p).astype(np.int64)
+            functions = (
+                partial(secant.ecce_r, y, p),
+                partial(packed_sort, y, p),
+                partial(argsort_cumsum, y, p),
+                p.sum,
+            )
+            times = [float("inf")] * len(functions)
+            for _ in range(max(5, min(200, 2_000_000 // n))):
+                times = [min(a, _once(f)) for a, f in zip(times, functions, strict=True)]
+            work = f"ecce_r, n = {n:,}, {name} scores"
+            yield Row(work, times[0], times[1], argsort=times[2], reading=times[3])
+
+
+def warm_up() -> str:
+    """Have compiled passes loaded, where numba is installed; say what is measured."""
+    if find_spec("numba") is None:
+        return "numpy alone"
+    import numba  # noqa: F401  (what is imported is used from the first call on)
+
+    rng = np.random.default_rng(0)
+    p = rng.random(1 << 21)
+    y = (rng.random(p.shape[0]) < p).astype(np.int64)
+    for _ in range(18):  # as many rows as are seen before anything is compiled
+        secant.ecce_r(y, p)
+    return "the extra fast"
 
 
 def small_call(rng: np.random.Generator) -> Row:
@@ -220,7 +268,8 @@ def peer_rows(rng: np.random.Generator) -> Iterator[Row]:
 
 
 def table(rows: list[Row]) -> str:
-    head = ["work", "secant", "reference", "ratio", "target", "met", "secant +MB", "reference +MB"]
+    head = ["work", "secant", "reference", "ratio", "target", "met"]
+    head += ["of argsort", "of p.sum()", "secant +MB", "reference +MB"]
     lines = [head, ["---"] * len(head), *(row.cells() for row in rows)]
     return "\n".join("| " + " | ".join(line) + " |" for line in lines)
 
@@ -241,26 +290,24 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="leave out 1e8 rows")
     parser.add_argument("--write", action="store_true", help="keep them in docs/benchmarks.md")
+    parser.add_argument("--sizes", action="store_true", help="only calls of several sizes")
     parser.add_argument("--remember", metavar="NAME", help="add a line to history.json")
     parser.add_argument("--check", action="store_true", help="compare with its last line")
     options = parser.parse_args()
     rng = np.random.default_rng(0)
-
+    measured = warm_up()
     rows = []
-    for work, data, required in datasets(rng):
-        rows.append(compare(f"n = 1e7: {work}", data, required))
-        print(" ".join(rows[-1].cells()), flush=True)
-    rows.append(small_call(rng))
-    rows.append(groups(rng))
-    rows.append(small_groups(rng))
-    rows.append(import_time())
-    if not options.quick:
-        rows.append(growth(rng))
-    peers = list(peer_rows(rng))
-    text = f"{table(rows)}\n\n{table(peers)}\n" if peers else f"{table(rows)}\n"
-    print(text)
-    if options.write:
-        keep(text)
+    for row in sizes(rng):
+        rows.append(row)
+        print(" ".join(row.cells()), flush=True)
+    peers: list[Row] = []
+    if not options.sizes:
+        rows += everything(rng, quick=options.quick)
+        peers = list(peer_rows(rng))
+        text = f"{table(rows)}\n\n{table(peers)}\n" if peers else f"{table(rows)}\n"
+        print(text)
+        if options.write:
+            keep(text, measured)
     ratios = {row.work: row.ratio for row in [*rows, *peers]}
     said, slower = compared(ratios) if options.check else ([], False)
     print("\n".join(said))
@@ -270,13 +317,30 @@ def main() -> None:
         sys.exit(1)
 
 
-def keep(text: str) -> None:
+def everything(rng: np.random.Generator, *, quick: bool) -> list[Row]:
+    """Measure all but calls of several sizes and the peers."""
+    rows = []
+    for work, data, required in datasets(rng):
+        rows.append(compare(f"n = 1e7: {work}", data, required))
+        print(" ".join(rows[-1].cells()), flush=True)
+    rows += [small_call(rng), groups(rng), import_time()]
+    if not quick:
+        rows.append(growth(rng))
+    return rows
+
+
+def keep(text: str, measured: str) -> None:
     """Put the tables between the marks in the document, whose prose stays."""
     begin, end = "<!-- tables -->\n", "<!-- end of tables -->"
     before, _, rest = DOCUMENT.read_text().partition(begin)
     after = rest.partition(end)[2]
-    machine = f"Python {platform.python_version()}, numpy {np.__version__}.\n\n"
-    DOCUMENT.write_text(f"{before}{begin}{machine}{text}{end}{after}")
+    about = (
+        "Except where a row names another, the reference is a good sort: `numpy.sort` of integers "
+        "that carry score and\noutcome, `cumsum`, maximum and minimum, without any check of the "
+        "input; with weights, and in the column of that\nname, `argsort`, gather, `cumsum`.\n\n"
+    )
+    machine = f"Python {platform.python_version()}, numpy {np.__version__}, {measured}.\n\n"
+    DOCUMENT.write_text(f"{before}{begin}{about}{machine}{text}{end}{after}")
 
 
 if __name__ == "__main__":

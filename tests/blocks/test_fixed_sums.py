@@ -1,5 +1,6 @@
 """Sums in whole numbers: bit for bit the same in any order, and right."""
 
+import pickle
 from dataclasses import fields
 
 import numpy as np
@@ -193,3 +194,23 @@ def test_groups_have_the_bits_of_their_rows_alone():
         alone = secant.assess(y[mine], p[mine], method="asymptotic")
         assert found[key].ecce_r.value.hex() == alone.ecce_r.value.hex()
         assert found[key].sigma.hex() == alone.sigma.hex()
+
+
+def test_memory_does_not_grow_with_threads(monkeypatch):
+    y, p = data("uniform")
+    expected = answers(y, p)
+    monkeypatch.setattr(kernels, "threads", lambda: 64)
+    monkeypatch.setattr(fixed_sums, "_MOST_BYTES", 1 << 20)
+    sums = FixedSums(np.sort(p[::50]), N, 4000)
+    sums.add(Chunk(p, y, None))
+    assert sums._open.nbytes <= 1 << 20
+    assert answers(y, p) == expected
+
+
+def test_a_result_can_be_pickled():
+    y, p = data("uniform")
+    result = secant.assess(y, p, method="asymptotic")
+    again = pickle.loads(pickle.dumps(result))  # noqa: S301  (our own)
+    assert again.ecce_r == result.ecce_r
+    assert again.mean_score == result.mean_score
+    assert result.between(0.2, 0.4).n == np.count_nonzero((p >= 0.2) & (p <= 0.4))

@@ -1,5 +1,6 @@
 """Compiled passes: they tell what plain numpy tells, of every type of array."""
 
+import subprocess
 import sys
 
 import numpy as np
@@ -196,3 +197,26 @@ class TestWhenItPays:
     def test_without_numba_never(self, monkeypatch):
         monkeypatch.setattr(kernels, "_is_installed", lambda: False)
         assert not kernels.pays(1 << 40, "f8")
+
+
+def test_where_nothing_can_be_kept_on_disk_it_is_compiled_all_the_same():
+    class Numba:
+        @staticmethod
+        def njit(signatures, *, cache=False, nogil):
+            if cache:
+                msg = "cannot cache function: no locator available"
+                raise RuntimeError(msg)
+            assert nogil
+            return lambda function: (function, signatures)
+
+    assert kernels._dispatcher(Numba, kernels.add, "types") == (kernels.add, ["types"])
+
+
+def test_a_small_job_imports_no_numba():
+    code = """
+import sys, numpy as np, secant
+p = np.random.default_rng(0).random(200_000)
+secant.ecce_r(p > 0.5, p)
+assert "numba" not in sys.modules
+"""
+    subprocess.run([sys.executable, "-c", code], check=True)

@@ -19,6 +19,7 @@ PAGES = {
     "is-it-good.md": [],
     "language-models.md": [],
     "models.md": ["sklearn"],
+    "orders.md": ["sklearn"],
     "reading.md": [],
     "reference/results.md": [],
     "ten-minutes.md": ["matplotlib", "pyarrow", "narwhals", "pandas"],

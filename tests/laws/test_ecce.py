@@ -207,3 +207,15 @@ def test_heavy_ties_are_summed_from_counts():
         w = np.full(n, 0.1)
         got = secant.ecce_r(y[rows], p[rows], sample_weight=w)
         assert got == pytest.approx(ecce(y, p)[0], rel=0, abs=1e-13)
+
+
+@pytest.mark.parametrize("n", [1, 2, 50, 9000])
+@pytest.mark.parametrize("digits", [1, 17])
+def test_a_metric_alone_has_the_bits_of_the_whole_assessment(n, digits):
+    """Few rows give their extremes without blocks, tied or not."""
+    rng = np.random.default_rng(n)
+    p = rng.random(n).round(digits)
+    y = rng.random(n) < p
+    result = secant.assess(y, p, method="asymptotic")
+    assert secant.ecce_r(y, p) == result.ecce_r.value
+    assert secant.ecce_mad(y, p) == result.ecce_mad.value

@@ -23,6 +23,8 @@ __all__ = ["FixedSums"]
 
 # Rows that are added up before sums are folded: no sum inside a cell can wrap around unnoticed.
 _FOLD_BITS = 24
+# Memory for sums of all threads together: each has its own.
+_MOST_BYTES = 1 << 26
 # A sample with more repeated scores than this share is of scores that repeat.
 _REPEATED = 1 / 50
 # Where s(1 - s) is less on average, units of 2^-52 are too coarse.
@@ -59,7 +61,7 @@ class FixedSums:
         self.told = kernels.nothing_told()
         self._anchor, self._mixed = self._anchors(sample)
         self._log_loss: list[float] | None = [] if log_loss else None
-        self._open = np.zeros((1, 2 * cells, 2), np.int64)
+        self._open = np.zeros((0, 2 * cells, 2), np.int64)
         self._since = 0
 
     @staticmethod
@@ -98,7 +100,8 @@ class FixedSums:
         if self._since + rows > self._fold_at:
             self._fold()
         self._since += rows
-        most = min(kernels.threads(), -(-rows // kernels.CHUNK))
+        afforded = max(_MOST_BYTES // self._count.nbytes // 2, 1)
+        most = min(kernels.threads(), -(-rows // kernels.CHUNK), afforded)
         if most > self._open.shape[0]:
             more = np.zeros((most - self._open.shape[0], *self._open.shape[1:]), np.int64)
             self._open = np.concatenate([self._open, more])
@@ -140,7 +143,7 @@ class FixedSums:
         self._count += count
         self._fixed.high[:] += beyond >> FIXED_BITS
         self._fixed.low[:] += beyond & _LOW
-        self._open = np.zeros_like(self._open[:1])
+        self._open = np.zeros_like(self._open[:0])
         self._since = 0
 
     @property

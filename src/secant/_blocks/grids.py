@@ -192,8 +192,10 @@ class SampledGrid:
         How many cells to aim at.
     """
 
-    # More buckets separate scores better but fall out of the processor's cache.
+    # More buckets separate scores better but fall out of the processor's cache, and take as long to
+    # share out among cells as rows do if these are few.
     _MOST_BUCKETS = 1 << 17
+    _BUCKETS_A_CELL = 4
     # Scores below those that carry this share of the sample are not worth buckets of their own.
     _TAIL = 1 / 8192
 
@@ -201,7 +203,8 @@ class SampledGrid:
         share = _shares(sample)
         tail = sample[min(np.searchsorted(np.cumsum(share), self._TAIL), sample.shape[0] - 1)]
         bottom, top = (int(end) for end in _as_integers(np.array([tail, highest])))
-        self._shift = max(0, (top - bottom).bit_length() - self._MOST_BUCKETS.bit_length() + 1)
+        most = min(self._MOST_BUCKETS, self._BUCKETS_A_CELL * n_cells)
+        self._shift = max(0, (top - bottom).bit_length() - most.bit_length() + 1)
         self._first = bottom >> self._shift
         self.n_buckets = (top >> self._shift) - self._first + 1
 

@@ -141,7 +141,10 @@ def observe(
         ends = np.arange(int(random.sum()))
     else:
         last = np.cumsum(random)[ends] - 1
-        ends = np.unique(last[last >= 0])
+        new = np.append(
+            last[1:] != last[:-1], True
+        )  # a step without chance ends where the last did
+        ends = last[new & (last >= 0)]
     score, n = score[random], n[random]
     variance = float((n * score * (1.0 - score)).sum())
     path = Path(score, n, reached[random], np.cumsum(n), variance, ends)

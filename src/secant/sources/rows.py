@@ -489,9 +489,12 @@ def _ranges(blocks: Blocks) -> tuple[FloatArray, FloatArray]:
     """Return four ranges of scores that hold some blocks; the widest gaps are between them."""
     gaps = blocks.low[1:] - blocks.high[:-1]
     cuts = np.sort(np.argsort(gaps)[::-1][: kernels.RANGES - 1])
-    first, last = np.append(0, cuts + 1), np.append(cuts, len(blocks) - 1)
-    missing = (0, kernels.RANGES - first.shape[0])  # one again where there are fewer
-    return np.pad(blocks.low[first], missing, "edge"), np.pad(blocks.high[last], missing, "edge")
+    # One again where there are fewer.
+    first, last = np.zeros((2, kernels.RANGES), np.int64)
+    first[1 : cuts.shape[0] + 1], last[: cuts.shape[0]] = cuts + 1, cuts
+    last[cuts.shape[0] :] = len(blocks) - 1
+    first[cuts.shape[0] + 1 :] = first[cuts.shape[0]]
+    return blocks.low[first], blocks.high[last]
 
 
 def _cell_bits(rows: int) -> int:
