@@ -46,8 +46,11 @@ COLLECT_UP_TO = 1 << 16
 COLLECT_OF_FILES = 16
 COLLECT_SHARE = 1 / 64
 COLLECT_AT_MOST = 1 << 22
-PIECES = 1 << 15
+PIECES = 1 << 12
+_WHERE_PIECES_ARE = 1 / 4
 _SAMPLE = 1 << 14
+# How often a score is in the sample that is counted apart, not sorted with the others.
+_COMMON = 8
 _SMALL_SAMPLE = 1 << 12
 # What compiled code must know of chunks of files: their scores, and their outcomes as a rule.
 _OF_FILES = "<f8 C", "<i8 C"
@@ -225,6 +228,8 @@ class RowSource:
         are_pieces = blocks.inside is not None
         least = COLLECT_UP_TO * (1 if self.is_in_memory else COLLECT_OF_FILES)
         budget = max(least, COLLECT_AT_MOST if are_pieces else min(share, COLLECT_AT_MOST))
+        if not are_pieces and loose.sum() > budget:
+            budget *= _WHERE_PIECES_ARE  # they have to be looked into again
         lightest_first = np.argsort(loose, kind="stable")
         light = np.zeros(len(blocks), bool)
         light[lightest_first[np.cumsum(loose[lightest_first]) <= budget]] = True
@@ -392,6 +397,8 @@ class RowSource:
         loose = blocks.n.astype(np.float64)
         for number in np.flatnonzero(sampled > stop - start):  # the sample has a score twice
             best = start[number] + int(np.argmax(counts[start[number] : stop[number]]))
+            if counts[best] < _COMMON:
+                continue
             common[number] = values[best]
             loose[number] *= 1 - counts[best] / sampled[number]
         return common, loose
