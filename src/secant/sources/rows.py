@@ -136,6 +136,7 @@ class RowSource:
         self._observations = rows
         self._log_loss = not self.is_in_memory if log_loss is None else log_loss
         self._fixed = fixed
+        self._lent: Chunk | None = None
 
     @property
     def sampling(self) -> bool:
@@ -285,13 +286,22 @@ class RowSource:
             Reading(kind, outcome_weights=self._observations.outcome_weights),
         )
 
+    @property
+    def has_rows(self) -> bool:
+        """Whether rows can be had without reading a file."""
+        return getattr(self._observations, "in_memory", self.is_in_memory)
+
+    def lend(self, rows: Chunk) -> None:
+        """Take all rows, read together with those of others, for the next who asks for them."""
+        self._lent = rows
+
     def sorted_rows(self) -> Chunk:
         """Return every score, response and weight in the order of scores, then of weights.
 
         Rows that share both are alike but for what happened, so what is drawn for them does
         not depend on the order in which they came. Counted copies of rows are rows of their own.
         """
-        rows = self._all_rows()
+        rows, self._lent = self._lent or self._all_rows(), None
         if self._observations.counted:
             rows = copied(rows)
         keys = (rows.scores,) if rows.weights is None else (rows.weights, rows.scores)
