@@ -55,6 +55,7 @@ def test_blocks_tell_where_the_extremes_are_not_found(monkeypatch):
     monkeypatch.setattr("secant._api.assess.open_source", lambda *_, **__: source)
     assert secant.ecce_r(y, p) == pytest.approx(expected, abs=1e-14)
     p[7] = np.nan
+    source = gpu.GpuSource(columns(y, p, None, Reading()), PlainPasses(p, y))
     with pytest.raises(secant.InputError, match=r"y_prob\[7\] is nan"):
         secant.ecce_r(y, p)
 

@@ -4,8 +4,6 @@
 //   PACKED    1 where both weights and scores have 32 bits, so that 64 hold a row
 //   TOTALS    1 where all sums over weights are wanted, not only those that the path needs
 //   WIDE      1 where sums in shared memory may exceed 32 bits
-//   THREADS   how many threads a block has in the first pass
-//   RESIDENT  how many blocks share a multiprocessor then
 //   M         how many bits of a score's mantissa tell its bin
 // A score's own bits are a fixed-point number: they grow with it. Their upper part is a bin; a table
 // says at which cell the bin begins and how many of its lower bits remain inside one cell. Those
@@ -60,6 +58,15 @@ __device__ __forceinline__ Bits order(Bits u) {
 __device__ __forceinline__ int bin_of(Bits k) {
   int bin = (int)(k >> LOW) - FIRST + 1;
   return bin < BINS - 1 ? bin : BINS - 1;
+}
+
+// A score below 2^-40 as a double: compilers take the smallest floats for 0.
+__device__ __forceinline__ double tiniest(Bits u) {
+#if DOUBLE
+  return SCORE(u);
+#else
+  return u < ((Bits)1 << MANTISSA) ? (double)u * 0x1p-149 : (double)SCORE(u);
+#endif
 }
 
 // The cell of a score; its place inside the cell is what the lower bits of its number say.
@@ -120,21 +127,27 @@ __device__ __forceinline__ Four one(const Rows& rows, long long i) {
   return row;
 }
 
-// Shows all rows to the threads, four at a time; with `ahead` the next are under way meanwhile. What
-// is left over comes one by one.
-template <bool ahead, typename Do> __device__ __forceinline__ void all_rows(const Rows& rows, Do&& look) {
+// Shows all rows to the threads, four at a time, while the next ones are under way. What is left over
+// comes one by one.
+template <int ahead, typename Do> __device__ __forceinline__ void all_rows(const Rows& rows, Do&& look) {
   const long long step = (long long)gridDim.x * blockDim.x, fours = rows.n / 4;
   const long long me = (long long)blockIdx.x * blockDim.x + threadIdx.x;
-  Four now, next;
-  if (ahead && me < fours) four(rows, me, now);
+  Four read[ahead + 1];
+  #pragma unroll
+  for (int k = 0; k < ahead; k++) if (me + k * step < fours) four(rows, me + k * step, read[k]);
   for (long long i = me; i < fours; i += step) {
-    if (!ahead) four(rows, i, now);
-    else if (i + step < fours) four(rows, i + step, next);
-    look(now, 4 * i, 4);
-    if (ahead) now = next;
+    if (i + ahead * step < fours) four(rows, i + ahead * step, read[ahead]);
+    look(read[0], 4 * i, 4);
+    #pragma unroll
+    for (int k = 0; k < ahead; k++) read[k] = read[k + 1];
   }
   if (me < rows.n - 4 * fours) look(one(rows, 4 * fours + me), 4 * fours + me, 1);
 }
+#ifdef WEIGHT
+#define AHEAD 1
+#else
+#define AHEAD 2
+#endif
 
 // What passes share: how many cells there are, a score that many rows have (or what no score is), a
 // power of two above all weights; then what was found.
@@ -179,7 +192,7 @@ template <typename T> __device__ __forceinline__ void block_sum(T value, T* shar
 // What a block of threads keeps of totals: doubles, added up in a fixed order.
 #define REALS 10  // w^2 v | tiny0, tiny1 | with weights: w, w^2, w^2 e^2, w^2 r, w^3 v, w e^2, largest step
 
-extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT) cells(
+extern "C" __global__ void __launch_bounds__(1024) cells(
     COLUMNS_OF_ROWS, const u32* __restrict__ table, const Head* __restrict__ head,
     u64* __restrict__ counts,   // 2 a cell
     u64* __restrict__ rests,    // low and high words, 2 a cell each
@@ -199,8 +212,8 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT) cells(
   u32* rest = count + slots;
 #ifdef WEIGHT
   const double scale = head->scale, to_unit = 0x1p62 / scale;
-  u32* load = rest + 3 * slots;
-  const u32 words = 7 * slots;
+  u32* load = rest + 2 * slots;
+  const u32 words = 6 * slots;
 #elif WIDE
   const u32 words = 3 * slots;
 #else
@@ -218,18 +231,23 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT) cells(
   auto row = [&](const Four& four, int k, Score s, u32 q) {
     Bits u = BITS(s);
 #ifndef WEIGHT
-    if (u == hot) { hot1 += q; hot0 += 1u - q; return; }
+    if (u == hot || u < TINY) {  // one branch for what is seldom
+      if (u == hot) { hot1 += q; hot0 += 1u - q; return; }
+      double x = tiniest(u);
+      v += __fma_rn(-x, x, x);
+      if (u == 0) zeros += q;
+      if (q) tiny1 += x; else tiny0 += x;
+      atomicAdd(&count[q], 1u);
+      return;
+    }
+    Bits key = order(u);
+#else
+    const bool small = u < TINY;
+    Bits key = small ? (Bits)(FIRST - 1) << LOW : order(u);
 #endif
     double x = (double)s;
-    Bits key = order(u);
-    const bool small = u < TINY;
-    if (small) {
-#if !DOUBLE
-      if (u < ((Bits)1 << MANTISSA)) x = (double)u * 0x1p-149;  // compilers take such floats for 0
-#endif
-      key = (Bits)(FIRST - 1) << LOW;
-    }
 #ifdef WEIGHT
+    if (small) x = tiniest(u);
     double weight = (double)four.w[k];
     if (!(weight >= 0 && weight <= 1e100) || (weight > 0 && weight < 1e-100)) { faults |= BAD_VALUE; return; }
     if (weight > scale) { faults |= TOO_MANY; return; }
@@ -242,32 +260,31 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT) cells(
     sww += ww; squares += weight * see; error += see;
     third += weight * wwv; happened += q ? ww : 0; largest = fmax(largest, weight * fmax(x, 1 - x));
 #endif
-#else
-    v += __fma_rn(-x, x, x);
-    const double weight = 1;
-#endif
     if (small) {
       if (u == 0) zeros += q;
       if (q) tiny1 += weight * x; else tiny0 += weight * x;
     }
+#else
+    v += __fma_rn(-x, x, x);
+#endif
     u32 t = tab[min((int)(key >> LOW) - (FIRST - 1), BINS - 1)];
     // The place in the bin: sums of it are turned into sums of places in cells at the end.
     Bits low = key & (((Bits)1 << LOW) - 1);
     u32 j = 2 * ((t >> 6) + (u32)(low >> (t & 63u))) + q;
     atomicAdd(&count[j], 1u);
 #ifdef WEIGHT
-    // Both are in units of 2^-62 of a power of two above all weights.
+    // In units of 2^-62 and 2^-46 of a power of two above all weights: a cell is narrow.
     double scaled = weight * to_unit;
     add_wide(load, slots, j, (u64)__double2ll_rn(scaled));
     Bits within = low & (((Bits)1 << (t & 63u)) - 1);
-    add_wide(rest, slots, j, (u64)__double2ll_rn(scaled * (double)within * __hiloint2double((int)(1023u - (t & 63u)) << 20, 0)));
+    add_pair(rest, slots, j, (u64)__double2ll_rn(scaled * (double)within * __hiloint2double((int)(1023u - 16u - (t & 63u)) << 20, 0)));
 #elif WIDE
     add_pair(rest, slots, j, (u64)low);
 #else
     atomicAdd(&rest[j], (u32)low);
 #endif
   };
-  all_rows<(RESIDENT == 1)>(rows, [&](const Four& read, long long, int many) {
+  all_rows<AHEAD>(rows, [&](const Four& read, long long, int many) {
     Four four = read;
     Bits most = 0;
     #pragma unroll
@@ -290,7 +307,8 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT) cells(
     if (!c) continue;
     atomicAdd(&counts[j], (u64)c);
 #ifdef WEIGHT
-    flush_wide(rests, place, j, rest[j] | (u64)rest[slots + j] << 32, rest[2 * slots + j]);
+    if (load[2 * slots + j] >> 15) faults |= TOO_MANY;  // no rest exceeds the weight
+    flush_wide(rests, place, j, rest[j] | (u64)rest[slots + j] << 32, 0);
     flush_wide(loads, place, j, load[j] | (u64)load[slots + j] << 32, load[2 * slots + j]);
 #else
     u32 low = 0, high = BINS - 1;               // the last bin that begins at or before the cell
@@ -350,7 +368,7 @@ extern "C" __global__ void __launch_bounds__(1024) fine(
 #ifndef WEIGHT
   u32 hot0 = 0, hot1 = 0;
 #endif
-  all_rows<true>(rows, [&](const Four& four, long long, int many) {
+  all_rows<AHEAD>(rows, [&](const Four& four, long long, int many) {
     #pragma unroll
     for (int k = 0; k < 4; k++) if (k < many) {
       Bits u = BITS(four.s[k]);
@@ -397,28 +415,34 @@ __device__ __forceinline__ double score_of(Bits number, double* distance) {
   return 1 - *distance;
 }
 
-// Appends the rows of marked cells, but for each cell's common score: its sums are the rest.
+// Appends the rows of marked cells, but for each cell's common score: its sums are the rest. Nothing is
+// done where more than a limit are expected, as `head` tells unless it is null.
+#define NOT_MARKED (~(Bits)1)
+#define READS (DOUBLE ? 3 : 4)
 extern "C" __global__ void __launch_bounds__(1024) collect(
-    COLUMNS_OF_ROWS, const u32* __restrict__ table, u32 n_cells, const u32* __restrict__ marks,
+    COLUMNS_OF_ROWS, const Head* __restrict__ head, u64 limit, const u32* __restrict__ table, u32 n_cells, const u32* __restrict__ marks,
     const Bits* __restrict__ common, Key* __restrict__ keys, double* __restrict__ weights, u64* __restrict__ size,
     u64 capacity)
 {
   const Rows rows = ROWS;
   extern __shared__ __align__(16) u32 memory[];
   __shared__ u32 waiting[32];
+  if (head) {
+    if (head->loose > limit || head->faults) return;
+    n_cells = (u32)head->cells;
+  }
   __shared__ Score ends[4];
   const u32 words = (n_cells + 31) / 32, warp = threadIdx.x / 32, lane = threadIdx.x & 31u;
-  u32* tab = memory;
-  u32* mark = tab + ((BINS + 3) & ~3);
+  Bits* set_aside = (Bits*)memory;
+  u32* tab = (u32*)(set_aside + n_cells);
+  u32* mark = tab + BINS;
   for (u32 i = threadIdx.x; i < BINS; i += blockDim.x) tab[i] = table[i];
   for (u32 i = threadIdx.x; i < words; i += blockDim.x) mark[i] = marks[i];
   if (threadIdx.x < 32) waiting[threadIdx.x] = 0;
   __syncthreads();
-  // What a warp has taken waits here, so that few of them ask at once where to put it.
-  Key* stash = (Key*)(mark + ((words + 3) & ~3)) + STASH * warp;
-#if APART
-  double* heavy = (double*)((Key*)(mark + ((words + 3) & ~3)) + STASH * 32) + STASH * warp;
-#endif
+  for (u32 i = threadIdx.x; i < n_cells; i += blockDim.x) set_aside[i] = mark[i >> 5] >> (i & 31u) & 1u ? common[i] : NOT_MARKED;
+  // Where a warp found what it takes waits here; it is fetched when there is much of it.
+  u32* stash = mark + words + STASH * warp;
   if (threadIdx.x == 0) {
     // Marked cells lie in two ranges of scores, apart by the widest gap; most rows lie in neither.
     u32 first = ~0u, last = 0, gap = 0, left = 0, right = 0;
@@ -441,58 +465,83 @@ extern "C" __global__ void __launch_bounds__(1024) collect(
   }
   __syncthreads();
   const Score a = ends[0], b = ends[1], c = ends[2], d = ends[3];
+  const long long n = rows.n, step = (long long)gridDim.x * blockDim.x, fours = n / 4;
+  const long long first = (long long)blockIdx.x * blockDim.x + 32 * warp;
+  auto row_of = [&](u32 t) { u32 code = stash[t]; return 4 * (first + (code >> 7) * step) + (code & 127u); };
   auto flush = [&]() {
     const u32 filled = waiting[warp];
+    u32 kept = filled;
+#ifdef WEIGHT
+    kept = 0;
+    for (u32 t = lane; t - lane < filled; t += 32)
+      kept += __popc(__ballot_sync(~0u, t < filled && rows.weights[row_of(t)] > 0));
+#endif
     u64 base = 0;
-    if (lane == 0) base = atomicAdd(size, (u64)filled);
+    if (lane == 0) base = atomicAdd(size, (u64)kept);
     base = __shfl_sync(~0u, base, 0);
-    for (u32 t = lane; t < filled; t += 32) if (base + t < capacity) {
-      keys[base + t] = stash[t];
+    for (u32 t = lane; t - lane < filled; t += 32) {
+      const long long r = row_of(t < filled ? t : 0);
+      bool keep = t < filled;
+#ifdef WEIGHT
+      const WEIGHT w = rows.weights[r];
+      keep = keep && w > 0;
+#endif
+      const u32 all = __ballot_sync(~0u, keep);
+      const u64 at = base + __popc(all & ((1u << lane) - 1u));
+      base += __popc(all);
+      if (!keep || at >= capacity) continue;
+      Bits u = BITS(rows.scores[r]);
+      if (u == NEGATIVE_ZERO) u = 0;
+#if PACKED
+      keys[at] = (Key)(u << 1 | rows.labels[r]) << 32 | __float_as_uint(w);
+#else
+      keys[at] = u << 1 | rows.labels[r];
+#endif
 #if APART
-      weights[base + t] = heavy[t];
+      weights[at] = (double)w;
 #endif
     }
     __syncwarp();
     if (lane == 0) waiting[warp] = 0;
     __syncwarp();
   };
-  const long long n = rows.n, step = (long long)gridDim.x * blockDim.x, fours = n / 4;
-  const long long me = (long long)blockIdx.x * blockDim.x + threadIdx.x;
   // Whole warps go round together; rows left over come as a last round of fewer.
-  Score s[4], next[4];
-  if (me < fours) four(rows.scores, me, next);
-  for (long long i = me; i - lane <= fours; i += step) {
+  auto look = [&](long long i, u32 round, Score* s) {
     u32 near = 0;
-    #pragma unroll
-    for (int k = 0; k < 4; k++) s[k] = next[k];
-    if (i + step < fours) four(rows.scores, i + step, next);
     if (i == fours) for (int k = 0; k < 4; k++) s[k] = 4 * i + k < n ? rows.scores[4 * i + k] : (Score)-2;
     #pragma unroll
     for (int k = 0; k < 4; k++) if ((s[k] >= a && s[k] <= b) || (s[k] >= c && s[k] <= d)) near |= 1u << k;
     if (i > fours) near = 0;
-    if (!__any_sync(~0u, near)) continue;
+    if (!__any_sync(~0u, near)) return;
+    u32 takes = 0;
     #pragma unroll
-    for (int k = 0; k < 4; k++) if (near >> k & 1u) {
-      const long long r = 4 * i + k;
-      Bits u = BITS(s[k]);
+    for (int k = 0; k < 4; k++) {
+      Bits u = near >> k & 1u ? BITS(s[k]) : 0;
       if (u == NEGATIVE_ZERO) u = 0;
-      const u32 cell = cell_of(order(u), tab);
-      if (!(mark[cell >> 5] >> (cell & 31u) & 1u) || u == common[cell]) continue;
-#ifdef WEIGHT
-      if (!(rows.weights[r] > 0)) continue;
-#endif
-      const u32 at = atomicAdd(&waiting[warp], 1u);
-#if PACKED
-      stash[at] = (Key)(u << 1 | rows.labels[r]) << 32 | __float_as_uint(rows.weights[r]);
-#else
-      stash[at] = u << 1 | rows.labels[r];
-#endif
-#if APART
-      heavy[at] = (double)rows.weights[r];
-#endif
+      const Bits aside = set_aside[cell_of(order(u), tab)];
+      if (aside != NOT_MARKED && aside != u) takes |= 1u << k;
+    }
+    takes &= near;
+    if (!__any_sync(~0u, takes)) return;
+    if (takes) {
+      u32 at = atomicAdd(&waiting[warp], (u32)__popc(takes));
+      for (; takes; takes &= takes - 1) stash[at++] = round << 7 | lane << 2 | (__ffs(takes) - 1);
     }
     __syncwarp();
     if (waiting[warp] > STASH - 128) flush();
+  };
+  const long long me = first + lane;
+  Score read[READS][4];
+  #pragma unroll
+  for (int k = 0; k < READS - 1; k++) if (me + k * step < fours) four(rows.scores, me + k * step, read[k]);
+  u32 round = 0;
+  for (long long i = me; i - lane <= fours; i += READS * step) {
+    #pragma unroll
+    for (int k = 0; k < READS; k++, round++) {
+      const long long here = i + k * step, there = here + (READS - 1) * step;
+      if (there < fours) four(rows.scores, there, read[(k + READS - 1) % READS]);
+      if (here - lane <= fours) look(here, round, read[k]);
+    }
   }
   __syncwarp();
   if (waiting[warp]) flush();

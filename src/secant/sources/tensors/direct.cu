@@ -6,8 +6,14 @@
 
 #define SAMPLE 16384
 #define NO_SCORE (~(Bits)0)
+#if DOUBLE
+typedef long long Signed;
+#else
+typedef int Signed;
+#endif
 #define CLOSED (~0u)
 #define GUARD 1e-12
+#define MOST_PIECES (DOUBLE ? 14u : 31u - LOW)  // of a cell, as a power of two: products stay in a word
 
 // A stretch of the path: how far it goes, its highest and its lowest point.
 struct Way { double gain, top, bottom; };
@@ -105,17 +111,14 @@ extern "C" __global__ void __launch_bounds__(512) pack(
   __shared__ double shared[512];
   double v = 0, sw = 0;
   u32 faults = 0;
-  all_rows<false>(rows, [&](const Four& four, long long first, int many) {
+  all_rows<0>(rows, [&](const Four& four, long long first, int many) {
     Key key[4];
     #pragma unroll
     for (int k = 0; k < 4; k++) if (k < many) {
       Bits u = BITS(four.s[k]);
       if (u == NEGATIVE_ZERO) u = 0;
       if (u > ONE) { faults |= BAD_VALUE; u = 0; }
-      double x = (double)SCORE(u);
-#if !DOUBLE
-      if (u < ((Bits)1 << MANTISSA)) x = (double)u * 0x1p-149;
-#endif
+      double x = u < TINY ? tiniest(u) : (double)SCORE(u);
       key[k] = u << 1 | (four.labels >> (8 * k) & 1u);
 #ifdef WEIGHT
       double weight = (double)four.w[k];
@@ -282,7 +285,7 @@ extern "C" __global__ void __launch_bounds__(1024) plan(
     head->cells = cells;
     head->hot = (commonest >> 16) > SAMPLE / 200 ? hot : NO_SCORE;
     // A sample may have missed what weighs more.
-    head->scale = scratch[0] > 0 && scratch[0] <= 1e100 ? ldexp(1.0, ilogb(scratch[0]) + 13) : 1.0;
+    head->scale = scratch[0] > 0 && scratch[0] <= 1e100 ? ldexp(1.0, ilogb(scratch[0]) + 11) : 1.0;
   }
 }
 
@@ -296,7 +299,7 @@ extern "C" __global__ void __launch_bounds__(1024) choose(
     u64* __restrict__ counts, const u64* __restrict__ rests, const u64* __restrict__ loads,
     const double* __restrict__ reals, const u64* __restrict__ extra,
     Bits* __restrict__ common, const float* __restrict__ tied, Head* __restrict__ head,
-    double* before, double* rise, double* fall, u32* __restrict__ marks, u32* __restrict__ finer, u64* __restrict__ fine)
+    double* before, double* rise, double* fall, u32* __restrict__ marks, u32* __restrict__ finer)
 {
   extern __shared__ __align__(16) u32 memory[];
   __shared__ double scratch[1024];
@@ -304,7 +307,6 @@ extern "C" __global__ void __launch_bounds__(1024) choose(
   const u32 cells = (u32)head->cells, each = (cells + 1023) / 1024;
   const u32 from = min(each * threadIdx.x, cells), to = min(from + each, cells);
   for (u32 i = threadIdx.x; i < BINS; i += 1024) tab[i] = table[i];
-  for (u32 i = threadIdx.x; i < 2 * budget; i += 1024) fine[i] = 0;
   for (u32 i = threadIdx.x; i < (most + 31) / 32; i += 1024) marks[i] = 0;
   __syncthreads();
   if (!again) {
@@ -336,8 +338,7 @@ extern "C" __global__ void __launch_bounds__(1024) choose(
       if (hot_cell == 0) { tiny0 += extra[0] * x; tiny1 += extra[1] * x; }
     }
 #endif
-    double gain = 0;
-    for (u32 c = from; c < to; c++) {
+    for (u32 c = threadIdx.x; c < cells; c += 1024) {
       Place at = place_of(c, tab);
       double distance, base = score_of(at.number, &distance);
       double rest0 = wide(rests, 2 * most, 2 * c), rest1 = wide(rests, 2 * most, 2 * c + 1);
@@ -347,7 +348,7 @@ extern "C" __global__ void __launch_bounds__(1024) choose(
       }
 #ifdef WEIGHT
       double w0 = wide(loads, 2 * most, 2 * c) * unit, w1 = wide(loads, 2 * most, 2 * c + 1) * unit;
-      at.unit *= unit * ldexp(1.0, at.width);
+      at.unit *= unit * ldexp(1.0, at.width + 16);
 #else
       double w0 = (double)counts[2 * c], w1 = (double)counts[2 * c + 1];
 #endif
@@ -356,15 +357,17 @@ extern "C" __global__ void __launch_bounds__(1024) choose(
       if (c == 0) { down = tiny0; up = fmax(w1 - tiny1, 0.0); }
       rise[c] = up;
       fall[c] = down;
-      gain += up - down;
     }
+    __syncthreads();
+    double gain = 0;
+    for (u32 c = from; c < to; c++) gain += rise[c] - fall[c];
     double all, height = before_me(gain, scratch, &all);
     for (u32 c = from; c < to; c++) { before[c] = height; height += rise[c] - fall[c]; }
     if (threadIdx.x == 0) { before[cells] = all; head->weight = w; head->variance = v; head->faults |= extra[3]; head->highest = -FAR; head->lowest = FAR; }
     __syncthreads();
   }
   double top = 0, bottom = 0;
-  for (u32 c = from; c < to; c++) { top = fmax(top, before[c + 1]); bottom = fmin(bottom, before[c + 1]); }
+  for (u32 c = threadIdx.x; c < cells; c += 1024) { top = fmax(top, before[c + 1]); bottom = fmin(bottom, before[c + 1]); }
   scratch[threadIdx.x] = top;
   __syncthreads();
   for (u32 half = 512; half; half >>= 1) {
@@ -381,40 +384,35 @@ extern "C" __global__ void __launch_bounds__(1024) choose(
   }
   bottom = scratch[0];
   const double guard = GUARD * head->weight;
-  double open = 0, loose = 0;
-  for (u32 c = from; c < to; c++) {
+  double open = 0, loose = 0, marked = 0;
+  for (u32 c = threadIdx.x; c < cells; c += 1024) {
     u64 rows = counts[2 * c] + counts[2 * c + 1];
     u32 t = place_of(c, tab).width;
     bool could = before[c] + rise[c] >= top - guard || before[c] - fall[c] <= bottom + guard;
     could = could && rows > 1 && (t > 0 || c == 0);  // else it is a tie
-    finer[c] = CLOSED;
+    finer[c] = 0;
     if (!could) continue;
     atomicOr(&marks[c >> 5], 1u << (c & 31u));
-    finer[c] = t;
+    finer[c] = 1u << min(t, MOST_PIECES);
+    marked += 1;
     open += rows;
     loose += rows * (1 - (double)tied[c]);
   }
   open = over_all(open, scratch);
   loose = over_all(loose, scratch);
-  // As many fine cells as there is room for, by rows; a cell is cut into a power of two.
-  auto cut = [&](u32 c, double target) -> u32 {
-    double wanted = (double)(counts[2 * c] + counts[2 * c + 1]) / fmax(open, 1.0) * target;
-    return wanted < 2 ? 0u : min((u32)ilogb(wanted), finer[c]);
-  };
-  const double factors[6] = {1.9, 1.6, 1.35, 1.15, 1.0, 0.5};
-  u32 start = 0, total = 0;
-  double target = 0;
-  for (int trial = 0; trial < 6; trial++) {
-    target = factors[trial] * budget;
-    u32 sum = 0;
-    for (u32 c = from; c < to; c++) if (finer[c] != CLOSED) sum += 1u << cut(c, target);
-    start = before_me(sum, (u32*)scratch, &total);
-    if (total <= budget) break;
+  marked = over_all(marked, scratch);
+  // As many fine cells as there is room for, by rows; no more than there are scores.
+  const double per_row = fmax(budget - marked, 0.0) / fmax(open, 1.0);
+  u32 sum = 0, total = 0;
+  for (u32 c = from; c < to; c++) if (finer[c]) {
+    finer[c] = max(min((u32)((double)(counts[2 * c] + counts[2 * c + 1]) * per_row), finer[c]), 1u);
+    sum += finer[c];
   }
-  for (u32 c = from; c < to; c++) if (finer[c] != CLOSED) {
-    u32 k = cut(c, target);
-    finer[c] = start << 6 | (finer[c] - k);
-    start += 1u << k;
+  u32 start = before_me(sum, (u32*)scratch, &total);
+  for (u32 c = from; c < to; c++) if (finer[c]) {
+    u32 pieces = finer[c];
+    finer[c] = start << 16 | pieces;
+    start += pieces;
   }
   if (threadIdx.x == 0) {
     head->top = top; head->bottom = bottom; head->open = (u64)open; head->loose = (u64)ceil(loose); head->taken = 0;
@@ -422,7 +420,7 @@ extern "C" __global__ void __launch_bounds__(1024) choose(
   }
 }
 
-// Counts rows in fine cells inside those that are marked: both responses in a word, or weights in
+// Counts rows in fine cells, equal parts of those that are marked: both responses in a word, or weights in
 // units of a part of their mean, rounded up.
 extern "C" __global__ void __launch_bounds__(1024) narrow(
     COLUMNS_OF_ROWS, u32 budget, const u32* __restrict__ table, const u32* __restrict__ finer,
@@ -448,22 +446,21 @@ extern "C" __global__ void __launch_bounds__(1024) narrow(
   for (u32 i = threadIdx.x; i < words; i += 1024) held[i] = 0;
   __syncthreads();
   auto where = [&](Bits u) -> u32 {
-    Bits key = order(u);
-    if (u < TINY) key = (Bits)(FIRST - 1) << LOW;
+    // As signed numbers, those of negative zero and of what is tiny are below.
+    Bits key = (Signed)u < (Signed)TINY ? (Bits)(FIRST - 1) << LOW : order(u);
     u32 t = tab[min((int)(key >> LOW) - (FIRST - 1), BINS - 1)];
     Bits low = key & (((Bits)1 << LOW) - 1);
     u32 f = sub[(t >> 6) + (u32)(low >> (t & 63u))];
-    if (f == CLOSED) return CLOSED;
-    return (f >> 6) + (u32)((low & (((Bits)1 << (t & 63u)) - 1)) >> (f & 63u));
+    if (!f) return CLOSED;
+    return (f >> 16) + (u32)(((low & (((Bits)1 << (t & 63u)) - 1)) * (f & 0xffffu)) >> (t & 63u));
   };
-  all_rows<true>(rows, [&](const Four& four, long long, int many) {
+  all_rows<AHEAD>(rows, [&](const Four& four, long long, int many) {
     #pragma unroll
     for (int k = 0; k < 4; k++) if (k < many) {
       Bits u = BITS(four.s[k]);
       u32 q = four.labels >> (8 * k) & 1u;
-      if (u == NEGATIVE_ZERO) u = 0;
 #ifndef WEIGHT
-      if (u == hot) continue;
+      if (u == hot || (hot == 0 && u == NEGATIVE_ZERO)) continue;
 #endif
       u32 f = where(u);
       if (f == CLOSED) continue;
@@ -497,9 +494,10 @@ extern "C" __global__ void __launch_bounds__(256) limits(
     double* __restrict__ rise, double* __restrict__ fall)
 {
   const u32 c = blockIdx.x * 8 + threadIdx.x / 32, lane = threadIdx.x & 31u;
-  if (c >= (u32)head->cells || finer[c] == CLOSED) return;
+  if (c >= (u32)head->cells || !finer[c]) return;
   Place at = place_of(c, table);
-  const u32 begin = finer[c] >> 6, width = finer[c] & 63u, size = 1u << (at.width - width);
+  const u32 begin = finer[c] >> 16, size = finer[c] & 0xffffu;
+  auto place = [&](u32 i) -> Bits { return (Bits)((((u64)i << at.width) + size - 1) / size); };
   const u32 each = (size + 31) / 32, from = min(each * lane, size), to = min(from + each, size);
 #ifdef WEIGHT
   const double unit = head->weight / (0x1p12 * (double)n);
@@ -511,8 +509,8 @@ extern "C" __global__ void __launch_bounds__(256) limits(
     double w0 = fine[2 * (begin + i)] * unit, w1 = fine[2 * (begin + i) + 1] * unit;
     double low = 0, high = 0x1p-40, above = 1, above_high = 1;
     if (at.bin) {
-      low = score_of(at.number + ((Bits)i << width), &above);
-      high = score_of(at.number + ((Bits)(i + 1) << width) - 1, &above_high);
+      low = score_of(at.number + place(i), &above);
+      high = score_of(at.number + place(i + 1) - 1, &above_high);
     }
     sum0 += w0; sum1 += w1;
     highest = fmax(highest, up_so_far + w1 * above);

@@ -8,6 +8,7 @@ can stray there and so closes most of them.
 from __future__ import annotations
 
 from functools import partial
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,10 +19,10 @@ from secant.sources.tensors.kernels import HEAD, REALS, THREADS, CudaPasses, Hei
 __all__ = ["DirectPasses"]
 
 # Rows up to which all of them are sorted: those that fit 32 bits, and others.
-SORT_UP_TO = 1 << 25
-SORT_LONG_UP_TO = 1 << 23
+SORT_UP_TO = 1 << 24
+SORT_LONG_UP_TO = 1 << 22
 # Cells at most, and rows of them that are taken, as a share of all.
-CELLS = 8000
+CELLS = 13_000
 TAKE_SHARE = 1 / 16
 TAKE_AT_LEAST = 1 << 20
 # How often the insides of cells are counted before giving up, and what closes too few of them.
@@ -67,13 +68,30 @@ class _Room:
         places = np.cumsum([0, *sizes.values()])
         start = self._words.data_ptr()
         self._at = {name: start + 8 * int(at) for name, at in zip(sizes, places, strict=False)}
+        self._parts = dict(zip(sizes, pairwise(places.tolist()), strict=True))
 
     def __getitem__(self, names: str) -> list[Any]:
         return [np.uint64(self._at[name]) for name in names.split()]
 
+    def clear(self, name: str) -> None:
+        """Make some words 0 again."""
+        self._words[slice(*self._parts[name])].zero_()
+
     def found(self) -> _Found:
         """Return what stands in the head, which comes first."""
         return _Found(*self._words[:HEAD].cpu().numpy().view(_KINDS)[0].item())
+
+
+class _Taken(NamedTuple):
+    """Room for rows that are taken."""
+
+    keys: Any
+    weights: Any
+
+    def put(self, room: _Room) -> list[Any]:
+        """Return where to put them, where to count them, and how many there may be."""
+        counted = room["head"][0] + np.uint64(8 * (HEAD - 1))
+        return [self.keys, self.weights, counted, np.uint64(len(self.keys))]
 
 
 class DirectPasses(CudaPasses):
@@ -82,13 +100,13 @@ class DirectPasses(CudaPasses):
     def heights(self) -> Heights | None:
         """Find the extremes of the path; None if a value is unusable, or memory is short."""
         long = self.scores.element_size() > 4 or self.weights is not None
-        found = None
         with self._here():
-            if self._rows > (SORT_LONG_UP_TO if long else SORT_UP_TO):
-                found = self._by_cells(wide=long)
-                if found is None and not long:  # cells may be fuller than the sample told
-                    found = self._by_cells(wide=True)
             try:
+                found = None
+                if self._rows > (SORT_LONG_UP_TO if long else SORT_UP_TO):
+                    found = self._by_cells(wide=long)
+                    if found is None and not long:  # cells may be fuller than the sample told
+                        found = self._by_cells(wide=True)
                 return found or self._by_sorting()
             except self._torch.cuda.OutOfMemoryError:
                 return None
@@ -123,11 +141,12 @@ class DirectPasses(CudaPasses):
         most = min(CELLS, self.room(wide=wide))
         floats = np.dtype(f"f{self.scores.element_size()}")
         kinds = [Kind.of(floats, leading) for leading in (5, 4, 3)]
-        kind = next((each for each in kinds if 2 * each.bins <= most), kinds[-1])
+        kind = next((each for each in kinds if 8 * each.bins <= most), kinds[-1])
         table_bytes = max(4 * (-(-kind.bins // 4) * 4), 8 * THREADS)
         # Fine cells, of which a block of threads counts as many as fit beside two tables.
         budget = (self._memory - table_bytes - 4 * most - 1024) // (8 if weighted else 4)
-        blocks = self._cores * self._resident(wide=wide)
+        budget = min(budget, 0xFFFF)
+        blocks = self._cores
         room = _Room(
             self._torch,
             self.scores.device,
@@ -152,20 +171,26 @@ class DirectPasses(CudaPasses):
         memory = table_bytes + 8 * self._words(wide=wide) * most
         sums = room["counts rests loads reals extra"]
         run("cells", blocks, THREADS, memory, rows, room["table head"], sums, cells)
+        limit = int(max(TAKE_AT_LEAST, TAKE_SHARE * self._rows))
+        taken = self._space(limit)
         before = 2 * self._rows
         for look in range(LOOKS):
             sizes = [np.uint32(look), np.uint32(blocks), cells, np.uint32(budget)]
-            places = room["before rise fall marks finer fine"]
+            places = room["before rise fall marks finer"]
             known = [*room["table"], *sums, *room["common tied head"]]
             run("choose", 1, 1024, table_bytes, n, sizes, known, places)
+            # Taken without asking whether that is not too many: the device knows.
+            wanted = [*room["head"], np.uint64(limit), *room["table"], cells, *room["marks common"]]
+            run("collect", *self._collecting(most, kind.bins), rows, wanted, taken.put(room))
             found = room.found()
             if not found.usable:
                 return None
-            if found.loose <= max(TAKE_AT_LEAST, TAKE_SHARE * self._rows):
-                return self._taken(run, room, found, table_bytes)
+            if found.loose <= limit:
+                return self._within(run, room, found, taken)
             if found.loose > _HARDLY_LESS * before:
                 break
             before = found.loose
+            room.clear("fine")
             memory = self._memory - 1024
             narrowed = [np.uint32(budget), *room["table finer extra head fine"]]
             run("narrow", self._cores, 1024, memory, rows, narrowed)
@@ -173,38 +198,34 @@ class DirectPasses(CudaPasses):
             run("limits", -(-most // 8), 256, 0, n, cells, known)
         return None
 
-    def _taken(self, run: Any, room: _Room, found: _Found, table_bytes: int) -> Heights | None:
+    def _space(self, limit: int) -> _Taken:
+        """Return room for rows, more than expected: what cells hold beside a tie is estimated."""
+        torch, most = self._torch, min(2 * limit, self._rows)
+        long = self.scores.element_size() > 4 or self._packed
+        whole = torch.int64 if long else torch.int32
+        apart = most if self.weights is not None and not self._packed else 0
+        device = self.scores.device
+        keys = torch.empty(most, dtype=whole, device=device)
+        return _Taken(keys, torch.empty(apart, dtype=torch.float64, device=device))
+
+    def _within(self, run: Any, room: _Room, found: _Found, taken: _Taken) -> Heights | None:
         """Walk along the rows of the cells that are open."""
-        torch, device = self._torch, self.scores.device
-        highest, lowest = found.top, found.bottom
-        if found.open:
-            most = min(found.open, int(max(TAKE_AT_LEAST, 2 * TAKE_SHARE * self._rows)))
-            double = self.scores.element_size() > 4
-            whole = torch.int64 if double or self._packed else torch.int32
-            keys = torch.empty(most, dtype=whole, device=device)
-            apart = self.weights is not None and not self._packed
-            weights = torch.empty(most if apart else 0, dtype=torch.float64, device=device)
-            memory = table_bytes + 4 * (-(-found.cells // 128) * 4) + 16 + self._stash(wide=double)
-            size = room["head"][0] + np.uint64(8 * (HEAD - 1))
-            wanted = [*room["table"], np.uint32(found.cells), *room["marks common"]]
-            put = [keys, weights, size, np.uint64(most)]
-            run("collect", 2 * self._cores, 1024, memory, self._columns, wanted, put)
-            taken = room.found().taken
-            if taken > most:
-                return None
-            keys = keys[:taken]
-            if apart:  # rows that share a key go in the order of weights
-                weights, order = weights[:taken].sort()
-                keys, again = keys[order].sort(stable=True)
-                weights = weights[again]
-            elif taken:
-                self._sorted(keys)
-            places = room["table marks common before ways"]
-            run("within", found.cells, 1024, 0, keys, weights, np.int64(taken), places)
-            run("conclude", 1, 1024, 0, room["ways marks head"])
-            found = room.found()
-            highest, lowest = found.highest, found.lowest
-        return Heights(highest, lowest, found.weight, found.variance)
+        if not found.open:
+            return Heights(found.top, found.bottom, found.weight, found.variance)
+        if found.taken > len(taken.keys):
+            return None
+        keys, weights = taken.keys[: found.taken], taken.weights
+        if len(weights):  # rows that share a key go in the order of weights
+            weights, order = weights[: found.taken].sort()
+            keys, again = keys[order].sort(stable=True)
+            weights = weights[again]
+        elif found.taken:
+            self._sorted(keys)
+        places = room["table marks common before ways"]
+        run("within", found.cells, 1024, 0, keys, weights, np.int64(found.taken), places)
+        run("conclude", 1, 1024, 0, room["ways marks head"])
+        found = room.found()
+        return Heights(found.highest, found.lowest, found.weight, found.variance)
 
     def _run(
         self,

@@ -212,8 +212,9 @@ class GpuSource:
 
     def _from_all(self, blocks: Blocks) -> Blocks:
         everything = replace(blocks.select(slice(0, 1)), low=np.zeros(1), high=np.ones(1))
-        self._collections = [(everything, self._plain._sorted)]  # noqa: SLF001
-        return self._cut(self._plain._sorted, blocks)  # noqa: SLF001
+        rows = self._plain._sorted if self.sampling else self._passes.sort_all()  # noqa: SLF001
+        self._collections = [(everything, rows)]
+        return self._cut(rows, blocks)
 
     def _marked(self, blocks: Blocks) -> tuple[IntArray, Any, Any]:
         """Return the cells that blocks hold, a common score of each, and about how many others."""

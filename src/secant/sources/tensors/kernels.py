@@ -45,13 +45,14 @@ HEAD = 13
 _COLUMNS = 9
 _STASH = 256
 THREADS = 1024
-# Blocks of threads that share a multiprocessor in the first pass: two hide each other's waiting.
-RESIDENT = 2
 # Shared memory for the table of bins, the largest there is.
 _SPARE = 13 << 10
 # Weights are added as integers, in units of this part of a power of two above all of them.
 WEIGHT_UNIT = 2.0**-62
+REST_UNIT = 2.0**-46
 FINE_UNIT = 2.0**-33
+# What only cells.cu is compiled with: the extremes alone need fewer sums.
+_ALL_TOTALS = "-DTOTALS=1"
 
 
 @dataclass(frozen=True)
@@ -153,7 +154,8 @@ def usable(scores: Any) -> bool:
 
 @lru_cache(maxsize=32)
 def _compiled(cupy: Any, device: int, options: tuple[str, ...]) -> Any:  # noqa: ARG001  (a module is loaded on one device)
-    files = (Path(__file__).with_name(name) for name in ("cells.cu", "direct.cu"))
+    names = ["cells.cu"] if _ALL_TOTALS in options else ["cells.cu", "direct.cu"]
+    files = (Path(__file__).with_name(name) for name in names)
     code = "".join(file.read_text(encoding="utf-8") for file in files)
     return cupy.RawModule(code=code, options=("-std=c++17", *options))
 
@@ -199,21 +201,16 @@ class CudaPasses:
 
     def room(self, *, wide: bool) -> int:
         """Return how many cells fit into the memory that a block of threads shares."""
-        memory = self._memory // self._resident(wide=wide) - _SPARE
-        return int(memory // (8 * self._words(wide=wide)))
+        return (self._memory - _SPARE) // (8 * self._words(wide=wide))
 
     @property
     def _memory(self) -> int:
         """How many bytes a block of threads can share."""
         return int(getattr(self._properties, "shared_memory_per_block_optin", 48 << 10))
 
-    def _resident(self, *, wide: bool) -> int:
-        """Return how many blocks of threads share a multiprocessor in the first pass."""
-        return 1 if wide or self.weights is not None else RESIDENT
-
     def _words(self, *, wide: bool) -> int:
         """Return how many words of 32 bits there are for either response in a cell."""
-        return 7 if self.weights is not None else 3 if wide else 2
+        return 6 if self.weights is not None else 3 if wide else 2
 
     def overview(self) -> Overview:
         """Return limits of scores and labels, and the sum of s(1 - s)."""
@@ -241,7 +238,7 @@ class CudaPasses:
         torch, slots = self._torch, 2 * table.cells
         weighted = self.weights is not None
         words = self._words(wide=wide)
-        blocks = self._cores * self._resident(wide=wide)
+        blocks = self._cores
         # One array for everything: counts, rests, loads, some more, then doubles.
         sizes = [slots, 2 * slots, 2 * slots if weighted else 0, 8, REALS * blocks]
         out = torch.zeros(sum(sizes), dtype=torch.int64, device=self.scores.device)
@@ -278,7 +275,7 @@ class CudaPasses:
                 totals[2] += int(more[1]) * score
         return CellCounts(
             counts=count,
-            rests=rests_found * WEIGHT_UNIT * self.scale if weighted else rests_found,
+            rests=rests_found * REST_UNIT * self.scale if weighted else rests_found,
             loads=_joined(load) * WEIGHT_UNIT * self.scale if weighted else None,
             tiny=np.array(totals[1:3]),
             totals=tuple(chosen),
@@ -334,12 +331,12 @@ class CudaPasses:
             for each in (table.entries.view(np.int32), words, common.view(whole))
         ]
         entries, flags, scores = uploaded
-        rows = [*self._columns, entries, np.uint32(table.cells), flags, scores]
-        memory = _table_bytes(table) + words.nbytes + 16 + self._stash(wide=wide)
+        nothing = np.uint64(0)
+        rows = [*self._columns, nothing, nothing, entries, np.uint32(table.cells), flags, scores]
         self._launch(
             self._over_table(table, wide=wide or weighted),
             "collect",
-            (2 * self._cores, 1024, memory),
+            self._collecting(table.cells, table.kind.bins),
             [*rows, keys, weights, size, np.uint64(most)],
         )
         found = int(size)
@@ -347,10 +344,10 @@ class CudaPasses:
             return None
         return self._in_order(keys[:found], weights[:found])
 
-    def _stash(self, *, wide: bool) -> int:
-        """Return the bytes in which warps gather what they take."""
-        apart = self.weights is not None and not self._packed
-        return _STASH * 32 * ((8 if wide or self._packed else 4) + (8 if apart else 0))
+    def _collecting(self, cells: int, bins: int) -> tuple[int, int, int]:
+        """Return how many blocks of how many threads collect, and the bytes that each shares."""
+        memory = cells * self.scores.element_size() + 4 * (bins + -(-cells // 32) + 32 * _STASH)
+        return self._cores, 1024, memory
 
     def _in_order(self, keys: Any, weights: Any) -> SortedRows:
         """Return rows as a device happened to append them in the order of scores, then labels."""
@@ -417,8 +414,7 @@ class CudaPasses:
         totals: bool = True,
     ) -> tuple[str, ...]:
         options = [f"-DDOUBLE={int(double)}", f"-DWIDE={int(wide)}", f"-DM={leading}"]
-        options += [f"-DTHREADS={THREADS}", f"-DRESIDENT={self._resident(wide=wide)}"]
-        options += [f"-DPACKED={int(self._packed)}", f"-DTOTALS={int(totals)}"]
+        options += [f"-DPACKED={int(self._packed)}", _ALL_TOTALS if totals else "-DTOTALS=0"]
         if self.weights is not None:
             double_weights = self.weights.dtype == self._torch.float64
             options.append(f"-DWEIGHT={'double' if double_weights else 'float'}")
