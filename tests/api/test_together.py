@@ -106,7 +106,9 @@ def test_each_is_as_if_it_were_alone(files, columns, how):
         (("--by", "segment"), 2),
         (("--y-prob", "better", "--by", "segment"), 2),
         (("--y-prob", "better", "--by", "segment", "--html", "page.html"), 2),
-        (("--by", "segment", "--outcome-weights", "3,1", "--method", "asymptotic"), 2),
+        # One more where outcomes are drawn for the rows themselves, of all groups together.
+        (("--y-prob", "better", "--by", "segment", "--outcome-weights", "3,1"), 3),
+        (("--by", "segment", "--weight", "w", "--html", "page.html"), 3),
         (("--y-prob", "better", "--by", "segment", "--clusters", "id"), 3),
     ],
 )

@@ -1,9 +1,12 @@
 """Many observations, few events: the limit is not to be trusted, and every score matters."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 
 import secant
+from helpers import optional
 from secant._blocks.grains import Grinding
 from secant.sources import rows
 
@@ -38,6 +41,33 @@ def test_rows_are_put_in_order_in_one_look(looks, n):
     assert len(looks) == 3
     assert isinstance(looks[-1], Grinding)
     assert len(found._blocks) < 40_000  # what is kept does not grow with the rows
+
+
+@pytest.mark.parametrize("n", [1 << 17, 1 << 19])
+def test_memory_of_arrays_is_a_sort_of_their_scores(n):
+    """Eight bytes a row to put them in order, and what does not grow."""
+    happened, scores = rare(4, n, expected=3)
+    tracemalloc.start()
+    secant.assess(happened, scores)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 8 * n + 60e6
+
+
+def test_memory_of_files_does_not_grow(tmp_path, monkeypatch):
+    pa, pq = optional("pyarrow"), optional("pyarrow.parquet")
+    monkeypatch.setattr(rows, "RUN", 1 << 16)
+    peaks = []
+    for n in (1 << 17, 1 << 19):
+        happened, scores = rare(5, n, expected=3)
+        path = tmp_path / f"{n}.parquet"
+        pq.write_table(pa.table({"y": happened.astype(np.int8), "p": scores}), path)
+        tracemalloc.start()
+        secant.assess("y", "p", data=path)
+        peaks.append(tracemalloc.get_traced_memory()[1])
+        tracemalloc.stop()
+    assert max(peaks) < 60e6
+    assert peaks[1] < 1.25 * peaks[0]
 
 
 def test_every_tie_takes_a_look_for_so_many_rows(looks, monkeypatch):

@@ -18,6 +18,7 @@ BESIDE_THE_CODE = {
     "secant/report/assets/secant.js",
     "secant/sources/tensors/cells.cu",
 }
+ENDINGS = {"css", "cu", "js", "json", "py", "typed"}
 METADATA = {"METADATA", "RECORD", "WHEEL", "entry_points.txt", "licenses/LICENSE"}
 
 
@@ -42,8 +43,14 @@ def test_the_wheel_holds_the_package_and_nothing_else(built):
     with zipfile.ZipFile(next(built.glob("*.whl"))) as archive:
         names = set(archive.namelist())
     about = f"secant-{secant.__version__}.dist-info/"
-    modules = {path.relative_to(PACKAGE.parent).as_posix() for path in PACKAGE.rglob("*.py")}
-    assert names == modules | BESIDE_THE_CODE | {about + name for name in METADATA}
+    package = {
+        path.relative_to(PACKAGE.parent).as_posix()
+        for path in PACKAGE.rglob("*.*")
+        if path.is_file() and "__pycache__" not in path.parts
+    }
+    assert package >= BESIDE_THE_CODE
+    assert {name.rpartition(".")[2] for name in package} == ENDINGS
+    assert names == package | {about + name for name in METADATA}
 
 
 def test_the_metadata_names_the_licence_and_a_command_that_reads_files(built):

@@ -3,6 +3,8 @@
 import itertools
 import math
 from dataclasses import replace
+from statistics import NormalDist
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -13,7 +15,7 @@ import secant
 from samples import copies, predictions, statistics
 from secant import null
 from secant._api.assess_by import ranked
-from secant._inference.limits import least_log_pvalue
+from secant._inference.limits import _POOLS, across_pools, least_log_pvalue, pooled
 
 # --- confidence intervals (METHOD, section 5) -----------------------------------------------------
 
@@ -122,3 +124,63 @@ def test_limits_hold_where_few_events_are_expected(n, b, factor):
         everywhere = np.ptp(path - truth) <= half
         held += (low <= np.ptp(truth) <= high) and everywhere
     assert held >= draws * 0.95 - 3 * math.sqrt(draws * 0.95 * 0.05)
+
+
+@pytest.mark.parametrize(("low", "high"), [(0.2, 0.6), (0.0, 1.0), (0.9, 0.95)])
+@pytest.mark.parametrize("level", [0.9, 0.999])
+def test_a_weighted_range_fixed_in_advance(low, high, level):
+    rng = np.random.default_rng(5)
+    p, w = rng.random(400), rng.lognormal(0, 1, 400)
+    y = rng.random(400) < p**1.5
+    found = secant.assess(y, p, sample_weight=w, confidence_level=level)
+    found = found.between(low, high, fixed_in_advance=True)
+    inside = (p >= low) & (p <= high)
+    r, s, v = y[inside], p[inside], w[inside]
+    around_mean = (v**2 * (r - np.average(r, weights=v)) ** 2).sum()
+    calibrated = (v**2 * s * (1 - s)).sum()
+    alpha = 1 - level
+    quantile = NormalDist().inv_cdf(1 - alpha / 2)
+    # What may not have shown: the largest steps of all rows, one, two, up to twelve of them.
+    steps = np.sort(np.maximum(w * p, w * (1 - p)))[::-1][:12]
+    missed = max(
+        step * max(quantile * math.sqrt(k) / 2, k * (1 - (alpha / 2) ** (1 / k)))
+        for k, step in enumerate(steps, 1)
+    )
+    gap = (v * (r - s)).sum() / v.sum()
+    half = math.hypot(quantile * math.sqrt(max(around_mean, calibrated)), missed) / v.sum()
+    mean = np.average(s, weights=v)
+    wanted = max(gap - half, -mean), min(gap + half, 1 - mean)
+    assert found.ci == pytest.approx(wanted, abs=1e-12)
+    assert found.miscalibration == pytest.approx(gap, abs=1e-12)
+
+
+def test_responses_vary_around_their_mean_in_ranges_of_equal_weight():
+    rng = np.random.default_rng(2)
+    o0, o1 = 20.0, 1.0
+    n0, n1 = rng.integers(1, 50, (2, 300))
+    weight, w1 = n0 * o0 + n1 * o1, n1 * o1
+    moments = SimpleNamespace(ww0=n0 * o0**2, ww1=n1 * o1**2)
+    blocks = SimpleNamespace(weight=weight, w1=w1, moments=moments)
+    total, pools = weight.sum(), {}
+    for k in range(300):  # a block belongs to the range that holds its middle
+        middle = weight[:k].sum() + weight[k] / 2
+        pools.setdefault(min(int(middle * _POOLS / total), _POOLS - 1), []).append(k)
+    wanted = 0.0
+    for ks in pools.values():
+        p = w1[ks].sum() / weight[ks].sum()
+        wanted += sum(n1[k] * o1**2 * (1 - p) ** 2 + n0[k] * o0**2 * p**2 for k in ks)
+    assert 1 < len(pools) <= _POOLS
+    assert pooled(blocks) == pytest.approx(wanted, rel=1e-12)
+
+
+def test_blocks_across_two_ranges_of_equal_weight_are_resolved():
+    class Table(SimpleNamespace):
+        def __len__(self):
+            return self.weight.size
+
+    weight = np.full(10 * _POOLS + 5, 1.0)
+    table = Table(weight=weight, open=np.ones(weight.size, bool))
+    cuts = [weight.sum() * k / _POOLS for k in range(1, _POOLS)]
+    assert np.flatnonzero(across_pools(table)).tolist() == [math.ceil(cut) - 1 for cut in cuts]
+    table.open[:] = False
+    assert not across_pools(table).any()

@@ -2,6 +2,7 @@
 
 import json
 import math
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 import secant
 from helpers import optional
 from samples import EXACT, MANY, N_MANY, RELATIVE, as_many, copies, miscalibrated, predictions
+from secant._metrics.ece import Binning, _across_edges
 
 STRATEGY = {"equispaced": "uniform", "equal-count": "quantile"}
 
@@ -162,3 +164,13 @@ def test_bins_of_single_rows_are_counted():
     error = secant.assess([0, 1, 1], [0.1, 0.15, 0.9]).ece(n_bins=4, norm="l2", squared=True)
     assert error.dropped_bins == 1
     assert secant.assess([0, 1, 1], [0.1, 0.15, 0.9]).ece(n_bins=4).dropped_bins == 0  # l1: none
+
+
+def test_quantile_bins_look_into_the_blocks_of_their_cuts_alone():
+    weight = np.full(1000, 2.0)
+    totals = SimpleNamespace(n=2000, weight=2000.0)
+    binning = Binning(n_bins=7, strategy="quantile")
+    marked = _across_edges(totals, binning)(SimpleNamespace(weight=weight))
+    inside = 285 * np.arange(1, 7)  # whole observations, 2000 // 7 of them in a bin
+    assert marked[inside // 2].all()
+    assert marked.sum() <= 2 * (len(inside) + 2)  # both sides of a cut, and the two ends

@@ -124,7 +124,9 @@ class Refinement:
 
     def _cut(self, ties: Blocks) -> Blocks:
         """Cut ties in their order into pieces, each inside one block."""
-        owner = np.maximum(np.searchsorted(self._blocks.low, ties.low, side="right") - 1, 0)
+        # How many blocks begin up to each tie: both are in order.
+        begin = np.bincount(np.searchsorted(ties.low, self._blocks.low), minlength=len(ties) + 1)
+        owner = np.maximum(np.cumsum(begin[:-1]) - 1, 0)
         grain = self._grain[owner]
         if (grain == 1).all():
             return ties

@@ -453,7 +453,15 @@ def merge(blocks: Blocks, starts: IntArray) -> Blocks:
     """Join neighbouring blocks: a new one begins at each of ``starts``, the first of which is 0."""
     ends = np.append(starts[1:], len(blocks)) - 1
     sums = replace(blocks, inside=None)  # how far the path goes does not add up
-    joined: Blocks = _map(lambda column: np.add.reduceat(column, starts), sums)
+    # Without weights some columns are one, and the ends of blocks are no sums.
+    done: dict[int, Any] = {id(end): end[starts] for end in (blocks.low, blocks.high)}
+
+    def join(column: Any) -> Any:
+        if id(column) not in done:
+            done[id(column)] = np.add.reduceat(column, starts)
+        return done[id(column)]
+
+    joined: Blocks = _map(join, sums)
     joined = replace(joined, low=blocks.low[starts], high=blocks.high[ends])
     if blocks.least is None or blocks.most is None:
         return joined

@@ -32,6 +32,8 @@ __all__ = [
 # Rounding moves a cumulative difference by far less than this; a block whose limits come this
 # close to an extreme is looked into.
 GUARD = 1e-13
+# What rounding can do to a running sum, relative to all that was added.
+_ROUNDED = 1e-9
 
 
 class Metric(NamedTuple):
@@ -97,8 +99,11 @@ def could_hold_an_extreme(blocks: Blocks, weight: float) -> BoolArray:
     """
     ends = path(blocks, weight)
     starts = ends[:-1]
-    above: BoolArray = starts + blocks.rise / weight >= ends.max() - GUARD
-    below: BoolArray = starts - blocks.fall / weight <= ends.min() + GUARD
+    # Where next to nothing is expected, the whole path may be smaller than the guard.
+    moved = float(blocks.up.sum() + blocks.down.sum()) / weight
+    guard = min(GUARD, _ROUNDED * moved)
+    above: BoolArray = starts + blocks.rise / weight >= ends.max() - guard
+    below: BoolArray = starts - blocks.fall / weight <= ends.min() + guard
     return above | below
 
 

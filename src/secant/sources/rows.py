@@ -46,8 +46,11 @@ COLLECT_UP_TO = 1 << 16
 COLLECT_OF_FILES = 16
 COLLECT_SHARE = 1 / 64
 COLLECT_AT_MOST = 1 << 22
-PIECES = 1 << 15
+PIECES = 1 << 12
+_WHERE_PIECES_ARE = 1 / 4
 _SAMPLE = 1 << 14
+# How often a score is in the sample that is counted apart, not sorted with the others.
+_COMMON = 8
 _SMALL_SAMPLE = 1 << 12
 # What compiled code must know of chunks of files: their scores, and their outcomes as a rule.
 _OF_FILES = "<f8 C", "<i8 C"
@@ -133,6 +136,7 @@ class RowSource:
         self._observations = rows
         self._log_loss = not self.is_in_memory if log_loss is None else log_loss
         self._fixed = fixed
+        self._lent: Chunk | None = None
 
     @property
     def sampling(self) -> bool:
@@ -224,6 +228,9 @@ class RowSource:
         are_pieces = blocks.inside is not None
         least = COLLECT_UP_TO * (1 if self.is_in_memory else COLLECT_OF_FILES)
         budget = max(least, COLLECT_AT_MOST if are_pieces else min(share, COLLECT_AT_MOST))
+        # So many ties would cost more than to look again at a few pieces of them.
+        if not are_pieces and loose.sum() > min(budget, max(COLLECT_UP_TO, self.rows / 2)):
+            budget = max(COLLECT_UP_TO, min(share, COLLECT_AT_MOST)) * _WHERE_PIECES_ARE
         lightest_first = np.argsort(loose, kind="stable")
         light = np.zeros(len(blocks), bool)
         light[lightest_first[np.cumsum(loose[lightest_first]) <= budget]] = True
@@ -279,13 +286,22 @@ class RowSource:
             Reading(kind, outcome_weights=self._observations.outcome_weights),
         )
 
+    @property
+    def has_rows(self) -> bool:
+        """Whether rows can be had without reading a file."""
+        return getattr(self._observations, "in_memory", self.is_in_memory)
+
+    def lend(self, rows: Chunk) -> None:
+        """Take all rows, read together with those of others, for the next who asks for them."""
+        self._lent = rows
+
     def sorted_rows(self) -> Chunk:
         """Return every score, response and weight in the order of scores, then of weights.
 
         Rows that share both are alike but for what happened, so what is drawn for them does
         not depend on the order in which they came. Counted copies of rows are rows of their own.
         """
-        rows = self._all_rows()
+        rows, self._lent = self._lent or self._all_rows(), None
         if self._observations.counted:
             rows = copied(rows)
         keys = (rows.scores,) if rows.weights is None else (rows.weights, rows.scores)
@@ -382,6 +398,8 @@ class RowSource:
         loose = blocks.n.astype(np.float64)
         for number in np.flatnonzero(sampled > stop - start):  # the sample has a score twice
             best = start[number] + int(np.argmax(counts[start[number] : stop[number]]))
+            if counts[best] < _COMMON:
+                continue
             common[number] = values[best]
             loose[number] *= 1 - counts[best] / sampled[number]
         return common, loose

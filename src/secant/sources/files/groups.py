@@ -272,6 +272,11 @@ class GroupRows:
         return self._groups.count(self._group)
 
     @property
+    def in_memory(self) -> bool:
+        """Whether all rows are kept, so that none is read again."""
+        return self._groups.kept(self._group) is not None
+
+    @property
     def counted(self) -> bool:
         """Whether weights count copies of rows."""
         return self._groups.table.columns.reading.counts

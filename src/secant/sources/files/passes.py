@@ -18,6 +18,7 @@ from secant._blocks.refining import join
 from secant._blocks.sorting import RUN
 from secant.sources import rows as row_source
 from secant.sources.files.walking import side_by_side
+from secant.sources.rows import kept
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -150,6 +151,7 @@ class SideBySide:
     def __init__(self, looks: Sequence[Look]) -> None:
         self.looks = looks
         self._starts = [0]
+        self._lent: dict[int, Chunk] = {}
 
     @property
     def keys(self) -> list[Any]:
@@ -189,6 +191,29 @@ class SideBySide:
             finer |= {i: taker.blocks() for i, taker in takers.items()}
         return finer
 
+    def fetch(self, numbers: Sequence[int]) -> Sequence[int]:
+        """Read the rows of groups that are to be drawn for, in one pass unless they are too many.
+
+        They are lent to each :meth:`source`, which forgets them once they were asked for.
+        """
+        absent = [number for number in numbers if not self.source(number).has_rows]
+        if absent:
+            takers, room = {}, COLLECT
+            for number in absent:
+                room -= self.source(number).rows
+                if room >= 0:  # the others read their own
+                    takers[number] = _Rows()
+            self._feed(takers)
+            self._lent = {number: join(taker.chunks) for number, taker in takers.items()}
+        return numbers
+
+    def affords(self, number: int, blocks: Blocks) -> bool:  # noqa: ARG002  (as Frugal asks)
+        """Tell that all distinct scores in blocks can be had."""
+        return True
+
+    def steps(self, number: int) -> None:
+        """Return nothing: sums know the largest possible steps already."""
+
     def grinds(self, number: int) -> bool:
         """Tell whether the ties of a group can be had pooled into grains."""
         return number < self._starts[-1]
@@ -204,7 +229,10 @@ class SideBySide:
     def source(self, number: int) -> RowSource:
         """Return one group by itself, for questions asked later."""
         look, start, _ = next(share for share in self._shares() if number < share[2])
-        return look.source(number - start)
+        source = look.source(number - start)
+        if number in self._lent:
+            source.lend(self._lent[number])
+        return source
 
     def cluster_sums(self, tables: Sequence[Blocks], limit: int) -> list[ClusterSums]:
         """Return the sums by cluster and cell of every group, from one pass."""
@@ -233,6 +261,16 @@ class SideBySide:
     def _shares(self) -> Iterator[tuple[Look, int, int]]:
         """Return each look, and where the numbers of its groups begin and end."""
         return zip(self.looks, self._starts, self._starts[1:], strict=False)
+
+
+class _Rows:
+    """Keeps the rows of one group."""
+
+    def __init__(self) -> None:
+        self.chunks: list[Chunk] = []
+
+    def add(self, chunk: Chunk) -> None:
+        self.chunks.append(kept(chunk))
 
 
 def turns(numbers: Iterable[int], costs: list[int]) -> Iterator[list[int]]:

@@ -222,6 +222,11 @@ class FileRows:
         return self._rows
 
     @property
+    def in_memory(self) -> bool:
+        """Whether all rows are kept, so that none is read again."""
+        return self._kept is not None
+
+    @property
     def lowest(self) -> float:
         """A lower limit of the scores: the smallest of them once all have been seen."""
         return 0.0 if self._seen is None else self._seen.checks.lowest
