@@ -23,8 +23,8 @@ from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
 import numpy as np
-import peers
 
+import peers
 import secant
 
 LEVELS = (0.1, 0.05, 0.01, 0.001)
