@@ -110,6 +110,17 @@ def test_what_is_refused(arguments, words):
         assess_coverage(*arguments)
 
 
+def test_the_order_of_outcomes_is_refused_whatever_holds_it():
+    y, low, high = made(50)
+    for order in (y, y.copy(), y.tolist()):
+        with pytest.raises(InputError, match="order_by holds the outcomes, y: the order of rows"):
+            assess_coverage(y, low, high, 0.9, order_by=order)
+    table = {"y": y, "low": low, "high": high, "copy": y.copy()}
+    for name in ("y", "copy"):
+        with pytest.raises(InputError, match="order_by holds the outcomes"):
+            assess_coverage("y", "low", "high", 0.9, order_by=name, data=table)
+
+
 def test_tables_and_files(tmp_path):
     pandas, arrow = optional("pandas"), optional("pyarrow")
     parquet = optional("pyarrow.parquet")

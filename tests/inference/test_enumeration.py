@@ -10,18 +10,24 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from secant._inference import enumeration
-from secant._inference.enumeration import MOST, log10_pvalues
+from secant._inference.enumeration import MOST
 from secant._inference.finite import certified_r, exact_mad
 from ties import as_table, close, table, tables
 
 
-def oracle(score, n, n1):
+def log10_pvalues(some, ends=None):
+    return enumeration.log10_pvalues([(*each, ends) for each in some])
+
+
+def oracle(score, n, n1, ends=None):
     """Return both P-values in exact arithmetic, from one outcome after the other."""
+    read = range(len(n)) if ends is None else ends
 
     def extremes(outcome):
         path = [Fraction(0)]
         for s, size, successes in zip(score, n, outcome, strict=True):
             path.append(path[-1] + int(successes) - int(size) * Fraction(float(s)))
+        path = [path[0], *(path[1 + end] for end in read)]
         return max(path) - min(path), max(map(abs, path))
 
     def chance(outcome):
@@ -45,6 +51,21 @@ def oracle(score, n, n1):
 def test_every_outcome_counts_with_its_chance(ties):
     expected = oracle(*ties)
     (found,) = log10_pvalues([ties])
+    if found is None:
+        assert min(expected) < 1e-240
+    else:
+        assert all(map(close, found, expected))
+
+
+@given(tables(most=7), st.data())
+def test_steps_may_hold_several_scores(ties, data):
+    """All outcomes branch, and the path is read where steps end."""
+    inside = st.sets(st.integers(0, len(ties[0]) - 1))
+    ends = np.array(sorted(data.draw(inside) | {len(ties[0]) - 1}))
+    order = np.array(data.draw(st.permutations(range(len(ties[0])))))
+    ties = tuple(column[order] for column in ties)
+    expected = oracle(*ties, ends.tolist())
+    (found,) = log10_pvalues([ties], ends)
     if found is None:
         assert min(expected) < 1e-240
     else:

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from helpers import optional
-from secant import InputError
-from secant._input.axis import Axis, ordering
+from secant import InputError, assess
+from secant._input.axis import Axis, are_equal, are_outcomes, ordering
 
 BERLIN = dt.timezone(dt.timedelta(hours=2))
 
@@ -184,3 +184,98 @@ def test_values_between_keys_are_between_them():
     for value in ("3", None, np.nan):
         with pytest.raises(InputError, match="needs a number"):
             Axis("age").key(value)
+
+
+def test_limits_may_lie_beyond_what_units_can_count():
+    hours = np.datetime64("2026-01-01", "ns") + np.arange(48) * np.timedelta64(1, "h")
+    result = assess([0, 1] * 24, np.full(48, 0.5), order_by=hours)
+    assert result.between("0001-01-01", "9999-12-31").n == 48
+    assert result.between("2026-01-01", "2400-01-01").n == 48
+    assert result.between("2026-01-02", "2400-01-01").n == 24
+    never = result.between("2300-01-01", "2400-01-01")
+    assert str(never) == "No predictions with x from January 1, 2300 to January 1, 2400."
+    assert never.to_dict()["low"] == "2300-01-01"
+    mixed = result.between("0001-01-01", hours[0] - np.timedelta64(1, "ns"))
+    assert "January 1, 0001" in str(mixed)
+
+
+@given(
+    st.integers(-(2**40), 2**40),
+    st.sampled_from(["W", "D", "h", "m", "s", "ms", "us"]),
+    st.sampled_from(["D", "h", "m", "s", "ms", "us", "ns"]),
+)
+def test_units_are_converted_as_numpy_does(count, unit, finer):
+    """A count of a coarser unit, as far as numpy can count it in the finer one."""
+    value, axis = np.datetime64(count, finer), Axis("t", "time", unit)
+    key = axis.key(value)
+    scale = Axis("t", "time", "ns")
+    below, above = (scale.key(axis.value(int(np.floor(key)) + i)) for i in (0, 1))
+    exact = scale.key(value)
+    assert exact == below if key == int(key) else below < exact < above
+
+
+def test_times_without_a_zone_are_local_times_of_the_axis():
+    pandas = optional("pandas")
+    stamps = pandas.date_range("2026-03-30 02:00", periods=48, freq="h", tz="UTC")
+    result = assess(
+        [0, 1] * 24,
+        np.full(48, 0.5),
+        order_by=pandas.Series(stamps.tz_convert("America/New_York")),
+    )
+    lows = (
+        "2026-03-30",
+        dt.datetime(2026, 3, 30),  # noqa: DTZ001
+        dt.date(2026, 3, 30),
+        pandas.Timestamp("2026-03-30"),
+        pandas.Timestamp("2026-03-30", tz="America/New_York"),
+        np.datetime64("2026-03-30T04:00"),  # in UTC
+    )
+    for low in lows:
+        for high in ("2026-03-31T23:00", pandas.Timestamp("2026-03-31T23:00")):
+            assert result.between(low, high).n == 46
+    assert result.between("0001-01-01", "9999-12-31T23:59").n == 48
+    worst = result.worst
+    assert result.between(worst.low, worst.high).n == worst.n
+
+
+def test_offsets_as_python_writes_them_are_zones():
+    keys, axis = ordering([dt.datetime(2026, 3, 3, hour, tzinfo=BERLIN) for hour in (1, 2)])
+    assert axis.zone == "UTC+02:00"
+    assert axis.key(dt.datetime(2026, 3, 3, 1)) == axis.key("2026-03-03T01:00") == keys[0]  # noqa: DTZ001
+    assert axis.between(*keys) == "March 3, 2026, 01:00 to 02:00"
+
+
+@pytest.mark.parametrize("unit", ["M", "W"])
+def test_between_two_units_is_what_was_asked(unit):
+    days = np.array(["2026-03-26", "2026-04-02"] * 10, "M8[D]").astype(f"M8[{unit}]")
+    result = assess([0, 1] * 10, np.full(20, 0.5), order_by=days)
+    nothing = result.between("2026-03-30", "2026-03-31")
+    assert str(nothing) == "No predictions with x from March 30 to March 31, 2026."
+    numbers = assess([0, 1] * 10, np.full(20, 0.5), order_by=np.arange(20))
+    assert str(numbers.between(3.2, 3.7)) == "No predictions with x from 3.2 to 3.7."
+    lasting = assess([0, 1] * 10, np.full(20, 0.5), order_by=np.arange(20).astype("m8[h]"))
+    minutes = np.timedelta64(90, "m"), np.timedelta64(99, "m")
+    assert str(lasting.between(*minutes)) == "No predictions with x from 1.5 hours to 1.65 hours."
+    assert lasting.between(3, 5).n == 3
+
+
+def test_weeks_months_and_hours_in_words():
+    week, month, hour = (Axis("t", "time", unit) for unit in ("W", "M", "h"))
+    first, last = week.key("2026-03-26"), week.key("2026-04-09")
+    assert week.place(first, first) == "in the week of March 26, 2026"
+    assert week.place(first, last) == "from the week of March 26 to that of April 9, 2026"
+    assert month.place(0, 0) == "in January 1970"
+    assert hour.place(0, 0) == "at January 1, 1970, 00:00"
+    assert hour.place(0, 5) == "from January 1, 1970, 00:00 to 05:00"
+
+
+def test_columns_are_compared_by_their_values():
+    keys, _ = ordering([0, 1, 1])
+    for same in (np.array([False, True, True]), np.array([0.0, 1, 1]), np.array([0, 1, 1], object)):
+        assert are_equal(keys, same)
+        assert are_outcomes(keys, same)
+    assert not are_equal(keys, np.array([0, 1, 0]))
+    assert not are_equal(keys, np.array(["0", "1", "1"]))
+    late = np.arange(5000)
+    assert not are_equal(late, np.where(late == 4999, 0, late))
+    assert not are_outcomes(np.ones(3), np.ones(3))  # one value alone is no order

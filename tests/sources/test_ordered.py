@@ -2,6 +2,7 @@
 
 import dataclasses
 import datetime as dt
+import itertools
 import json
 import pickle
 
@@ -38,7 +39,7 @@ def test_by_brute_force(data):
     n = data.draw(st.integers(1, 60))
     rng = np.random.default_rng(data.draw(st.integers(0, 10**6)))
     score = rng.integers(0, 5, n) / 4
-    x = rng.integers(-2, data.draw(st.integers(1, 30)), n)
+    x = 3 * rng.integers(-2, data.draw(st.integers(1, 30)), n) - 1  # never the outcomes
     y = rng.random(n) < score
     weight = rng.integers(0, 3, n).astype(float)
     weight[0] = 1.0
@@ -111,6 +112,69 @@ def test_the_scores_themselves_are_no_other_order():
     y, score, _ = sample(200)
     assert secant.assess(y, score, order_by=score).axis is None
     assert secant.assess("y", "s", data={"y": y, "s": score}, order_by="s").axis is None
+    for copy in (score.copy(), score.tolist()):
+        assert secant.assess(y, score, order_by=copy).axis is None
+        table = {"y": y, "s": score, "copy": copy}
+        assert secant.assess("y", "s", data=table, order_by="copy").axis is None
+    even = secant.assess(y, np.full(200, 0.5), order_by=np.full(200, 0.5))
+    assert even.axis is None
+
+
+def test_the_outcomes_are_no_order_whatever_holds_them():
+    pandas = optional("pandas")
+    y, score, _ = sample(50)
+    whole = y.astype(int)
+    copies = (y.copy(), whole, whole * 1.0, whole.tolist(), pandas.Series(whole), 2 * whole - 1)
+    for copy in copies[:-1]:
+        with pytest.raises(InputError, match="order_by holds the outcomes, y_true"):
+            secant.assess(whole, score, order_by=copy)
+        with pytest.raises(InputError, match="order_by holds the outcomes"):
+            secant.assess_by(whole, score, np.arange(50) % 2, order_by=copy)
+    with pytest.raises(InputError, match="order_by holds the outcomes"):
+        secant.assess(2 * whole - 1, score, order_by=copies[-1])
+    with pytest.raises(InputError, match="order_by holds the outcomes"):
+        secant.assess(whole + 3, score, order_by=whole + 3, pos_label=4)
+    columns = {"y": whole, "s": score, "copy": whole.copy()}
+    for table in (columns, pandas.DataFrame(columns)):
+        with pytest.raises(InputError, match="'copy'"):
+            secant.assess("y", "s", data=table, order_by="copy")
+    assert secant.assess([1, 1], [0.4, 0.6], order_by=[1, 1]).axis is not None
+
+
+def test_all_outcomes_of_few_rows_are_gone_through():
+    """Exact up to 14 predictions; a step may hold several scores."""
+    score = np.array([0.3467108853785723, 0.7999795708403586, 0.20423646507685778])
+    y = [1, 1, 0]
+    found = secant.assess(y, score, order_by=[0.08, 0.39, 0.26], method="exact").ecce_r
+    assert found.pvalue == pytest.approx(few_by_hand(y, score, np.array([0.08, 0.39, 0.26])))
+    assert found.pvalue == pytest.approx(0.5841, abs=5e-5)
+    assert (found.method, found.bracket) == ("exact", None)
+    by_score = secant.assess(y, score)
+    assert secant.assess(y, score, order_by=3 * score).ecce_r == by_score.ecce_r
+    rng = np.random.default_rng(3)
+    many, group = [rng.integers(0, 2, 30), rng.random(30).round(1)], np.arange(30) // 10
+    x = rng.integers(5, 9, 30)
+    groups = secant.assess_by(*many, group, order_by=x)
+    for key in groups:
+        mine = group == key
+        wanted = few_by_hand(many[0][mine], many[1][mine], x[mine])
+        assert groups[key].ecce_r.pvalue == pytest.approx(wanted, rel=1e-12)
+        back = secant.assess(many[0][mine], many[1][mine], order_by=-x[mine]).ecce_r.pvalue
+        assert back == pytest.approx(wanted, rel=1e-12)
+
+
+def few_by_hand(y, score, x):
+    """Return the P-value of ECCE-R, from one outcome after the other."""
+
+    def far(outcome):
+        return brute_force(outcome, score, x)[0]
+
+    chances = [
+        np.prod(np.where(outcome, score, 1 - score))
+        for outcome in itertools.product((0, 1), repeat=len(y))
+        if far(outcome) >= far(y) - 1e-12
+    ]
+    return np.sum(chances)
 
 
 def few_rows(monkeypatch, most=64):

@@ -17,6 +17,7 @@ from secant._inference.limits import across_pools, half_width, normalize, pooled
 from secant._input.combinations import check_combination
 from secant._metrics.ecce import METRICS, could_hold_an_extreme, extremes
 from secant._metrics.shape import could_turn
+from secant._results import coverage_words
 from secant._results.calibration import Calibration
 from secant._results.parts import Statistic
 from secant.errors import Argument, InputError, Message, SecantError
@@ -108,7 +109,11 @@ def calibrations(
     fast, listed = None, {}
     if len(tables) > 1:
         fast = _worth_compiling(groups, tables, totals, method)
-        listed = choose.of_few(tables, totals, method)
+        sources = [
+            None if blocks.least is None or number in short else groups.source(number)
+            for number, blocks in enumerate(tables)
+        ]
+        listed = choose.of_few(tables, totals, method, sources)
     rngs = [None] * len(tables) if rng is None else rng.spawn(len(tables))
     flips = _flipped(groups, tables, totals, confidence_level, rngs) if clustered else {}
 
@@ -372,10 +377,10 @@ def _warnings(
     """Say what to keep in mind when reading the numbers, a line each."""
     events = int(blocks.n1.sum())
     if events in (0, totals.n):
-        yield f"The event {'never' if not events else 'always'} happened; check the outcomes."
+        yield coverage_words.one_outcome(axis, always=bool(events))
     heavy = not totals.equal_weights and not choose.limit_is_trusted(totals)
     if totals.few_events:
-        yield "Few events were expected, or few failures: confidence limits are approximate."
+        yield coverage_words.few_events(axis)
     elif heavy and totals.sigma > 0:
         yield "Few rows carry most of the weighted variance: confidence limits are approximate."
     if _fits_too_well(blocks, totals, found):

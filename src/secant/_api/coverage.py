@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from secant._api.calibrate import calibrations
 from secant._input.arraylike import one_value_a_row, real_array
-from secant._input.axis import Axis, ordering
+from secant._input.axis import Axis, are_outcomes, holds_outcomes, ordering
 from secant._input.clusters import cluster_codes
 from secant._input.combinations import check_combination
 from secant._input.observations import check_alignment, observations
@@ -111,6 +111,8 @@ def assess_coverage(
         found = open_columns(data, wanted, asked="assess_coverage")
         y, low, high, order_by, sample_weight, clusters = (found[each] for each in wanted)
     covered, places = _covered(y, low, high)
+    if order_by is y:
+        raise holds_outcomes("y")
     n = covered.shape[0]
     check_alignment(y=y, low=low, high=high, order_by=order_by, sample_weight=sample_weight)
     reading = Reading(weight_kind)
@@ -119,7 +121,10 @@ def assess_coverage(
         keys, axis = places
     else:
         keys, axis = ordering(order_by, n, name)
-    seen = replace(seen, keys=keys, axis=replace(axis, coverage=True))
+        if axis.kind == "number" and are_outcomes(keys, _numbers("y", y)):
+            raise holds_outcomes("y")
+    side: Literal["", "low", "high"] = "high" if low is None else "low" if high is None else ""
+    seen = replace(seen, keys=keys, axis=replace(axis, coverage=True, side=side))
     if clusters is not None:
         seen = replace(seen, clusters=cluster_codes(clusters, n))
     (result,) = calibrations(

@@ -155,7 +155,7 @@ def pvalues(
     if method == "asymptotic":
         return _brownian(found, totals)
     if listed is None and not short:
-        listed = of_few([blocks], [totals], method).get(0)
+        listed = of_few([blocks], [totals], method, [source]).get(0)
     if listed is not None:
         return listed
     equal = totals.equal_weights
@@ -201,7 +201,10 @@ def _in_steps(
 
 
 def of_few(
-    tables: Sequence[Blocks], totals: Sequence[Totals], method: Method
+    tables: Sequence[Blocks],
+    totals: Sequence[Totals],
+    method: Method,
+    sources: Sequence[Source | None],
 ) -> dict[int, tuple[PValue, PValue]]:
     """Return the exact P-values of tables with few observations, by their numbers."""
     if method not in {"auto", "exact"}:
@@ -209,9 +212,9 @@ def of_few(
     few = [
         i
         for i, each in enumerate(totals)
-        if each.n <= MOST and each.equal_weights and _are_ties(tables[i])
+        if each.n <= MOST and each.equal_weights and _are_ties(tables[i], sources[i])
     ]
-    found = log10_pvalues([(tables[i].low, tables[i].n, tables[i].n1) for i in few])
+    found = log10_pvalues([_table(tables[i], sources[i]) for i in few])
     return {
         i: (PValue(logs[0], "exact", None), PValue(logs[1], "exact", None))
         for i, logs in zip(few, found, strict=True)
@@ -219,9 +222,10 @@ def of_few(
     }
 
 
-def _are_ties(blocks: Blocks) -> bool:
-    """Tell whether each block holds the observations of one score, and all of them."""
-    return blocks.least is None and not blocks.open.any()
+def _are_ties(blocks: Blocks, source: Source | None) -> bool:
+    """Tell whether ties are known: each block is one, or rows along another order are at hand."""
+    known = blocks.least is None or along(source) is not None
+    return known and not blocks.open.any()
 
 
 def work(blocks: Blocks, totals: Totals, method: Method, source: Source | None = None) -> int:

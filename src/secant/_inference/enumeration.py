@@ -3,6 +3,8 @@
 Chains bound the P-value of ECCE-R; with few observations it is quicker to go through all outcomes,
 and then it is exact. Many small tables are gone through together, those with ties of the same sizes
 at once: a step for each tie, in which every outcome so far branches into those of the next tie.
+Along another order than that of scores a step of the path may hold ties of several scores; then all
+of them branch, and the path is looked at where the step ends.
 """
 
 from __future__ import annotations
@@ -19,8 +21,9 @@ if TYPE_CHECKING:
 
     from secant._base.types import FloatArray, IntArray
 
-    # Distinct scores in ascending order; observations and successes at each.
-    Table = tuple[FloatArray, IntArray, IntArray]
+    # Scores in the order of the path; observations and successes at each; the last of each step
+    # of the path, None where every score is one.
+    Table = tuple[FloatArray, IntArray, IntArray, IntArray | None]
 
 __all__ = ["MOST", "log10_pvalues"]
 
@@ -53,33 +56,36 @@ def log10_pvalues(tables: Sequence[Table]) -> list[tuple[float, float] | None]:
     Examples
     --------
     >>> import numpy as np
-    >>> two = np.array([0.5, 0.6]), np.array([1, 1]), np.array([0, 0])
+    >>> two = np.array([0.5, 0.6]), np.array([1, 1]), np.array([0, 0]), None
     >>> [round(10**log10, 12) for log10 in log10_pvalues([two])[0]]  # 0.5 * 0.4: two failures
     [0.2, 0.2]
     """
-    alike: dict[bytes, list[int]] = {}
-    for number, (_, n, _) in enumerate(tables):
-        alike.setdefault(np.asarray(n, np.int64).tobytes(), []).append(number)
+    alike: dict[tuple[tuple[int, ...], tuple[int, ...]], list[int]] = {}
+    for number, (_, n, _, ends) in enumerate(tables):
+        of_path = tuple(range(len(n)) if ends is None else ends.tolist())
+        alike.setdefault((tuple(n.tolist()), of_path), []).append(number)
     found: list[tuple[float, float] | None] = [None] * len(tables)
-    for numbers in alike.values():
-        sizes = tables[numbers[0]][1].tolist()
+    for (of_each, steps), numbers in alike.items():
+        sizes = list(of_each)
         each = max(1, _TOGETHER // math.prod(n + 1 for n in sizes))
         for start in range(0, len(numbers), each):
             some = numbers[start : start + each]
             score, n1 = (np.array([tables[number][i] for number in some]) for i in (0, 2))
-            for number, r, mad in zip(some, *_pvalues(score, sizes, n1), strict=True):
+            for number, r, mad in zip(some, *_pvalues(score, sizes, n1, list(steps)), strict=True):
                 if min(r, mad) > _LEAST:
                     found[number] = math.log10(min(r, 1.0)), math.log10(min(mad, 1.0))
     return found
 
 
-def _pvalues(score: FloatArray, sizes: list[int], n1: IntArray) -> tuple[list[float], list[float]]:
-    """Return the P-values of tables, a row each, whose ties have the same sizes."""
+def _pvalues(
+    score: FloatArray, sizes: list[int], n1: IntArray, ends: list[int]
+) -> tuple[list[float], list[float]]:
+    """Return the P-values of tables, a row each, whose ties have the same sizes and steps."""
     reached = compensated_sum((score * np.array(sizes)).T)
-    observed = np.cumsum(n1, axis=1).T - reached
+    observed = (np.cumsum(n1, axis=1).T - reached)[ends]
     top, bottom = observed.max(axis=0, initial=0.0), observed.min(axis=0, initial=0.0)
     ulp = 4.0 * np.spacing(reached[-1])
-    highest, lowest, chance = _outcomes(score, sizes, reached)
+    highest, lowest, chance = _outcomes(score, sizes, reached, set(ends))
 
     def at_least(value: FloatArray, seen: FloatArray) -> list[float]:
         as_extreme = value >= seen - (1e-12 * seen + ulp)
@@ -90,7 +96,7 @@ def _pvalues(score: FloatArray, sizes: list[int], n1: IntArray) -> tuple[list[fl
 
 
 def _outcomes(
-    score: FloatArray, sizes: list[int], reached: FloatArray
+    score: FloatArray, sizes: list[int], reached: FloatArray, ends: set[int]
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return how far the path goes up and down in every outcome, a row each, and how likely it is.
 
@@ -101,13 +107,16 @@ def _outcomes(
     highest, lowest, chance, path = (np.empty(shape) for _ in range(4))
     highest[0], lowest[0], chance[0] = 0.0, 0.0, 1.0
     count, known = np.zeros(1), 1
-    for size, s, expected in zip(sizes, score.T, reached, strict=True):
+    for number, (size, s, expected) in enumerate(zip(sizes, score.T, reached, strict=True)):
         here, now = slice(known), path[:known]
         for i in reversed(range(size + 1)):
             there = slice(i * known, (i + 1) * known)
-            np.subtract.outer(count + i, expected, out=now)
-            np.maximum(highest[here], now, out=highest[there])
-            np.minimum(lowest[here], now, out=lowest[there])
+            if number in ends:
+                np.subtract.outer(count + i, expected, out=now)
+                np.maximum(highest[here], now, out=highest[there])
+                np.minimum(lowest[here], now, out=lowest[there])
+            else:  # within a step
+                highest[there], lowest[there] = highest[here], lowest[here]
             likely = math.comb(size, i) * s**i * (1.0 - s) ** (size - i)
             np.multiply(chance[here], likely, out=chance[there])
         count, known = np.add.outer(np.arange(size + 1.0), count).ravel(), known * (size + 1)

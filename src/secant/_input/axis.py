@@ -7,7 +7,7 @@ where values are whole or are times. An :class:`Axis` knows what keys mean, and 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -15,6 +15,7 @@ import numpy as np
 
 from secant._base.visible import visible
 from secant._input.arraylike import one_dimensional, one_value_a_row, shown
+from secant._input.columns import LATER
 from secant.errors import Argument, InputError
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
     from secant._base.types import NumberArray
 
-__all__ = ["Axis", "ordering"]
+__all__ = ["Axis", "are_equal", "are_outcomes", "holds_outcomes", "ordering"]
 
 Kind = Literal["number", "time", "duration"]
 
@@ -43,8 +44,25 @@ _MONTHS = (
     "November",
     "December",
 )
+# Rows that tell most columns apart.
+_HEAD = 1000
 # Units of numpy in which a time is no finer than a day.
 _DAYS = {"Y", "M", "W", "D"}
+_ATTOSECONDS = {
+    "W": 604_800 * 10**18,
+    "D": 86_400 * 10**18,
+    "h": 3600 * 10**18,
+    "m": 60 * 10**18,
+    "s": 10**18,
+    "ms": 10**15,
+    "us": 10**12,
+    "ns": 10**9,
+    "ps": 10**6,
+    "fs": 10**3,
+    "as": 1,
+}
+_UNITS = ["Y", "M", *_ATTOSECONDS]
+_US = _UNITS.index("us")
 _SECONDS = {"h": 3600.0, "m": 60.0, "s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}
 
 
@@ -64,6 +82,8 @@ class Axis:
         Of times with a zone, its name: keys count in UTC, and words are in the zone.
     coverage : bool
         Whether predictions are intervals that cover what happened, or do not.
+    side : {"", "low", "high"}
+        Of quantiles, which are intervals with one end: the end that they are.
     """
 
     name: str
@@ -71,6 +91,7 @@ class Axis:
     unit: str = ""
     zone: str = ""
     coverage: bool = False
+    side: Literal["", "low", "high"] = ""
 
     @property
     def title(self) -> str:
@@ -99,6 +120,19 @@ class Axis:
         InputError
             If it is no such value.
         """
+        exact = self.exact(value)
+        return exact if self.kind == "number" else self._in_units(exact)
+
+    def exact(self, value: Any) -> Any:
+        """Return a value as it is kept: a number, ``numpy.datetime64`` in UTC or ``timedelta64``.
+
+        A time without a zone is one of the axis's zone, unless it is ``numpy.datetime64``.
+
+        Raises
+        ------
+        InputError
+            If it is no such value.
+        """
         if self.kind == "number":
             number = value.item() if isinstance(value, np.generic) else value
             if isinstance(number, (int, float)) and number == number:  # noqa: PLR0124  (no NaN)
@@ -106,22 +140,31 @@ class Axis:
             raise _no_such_value(value, "a number")
         try:
             is_time = self.kind == "time"
-            exact = _moment(value, self.zone) if is_time else np.timedelta64(value)
-        except (TypeError, ValueError) as error:
+            found = _moment(value, self.zone) if is_time else np.timedelta64(value)
+        except (TypeError, ValueError, OverflowError) as error:
             raise _no_such_value(value, _WANTED[self.kind]) from error
-        if np.isnat(exact):
+        if np.isnat(found):
             raise _no_such_value(value, _WANTED[self.kind])
-        return self._in_units(exact)
+        if np.datetime_data(found.dtype)[0] == "generic":  # a number, of the axis's units
+            return found.astype(f"m8[{self.unit}]")
+        return found
 
     def _in_units(self, exact: Any) -> float | int:
-        """Return how many units a time is; a half more where it is no whole number of them."""
-        coarse = exact.astype(f"{exact.dtype.kind}8[{self.unit}]")
-        count = int(coarse.astype(np.int64))
-        back = coarse.astype(exact.dtype)
-        if back == exact:
-            return count
-        # Rounded toward zero or down: the value lies beside the key, on one side or the other.
-        return count + (0.5 if back < exact else -0.5)
+        """Return how many units a time is; a half more where it is no whole number of them.
+
+        Years that nanoseconds cannot count are no less a limit: Python's numbers count them.
+        """
+        unit, step = np.datetime_data(exact.dtype)
+        if exact.dtype.kind == "M" and unit in {"Y", "M"} and self.unit not in {"Y", "M"}:
+            exact, unit, step = exact.astype("M8[D]"), "D", 1
+        if {unit, self.unit} & {"Y", "M"}:
+            coarse = exact.astype(f"{exact.dtype.kind}8[{self.unit}]")
+            count, back = int(coarse.astype(np.int64)), coarse.astype(exact.dtype)
+            # Rounded toward zero or down: the value lies beside the key, on one side or the other.
+            return count if back == exact else count + (0.5 if back < exact else -0.5)
+        whole = int(exact.astype(np.int64)) * step * _ATTOSECONDS[unit]
+        count, rest = divmod(whole, _ATTOSECONDS[self.unit])
+        return count + 0.5 if rest else count
 
     def write(self, key: Any) -> str:
         """Write the value of a key for reading."""
@@ -137,12 +180,27 @@ class Axis:
         'March 3 to May 9, 2026'
         """
         if self.kind == "time":
-            return _two_times(*(self._parts(end) for end in (low, high)))
+            write = _two_weeks if self.unit == "W" else _two_times
+            ends = self._parts(low), self._parts(high)
+            if self.unit != "h" and ends[0][2] == ends[1][2] == "00:00":  # days, as times
+                ends = (*ends[0][:2], ""), (*ends[1][:2], "")
+            return write(*ends)
         if self.kind == "duration":
-            ends = [_duration(int(end), self.unit) for end in (low, high)]
+            first, last = (_duration(int(end), self.unit) for end in (low, high))
         else:
-            ends = _two_numbers(low, high)
-        return ends[0] if ends[0] == ends[1] else f"{ends[0]} to {ends[1]}"
+            first, last = _two_numbers(low, high)
+        return first if first == last else f"{first} to {last}"
+
+    def between_values(self, low: Any, high: Any) -> str:
+        """Write two values, which may be finer than the units of the axis where nothing is."""
+        if self.kind != "number":
+            units = {np.datetime_data(end.dtype)[0] for end in (low, high)}
+            if units != {self.unit}:
+                finest = max(units, key=_UNITS.index)
+                # Microseconds count all years that Python knows.
+                axis = replace(self, unit="us" if _UNITS.index(finest) > _US else finest)
+                return axis.between(axis.key(low), axis.key(high))
+        return self.between(self.key(low), self.key(high))
 
     def place(self, low: Any, high: Any) -> str:
         """Write where predictions are whose keys lie between two: the start of a sentence."""
@@ -150,6 +208,8 @@ class Axis:
         if self.kind == "time":
             if " to " in words:
                 return f"from {words}"
+            if self.unit in {"Y", "M", "W"}:
+                return f"in {words}"
             return f"at {words}" if ":" in words else f"on {words}"
         return f"where {self.title} is {words}"
 
@@ -194,6 +254,7 @@ class Axis:
         local = _in_zone(exact, self.zone)
         day, _, time = str(local).partition("T")
         year, month, number = day.rsplit("-", 2)
+        time = time if ":" in time else f"{time}:00"  # of hours
         time = time.rstrip("0").rstrip(".") if "." in time else time
         time = time.removesuffix(":00") if time.count(":") == 2 else time
         return f"{_MONTHS[int(month) - 1]} {int(number)}", year, time
@@ -210,26 +271,38 @@ def _no_such_value(value: Any, wanted: str) -> InputError:
 
 
 def _moment(value: Any, zone: str) -> Any:
-    """Return a time in UTC as numpy has it; without a zone of its own it is in that of the axis."""
+    """Return a time in UTC as numpy has it; without a zone of its own it is in that of the axis.
+
+    What is ``numpy.datetime64`` already is in UTC, as :meth:`Axis.value` gives it.
+    """
     if isinstance(value, str):
         value = np.datetime64(value) if not zone else datetime.fromisoformat(value)
     if isinstance(value, np.datetime64):
         return value
-    stamp = getattr(value, "asm8", None)  # of pandas, finer than Python
-    if isinstance(value, datetime):
-        if value.tzinfo is None and zone:
-            value = value.replace(tzinfo=_zone(zone))
-        if value.tzinfo is not None:
-            if not zone:
-                raise TypeError
-            if stamp is not None:  # which counts in UTC
-                return stamp
-            offset = value.utcoffset()
-            value = value.replace(tzinfo=None) - (offset or timedelta())
-        return np.datetime64(value) if stamp is None else stamp
-    if isinstance(value, date):
-        return np.datetime64(value)
-    raise TypeError
+    if not isinstance(value, date):
+        raise TypeError
+    if not isinstance(value, datetime):
+        return _in_utc(np.datetime64(value), datetime(*value.timetuple()[:3]), zone)  # noqa: DTZ001
+    stamp = getattr(value, "asm8", None)  # of pandas, finer than Python; in UTC if it has a zone
+    if value.tzinfo is None:
+        clock = datetime(*value.timetuple()[:6], fold=value.fold)  # noqa: DTZ001
+        return _in_utc(np.datetime64(value) if stamp is None else stamp, clock, zone)
+    if not zone:
+        raise TypeError
+    if stamp is not None:
+        return stamp
+    offset = value.utcoffset() or timedelta()
+    return np.datetime64(value.replace(tzinfo=None)) - np.timedelta64(offset)
+
+
+def _in_utc(exact: Any, clock: datetime, zone: str) -> Any:
+    """Return a time that clocks of a zone show as it is in UTC, where Python knows the zone."""
+    if not zone:
+        return exact
+    offset = _fixed_offset(zone)
+    if offset is None:
+        offset = clock.replace(tzinfo=_zone(zone)).utcoffset() or timedelta()
+    return exact - np.timedelta64(offset)
 
 
 def _zone(name: str) -> ZoneInfo | None:
@@ -259,7 +332,8 @@ def _in_zone(exact: Any, name: str) -> Any:
 
 def _fixed_offset(name: str) -> timedelta | None:
     """Return the offset that a zone is named by, as "+02:00" is; None for other names."""
-    sign = {"+": 1, "-": -1}.get(name[0])
+    name = name.removeprefix("UTC")  # as Python writes them
+    sign = {"+": 1, "-": -1}.get(name[:1])
     hours, _, minutes = name[1:].partition(":")
     if sign is None or not (hours.isdecimal() and minutes.isdecimal()):
         return None
@@ -275,8 +349,6 @@ def _two_times(low: tuple[str, str, str], high: tuple[str, str, str]) -> str:
         written = f"{day}{sep}{of_year}" if year and day else (day or of_year)
         return f"{written}, {time}" if time else written
 
-    if low[2] == high[2] == "00:00":  # days, in a column of times
-        low, high = (*low[:2], ""), (*high[:2], "")
     if low == high:
         return whole(low)
     if low[:2] == high[:2] and low[2]:
@@ -284,6 +356,12 @@ def _two_times(low: tuple[str, str, str], high: tuple[str, str, str]) -> str:
     if low[1] == high[1] and not (low[2] or high[2]) and low[0]:
         return f"{whole(low, year=False)} to {whole(high)}"
     return f"{whole(low)} to {whole(high)}"
+
+
+def _two_weeks(low: tuple[str, str, str], high: tuple[str, str, str]) -> str:
+    """Write two weeks by the days that they begin with."""
+    first, to, last = _two_times(low, high).partition(" to ")
+    return f"the week of {first} to that of {last}" if to else f"the week of {first}"
 
 
 def _short_times(parts: list[tuple[str, str, str]]) -> list[str]:
@@ -394,6 +472,23 @@ def ordering(
     first = f"; the first is {shown(array[0])}" if array.shape[0] else ""
     hint = _of_dates(array) if kind in "UT" else ""
     raise InputError(_ORDER, f" ({visible(name)}) holds {what}, {_NO_ORDER}{first}", hint=hint)
+
+
+def are_equal(keys: NumberArray, others: np.ndarray[Any, Any]) -> bool:
+    """Tell whether rows have the values of another column for keys."""
+    if others.dtype.kind not in "biufO" or not bool(np.all(keys[:_HEAD] == others[:_HEAD])):
+        return False
+    return bool((keys == others).all())
+
+
+def are_outcomes(keys: NumberArray, outcomes: np.ndarray[Any, Any]) -> bool:
+    """Tell whether rows are put in the order of what happened; one value alone is no order."""
+    return are_equal(keys, outcomes) and bool((keys != keys[0]).any())
+
+
+def holds_outcomes(name: str) -> InputError:
+    """Return the complaint that rows are put in the order of what happened."""
+    return InputError(_ORDER, " holds the outcomes, ", Argument(name), f": {LATER}")
 
 
 def _numbers(array: np.ndarray[Any, Any]) -> NumberArray:

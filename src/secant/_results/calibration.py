@@ -473,7 +473,8 @@ class Calibration:
         ----------
         a, b : float
             Limits of the scores. Along another axis its values: numbers, or dates and times, also
-            as texts such as ``"2026-03-09"``.
+            as texts such as ``"2026-03-09"``. Along times with a zone, those without one are local
+            times of that zone; ``numpy.datetime64`` alone is in UTC, as ``worst.low`` is.
         fixed_in_advance : bool
             Whether the limits were chosen before looking at the outcomes, and no others are. Then
             the confidence limits are Clopper and Pearson's for how often the event happens, minus
@@ -509,6 +510,7 @@ class Calibration:
         >>> result.between(0.3, 0.6).n
         2
         """
+        asked = a, b
         if self.axis is not None:
             a, b = self._keys_between(a, b)
         elif isinstance(a, Real) and isinstance(b, Real) and a <= b:
@@ -533,7 +535,7 @@ class Calibration:
             _refuse_to_cut(blocks, a, b, self.axis)
         inside = blocks.select((blocks.high >= a) & (blocks.low <= b))
         if not len(inside):
-            return _nothing_between(a, b, self.axis)
+            return _nothing_between(*asked, self.axis)
         return self._interval(inside, fixed_in_advance=fixed_in_advance)
 
     def ece(
@@ -818,6 +820,7 @@ class Calibration:
         """Describe consecutive blocks."""
         if not len(blocks):
             nothing = self._blocks.low[0]
+            nothing = _value(nothing, self.axis)
             return _nothing_between(nothing, nothing, self.axis)
         weight = float(blocks.weight.sum())
         share = weight / self._totals.weight
@@ -971,6 +974,6 @@ def _binomial_limits(blocks: Blocks, confidence_level: float) -> tuple[float, fl
 
 
 def _nothing_between(low: Any, high: Any, axis: Axis | None) -> Interval:
-    ends = _value(low, axis), _value(high, axis)
+    ends = [float(end) if axis is None else axis.exact(end) for end in (low, high)]
     unknown = (math.nan, math.nan)
-    return Interval(*ends, 0, 0.0, math.nan, math.nan, math.nan, unknown, _axis=axis)
+    return Interval(ends[0], ends[1], 0, 0.0, math.nan, math.nan, math.nan, unknown, _axis=axis)

@@ -220,7 +220,7 @@ class Intervals(tuple[Interval, ...]):
         header = [along, "predictions", "forecast", "outcome", "points", "limits", ""]
         said = coverage_words.shape if axis is not None and axis.coverage else str
         if axis is not None and axis.coverage:
-            header = coverage_words.head(along, "limits")
+            header = coverage_words.head(axis, "limits")
         rows = [
             [
                 between(each),

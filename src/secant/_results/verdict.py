@@ -235,7 +235,7 @@ def interval(result: Interval) -> str:
         return coverage_words.interval(result)
     if not result.n:
         of = "with scores from" if axis is None else f"with {axis.title} from"
-        return f"No predictions {of} {between(result)}."
+        return f"No {coverage_words.noun(axis)}s {of} {between(result)}."
     if result.certain:
         off = f"{result.direction} by {points(abs(result.miscalibration))} points"
         sure = limits(result.ci, result.miscalibration)
@@ -263,6 +263,9 @@ def where(result: Calibration, *, farthest: bool = True) -> str:
     if wrong and result.sigma == 0:  # every score is 0 or 1: that is all there is to say
         return wrong
     worst = result.worst
+    if coverage_words.is_about(result):
+        largest = coverage_words.ranges(result, [worst])
+        return f"These data do not show for certain where; the largest deviation: {largest}."
     off = off_by(
         worst, worst.miscalibration, at=result.confidence_level, count=predictions(worst.n)
     )
@@ -291,8 +294,6 @@ def _ranges(result: Calibration, pieces: Sequence[Interval]) -> str:
     """Name the ranges that are off, in the order of scores."""
     named = sorted(pieces, key=lambda each: -abs(each.total))[:_MOST_RANGES]
     named.sort(key=lambda each: each.low)
-    if coverage_words.is_about(result) and len(named) == len(pieces):
-        return coverage_words.ranges(result, named)
     said = []
     for number, each in enumerate(named):
         by = f"{points(abs(each.miscalibration))} points"
@@ -304,13 +305,12 @@ def _ranges(result: Calibration, pieces: Sequence[Interval]) -> str:
             they, about = scores(each), f"{sure}; {each.n:,}"
         how = direction_said(result, each.direction)
         said.append(f"{they} {how} by {by} ({about})")
-    words = ", ".join(said)
+    words, turns = ", ".join(said), "are in turn too low and too high"
+    if coverage_words.is_about(result):
+        words, turns = coverage_words.ranges(result, named), coverage_words.IN_TURN
     if len(pieces) == len(named):
         return f"{capital(words)}."
-    return (
-        f"{len(pieces)} ranges of {_along(result)} are in turn too low and too high; the largest "
-        f"deviations: {words}."
-    )
+    return f"{len(pieces)} ranges of {_along(result)} {turns}; the largest deviations: {words}."
 
 
 def _along(result: Calibration) -> str:
@@ -324,7 +324,7 @@ def the_question(result: Calibration) -> str:
         return ""
     name = result.axis.title
     if result.axis.coverage:
-        return coverage_words.question(name)
+        return coverage_words.question(result.axis)
     return (
         f"Along {name}: whether predictions are right on average at each {name}, not at each score."
     )
@@ -339,7 +339,10 @@ def _even_farther(result: Calibration, pieces: Sequence[Interval]) -> str:
     most = f"{how} by at least {points(farthest.at_least)} points"
     around = next((p for p in pieces if p.low <= farthest.low and farthest.high <= p.high), None)
     if around is not None and around.direction != farthest.direction:
-        return f" But within these, {they_are(farthest)} {most}."
+        they = they_are(farthest)
+        if coverage_words.is_about(result):
+            they = f"{scores(farthest)} coverage is"
+        return f" But within these, {they} {most}."
     who = "predictions are" if not coverage_words.is_about(result) else "coverage is"
     return f" Somewhere {who} {most} ({scores(farthest)})."
 
@@ -411,7 +414,7 @@ def _remedy(result: Calibration) -> str:
         return "What usually helps: more predictions, to see where."
     one = len(pieces) == 1
     if coverage_words.is_about(result):
-        how = "conformal prediction on other rows, with widths that adapt to how hard a row is"
+        how = coverage_words.remedy(result)
     elif result.axis is not None:
         how = "a model, or a calibrator, that is fitted anew as time goes by"
         if result.axis.kind != "time":
@@ -479,11 +482,11 @@ def _would_have_shown(result: Calibration) -> str:
     if result.sigma == 0:
         return f"Every score is 0 or 1, and came true ({predictions(result.n)})."
     detectable = result.detectable
+    if coverage_words.is_about(result):
+        return coverage_words.would_have_shown(result, _everyone(result))
     if detectable >= 1:
         return f"{predictions(result.n)} can show next to nothing."
     many = events(detectable)
-    if coverage_words.is_about(result):
-        return coverage_words.would_have_shown(_everyone(result), many)
     return (
         f"With {_everyone(result)} {many} misplaced event{'' if many == '1' else 's'} in 1,000 "
         "would almost surely have shown."

@@ -94,7 +94,7 @@ def between(range_of: Interval | Contrast) -> str:
     axis = axis_of(range_of)
     if axis is None:
         return f"{score(range_of.low)} to {score(range_of.high)}"
-    return axis.between(axis.key(range_of.low), axis.key(range_of.high))
+    return axis.between_values(range_of.low, range_of.high)
 
 
 def capital(words: str) -> str:
@@ -117,7 +117,9 @@ def they_are(range_of: Interval | Contrast) -> str:
     axis = axis_of(range_of)
     if axis is None:
         return f"{scores(range_of)} are"
-    what = "intervals" if axis.coverage else "predictions"
+    what = "predictions"
+    if axis.coverage:
+        what = "quantiles" if axis.side else "intervals"
     return f"{scores(range_of)} {what} {'were' if axis.kind == 'time' else 'are'}"
 
 

@@ -11,10 +11,10 @@ import numpy as np
 
 from secant._base.extras import require
 from secant._base.types import Forbidden
-from secant._input.arraylike import on_a_device
-from secant._input.axis import ordering
+from secant._input.arraylike import on_a_device, one_dimensional
+from secant._input.axis import are_equal, are_outcomes, holds_outcomes, ordering
 from secant._input.clusters import SAMPLE, cluster_codes, repeated, telling
-from secant._input.columns import LATER, SELECTED, check_column, column_name, named_columns
+from secant._input.columns import SELECTED, check_column, column_name, named_columns
 from secant._input.groups import grouped, key_order, split
 from secant._input.observations import check_alignment, observations
 from secant._input.options import AS_USUAL
@@ -450,7 +450,8 @@ def _read(table: Any, columns: Columns) -> Observations:
         seen = _clustered(seen, clusters)
         if columns.order_by is None:
             return seen
-        return _ordered(seen, _column(table, columns.order_by), name=columns.order_by)
+        order = _column(table, columns.order_by)
+        return _ordered(seen, order, name=columns.order_by, y_true=labels, y_prob=scores)
     except InputError as error:
         raise columns.explain(error) from error
 
@@ -472,11 +473,17 @@ def _ordered(
     """Return rows that know their places along another order; the order of scores is no other."""
     if order_by is None or order_by is aligned.get("y_prob"):
         return seen
-    if order_by is aligned.get("y_true"):
-        holds = Argument("order_by"), " holds the outcomes, ", Argument("y_true")
-        raise InputError(*holds, f": {LATER}")
+    outcomes = aligned.get("y_true")
+    if order_by is outcomes:
+        raise holds_outcomes("y_true")
     check_alignment(**aligned, order_by=order_by)
     keys, axis = ordering(order_by, seen.rows, name)
+    if axis.kind == "number":
+        if are_equal(keys, seen.scores):
+            return seen
+        raw = one_dimensional("y_true", outcomes)
+        if are_outcomes(keys, seen.labels) or are_outcomes(keys, raw):
+            raise holds_outcomes("y_true")
     return replace(seen, keys=keys, axis=axis)
 
 
