@@ -12,6 +12,7 @@ import secant
 from doors import NAN, P, W, Y, answers, every_door, many_told, names
 from helpers import optional
 from secant import InputError
+from secant._input.arraylike import one_dimensional
 
 # --- single values that are refused ---------------------------------------------------------------
 
@@ -482,3 +483,18 @@ def test_what_numpy_cannot_read_is_refused_with_what_helps(value, remedy, place)
     arguments[place] = value
     with pytest.raises(InputError, match=remedy):
         secant.assess(*arguments)
+
+
+@pytest.mark.parametrize("kind", ["Int128", "UInt128"])
+def test_whole_numbers_of_128_bits_are_read_where_they_fit(kind):
+    polars = optional("polars")
+    if not hasattr(polars, kind):
+        pytest.skip(f"this polars has no {kind}")
+    narrow = polars.Series("n", [3, 1, 2])
+    wide = narrow.cast(getattr(polars, kind))
+    assert one_dimensional("y_true", wide).tolist() == [3, 1, 2]
+    assert one_dimensional("by", wide).dtype.kind in "iu"
+    too_wide = polars.Series("n", [1 << 100], dtype=getattr(polars, kind))
+    said = rf"order_by \(column 'n'\) is of type {kind} and holds .* cast it to Float64"
+    with pytest.raises(InputError, match=said):
+        one_dimensional("order_by", too_wide)

@@ -7,6 +7,7 @@ import hashlib
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
+from secant._results.coverage_words import is_about
 from secant._results.wording import method
 from secant.report import _charts, _numbers
 from secant.report._html import Markup, data_block, join, tag
@@ -72,15 +73,17 @@ def render(
     }
     everyone = [*results, *(row.calibration for _, each in tables for row in each.rows)]
     rows = _count(results, tables)
+    intervals = bool(drawn) and all(map(is_about, drawn))  # of one score: nothing to bin
+    one = "interval" if intervals else "prediction"
     body = join(
-        _header.header(title, rows, about),
+        _header.header(title, rows, about, one),
         verdict.verdicts(named, results, groups, compared=compared, gate=about.gate),
         cumulative.section(drawn, (views["models"] or views["groups"])[0]),
-        _bins.section(named, models, results) if models else None,
-        _bins.scores(named, models, results) if models else None,
+        _bins.section(named, models, results) if models and not intervals else None,
+        _bins.scores(named, models, results) if models and not intervals else None,
         *map(_section, groups),
         metrics.section(named, results, models) if models else None,
-        _header.provenance(about, rows, _methods(everyone), version),
+        _header.provenance(about, rows, _methods(everyone), version, one),
         tag("footer", f"Made with secant {version}."),
     )
     return document(title, body, numbers, views)
