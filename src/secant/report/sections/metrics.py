@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from secant._results.wording import method, metric, percent, plain_pvalue, pvalue
+from secant._results.wording import how, metric, percent, plain_pvalue, pvalue
 from secant.report._definitions import DEFINITIONS
 from secant.report._html import Markup, name, tag
 from secant.report._parts import term
@@ -72,12 +72,12 @@ def _column(result: Calibration, numbers: dict[str, Any]) -> dict[str, str]:
 def _statistics(result: Calibration) -> dict[str, str]:
     written: dict[str, str] = {}
     for named, value in result.statistics:
-        (low, high), how = value.ci, method(value.method)
+        low, high = value.ci
         written |= {
             named.name: metric(value.value),
             f"{named.name}, limits": f"{metric(low)} to {metric(high)}",
             f"{named.name}, in sigma": metric(value.normalized),
-            f"{named.name}, P-value": f"{pvalue(value).removeprefix('= ')} ({how})",
+            f"{named.name}, P-value": f"{pvalue(value).removeprefix('= ')} ({how(value)})",
         }
     return written
 
