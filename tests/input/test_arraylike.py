@@ -482,3 +482,14 @@ def test_what_numpy_cannot_read_is_refused_with_what_helps(value, remedy, place)
     arguments[place] = value
     with pytest.raises(InputError, match=remedy):
         secant.assess(*arguments)
+
+
+def test_whole_numbers_in_a_list_are_never_merged():
+    """Of numbers on both sides of 2^63 numpy makes doubles."""
+    y, p = [0, 1] * 30, [0.3, 0.7] * 30
+    numbers = [2**63 - 1 + k % 2 for k in range(60)]
+    assert np.asarray(numbers).dtype == np.float64
+    assert set(secant.assess_by(y, p, numbers)) == {2**63 - 1, 2**63}
+    assert len(secant.assess(y, p, order_by=numbers).curve.difference) == 3
+    many = [2**63 - 30 + k for k in range(60)]
+    assert secant.assess(y, p, clusters=many).n_clusters == 60
