@@ -498,3 +498,14 @@ def test_whole_numbers_of_128_bits_are_read_where_they_fit(kind):
     said = rf"order_by \(column 'n'\) is of type {kind} and holds .* cast it to Float64"
     with pytest.raises(InputError, match=said):
         one_dimensional("order_by", too_wide)
+
+
+def test_whole_numbers_in_a_list_are_never_merged():
+    """Of numbers on both sides of 2^63 numpy makes doubles."""
+    y, p = [0, 1] * 30, [0.3, 0.7] * 30
+    numbers = [2**63 - 1 + k % 2 for k in range(60)]
+    assert np.asarray(numbers).dtype == np.float64
+    assert set(secant.assess_by(y, p, numbers)) == {2**63 - 1, 2**63}
+    assert len(secant.assess(y, p, order_by=numbers).curve.difference) == 3
+    many = [2**63 - 30 + k for k in range(60)]
+    assert secant.assess(y, p, clusters=many).n_clusters == 60

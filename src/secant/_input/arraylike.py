@@ -105,10 +105,19 @@ def _array(argument: str, value: Any) -> np.ndarray[Any, Any]:
     try:
         # What speaks dlpack alone, as arrays of JAX and CuPy may, would become one object.
         only_dlpack = hasattr(value, "__dlpack__") and not hasattr(value, "__array__")
-        return np.from_dlpack(value) if only_dlpack else np.asarray(value)
+        array = np.from_dlpack(value) if only_dlpack else np.asarray(value)
     except (TypeError, ValueError, RuntimeError, BufferError) as error:
         unread = f" cannot be read as an array: {error}"
         raise InputError(Argument(argument), unread, hint=_remedy(value, error)) from error
+    return np.array(value, dtype=object) if _were_whole(value, array) else array
+
+
+def _were_whole(value: Any, array: np.ndarray[Any, Any]) -> bool:
+    """Tell whether numpy made doubles of whole numbers too large for them, which merges some."""
+    if not isinstance(value, (list, tuple)) or array.dtype != np.float64 or array.ndim != 1:
+        return False
+    large = array.size > 0 and bool(np.abs(array).max() >= 2**53)
+    return large and all(isinstance(item, (int, np.integer)) for item in value)
 
 
 # Whole numbers of Polars that numpy has not, and what holds most of them.

@@ -27,8 +27,18 @@ function metric(x) {
   return fixed(x, 2 - exponent);
 }
 
+/** Write a time no finer than it is: the zeros of midnight, of full minutes and seconds go. */
+function writeTime(text) {
+  return text
+    .replace(/(\.\d*?)0+(?=$|\+)/, "$1")
+    .replace(/\.(?=$|\+)/, "")
+    .replace(/(T\d\d:\d\d):00(?=$|\+)/, "$1")
+    .replace(/T00:00(?=$|\+)/, "")
+    .replace("T", " ");
+}
+
 function writeScore(x, along) {
-  if (typeof x === "string") return x.replace(/T00:00:00(\.0+)?/, "").replace("T", " "); // a time
+  if (typeof x === "string") return writeTime(x);
   if (typeof along === "string") return Number.isInteger(x) ? String(x) : minus(String(Number(x.toPrecision(6))));
   if (x === 0 || x >= 1e-3) return fixed(x, 3);
   return x < 1e-4 ? metric(x).replace(/\.?0*e/, "e") : String(Number(metric(x)));

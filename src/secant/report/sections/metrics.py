@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from secant._results.coverage_words import is_about
-from secant._results.wording import level, method, metric, percent, plain_pvalue, pvalue
+from secant._results.wording import how, level, metric, percent, plain_pvalue, pvalue
 from secant.report._definitions import definitions
 from secant.report._html import Markup, name, tag
 from secant.report._parts import term
@@ -84,12 +84,12 @@ def _column(result: Calibration, numbers: dict[str, Any]) -> dict[str, str]:
 def _statistics(result: Calibration) -> dict[str, str]:
     written: dict[str, str] = {}
     for named, value in result.statistics:
-        (low, high), how = value.ci, method(value.method)
+        low, high = value.ci
         written |= {
             named.name: metric(value.value),
             f"{named.name}, limits": f"{metric(low)} to {metric(high)}",
             f"{named.name}, in sigma": metric(value.normalized),
-            f"{named.name}, P-value": f"{pvalue(value).removeprefix('= ')} ({how})",
+            f"{named.name}, P-value": f"{pvalue(value).removeprefix('= ')} ({how(value)})",
         }
     return written
 
