@@ -188,3 +188,11 @@ def test_split_conformal_by_hand():
     assert result.shape == "too low, then too high"
     assert "too much, then too little" in str(result)
     assert result.base_rate == pytest.approx(0.9, abs=0.03)
+
+
+def test_ends_too_far_apart_for_a_double_are_infinitely_wide():
+    y, low, high = np.arange(6.0), np.full(6, -1.7e308), np.full(6, 1.7e308)
+    low[:3], high[:3] = -1, 9
+    result = assess_coverage(y, low, high, 0.5)
+    assert result.base_rate == 1
+    assert result.curve.score[-1] == np.inf

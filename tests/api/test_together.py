@@ -64,7 +64,7 @@ def same(found, expected):
     for name in ("ecce_r", "ecce_mad"):
         a, b = getattr(found, name), getattr(expected, name)
         assert a.value == pytest.approx(b.value, abs=1e-14)
-        assert a.pvalue == pytest.approx(b.pvalue, rel=1e-9)
+        assert a.pvalue == pytest.approx(b.pvalue, rel=1e-12)
         assert a.ci == pytest.approx(b.ci, abs=1e-12)
         assert a.method == b.method
     assert found.worst.low == expected.worst.low
@@ -94,7 +94,7 @@ def test_each_is_as_if_it_were_alone(files, columns, how):
         assert together.groups[name].by == ("segment",)
         for found, expected in zip(together.groups[name].rows, groups.rows, strict=True):
             same(found.calibration, expected.calibration)
-            assert found.adjusted_pvalue == pytest.approx(expected.adjusted_pvalue, rel=1e-9)
+            assert found.adjusted_pvalue == pytest.approx(expected.adjusted_pvalue, rel=1e-12)
 
 
 @pytest.mark.parametrize("many", [True, False])

@@ -82,3 +82,22 @@ def test_what_is_refused(file, arguments, words):
     done = run(file, *NAMED, *arguments)
     assert done.exit_code == 2
     assert words in done.output
+
+
+def test_the_line_of_the_curve_and_the_short_answer_name_the_axis(file):
+    shown = run(file, *NAMED, "--order-by", "day").output
+    assert "outcome minus forecast, added up along day:" in shown
+    assert "lowest score" not in shown
+    assert "added up from the lowest score:" in run(file, *NAMED).output
+    quiet = run(file, *NAMED, "--order-by", "day", "--quiet").output
+    assert "ECCE-R along day 0." in quiet
+    assert "along" not in run(file, *NAMED, "--quiet").output
+
+
+def test_a_second_model_without_its_option_is_told_how(file):
+    done = run(file, "--y-true", "label", "--y-prob", "score", "other")
+    assert done.exit_code == 2
+    wanted = "no such file or folder; for a further model write --y-prob other"
+    assert wanted in " ".join(done.output.split())
+    for another in (("other.csv", "--y-prob", "score"), ("other",)):
+        assert "further model" not in run(file, *another).output

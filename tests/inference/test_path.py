@@ -1,10 +1,37 @@
 """The path that was observed, summed as if exactly."""
 
 import math
+from fractions import Fraction
 
 import numpy as np
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
 
-from secant._inference.path import compensated_sum
+from secant._inference.path import compensated_sum, observe, pooled, thresholds
+
+CHANCES = st.sampled_from([0.0, 0.001, 0.01, 0.25, 0.5, 0.75, 0.995, 1.0])
+
+
+@st.composite
+def ties(draw):
+    """Scores in any order, how often each was given and how often the event happened."""
+    rows = draw(st.lists(st.tuples(CHANCES, st.integers(1, 5)), min_size=1, max_size=12))
+    score, n = (np.array(column) for column in zip(*rows, strict=True))
+    n1 = np.array([draw(st.integers(0, int(most))) for most in n])
+    return score, n, n1
+
+
+def ends_of(draw, count):
+    """Where steps of several ties end."""
+    inner = draw(st.sets(st.integers(0, count - 1)))
+    return np.array(sorted(inner | {count - 1}))
+
+
+def heights(score, n, n1):
+    """The path in fractions."""
+    steps = [int(b) - int(a) * Fraction(s) for s, a, b in zip(score.tolist(), n, n1, strict=True)]
+    return [sum(steps[: k + 1], Fraction(0)) for k in range(len(steps))]
 
 
 def test_running_sums_are_as_good_as_exact():
@@ -16,3 +43,95 @@ def test_running_sums_are_as_good_as_exact():
             assert abs(sums[k - 1] - exact) <= math.ulp(exact)
     plain = np.cumsum(np.full(20_000, 0.1))
     assert abs(plain[-1] - 2000) > 1e-10  # what this is for
+
+
+@given(ties(), st.data())
+def test_the_path_against_fractions(made, data):
+    score, n, n1 = made
+    ends = data.draw(st.none() | st.just(...))
+    if ends is not None:
+        ends = ends_of(data.draw, len(score))
+    path, deviation, span = observe(score, n, n1, ends)
+    x = heights(score, n, n1)
+    looked = [Fraction(0), *(x if ends is None else [x[k] for k in ends])]
+    expected = float(sum(Fraction(s) * int(a) for s, a in zip(score.tolist(), n, strict=True)))
+    slack = 4 * math.ulp(expected)
+    for found, exact in ((deviation, max(map(abs, looked))), (span, max(looked) - min(looked))):
+        assert found <= float(exact)  # what was seen is as extreme as what was seen
+        assert found == pytest.approx(float(exact) * (1 - 1e-12) - slack, rel=1e-15, abs=4 * slack)
+    chance = (score > 0) & (score < 1)
+    assert path.score.tolist() == score[chance].tolist()
+    assert path.trials.tolist() == np.cumsum(n[chance]).tolist()
+    assert path.variance == pytest.approx(float((n * score * (1 - score)).sum()), rel=1e-12)
+    if ends is not None and chance.any():
+        owner = np.searchsorted(ends, np.flatnonzero(chance))
+        last = np.flatnonzero(np.append(owner[1:] != owner[:-1], True))
+        assert path.ends.tolist() == last.tolist()
+    assert path.count.sum() == n[chance].sum()
+    assert path.before.tolist()[1:] == path.after.tolist()[:-1]
+
+
+@given(ties(), st.floats(0.002, 3))
+def test_pools_hold_no_more_than_they_may(made, drift):
+    score, n, n1 = made
+    assume(((score > 0) & (score < 1)).any())
+    path, *_ = observe(score, n, n1)
+    fewer = pooled(path, drift)
+    assert set(fewer.ends) <= set(path.ends)
+    assert fewer.ends[-1] == path.ends[-1]
+    starts = np.concatenate([[0], fewer.ends[:-1] + 1])
+    largest = 0.0
+    for start, end in zip(starts, fewer.ends, strict=True):
+        if start == end:
+            continue
+        inside = path.rare[start : end + 1]
+        assert inside.max() <= 0.5 * drift
+        assert inside.sum() <= drift * (1 + 1e-9)
+        assert len(set(path.score[start : end + 1] < 0.5)) == 1  # never across 1/2
+        largest = max(largest, float(inside.sum()))
+    assert fewer.drift == pytest.approx(largest, rel=1e-8)
+    assert fewer.drift >= largest
+    assert path.several.sum() == 0
+    assert fewer.several.sum() == (fewer.ends != starts).sum()
+
+
+def test_rare_neighbours_are_pooled_as_far_as_they_may():
+    path, *_ = observe(np.full(1000, 0.01), np.ones(1000, int), np.zeros(1000, int))
+    assert len(path) == 1000
+    # Ten of a hundredth are a tenth; what the first may begin before takes one of them.
+    assert 100 <= len(pooled(path, 0.1)) <= 1000 / 9 + 1
+    assert len(pooled(path, 0.0199)) == 1000  # a step of more than half of it stays alone
+
+
+@given(ties(), st.data())
+def test_backwards_and_back_again(made, data):
+    score, n, n1 = made
+    assume(((score > 0) & (score < 1)).any())
+    path, *_ = observe(score, n, n1, ends_of(data.draw, len(score)))
+    back = path.backwards()
+    assert back.score.tolist() == path.score[::-1].tolist()
+    assert back.count.tolist() == path.count[::-1].tolist()
+    assert back.after[-1] == pytest.approx(path.after[-1], rel=1e-12)
+    assert back.backwards().ends.tolist() == path.ends.tolist()
+
+
+@pytest.mark.parametrize("most", [1, 2, 7])
+def test_marks_share_the_variance(most):
+    rng = np.random.default_rng(most)
+    path, *_ = observe(rng.random(500), np.ones(500, int), np.zeros(500, int))
+    marks = path.marks(most)
+    assert marks[-1] == len(path) - 1
+    assert len(marks) <= 2 * most
+    assert (np.diff(marks) > 0).all()
+    shares = np.diff(np.cumsum(path.score * (1 - path.score))[marks], prepend=0.0)
+    assert shares.max() <= path.variance / most * 1.05
+    back = path.backwards().marks(most)
+    assert sorted(len(path) - 2 - k for k in back[:-1]) == marks[:-1].tolist()
+
+
+def test_thresholds_are_a_little_below_what_was_seen():
+    deviation, span = thresholds(2.0, -3.0, 100.0)
+    assert 3.0 * (1 - 2e-12) - 5 * math.ulp(100.0) < deviation < 3.0
+    assert 5.0 * (1 - 2e-12) - 5 * math.ulp(100.0) < span < 5.0
+    # The path starts at 0: one that only rises has fallen by nothing.
+    assert thresholds(2.0, 1.0, 0.0) == (2.0 * (1 - 1e-12) - 4 * math.ulp(0.0),) * 2

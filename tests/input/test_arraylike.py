@@ -12,6 +12,7 @@ import secant
 from doors import NAN, P, W, Y, answers, every_door, many_told, names
 from helpers import optional
 from secant import InputError
+from secant._input.arraylike import one_dimensional
 
 # --- single values that are refused ---------------------------------------------------------------
 
@@ -482,3 +483,29 @@ def test_what_numpy_cannot_read_is_refused_with_what_helps(value, remedy, place)
     arguments[place] = value
     with pytest.raises(InputError, match=remedy):
         secant.assess(*arguments)
+
+
+@pytest.mark.parametrize("kind", ["Int128", "UInt128"])
+def test_whole_numbers_of_128_bits_are_read_where_they_fit(kind):
+    polars = optional("polars")
+    if not hasattr(polars, kind):
+        pytest.skip(f"this polars has no {kind}")
+    narrow = polars.Series("n", [3, 1, 2])
+    wide = narrow.cast(getattr(polars, kind))
+    assert one_dimensional("y_true", wide).tolist() == [3, 1, 2]
+    assert one_dimensional("by", wide).dtype.kind in "iu"
+    too_wide = polars.Series("n", [1 << 100], dtype=getattr(polars, kind))
+    said = rf"order_by \(column 'n'\) is of type {kind} and holds .* cast it to Float64"
+    with pytest.raises(InputError, match=said):
+        one_dimensional("order_by", too_wide)
+
+
+def test_whole_numbers_in_a_list_are_never_merged():
+    """Of numbers on both sides of 2^63 numpy makes doubles."""
+    y, p = [0, 1] * 30, [0.3, 0.7] * 30
+    numbers = [2**63 - 1 + k % 2 for k in range(60)]
+    assert np.asarray(numbers).dtype == np.float64
+    assert set(secant.assess_by(y, p, numbers)) == {2**63 - 1, 2**63}
+    assert len(secant.assess(y, p, order_by=numbers).curve.difference) == 3
+    many = [2**63 - 30 + k for k in range(60)]
+    assert secant.assess(y, p, clusters=many).n_clusters == 60

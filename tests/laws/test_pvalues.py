@@ -47,8 +47,10 @@ def test_copies_and_repeated_rows_have_one_method(distinct):
     counted = secant.assess(y, p, sample_weight=np.full(60_000, 2), weight_kind="frequency")
     repeated = secant.assess(np.repeat(y, 2), np.repeat(p, 2))
     assert [s[1:] for s in outcome(counted)] == [s[1:] for s in outcome(repeated)]
+    # Twice as many rows are cut into cells, and a large-sample P-value is read from their means.
+    within = 1e-6 if counted.ecce_r.method == "asymptotic" else 1e-9
     for a, b in zip(outcome(counted), outcome(repeated), strict=True):
-        assert a[0] == pytest.approx(b[0], rel=1e-9)
+        assert a[0] == pytest.approx(b[0], rel=within)
 
 
 def test_many_rows_of_few_scores_are_exact_and_of_many_scores_asymptotic():

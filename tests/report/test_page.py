@@ -152,3 +152,32 @@ def test_it_prints_on_two_pages(visit, kind, request, tmp_path):
     with visit(request.getfixturevalue(kind)) as page:
         printed = page.pdf(path=tmp_path / "report.pdf", prefer_css_page_size=True)
     assert printed.count(b"/Type /Page\n") == 2
+
+
+def test_a_page_about_intervals_speaks_of_intervals(visit, tmp_path):
+    rng = np.random.default_rng(0)
+    y, half = rng.normal(size=2000), rng.uniform(0.8, 1.3, 2000)
+    result = secant.assess_coverage(y, -half, half, 0.9)
+    assert str(result).startswith("Coverage is off: too little.")
+    path = tmp_path / "page.html"
+    result.report(path)
+    with visit(path) as page:
+        said = page.locator("main").inner_text() + page.locator("main").text_content()
+        page.locator("#presets button").last.click()
+        said += page.locator("#secant").text_content()
+    assert "points too little (" in said
+    assert "All intervals" in said
+    assert "where 90.0% was promised" in said
+    assert "any range of width" in said
+    wrong = ("too high", "predictions", "event", "scores", "forecast", "Brier", "ECE,", "outcome")
+    assert [word for word in wrong if word in said] == []
+
+
+def test_a_page_along_another_axis_defines_its_numbers_there():
+    rng = np.random.default_rng(0)
+    score, age = rng.random(500), rng.integers(20, 80, 500)
+    result = secant.assess(rng.random(500) < score, score, order_by=age)
+    from secant.report._definitions import DEFINITIONS, definitions
+
+    assert "over any range of x," in definitions(result)["ECCE-R"]
+    assert "over any range of scores," in DEFINITIONS["ECCE-R"]

@@ -45,12 +45,12 @@ SOMEWHERE = re.compile(
 )
 DECIDES = re.compile(
     rf"ECCE-R ({NUMBER}) = ({NUMBER}) sigma, calibrated predictions give about ({NUMBER}) "
-    rf"\(P (?:=|<=?) ({NUMBER}(?: to {NUMBER})?), (exact|drawn|large-sample)\)\.$",
+    rf"\(P (?:=|<=?) ({NUMBER}(?: to {NUMBER})?), (exact|drawn|large-sample|upper limit)\)\.$",
     re.MULTILINE,
 )
 CERTAIN = re.compile(
     rf"ECCE-R ({NUMBER}), calibrated predictions give 0 \(P = ({NUMBER}), "
-    r"(exact|drawn|large-sample)\)\.$",
+    r"(exact|drawn|large-sample|upper limit)\)\.$",
     re.MULTILINE,
 )
 JARGON = re.compile(

@@ -21,7 +21,9 @@ def test_a_p_value_between_limits_is_one_number():
     assert written(0.7213, 1.0) == "= 1"
     assert written(0.0481, 0.0534) == "= 0.0534"
     assert written(3.04e-168, 3.28e-168) == "= 3.3e-168"
-    assert written(0.0, 0.31) == "= 0.31"
+    assert written(0.0, 0.31) == "<= 0.31"
+    assert written(0.01, 0.0125) == "= 0.0125"
+    assert written(0.01, 0.0126) == "<= 0.0126"
 
 
 def test_words_for_pvalues_beyond_doubles():
@@ -70,3 +72,16 @@ def test_the_smallest_p_value_that_draws_can_give_is_an_upper_limit(method):
 def test_a_range_of_one_score_is_that_score(low, high, words):
     worst = secant.assess(*ORDINARY).worst
     assert scores(dataclasses.replace(worst, low=low, high=high)) == words
+
+
+def test_a_pvalue_that_is_only_bounded_is_not_called_exact():
+    """One rare event: which scores are as extreme turns on differences far below the grid."""
+    n = 1000
+    p = (np.arange(n) + 0.5) / n * 0.6 / n
+    r = secant.assess(np.arange(n) == n // 3, p, method="exact").ecce_r
+    low, high = r.bracket
+    assert low < 0.062 < high  # the truth, where one event has a lower score or two happen
+    assert f"(P <= {high:.2g}, upper limit;" in str(r)
+    close = secant.assess([0, 1] * 500, np.linspace(0.01, 0.99, n)).ecce_r
+    assert close.method == "certified"
+    assert "exact" in str(close)

@@ -223,3 +223,30 @@ def test_what_is_not_there_is_named(ask, told):
 def test_models_with_one_column_give_the_same_scores():
     for data in (COLUMNS, ENGINES["polars"]()):
         assert secant.compare_models("y", "p", "p", data=data).ci == (0.0, 0.0)
+
+
+@pytest.mark.parametrize("library", ["pandas", "pyarrow"])
+def test_names_that_columns_share_matter_where_they_are_asked_for(library):
+    module = optional(library)
+    rng = np.random.default_rng(0)
+    p, z = rng.random(200), rng.integers(2, size=200)
+    y = rng.random(200) < p
+    names, columns = ["y", "p", "z", "z", "g"], [y, p, z, z, z]
+    if library == "pandas":
+        frame = module.concat([module.Series(each) for each in columns], axis=1)
+        frame.columns = names
+    else:
+        frame = module.table([module.array(each) for each in columns], names=names)
+    assert secant.assess("y", "p", data=frame).ecce_r == secant.assess(y, p).ecce_r
+    assert len(secant.assess_by("y", "p", data=frame, by="g").rows) == 2
+    secant.assess_segments("y", "p", data=frame, features=["g"], min_rows=20)
+    calls = [
+        lambda: secant.assess("y", "p", data=frame, order_by="z"),
+        lambda: secant.assess("y", "p", data=frame, sample_weight="z"),
+        lambda: secant.assess_by("y", "p", data=frame, by="z"),
+        lambda: secant.assess_segments("y", "p", data=frame, features=["z"]),
+        lambda: secant.assess_coverage("y", "p", "z", 0.9, data=frame),
+    ]
+    for call in calls:
+        with pytest.raises(InputError, match="data has 2 columns called 'z'; give each"):
+            call()

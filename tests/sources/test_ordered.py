@@ -4,6 +4,7 @@ import dataclasses
 import datetime as dt
 import itertools
 import json
+import math
 import pickle
 
 import numpy as np
@@ -14,6 +15,7 @@ from hypothesis import strategies as st
 import secant
 from helpers import optional
 from secant import InputError
+from secant._inference import choose
 from secant.sources import ordered, rows
 
 
@@ -217,9 +219,11 @@ def test_large_sample_pvalues_know_the_scores(monkeypatch):
     y, score, x = sample(2500, seed=4)
     few_rows(monkeypatch)
     monkeypatch.setattr("secant._inference.choose._MANY_ROWS", 100)
+    monkeypatch.setattr("secant._inference.choose._MANY_PAIRS", 0)
     cells = secant.assess(y, score, order_by=x)
     monkeypatch.undo()
     monkeypatch.setattr("secant._inference.choose._MANY_ROWS", 100)
+    monkeypatch.setattr("secant._inference.choose._MANY_PAIRS", 0)
     whole = secant.assess(y, score, order_by=x)
     assert cells.ecce_r.method == whole.ecce_r.method == "asymptotic"
     assert cells.ecce_r.pvalue == pytest.approx(whole.ecce_r.pvalue, rel=1e-3)
@@ -354,3 +358,25 @@ def test_frames():
         assert result.axis.name == "x"
         groups = secant.assess_by("y", "s", "g", data=frame, order_by="x")
         assert groups[0].n == 200
+
+
+@pytest.mark.parametrize("n", [rows.SORT_UP_TO, rows.SORT_UP_TO + 1])
+def test_few_places_have_a_finite_sample_pvalue_however_many_rows(n):
+    """Intervals of one width: coverage is binomial, and both metrics are the same number."""
+    covered = round(0.9 * n - 2.3 * math.sqrt(0.09 * n))
+    y, one = np.where(np.arange(n) < covered, 0.0, 5.0), np.ones(n)
+    found = secant.assess_coverage(y, -one, one, 0.9)
+    alone = secant.assess(np.arange(n) < covered, np.full(n, 0.9))
+    assert found.ecce_r.method == found.ecce_mad.method == "exact"
+    assert found.ecce_r.pvalue == pytest.approx(alone.ecce_r.pvalue, rel=1e-12)
+
+
+def test_scores_of_many_rows_are_sorted_only_so_far(monkeypatch):
+    rng = np.random.default_rng(1)
+    n = rows.SORT_UP_TO + 10
+    p, month = rng.random(n), rng.integers(0, 12, n)
+    y = rng.random(n) < p
+    monkeypatch.setattr(choose, "_MANY_PAIRS", n)
+    assert secant.assess(y, p, order_by=month).ecce_mad.method in {"exact", "certified"}
+    monkeypatch.setattr(choose, "_MANY_PAIRS", n - 1)
+    assert secant.assess(y, p, order_by=month).ecce_mad.method == "asymptotic"

@@ -166,7 +166,8 @@ def ece(
     """Return a binned calibration error (ECE).
 
     It averages, over bins of scores, how far the mean response is from the mean score. It depends
-    on the bins, and noise alone keeps it above 0: see :meth:`Calibration.ece` for the noise floor.
+    on the bins, and noise adds the more to it the finer they are: see :meth:`Calibration.ece` for
+    the noise floor.
 
     Parameters
     ----------

@@ -162,7 +162,7 @@ def _covered(y: Any, low: Any, high: Any) -> tuple[BoolArray, tuple[NumberArray,
         value = repr(float(ends["low"][row]))
         raise InputError(above, argument="low", value=value, row=row)
     covers = (ends["low"] <= happened) & (happened <= ends["high"])
-    with np.errstate(invalid="ignore"):  # of two infinite ends on one side
+    with np.errstate(invalid="ignore", over="ignore"):  # two infinite ends on one side; too wide
         width = ends["high"] - ends["low"]
     return covers, (np.nan_to_num(width, nan=0.0, posinf=np.inf) + 0.0, Axis("width"))
 

@@ -57,6 +57,8 @@ _MOST_RHO3 = 1 / 20
 # Observations, and distinct scores among them, beyond which "auto" takes the limit if it is good.
 _MANY_ROWS = 1 << 16
 _MANY_SCORES = 4096
+# Observations of few places along another order up to which their scores are sorted all the same.
+_MANY_PAIRS = 1 << 20
 # Coins tossed (rows times draws) up to which "auto" draws for weighted rows: about a second.
 _COINS = 100_000_000
 # How many budgets a finite-sample P-value may cost where only Monte Carlo could replace it.
@@ -165,9 +167,7 @@ def pvalues(
             " knows no weights that differ from row to row; use ",
             Argument("method", "monte-carlo"),
         )
-    # In another order few places may hold many scores.
-    many = len(blocks) > _MANY_SCORES or along(source) is not None
-    large = equal and _beyond_any_budget(totals, method) and many
+    large = equal and _beyond_any_budget(totals, method) and _are_many(blocks, totals, source)
     if large or short or (not equal and not needs_rows(totals, method)):
         return _large_sample(blocks, totals, found, source)
     rng = same_every_time(rng)
@@ -186,6 +186,14 @@ def pvalues(
         rng=rng,
         fast=fast,
     )
+
+
+def _are_many(blocks: Blocks, totals: Totals, source: Source) -> bool:
+    """Tell whether steps are too many for a finite-sample P-value to be worth asking for."""
+    if len(blocks) > _MANY_SCORES:
+        return True
+    # In another order few places may hold many scores, which are sorted to be told apart.
+    return along(source) is not None and bool(blocks.open.any() or totals.n > _MANY_PAIRS)
 
 
 def _in_steps(

@@ -101,13 +101,44 @@ def _array(argument: str, value: Any) -> np.ndarray[Any, Any]:
         value = value.detach()
         if str(getattr(value, "dtype", "")) == "torch.bfloat16":  # numpy has no such floats
             value = value.float()
+    value = _narrower(argument, value)
     try:
         # What speaks dlpack alone, as arrays of JAX and CuPy may, would become one object.
         only_dlpack = hasattr(value, "__dlpack__") and not hasattr(value, "__array__")
-        return np.from_dlpack(value) if only_dlpack else np.asarray(value)
+        array = np.from_dlpack(value) if only_dlpack else np.asarray(value)
     except (TypeError, ValueError, RuntimeError, BufferError) as error:
         unread = f" cannot be read as an array: {error}"
         raise InputError(Argument(argument), unread, hint=_remedy(value, error)) from error
+    return np.array(value, dtype=object) if _were_whole(value, array) else array
+
+
+def _were_whole(value: Any, array: np.ndarray[Any, Any]) -> bool:
+    """Tell whether numpy made doubles of whole numbers too large for them, which merges some."""
+    if not isinstance(value, (list, tuple)) or array.dtype != np.float64 or array.ndim != 1:
+        return False
+    large = array.size > 0 and bool(np.abs(array).max() >= 2**53)
+    return large and all(isinstance(item, (int, np.integer)) for item in value)
+
+
+# Whole numbers of Polars that numpy has not, and what holds most of them.
+_WIDE = {"Int128": "Int64", "UInt128": "UInt64"}
+
+
+def _narrower(argument: str, value: Any) -> Any:
+    """Return whole numbers of 128 bits in 64, or say that they do not fit; others as they are."""
+    wide = str(value.dtype) if type(value).__module__.startswith("polars.") else ""
+    if wide not in _WIDE:
+        return value
+    polars: Any = sys.modules["polars"]
+    try:
+        return value.cast(getattr(polars, _WIDE[wide]))
+    except polars.exceptions.InvalidOperationError as error:
+        column = f" (column {value.name!r})" if value.name else ""
+        raise InputError(
+            Argument(argument),
+            f"{column} is of type {wide} and holds numbers of more than 64 bits",
+            hint="; cast it to Float64, or to String where it names groups or clusters",
+        ) from error
 
 
 def _remedy(value: Any, error: BaseException) -> str:

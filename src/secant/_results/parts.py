@@ -13,9 +13,9 @@ from secant._results.shown import Shown
 from secant._results.tables import html_table, text_table
 from secant._results.wording import (
     between,
+    how,
     level,
     limits,
-    method,
     metric,
     percent,
     points,
@@ -125,7 +125,7 @@ class Statistic(Shown):
     def __str__(self) -> str:
         sigma = f" = {metric(self.normalized)} sigma" if math.isfinite(self.normalized) else ""
         low, high = (metric(limit) for limit in self.ci)
-        obtained = f"P {pvalue(self)}, {method(self.method)}"
+        obtained = f"P {pvalue(self)}, {how(self)}"
         named = f"{self.name} {metric(self.value)}".lstrip()
         return f"{named}{sigma} ({obtained}; limits {low} to {high})"
 

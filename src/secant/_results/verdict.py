@@ -225,7 +225,8 @@ def html(result: Calibration) -> str:
 def brief(result: Calibration) -> str:
     """Return the metric that decides, its P-value and the number of predictions."""
     r = result.ecce_r
-    return f"ECCE-R {metric(r.value)} (P {pvalue(r)}, n = {result.n:,})"
+    along = "" if result.axis is None else f" along {result.axis.title}"
+    return f"ECCE-R{along} {metric(r.value)} (P {pvalue(r)}, n = {result.n:,})"
 
 
 def interval(result: Interval) -> str:

@@ -20,6 +20,7 @@ __all__ = [
     "between",
     "capital",
     "events",
+    "how",
     "level",
     "limits",
     "method",
@@ -40,6 +41,8 @@ __all__ = [
 
 # How the names of methods end that draw outcomes, or signs.
 _DRAWN = " draws"
+# By which factor certified limits of a P-value may differ for it to be called exact.
+_ABOUT_EQUAL = 1.25
 # Levels that P-values are compared with.
 _LEVELS = (0.01, 0.05, 0.1)
 
@@ -175,12 +178,24 @@ def method(of: str) -> str:
     return {"certified": "exact", "asymptotic": "large-sample"}.get(of, of)
 
 
+def how(value: Statistic) -> str:
+    """Return how the P-value of a metric was obtained, or that it is known to be no larger."""
+    return "upper limit" if _is_upper_limit(value) else method(value.method)
+
+
+def _is_upper_limit(value: Statistic) -> bool:
+    """Tell whether limits certified for a P-value leave open how much smaller it is."""
+    if value.method != "certified" or value.bracket is None:
+        return False
+    return value.bracket[1] > _ABOUT_EQUAL * value.bracket[0]
+
+
 def statistic(named: Metric, value: Statistic, *, expected: str, mean: float | None = None) -> str:
     """Write a metric, what is expected of it by chance, and its P-value.
 
     By chance it is that of its law on average, in units of sigma, unless ``mean`` is given.
     """
-    obtained = f"P {pvalue(value)}, {method(value.method)}"
+    obtained = f"P {pvalue(value)}, {how(value)}"
     if value.value == 0:
         return f"{named.name} 0 ({obtained})."
     if math.isinf(value.normalized):  # every score is 0 or 1, and nothing is left to chance
@@ -198,7 +213,8 @@ def pvalue(statistic: Statistic) -> str:
     """
     if statistic.pvalue > 1e-300:
         drawn = statistic.method.endswith(_DRAWN)
-        sign = "<=" if _is_smallest(statistic) else "="
+        below = statistic.pvalue < 1 and _is_upper_limit(statistic)
+        sign = "<=" if below or _is_smallest(statistic) else "="
         return f"{sign} {plain_pvalue(statistic.pvalue, drawn=drawn)}"
     if _only_bounded(statistic):
         return f"< 1e{math.ceil(statistic.log10_pvalue)}"

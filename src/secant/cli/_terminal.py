@@ -68,7 +68,8 @@ def show_model(
         console.print(Text(line))
     for warning in result.warnings:
         console.print(Text(f"Note: {in_options(warning)}", style="yellow"))
-    console.print(Text("outcome minus forecast, added up from the lowest score:", style="dim"))
+    along = "from the lowest score" if result.axis is None else f"along {result.axis.title}"
+    console.print(Text(f"outcome minus forecast, added up {along}:", style="dim"))
     bars = _BARS if _can_write(console.encoding, _BARS) else _PLAIN_BARS
     console.print(Text(sparkline(result, min(console.width, _WIDTH), bars)))
 
@@ -111,7 +112,7 @@ def show_models(console: Console, models: Models) -> None:
 
 
 def sparkline(result: Calibration, width: int = _WIDTH, bars: str = _BARS) -> str:
-    """Return the graph of cumulative differences in one line, from the lowest score upward."""
+    """Return the graph of cumulative differences in one line, from the lowest place upward."""
     curve = result.curve
     at = np.interp(np.linspace(0, 1, width), curve.fraction, curve.difference)
     low, high = min(float(at.min()), 0.0), max(float(at.max()), 0.0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from datetime import UTC, datetime
 from pathlib import Path
@@ -16,9 +17,11 @@ from secant.cli._outcome import Columns, Outcome
 from secant.cli._outputs import STDOUT, emit, unusable
 from secant.cli._refusal import refuse
 from secant.cli._showing import as_json, draw, printed, write_json, write_report
-from secant.errors import SecantError
+from secant.errors import InputError, SecantError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from secant._results.assessments import Assessments
     from secant._results.calibration import Calibration
     from secant._results.gate import Gate
@@ -229,13 +232,25 @@ def _check(options: dict[str, Any]) -> None:
     if options["html"] == STDOUT:
         raise click.UsageError("--html -: a report is a file; only --json can be printed")
     outputs = {"--html": options["html"], "--json": options["json_to"], "--plot": options["plot"]}
-    inputs = [found.path for found in find(list(options["files"]))]
+    try:
+        inputs = [found.path for found in find(list(options["files"]))]
+    except InputError as error:
+        hint = _one_more_model(options["files"]) if options["y_prob"] else ""
+        raise (error.but(hint=hint) if hint else error) from error
     if wrong := unusable(outputs, inputs):
         refuse(wrong)
     if options["plot"] is not None:
         from secant.plot._saving import check_ending  # noqa: PLC0415  (as above)
 
         check_ending(options["plot"])
+
+
+def _one_more_model(files: Sequence[str]) -> str:
+    """Say how a further model is named, where the first file that is not there may be one."""
+    missing = next((name for name in files[1:] if not Path(name).exists()), "")
+    if re.fullmatch(r"\w+", missing) and Path(files[0]).exists():
+        return f"; for a further model write --y-prob {missing}"
+    return ""
 
 
 def _run(ctx: click.Context, options: dict[str, Any]) -> None:

@@ -14,6 +14,7 @@ import numpy as np
 from secant._drawing.order import order_of
 from secant._drawing.thin import thin
 from secant._drawing.ticks import each_score, equal_fractions, equal_steps
+from secant._results.coverage_words import is_about
 from secant.report._html import Markup, tag
 from secant.report._scale import UNIT, Axis, Tick, axis, polyline
 
@@ -164,7 +165,7 @@ def cumulative(results: Sequence[Drawable], first: dict[str, Any], tool: Markup)
     fractions = [(k / 5, f"{20 * k}%") for k in range(6)]
     return tag(
         "div",
-        tag("p", "Cumulative difference: outcome \N{MINUS SIGN} forecast", class_="axis-name"),
+        tag("p", f"Cumulative difference: {_difference(results)}", class_="axis-name"),
         tag("p", share_of(results), class_="axis-name end"),
         tag(
             "div",
@@ -188,9 +189,16 @@ def cumulative(results: Sequence[Drawable], first: dict[str, Any], tool: Markup)
 
 def share_of(results: Sequence[Drawable]) -> str:
     """Name what fractions are fractions of."""
-    return (
-        "share of weight" if any(result.weighted for result in results) else "share of predictions"
-    )
+    if any(result.weighted for result in results):
+        return "share of weight"
+    return "share of intervals" if all(map(is_about, results)) else "share of predictions"
+
+
+def _difference(results: Sequence[Drawable]) -> str:
+    """Name what is added up."""
+    intervals = all(map(is_about, results))
+    happened, said = ("covered", "promised") if intervals else ("outcome", "forecast")
+    return f"{happened} \N{MINUS SIGN} {said}"
 
 
 def _thinned(results: Sequence[Drawable]) -> Iterable[tuple[Drawable, Any, dict[str, Any]]]:

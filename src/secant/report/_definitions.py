@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-__all__ = ["DEFINITIONS"]
+from secant._drawing.order import order_of
+from secant._results.coverage_words import is_about
+
+__all__ = ["DEFINITIONS", "definitions"]
 
 _R = (
     "The most that forecasts and outcomes differ in total over any range of scores, divided by the "
@@ -31,6 +34,9 @@ _PARTS = (
 
 DEFINITIONS = {
     "Predictions": "How many predictions were assessed.",
+    "Intervals": "How many intervals were assessed.",
+    "Promised": "How often intervals said that they would cover what happened.",
+    "Covered": "How often they did, ends included, to be compared with what was promised.",
     "Mean forecast": "The average of the predicted probabilities.",
     "Mean outcome": "How often the event happened, to be compared with the mean forecast.",
     "Steepest place": (
@@ -83,3 +89,28 @@ DEFINITIONS = {
         "Events that came after a forecast of exactly 0, or failed to come after one of exactly 1."
     ),
 }
+
+# What is said of predictions, and what of intervals in its place.
+_OF_INTERVALS = (
+    (
+        "that forecasts and outcomes differ in total",
+        "that what covers and what was promised differ",
+    ),
+    ("Perfect calibration", "Coverage as promised"),
+    ("perfect calibration", "coverage as promised"),
+    ("somewhere predictions are", "somewhere coverage is"),
+    ("predictions", "intervals"),
+)
+
+
+def definitions(result: object) -> dict[str, str]:
+    """Return what each number means for a result: along its axis, and of intervals where it is."""
+    along = order_of(result).plural
+    said = {}
+    for label, says in DEFINITIONS.items():
+        words = says.replace("range of scores", f"range of {along}")
+        words = words.replace("ranges of scores", f"ranges of {along}")
+        for ours, theirs in _OF_INTERVALS if is_about(result) else ():
+            words = words.replace(ours, theirs)
+        said[label] = words
+    return said

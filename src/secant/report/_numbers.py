@@ -13,6 +13,7 @@ from secant._drawing.thin import thin
 from secant._metrics.ecce import path
 from secant._metrics.ece import Binning, across_edges
 from secant._results import verdict
+from secant._results.coverage_words import is_about
 from secant._results.parts import plain
 from secant.errors import InputError
 
@@ -94,6 +95,7 @@ def readable(
     places = [*found, result.worst, *filter(None, [steepest])]
     return {
         "along": None if result.axis is None else result.axis.title,
+        "coverage": is_about(result),
         "half_width": result._half_width(1.0),  # noqa: SLF001  (limits as in Calibration.between)
         "intervals": [each.to_dict() for each in found],
         "steepest": None if steepest is None else steepest.to_dict(),

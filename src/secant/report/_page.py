@@ -7,7 +7,8 @@ import hashlib
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
-from secant._results.wording import method
+from secant._results.coverage_words import is_about
+from secant._results.wording import how
 from secant.report import _charts, _numbers
 from secant.report._html import Markup, data_block, join, tag
 from secant.report._parts import model_name
@@ -72,15 +73,17 @@ def render(
     }
     everyone = [*results, *(row.calibration for _, each in tables for row in each.rows)]
     rows = _count(results, tables)
+    intervals = bool(drawn) and all(map(is_about, drawn))  # of one score: nothing to bin
+    one = "interval" if intervals else "prediction"
     body = join(
-        _header.header(title, rows, about),
+        _header.header(title, rows, about, one),
         verdict.verdicts(named, results, groups, compared=compared, gate=about.gate),
         cumulative.section(drawn, (views["models"] or views["groups"])[0]),
-        _bins.section(named, models, results) if models else None,
-        _bins.scores(named, models, results) if models else None,
+        _bins.section(named, models, results) if models and not intervals else None,
+        _bins.scores(named, models, results) if models and not intervals else None,
         *map(_section, groups),
         metrics.section(named, results, models) if models else None,
-        _header.provenance(about, rows, _methods(everyone), version),
+        _header.provenance(about, rows, _methods(everyone), version, one),
         tag("footer", f"Made with secant {version}."),
     )
     return document(title, body, numbers, views)
@@ -106,7 +109,7 @@ def _methods(everyone: Sequence[Calibration]) -> list[str]:
     """Return how P-values were obtained, each way once."""
     by_metric = zip(*(each.statistics for each in everyone), strict=True)
     pairs = [pair for pairs in by_metric for pair in pairs]
-    return list(dict.fromkeys(f"{metric.name}: {method(value.method)}" for metric, value in pairs))
+    return list(dict.fromkeys(f"{metric.name}: {how(value)}" for metric, value in pairs))
 
 
 def document(title: str, body: Markup, numbers: dict[str, Any], views: dict[str, Any]) -> str:

@@ -9,7 +9,7 @@ from secant.report._definitions import DEFINITIONS
 from secant.report._html import Markup, name, tag
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
 __all__ = ["caption", "model_name", "strip", "term"]
 
@@ -39,11 +39,13 @@ def _swatch(number: int) -> Markup:
     )
 
 
-def strip(figures: Iterable[tuple[str, str, str]]) -> Markup:
+def strip(
+    figures: Iterable[tuple[str, str, str]], meaning: Mapping[str, str] = DEFINITIONS
+) -> Markup:
     """Return figures side by side: what each is called, the number, and what to say below it."""
-    return tag("dl", *(_figure(*each) for each in figures), class_="strip")
+    return tag("dl", *(_figure(*each, meaning) for each in figures), class_="strip")
 
 
-def _figure(label: str, value: str, below: str) -> Markup:
-    title = term(label, DEFINITIONS[label]) if label in DEFINITIONS else label
+def _figure(label: str, value: str, below: str, meaning: Mapping[str, str]) -> Markup:
+    title = term(label, meaning[label]) if label in meaning else label
     return tag("div", tag("dt", title), tag("dd", value), tag("dd", below, class_="small"))

@@ -46,14 +46,16 @@ class Provenance:
         """The day and the minute, for reading."""
         return f"{self.started.day} {self.started:%B %Y, %H:%M}"
 
-    def facts(self, rows: int | None, methods: Sequence[str]) -> Iterator[tuple[str, str]]:
-        """Return what to show, as pairs of a label and a text."""
+    def facts(
+        self, rows: int | None, methods: Sequence[str], one: str = "prediction"
+    ) -> Iterator[tuple[str, str]]:
+        """Return what to show, as pairs of a label and a text; a row is ``one`` of what."""
         for number, file in enumerate(self.files):
             yield ("Input" if len(self.files) == 1 else f"Input {number + 1}"), file
         for role, column in self.columns.items():
             yield f"Column: {role}", column
         if rows is not None:
-            yield "Rows", predictions(rows)
+            yield "Rows", predictions(rows).replace("prediction", one)
         if methods:
             yield "P-values", ", ".join(methods)
         for words in self.gate:

@@ -22,7 +22,7 @@ from secant.errors import Argument, InputError, SecantError
 from secant.sources.apart import Apart
 from secant.sources.ordered import OrderedSource
 from secant.sources.rows import RowSource, of_arrays
-from secant.sources.streams import readable, staying
+from secant.sources.streams import readable, single_named, staying
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
@@ -281,6 +281,7 @@ def _is_column(values: Any) -> bool:
 def _is_frame(data: Any) -> bool:
     """Tell whether ``data`` is a data frame in memory."""
     narwhals = require("narwhals", "frames", "data frames and tables of engines need")
+    data = single_named(data)
     frame = narwhals.from_native(data, pass_through=True)
     return frame is not data and not _is_lazy(frame)
 
@@ -407,13 +408,13 @@ def _is_files(data: Any) -> bool:
     return isinstance(data, (str, os.PathLike))
 
 
-def _table(data: Any) -> Any:
-    """Return a mapping of arrays, or what narwhals makes of a frame."""
+def _table(data: Any, names: Sequence[str] = ()) -> Any:
+    """Return a mapping of arrays, or what narwhals makes of a frame; ``names`` will be read."""
     if isinstance(data, Mapping):
         return data
     narwhals = require("narwhals", "frames", "data frames and tables of engines need")
     try:
-        return narwhals.from_native(data, pass_through=False)
+        return narwhals.from_native(single_named(data, names), pass_through=False)
     except TypeError as error:
         raise InputError(
             Argument("data"),
@@ -427,6 +428,7 @@ def _is_kept(data: Any) -> bool:
     if _is_files(data) or isinstance(data, Mapping):
         return False
     narwhals = require("narwhals", "frames", "data frames and tables of engines need")
+    data = single_named(data)
     frame = narwhals.from_native(data, pass_through=True)
     return frame is not data and _is_lazy(frame)
 

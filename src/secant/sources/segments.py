@@ -114,7 +114,7 @@ def open_segments(
             from secant.sources.files.segments import FileSegments  # noqa: PLC0415  (an extra)
 
             return FileSegments(data, names, bins=bins, most=most)
-        table = _table(data)
+        table = _table(data, names.names)
         if _is_lazy(table):
             from secant.sources.engines.segments import EngineSegments  # noqa: PLC0415  (as above)
 

@@ -12,16 +12,18 @@ import os
 import shutil
 import tempfile
 import weakref
+from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from secant._base.extras import require
+from secant.errors import Argument, InputError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-__all__ = ["Spooled", "readable", "staying"]
+__all__ = ["Spooled", "readable", "single_named", "staying"]
 
 _Reader = TypeVar("_Reader")
 
@@ -65,16 +67,49 @@ def readable(data: Any, names: Sequence[str], check: Callable[[Sequence[str]], N
     """
     if isinstance(data, (str, os.PathLike, Mapping, list, tuple)):
         return data
+    data = single_named(data, names)
     stream = _stream(data)
     if stream is not None:
         check(stream.names)
         return Spooled(*stream.read(names))
     if _has(data, "__arrow_c_stream__") and not _is_frame(data):
         try:
-            return _pyarrow().table(data)
+            return single_named(_pyarrow().table(data), names)
         except (TypeError, ValueError):  # a column, not a table
             return data
     return data
+
+
+def single_named(data: Any, names: Sequence[str] = ()) -> Any:
+    """Return a frame of pandas or Arrow without the columns that share a name, if there are any.
+
+    Parameters
+    ----------
+    data
+        What the user passed.
+    names
+        The columns that will be read.
+
+    Raises
+    ------
+    InputError
+        If one of these shares its name with another.
+    """
+    if _has(data, "iloc", "columns"):
+        every = list(getattr(data, "columns", ()))
+    elif _has(data, "column_names", "combine_chunks"):
+        every = data.column_names
+    else:
+        return data
+    many = Counter(every)
+    if len(many) == len(every):
+        return data
+    for name in names:
+        if many[name] > 1:
+            shared = f" has {many[name]} columns called {name!r}; give each a name of its own"
+            raise InputError(Argument("data"), shared, column=name)
+    once = [place for place, name in enumerate(every) if many[name] == 1]
+    return data.iloc[:, once] if hasattr(data, "iloc") else data.select(once)
 
 
 def staying(source: _Reader, data: Any) -> _Reader:

@@ -205,6 +205,18 @@ def test_noise_has_no_direction(visit, tmp_path):
         agrees(page, result)
 
 
+def test_times_are_no_finer_than_they_are(visit, tmp_path):
+    rng = np.random.default_rng(0)
+    hours = np.datetime64("2026-03-01T00", "us") + np.arange(3000) * np.timedelta64(1, "h")
+    p = rng.random(3000)
+    secant.assess(rng.random(3000) < p**2, p, order_by=hours).report(tmp_path / "times.html")
+    with visit(tmp_path / "times.html") as page:
+        words = page.inner_text("#presets") + page.inner_text("#read-says")
+        assert "2026-03-01 15:00 to 2026-07-03 23:00" in words
+        assert ":00:00" not in words
+        assert ".000" not in words
+
+
 def test_models_are_chosen_by_name(visit, models, full_page):
     first, second = models.values()
     with visit(full_page) as page:

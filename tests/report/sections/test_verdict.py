@@ -6,6 +6,7 @@ import numpy as np
 
 import secant
 import secant.report
+from secant._results import model_words
 from secant._results import verdict as words
 from secant._results.wording import metric, points, pvalue
 from secant.report.sections import verdict
@@ -82,7 +83,7 @@ def test_several_models_keep_hints_comparison_and_p_values():
     for result in models.values():
         assert words.what_now(result) in shown
         assert pvalue(result.ecce_r).removeprefix("= ").replace("<", "&lt;") in shown
-    for sentence in words.models_words(models):
+    for sentence in model_words.words_of(models):
         assert sentence in shown
     assert " good  has the smallest ECCE-R." in plain(secant.report.render(dict(models)))
 

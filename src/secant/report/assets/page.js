@@ -194,7 +194,7 @@ function updateBins() {
   }
 }
 
-const binned = models.filter((model) => model.bins);
+const binned = binsSection ? models.filter((model) => model.bins) : []; // intervals have one score
 const diagrams = binned.length ? binned[0].bins.uniform.filter((row) => row.mean_score) : [];
 const positions = diagrams.map((row) => row.n_bins);
 if (binned.length) {

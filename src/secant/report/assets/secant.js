@@ -27,8 +27,18 @@ function metric(x) {
   return fixed(x, 2 - exponent);
 }
 
+/** Write a time no finer than it is: the zeros of midnight, of full minutes and seconds go. */
+function writeTime(text) {
+  return text
+    .replace(/(\.\d*?)0+(?=$|\+)/, "$1")
+    .replace(/\.(?=$|\+)/, "")
+    .replace(/(T\d\d:\d\d):00(?=$|\+)/, "$1")
+    .replace(/T00:00(?=$|\+)/, "")
+    .replace("T", " ");
+}
+
 function writeScore(x, along) {
-  if (typeof x === "string") return x.replace(/T00:00:00(\.0+)?/, "").replace("T", " "); // a time
+  if (typeof x === "string") return writeTime(x);
   if (typeof along === "string") return Number.isInteger(x) ? String(x) : minus(String(Number(x.toPrecision(6))));
   if (x === 0 || x >= 1e-3) return fixed(x, 3);
   return x < 1e-4 ? metric(x).replace(/\.?0*e/, "e") : String(Number(metric(x)));
@@ -67,6 +77,7 @@ function between(series, i, j) {
     && !isFound(series, series.steepest);
   return {
     along: series.along,
+    coverage: series.coverage,
     low: c.next[i],
     high: c.score[j],
     n: c.n[j] - c.n[i],
@@ -78,24 +89,32 @@ function between(series, i, j) {
   };
 }
 
-const direction = (gap) => (gap < 0 ? "too high" : gap > 0 ? "too low" : "even");
+/** Which way a gap is off: forecasts, or, of intervals, how many cover. */
+const direction = (gap, coverage) => (gap === 0 ? (coverage ? "as promised" : "even")
+  : coverage ? (gap < 0 ? "too little" : "too much") : gap < 0 ? "too high" : "too low");
 /** Whether the limits leave no doubt about the direction. */
 const certain = (range) => range.limits[0] > 0 || range.limits[1] < 0;
 /** Which way a range is off, unless that could be noise. */
-const wayOff = (range) => (range.gap === 0 ? "even" : certain(range) ? direction(range.gap) : "could be noise");
+const wayOff = (range) =>
+  (range.gap === 0 || certain(range) ? direction(range.gap, range.coverage) : "could be noise");
 const mood = (range) => (certain(range) ? (range.gap < 0 ? "high" : "low") : "unsure");
 
 /** What is said of a range, as the library prints it, in three parts: the second matters most. */
 function sentence(range) {
   const [low, high] = range.limits;
   const sure = certain(range);
-  const off = sure ? `${direction(range.gap)} by ${points(Math.abs(range.gap))} points`
+  const size = `${points(Math.abs(range.gap))} points`;
+  const way = direction(range.gap, range.coverage);
+  const off = sure ? (range.coverage ? `${size} ${way}` : `${way} by ${size}`)
     : `off by ${points(range.gap)} points, which could be noise`;
   const limits = sure && range.gap < 0 ? [-high, -low] : [low, high];
+  const plural = range.n === 1 ? "" : "s";
+  const what = range.coverage
+    ? `interval${plural} cover${range.n === 1 ? "s" : ""} ${percent(range.happened)} where ` +
+      `${percent(range.forecast)} was promised, `
+    : `prediction${plural}: mean forecast ${percent(range.forecast)}, mean outcome ${percent(range.happened)}, `;
   return [
-    `${range.along ?? "Scores"} ${writeScores(range)}, ` +
-    `${count(range.n)} prediction${range.n === 1 ? "" : "s"}: mean forecast ${percent(range.forecast)}, ` +
-    `mean outcome ${percent(range.happened)}, `,
+    `${range.along ?? "Scores"} ${writeScores(range)}, ${count(range.n)} ${what}`,
     off,
     ` (${points(limits[0])} to ${points(limits[1])}).`,
   ];
@@ -284,7 +303,7 @@ function secantTool() {
     const named = found.map((each) => [intervals.length ? "" : "Largest deviation, ", placeOf(each)]);
     const apart = steepest && !isFound(series, steepest);
     if (apart) named.push(["Steepest, ", placeOf(steepest), steepest.at_least]);
-    named.push(["All predictions", [0, last()]]);
+    named.push([series.coverage ? "All intervals" : "All predictions", [0, last()]]);
     const buttons = named.map(([what, [i, j], least], number) => {
       const button = document.createElement("button");
       const range = between(series, i, j);
@@ -321,7 +340,7 @@ function secantTool() {
       const span = document.createElement("span");
       const [sign, word] = [document.createElement("b"), document.createElement("i")];
       sign.textContent = each.miscalibration < 0 ? "\u2212" : "+";
-      word.textContent = ` ${direction(each.miscalibration)}`;
+      word.textContent = ` ${direction(each.miscalibration, series.coverage)}`;
       span.append(sign, word);
       span.style.left = `${100 * left}%`;
       span.style.width = `${100 * width}%`;

@@ -41,8 +41,8 @@ def section(
         tag("h2", "Why not just ECE?"),
         tag(
             "p",
-            "A binned error changes with the bins, and noise alone keeps it away from 0: with "
-            "perfect calibration it would still reach the noise floor. The ECCE has no bins.",
+            "A binned error changes with the bins, and noise adds the more to it the finer they "
+            "are: the noise floor is what perfect calibration would give. The ECCE has no bins.",
             class_="lead",
         ),
         _controls(numbers) if some else None,

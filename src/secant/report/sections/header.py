@@ -16,21 +16,27 @@ if TYPE_CHECKING:
 __all__ = ["header", "provenance"]
 
 
-def header(title: str, rows: int | None, about: Provenance) -> Markup:
+def header(title: str, rows: int | None, about: Provenance, one: str = "prediction") -> Markup:
     """Return title, files, number of predictions and date."""
     facts: list[object] = [name(PurePath(file).name) for file in about.files[:3]]
     if len(about.files) > 3:
         facts.append(f"and {len(about.files) - 3:,} more")
     if rows is not None:
-        facts.append(predictions(rows))
+        facts.append(predictions(rows).replace("prediction", one))
     facts.append(about.date)
     dots = [join(" \N{MIDDLE DOT} " if number else "", fact) for number, fact in enumerate(facts)]
     return tag("header", tag("h1", name(title)), tag("p", *dots, class_="meta"))
 
 
-def provenance(about: Provenance, rows: int | None, methods: Sequence[str], version: str) -> Markup:
+def provenance(
+    about: Provenance,
+    rows: int | None,
+    methods: Sequence[str],
+    version: str,
+    one: str = "prediction",
+) -> Markup:
     """Return where the numbers come from, and a way to take them along."""
-    facts = [*about.facts(rows, methods), ("Version", f"secant {version}")]
+    facts = [*about.facts(rows, methods, one), ("Version", f"secant {version}")]
     pairs = [join(tag("dt", label), tag("dd", value)) for label, value in facts]
     return tag(
         "section",

@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from secant._results.wording import method, metric, percent, plain_pvalue, pvalue
-from secant.report._definitions import DEFINITIONS
+from secant._results.coverage_words import is_about
+from secant._results.wording import how, level, metric, percent, plain_pvalue, pvalue
+from secant.report._definitions import definitions
 from secant.report._html import Markup, name, tag
 from secant.report._parts import term
 
@@ -25,11 +26,12 @@ def section(
 ) -> Markup:
     """Return every number of every model."""
     columns = [_column(*each) for each in zip(results, numbers, strict=True)]
+    meaning = definitions(results[0])
     heads = [name(each) for each in names] if len(names) > 1 else ["Value"]
     body = [
         tag(
             "tr",
-            tag("th", term(label, DEFINITIONS[label]), scope="row"),
+            tag("th", term(label, meaning[label]), scope="row"),
             *(tag("td", each.get(label, "\N{EN DASH}"), class_="number") for each in columns),
         )
         for label in dict.fromkeys(label for each in columns for label in each)
@@ -50,14 +52,24 @@ def section(
 
 def _column(result: Calibration, numbers: dict[str, Any]) -> dict[str, str]:
     """Return the numbers of one model, rounded for reading."""
-    return {
-        "Predictions": f"{result.n:,}",
-        "Mean forecast": percent(result.mean_score),
-        "Mean outcome": percent(result.base_rate),
+    metrics = {
         **_statistics(result),
         "Sigma": metric(result.sigma),
         # No ECCE-R exceeds 1.
         "Detectable ECCE-R": metric(result.detectable) if result.detectable < 1 else "none",
+    }
+    if is_about(result):  # intervals, which have one score, the level
+        return {
+            "Intervals": f"{result.n:,}",
+            "Promised": level(result.mean_score),
+            "Covered": percent(result.base_rate),
+            **metrics,
+        }
+    return {
+        "Predictions": f"{result.n:,}",
+        "Mean forecast": percent(result.mean_score),
+        "Mean outcome": percent(result.base_rate),
+        **metrics,
         **_scores(result),
         **_for_reviewers(result),
         **_eces(numbers["bins"] or {}),
@@ -72,12 +84,12 @@ def _column(result: Calibration, numbers: dict[str, Any]) -> dict[str, str]:
 def _statistics(result: Calibration) -> dict[str, str]:
     written: dict[str, str] = {}
     for named, value in result.statistics:
-        (low, high), how = value.ci, method(value.method)
+        low, high = value.ci
         written |= {
             named.name: metric(value.value),
             f"{named.name}, limits": f"{metric(low)} to {metric(high)}",
             f"{named.name}, in sigma": metric(value.normalized),
-            f"{named.name}, P-value": f"{pvalue(value).removeprefix('= ')} ({how})",
+            f"{named.name}, P-value": f"{pvalue(value).removeprefix('= ')} ({how(value)})",
         }
     return written
 

@@ -6,8 +6,9 @@ import math
 from typing import TYPE_CHECKING
 
 from secant._drawing.findings import in_short
-from secant._results import group_words, verdict
+from secant._results import coverage_words, group_words, verdict
 from secant._results.wording import events, level, metric, percent, points, pvalue, scores
+from secant.report._definitions import definitions
 from secant.report._html import Markup, join, name, tag
 from secant.report._parts import caption, strip
 
@@ -66,7 +67,7 @@ def _alone(result: Calibration, gates: Sequence[Markup]) -> Markup:
             class_="verdict",
         ),
         *gates,
-        strip(_figures(result)),
+        strip(_figures(result), definitions(result)),
         tag("ul", *(tag("li", each) for each in notes), class_="details") if notes else None,
         class_="card",
     )
@@ -79,10 +80,17 @@ def _notes(result: Calibration) -> list[str]:
 
 def _figures(result: Calibration) -> list[tuple[str, str, str]]:
     """Return what the strip shows: how far off in all, at the steepest, in losses, on average."""
-    r, (brier, log_loss) = result.ecce_r, result.proper_scores
-    many = events(r.value)
-    noise = f"{many} event{'' if many == '1' else 's'} in 1,000; P {pvalue(r)}"
+    r, many = result.ecce_r, events(result.ecce_r.value)
+    about = coverage_words.is_about(result)
+    what = f"event{'' if many == '1' else 's'}"
+    if about:
+        what = "fewer" if result.worst.miscalibration < 0 else "more"
+    noise = f"{many} {what} in 1,000; P {pvalue(r)}"
     figures = [("ECCE-R", metric(r.value), noise), _steepest(result)]
+    if about:  # which have one score, the level
+        promised = f"{level(result.mean_score)} was promised"
+        return [*figures, ("Covered", percent(result.base_rate), promised)]
+    brier, log_loss = result.proper_scores
     if brier is not None:
         beside = f"{_part(brier)} is miscalibration"
         beside += "" if log_loss is None else f"; log loss {_loss(log_loss)}"
@@ -98,7 +106,8 @@ def _steepest(result: Calibration) -> tuple[str, str, str]:
         if result.n_forbidden and not result.found:
             why = f"but for {verdict.impossible(result)}, {why}"
         return label, "none shown", why
-    return label, _at_least(steepest), f"{steepest.direction}, {scores(steepest)}"
+    how = verdict.direction_said(result, steepest.direction)
+    return label, _at_least(steepest), f"{how}, {scores(steepest)}"
 
 
 def _at_least(steepest: Interval) -> str:
