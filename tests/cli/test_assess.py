@@ -10,6 +10,7 @@ import pytest
 import secant
 from commands import NAMED, assess, write
 from helpers import optional
+from secant.sources.files import passes
 
 optional("click")
 optional("rich")
@@ -279,7 +280,9 @@ def test_a_real_process_answers_with_its_exit_code(file):
 
 
 def test_a_column_of_groups_that_is_not_there_is_found_out_before_the_work(file, monkeypatch):
-    monkeypatch.setattr(secant, "assess", lambda *_, **__: pytest.fail("the work has begun"))
+    monkeypatch.setattr(passes, "run", lambda *_, **__: pytest.fail("the work has begun"))
+    with pytest.raises(pytest.fail.Exception):  # the work is where this test looks for it
+        assess(file, *NAMED)
     shown = assess(file, *NAMED, "--by", "nowhere")
     assert shown.exit_code == 2, shown.output
     assert "no column 'nowhere', which --by names" in " ".join(shown.output.split())

@@ -8,6 +8,7 @@ import pytest
 import secant
 from commands import NAMED, assess, command
 from helpers import PACKAGE, optional
+from secant._api import together
 
 optional("click")
 optional("rich")
@@ -35,7 +36,7 @@ def test_only_the_gate_exits_with_1(file, monkeypatch, error, code):
     def fail(*_, **__):
         raise error
 
-    monkeypatch.setattr(secant, "assess", fail)
+    monkeypatch.setattr(together, "assess_together", fail)
     shown = assess(file, *NAMED)
     assert shown.exit_code == code
     assert ("Interrupted." if code == 130 else "ZeroDivisionError") in shown.stderr

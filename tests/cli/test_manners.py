@@ -19,6 +19,7 @@ import pytest
 import secant
 from faults import ERRORS, content_of, counting
 from helpers import optional
+from secant._api import together
 
 optional("click")
 optional("rich")
@@ -418,7 +419,9 @@ def unwritable(folder):
 
 def test_outputs_are_checked_before_the_work(tmp_path, monkeypatch):
     good = write_csv(tmp_path / "good.csv")
-    monkeypatch.setattr(secant, "assess", lambda *_, **__: pytest.fail("the work was begun"))
+    monkeypatch.setattr(
+        together, "assess_together", lambda *_, **__: pytest.fail("the work was begun")
+    )
     for path, why in unwritable(tmp_path):
         done = invoke("assess", good, "--json", path)
         assert done.exit_code == 2, (path, done.output)
