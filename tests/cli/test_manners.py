@@ -50,7 +50,8 @@ DRIVER = """
     import numpy.ma, numpy.random, pyarrow.csv, pyarrow.parquet, rich._emoji_codes, rich.table
     import secant
     for module in pkgutil.walk_packages(secant.__path__, "secant."):
-        if "imagenet" not in module.name and module.name != "secant.torch":  # slow to load and to fork
+        # What needs torch is slow to load, and to fork with.
+        if "imagenet" not in module.name and module.name != "secant.torch":
             importlib.import_module(module.name)
     from secant.__main__ import main
     gc.freeze()  # so that children need not copy what they do not change
