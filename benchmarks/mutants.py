@@ -35,7 +35,7 @@ TESTS = {
     "_inference/binomial": ["tests/inference/test_binomial.py"],
     "_inference/chains": ["tests/inference/test_chains.py", FINITE],
     "_inference/limits": ["tests/inference/test_limits.py"],
-    "_inference/path": ["tests/inference/test_path.py", FINITE],
+    "_inference/path": ["tests/inference/test_path.py"],
     "_inference/tilt": ["tests/inference/test_tilt.py"],
 }
 SECONDS = 180  # of processor time, after which a mutant counts as noticed: it hangs
