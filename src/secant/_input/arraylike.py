@@ -126,7 +126,8 @@ _WIDE = {"Int128": "Int64", "UInt128": "UInt64"}
 
 def _narrower(argument: str, value: Any) -> Any:
     """Return whole numbers of 128 bits in 64, or say that they do not fit; others as they are."""
-    wide = str(value.dtype) if type(value).__module__.startswith("polars.") else ""
+    from_polars = type(value).__module__.startswith("polars.")
+    wide = str(getattr(value, "dtype", "")) if from_polars else ""  # a frame has none
     if wide not in _WIDE:
         return value
     polars: Any = sys.modules["polars"]
