@@ -1,6 +1,7 @@
 """What predictions can be put along, and how it is written."""
 
 import datetime as dt
+import math
 import pickle
 from decimal import Decimal
 
@@ -210,7 +211,7 @@ def test_units_are_converted_as_numpy_does(count, unit, finer):
     key = axis.key(value)
     assume(abs(key) < 2**63 - 2)  # what numpy can count
     scale = Axis("t", "time", "ns")
-    below, above = (scale.key(axis.value(int(np.floor(key)) + i)) for i in (0, 1))
+    below, above = (scale.key(axis.value(math.floor(key) + i)) for i in (0, 1))
     exact = scale.key(value)
     assert exact == below if key == int(key) else below < exact < above
 
