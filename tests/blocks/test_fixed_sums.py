@@ -10,7 +10,7 @@ import secant
 from helpers import optional
 from secant._blocks import fixed_sums, kernels
 from secant._blocks.fixed_sums import FixedSums
-from secant._input.observations import Chunk
+from secant._input.observations import Chunk, observations
 from secant.sources import rows
 
 optional("numba")
@@ -22,16 +22,11 @@ def grid_of_ties(rng, n):
     return rng.integers(0, 101, n) / 100
 
 
-def half_tied(rng, n):
-    return np.where(rng.random(n) < 0.5, 0.3, rng.random(n))
-
-
 DATA = {
     "uniform": lambda rng, n: rng.random(n),
     "confident": lambda rng, n: rng.beta(5, 0.3, n),
     "rare": lambda rng, n: rng.beta(1, 200, n),
     "ties": grid_of_ties,
-    "half tied": half_tied,
     "clusters": lambda rng, n: rng.choice([0.2, 0.7], n) + 1e-9 * rng.random(n),
     "both ends": lambda rng, n: rng.choice([0.0, 1.0, 0.5], n),
     "very small": lambda rng, n: np.where(rng.random(n) < 0.1, rng.random(n), 1e-300),
@@ -214,3 +209,12 @@ def test_a_result_can_be_pickled():
     assert again.ecce_r == result.ecce_r
     assert again.mean_score == result.mean_score
     assert result.between(0.2, 0.4).n == np.count_nonzero((p >= 0.2) & (p <= 0.4))
+
+
+@pytest.mark.parametrize(("tied", "whole"), [(0.5, False), (0.03, False), (0.005, True)])
+def test_a_common_score_among_many_is_left_to_cells_that_are_cut_at_it(tied, whole):
+    """Or all rows of that score would be collected where an extreme is near it."""
+    rng = np.random.default_rng(2)
+    p = np.where(rng.random(N) < tied, 0.3, rng.random(N))
+    found = rows.RowSource(observations(rng.random(N) < p, p))._compiled_look()
+    assert (found is not None) is whole

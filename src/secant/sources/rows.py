@@ -52,6 +52,8 @@ _SAMPLE = 1 << 14
 # How often a score is in the sample that is counted apart, not sorted with the others.
 _COMMON = 8
 _SMALL_SAMPLE = 1 << 12
+# So few distinct scores have cells of their own.
+_FEW_VALUES = 1024
 # What compiled code must know of chunks of files: their scores, and their outcomes as a rule.
 _OF_FILES = "<f8 C", "<i8 C"
 # Rows of which a small sample is enough.
@@ -485,9 +487,19 @@ def _fixed_sums(labels: np.ndarray[Any, Any], scores: np.ndarray[Any, Any]) -> F
     return sums if sums.usable and sums.suffice else None
 
 
+def _common_among_many(sample: FloatArray) -> bool:
+    """Tell whether one score has many rows and shares its cell with others.
+
+    These cells are not cut at common scores, as those of numpy are: where an extreme is near one,
+    all of its rows would be collected.
+    """
+    ends = np.append(np.flatnonzero(sample[1:] != sample[:-1]), sample.size - 1)
+    return ends.size > _FEW_VALUES and bool(np.diff(ends, prepend=-1).max() * 64 > sample.size)
+
+
 def _sums_by(sample: FloatArray, rows: int, *, log_loss: bool = False) -> FixedSums | None:
     """Return empty sums in cells by a sample; None where scores look too small for whole sums."""
-    if not sample.size or not FixedSums.suit(sample):
+    if not sample.size or not FixedSums.suit(sample) or _common_among_many(sample):
         return None
     # Compiled code finds fewer cells quicker; rows left to sort grow like (n / cells)^2.
     return FixedSums(sample, rows, round(4 * rows**0.6), log_loss=log_loss)
