@@ -22,6 +22,11 @@ def assess(*arguments, **options):
     return command("assess", *arguments, **options)
 
 
+def wide(*arguments):
+    """Run ``secant assess`` in this process, on a terminal where lines have room."""
+    return assess(*arguments, env={"COLUMNS": "200"})
+
+
 def table(n=4000, seed=0):
     """Return predictions of two models in three groups, of which one is off."""
     rng = np.random.default_rng(seed)

@@ -1,5 +1,6 @@
 """Tables of ties, small and drawn at random, for P-values of finite samples."""
 
+import itertools
 import math
 from fractions import Fraction
 
@@ -76,3 +77,20 @@ def family(y, p, w=None):
     """Return the ties of predictions, and the ranges of them that a scan looks at, if any."""
     ties = scan._ties(observations(y, p, w))
     return ties, (multiscale.ranges(ties) if len(ties.score) else None)
+
+
+def enumerated(score, ends, response, weight=None):
+    """Return the exact P-values of ECCE-R and ECCE-MAD, by all outcomes there are."""
+    weight = np.ones(len(score)) if weight is None else weight
+
+    def statistics(outcome):
+        path = np.append(0.0, np.cumsum(weight * (np.array(outcome) - score))[ends])
+        return path.max() - path.min(), np.abs(path).max()
+
+    observed = statistics(response)
+    totals = [0.0, 0.0]
+    for outcome in itertools.product((0, 1), repeat=len(score)):
+        p = np.where(outcome, score, 1 - score).prod()
+        for which, value in enumerate(statistics(outcome)):
+            totals[which] += p * (value >= observed[which] - 1e-9)
+    return totals

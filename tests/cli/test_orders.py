@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import secant
+from commands import wide as run
 from helpers import optional
 
 optional("click")
@@ -14,16 +15,6 @@ optional("pyarrow")
 optional("matplotlib")
 
 NAMED = ("--y-true", "label", "--y-prob", "score")
-
-
-def run(*arguments):
-    """Run the command line in this process."""
-    from click.testing import CliRunner
-
-    from secant.cli import cli
-
-    wide = CliRunner(env={"COLUMNS": "200"})
-    return wide.invoke(cli, ["assess", *map(str, arguments)])
 
 
 @pytest.fixture

@@ -51,7 +51,6 @@ def test_cuts_wait_until_enough_scores_have_been_seen():
     # Meanwhile the whole range is watched, and nothing else.
     assert np.count_nonzero(state.evidence.won[16:-8] != state.evidence.won[16]) == 0
     after = state.after(rows(20, 8), None)
-    assert after.edges is not None
     assert after.waiting.n == 0
     assert [record.table.n.sum() for record in after.records] == [20] * 8
     everything = RowBatch(

@@ -1,4 +1,3 @@
-import itertools
 import math
 
 import numpy as np
@@ -9,27 +8,11 @@ from hypothesis import strategies as st
 from secant._inference import montecarlo
 from secant._inference.finite import certified_r, exact_mad
 from secant._inference.montecarlo import Estimate, draw_rows, draw_ties
+from ties import enumerated
 
 
 def rng(seed=0):
     return np.random.default_rng(seed)
-
-
-def enumerated(score, weight, response):
-    """Return the exact P-values of ECCE-R and ECCE-MAD of a few weighted rows."""
-    ends = np.append(np.flatnonzero(np.diff(score)), len(score) - 1)
-
-    def statistics(outcome):
-        x = np.append(0.0, np.cumsum(weight * (np.array(outcome) - score))[ends])
-        return x.max() - x.min(), np.abs(x).max()
-
-    observed = statistics(response)
-    totals = [0.0, 0.0]
-    for outcome in itertools.product((0, 1), repeat=len(score)):
-        p = np.where(outcome, score, 1 - score).prod()
-        for which, value in enumerate(statistics(outcome)):
-            totals[which] += p * (value >= observed[which] - 1e-9)
-    return totals
 
 
 def agrees(estimate, p, errors=4.5):
@@ -51,7 +34,10 @@ WEIGHTED = [
 def test_enumeration_of_weighted_rows(score, weight, response):
     rows = np.array(score), np.array(weight), np.array(response)
     r, mad = draw_rows(*rows, rng=rng(1), draws=40_000)
-    for estimate, p in zip((r, mad), enumerated(*rows), strict=True):
+    score, weight, response = rows
+    ends = np.append(np.flatnonzero(np.diff(score)), len(score) - 1)
+    truth = enumerated(score, ends, response, weight)
+    for estimate, p in zip((r, mad), truth, strict=True):
         assert agrees(estimate, p)
 
 

@@ -1,6 +1,5 @@
 """Finite-sample P-values along another order: several scores may share a step."""
 
-import itertools
 import math
 
 import numpy as np
@@ -10,23 +9,7 @@ from secant._inference import chains
 from secant._inference.finite import certified_mad, certified_r, exact_mad
 from secant._inference.montecarlo import draw_rows, draw_ties
 from secant._inference.path import observe, pooled
-
-
-def enumerated(score, ends, response, weight=None):
-    """Return the exact P-values of ECCE-R and ECCE-MAD, by all outcomes there are."""
-    weight = np.ones(len(score)) if weight is None else weight
-
-    def statistics(outcome):
-        path = np.append(0.0, np.cumsum(weight * (np.array(outcome) - score))[ends])
-        return path.max() - path.min(), np.abs(path).max()
-
-    observed = statistics(response)
-    totals = [0.0, 0.0]
-    for outcome in itertools.product((0, 1), repeat=len(score)):
-        p = np.where(outcome, score, 1 - score).prod()
-        for which, value in enumerate(statistics(outcome)):
-            totals[which] += p * (value >= observed[which] - 1e-9)
-    return totals
+from ties import enumerated
 
 
 def random_steps(seed, n=11, certain=False):

@@ -88,7 +88,9 @@ def test_more_rows_than_it_takes_are_left_to_the_limits(monkeypatch):
     told = secant.compare_models(y, p, p**1.3)
     assert told.pvalue is None
     assert told.mcb_ci is None
-    assert secant.compare_models(y[1:], p[1:], p[1:] ** 1.3).pvalue is not None
+    tested = secant.compare_models(y[1:], p[1:], p[1:] ** 1.3)
+    assert 0 < tested.pvalue <= 1
+    assert tested.mcb_ci[0] <= tested.mcb_difference <= tested.mcb_ci[1]
 
 
 def test_few_draws_do_for_many_rows(monkeypatch):

@@ -14,7 +14,7 @@ import math
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn, Protocol
+from typing import TYPE_CHECKING, Any, NoReturn, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -62,6 +62,16 @@ class Batch(Protocol):
     """The predictions of one period, in whatever form."""
 
     n: int
+
+    def sums(self, edges: FloatArray, tolerance: float) -> Sums:
+        """Return the sums over cells between edges."""
+        ...
+
+
+@runtime_checkable
+class Uncut(Batch, Protocol):
+    """Predictions whose scores can be asked for, so that a monitor may be cut where they lie."""
+
     grid: int
 
     def counts(self) -> IntArray:
@@ -70,10 +80,6 @@ class Batch(Protocol):
 
     def means(self) -> CellMeans:
         """Return scores, failures and events, in the order of scores."""
-        ...
-
-    def sums(self, edges: FloatArray, tolerance: float) -> Sums:
-        """Return the sums over cells between edges."""
         ...
 
 
@@ -152,19 +158,9 @@ class CellBatch:
 class Summed:
     """Sums that were added up elsewhere, between the edges of the monitor they are meant for."""
 
-    grid = GRID
-
     def __init__(self, sums: Sums) -> None:
         self.n = int(sums.n.sum())
         self._sums = sums
-
-    def counts(self) -> IntArray:
-        """Not known, nor needed where edges are."""
-        raise NotImplementedError
-
-    def means(self) -> CellMeans:
-        """Not known, nor needed where edges are."""
-        raise NotImplementedError
 
     def sums(self, edges: FloatArray, tolerance: float) -> Sums:  # noqa: ARG002  (added up for it)
         """Return the sums."""
@@ -258,14 +254,14 @@ class Waiting:
         """How many scores are waiting."""
         return int(self.rows.n0.sum() + self.rows.n1.sum())
 
-    def and_(self, number: int, batch: Batch) -> Waiting:
+    def and_(self, number: int, batch: Uncut) -> Waiting:
         """Return these and the rows of one more batch."""
         rows = batch.means()
         joined = (np.concatenate(pair) for pair in zip(self.rows, rows, strict=True))
         which = np.concatenate([self.batch, np.full(rows.mean.shape[0], number)])
         return Waiting(which, CellMeans(*joined), min(self.grid, batch.grid))
 
-    def edges(self, batch: Batch) -> FloatArray:
+    def edges(self, batch: Uncut) -> FloatArray:
         """Return where to cut when this batch arrives."""
         grid = min(self.grid, batch.grid)
         counts = _coarser(batch.counts(), grid)
@@ -282,6 +278,12 @@ class Waiting:
             sums = sums_of_cells(rows, edges, 0.0, (0, 0))
             made.append(Table(sums.n, sums.events, sums.scored))
         return made
+
+
+def _to_be_cut(batch: Batch) -> Uncut:
+    """Return a batch whose scores can be asked for; sums are only made for edges that exist."""
+    assert isinstance(batch, Uncut)  # noqa: S101
+    return batch
 
 
 def _coarser(counts: IntArray, grid: int) -> IntArray:
@@ -340,14 +342,15 @@ class State:
         """
         time = next_time(time, self.last)
         edges, waiting, records = self.edges, self.waiting, self.records
-        if edges is None and waiting.n + batch.n >= ENOUGH:
-            edges = waiting.edges(batch)
+        uncut = _to_be_cut(batch) if edges is None else None
+        if uncut is not None and waiting.n + batch.n >= ENOUGH:
+            edges = waiting.edges(uncut)
             tables = waiting.tables(edges, len(records))
             waited = zip(records, tables, strict=True)
             records = tuple(replace(record, table=table) for record, table in waited)
             waiting = Waiting.none()
-        elif edges is None and batch.n:
-            waiting = waiting.and_(len(records), batch)
+        elif uncut is not None and batch.n:
+            waiting = waiting.and_(len(records), uncut)
         sums = batch.sums(WHOLE if edges is None else edges, self.tolerance)
         evidence = self.evidence.after(log_evalues(sums))
         record = self._record(time, sums, evidence, cut=edges is not None)

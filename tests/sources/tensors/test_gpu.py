@@ -181,9 +181,11 @@ def test_binned_errors_are_the_arrays():
     p = torch.tensor(rng.random(N))
     y = rng.random(N) < p.numpy()
     source, _ = source_of(y, p)
-    blocks, _ = source.blocks(moments=True)
-    assert blocks.moments is not None
-    assert source.refine(blocks.select(slice(0, 3))).moments is not None
+    blocks, totals = source.blocks(moments=True)
+    assert blocks.moments.variance.sum() == pytest.approx(totals.variance, rel=1e-12)
+    some = blocks.select(slice(0, 3))
+    finer = source.refine(some).moments.variance.sum()
+    assert finer == pytest.approx(some.moments.variance.sum(), rel=1e-12)
     assert source.sorted_rows().scores[0] == p.min()
 
 
