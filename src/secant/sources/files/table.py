@@ -264,7 +264,7 @@ class FileTable:
                 kind = file.types[name]
                 why = refusal(argument, name, kind)
                 if why is not None:
-                    known = file.kind.explain(file.path, {name: kind}, {argument: name})
+                    known = self._first_wrong(file, argument, name)
                     raise known or why.but(place=str(file.path))
                 if kind_of(kind) == "nothing":
                     continue
@@ -279,6 +279,13 @@ class FileTable:
                 for file in self.files:  # nothing could be guessed from a file without rows
                     if kind_of(file.types[name]) == "nothing" and name not in file.folder:
                         file.types[name] = first.types[name]
+
+    @staticmethod
+    def _first_wrong(file: File, argument: Argument, name: str) -> InputError | None:
+        """Say which field makes text of a column whose type was guessed, if it is one of few."""
+        if file.kind.knows_types or name in file.folder:
+            return None
+        return file.kind.explain(file.path, {name: file.types[name]}, {argument: name})
 
     # Reading ----------------------------------------------------------------------------------
 
