@@ -77,10 +77,10 @@ def test_several_kinds_of_intervals_have_what_was_promised_and_no_losses():
     y = rng.normal(size=1500)
     results = [secant.assess_coverage(y, *end, 0.9) for end in ((y * 0 - 1, y * 0 + 1), (None, y))]
     shown = plain(verdict.verdicts(["a", "b"], results, []))
-    for words in ("promised", "covered", "90%", "100%", "Coverage of 2 of 2 models is off at 5%."):
-        assert words in shown
-    for words in ("Brier", "log loss", "miscalibrat"):
-        assert words not in shown
+    for each in ("promised", "covered", "90%", "100%", "Coverage of 2 of 2 models is off at 5%."):
+        assert each in shown
+    for each in ("Brier", "log loss", "miscalibrat"):
+        assert each not in shown
     right = secant.assess_coverage(y, y * 0 - 1.645, y * 0 + 1.645, 0.9)
     shown = plain(verdict.verdicts(["a", "b"], [right, right], []))
     assert "No fault in coverage found at 5%." in shown
