@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from secant._api import scan
-from secant._inference import multiscale
+from secant._inference import chains, finite, multiscale, plans
 from secant._input.observations import observations
 
 
@@ -94,3 +94,14 @@ def enumerated(score, ends, response, weight=None):
         for which, value in enumerate(statistics(outcome)):
             totals[which] += p * (value >= observed[which] - 1e-9)
     return totals
+
+
+def every_chain(path, c, span):
+    """Make a chain of each kind."""
+    steps = chains.make_steps(path.score, path.size, path.ends, 60.0)
+    keys = np.unique(path.before - np.floor(path.before))
+    yield finite._band(path, steps, c)
+    for make in (finite._rise, finite._fall):
+        yield make(path, plans.Rounding(len(keys), keys), steps, span, ("up",))
+        for stride in (1, 3, 17):
+            yield make(path, plans.Rounding(stride), steps, span, ("down", "up"))

@@ -5,11 +5,11 @@ import pytest
 from hypothesis import given
 
 from helpers import optional
-from secant._inference import chains, chains_numba, finite, plans
+from secant._inference import chains, chains_numba
 from secant._inference.finite import BUDGET, certified_mad, certified_r, exact_mad
 from secant._inference.path import observe
 from secant.errors import MissingExtraError
-from ties import as_table, close, random_ties, tables
+from ties import as_table, close, every_chain, random_ties, tables
 
 
 @given(tables())
@@ -23,17 +23,6 @@ def test_python_and_compiled_code_are_one(ties):
         numpy = chains.absorbed(chain, marks)
         python = chains_numba.run(chains_numba.absorb, chain, marks)
         assert np.allclose(python, numpy, rtol=1e-13, atol=0)
-
-
-def every_chain(path, c, span):
-    """Make a chain of each kind."""
-    steps = chains.make_steps(path.score, path.size, path.ends, 60.0)
-    keys = np.unique(path.before - np.floor(path.before))
-    yield finite._band(path, steps, c)
-    for make in (finite._rise, finite._fall):
-        yield make(path, plans.Rounding(len(keys), keys), steps, span, ("up",))
-        for stride in (1, 3, 17):
-            yield make(path, plans.Rounding(stride), steps, span, ("down", "up"))
 
 
 @pytest.mark.parametrize("seed", range(28))
