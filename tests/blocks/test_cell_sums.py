@@ -6,6 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from secant import Cells
+from secant._blocks.cell_sums import CellSums
+from secant._blocks.grids import DyadicGrid
+from secant._input.observations import Chunk
 from states import CELLS, assert_same, batches, rows_of, scores, state
 
 
@@ -99,3 +102,26 @@ def test_means_of_cells_do_not_depend_on_the_order(rows, n_cells):
     assert total == pytest.approx(sum(p for _, p in rows), abs=1e-8)
     # Every mean lies in its own cell.
     assert len(set((forward.mean * n_cells).astype(int).tolist())) == forward.mean.shape[0]
+
+
+def summed(chunks, *, sampling, moments=False):
+    sums = CellSums(DyadicGrid(4), sampling=sampling, moments=moments)
+    for chunk in chunks:
+        sums.add(chunk)
+    return sums
+
+
+@pytest.mark.parametrize("moments", [False, True])
+def test_rows_with_and_without_weights_add_up_as_if_all_had_them(moments):
+    rng = np.random.default_rng(3)
+    p, y = rng.random(60), rng.integers(0, 2, 60)
+    w = np.concatenate([np.ones(30), rng.random(30) + 0.1])
+    nothing = Chunk(p[:0], y[:0], None)
+    plain = summed([Chunk(p[:30], y[:30], None), nothing], sampling=False, moments=moments)
+    weighted = summed([Chunk(p[30:], y[30:], w[30:])], sampling=True, moments=moments)
+    whole = summed([Chunk(p, y, w)], sampling=True, moments=moments)
+    for both in (plain.plus(weighted), weighted.plus(plain)):
+        assert both.columns().keys() == whole.columns().keys()
+        for name, column in whole.columns().items():
+            assert getattr(both, name) == pytest.approx(column, rel=1e-13, abs=1e-13), name
+        assert both.totals().agrees(whole.totals())
