@@ -10,7 +10,7 @@ from hypothesis import given
 from helpers import optional
 from secant._inference import chains
 from secant._inference.path import observe
-from ties import every_chain, random_ties, tables
+from ties import any_chain, every_chain, random_ties, tables
 
 # --- chains ---------------------------------------------------------------------------------------
 
@@ -67,6 +67,17 @@ def test_a_chain_absorbs_what_a_walk_from_cell_to_cell_does(ties):
 def test_longer_chains_and_larger_ties(seed):
     score, n, n1 = random_ties(seed)
     assert_walked((score[:60], n[:60], n1[:60]), lambda path: path.marks(4))
+
+
+def test_chains_that_no_path_has():
+    """Limits may jump by more than a success moves, and doors open anywhere above the minimum."""
+    for seed in range(300):
+        chain = any_chain(seed)
+        marks = np.unique([0, len(chain.steps) // 2, len(chain.steps) - 1])
+        found = chains.absorbed(chain, marks) / chains.SCALE
+        for column in range(found.shape[1]):
+            wanted = walked(chain, marks, column)
+            assert found[:, column] == pytest.approx(wanted, rel=1e-12, abs=1e-300), seed
 
 
 def test_runs_of_single_steps_are_laid_out_afresh(monkeypatch):
@@ -165,6 +176,7 @@ def test_steps_of_several_scores_in_any_company():
         (1 - 1e-3 * rng.random(4), [1, 9, 1, 1]),
         (rng.random(1), [300]),
         ([1e-4, 1 - 1e-4], [2, 2]),  # nothing is rare on both sides
+        (rng.random(2), [40, 50]),
         (rng.random(32), [1] * 32),
         (rng.random(33), [2] * 33),
     ]
