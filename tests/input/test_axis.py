@@ -103,6 +103,9 @@ def test_keys_sort_as_values_do(values):
         ([1j, 2j], "values of type complex128"),
         ([[1, 2]], "one-dimensional"),
         ([1, 2, 3], "one value a row"),
+        (np.array([1, 2], "m8"), "times without a unit"),
+        ([dt.date(2026, 1, 1), 3.5], r"order_by\[1\] is 3.5, which has no place"),
+        ([dt.timedelta(1), dt.date(2026, 1, 1)], r"order_by\[1\] is .*2026.*no place"),
         ([2**70, 1], "beyond 64 bits"),
         (np.array(["2026-01-01", "2026-01-02"], "M8[ps]"), "nanoseconds are the finest"),
         ([dt.datetime(2026, 1, 1), dt.datetime(2026, 1, 2, tzinfo=dt.UTC)], "always or never"),  # noqa: DTZ001
@@ -281,3 +284,124 @@ def test_columns_are_compared_by_their_values():
     late = np.arange(5000)
     assert not are_equal(late, np.where(late == 4999, 0, late))
     assert not are_outcomes(np.ones(3), np.ones(3))  # one value alone is no order
+
+
+@pytest.mark.parametrize(
+    ("kind", "unit"), [("number", ""), ("time", "D"), ("time", "ns"), ("duration", "h")]
+)
+def test_values_are_those_of_the_keys(kind, unit):
+    axis, keys = Axis("x", kind, unit), np.array([-3, 0, 20_000])
+    values = axis.values(keys)
+    assert [axis.value(key) for key in keys] == list(values)
+    assert [axis.key(value) for value in values] == keys.tolist()
+    for key, value in zip(keys, values, strict=True):
+        assert axis.write(key) == axis.between(key, key) == axis.between_values(value, value)
+
+
+def test_a_month_is_its_first_day_on_an_axis_of_days():
+    day, month = Axis("t", "time", "D"), Axis("t", "time", "M")
+    assert day.key("2026-03") == day.key("2026-03-01")
+    assert day.key(np.datetime64("2026")) == day.key("2026-01-01")
+    assert month.key("2026-03-01") == month.key("2026-03")
+    assert month.key("2026-03") < month.key("2026-03-15") < month.key("2026-04")
+    years = Axis("t", "duration", "Y")
+    assert years.key(np.timedelta64(18, "M")) == 1.5
+    assert years.key(np.timedelta64(-18, "M")) == -1.5
+
+
+@pytest.mark.parametrize(
+    ("unit", "values", "labels"),
+    [
+        ("D", ["2026-03-03", "2026-05-09"], ["Mar 3", "May 9"]),
+        ("D", ["2025-12-31", "2026-01-01"], ["Dec 31, 2025", "Jan 1, 2026"]),
+        ("M", ["2026-03", "2026-05"], ["Mar", "May"]),
+        ("M", ["2025-03", "2026-05"], ["Mar 2025", "May 2026"]),
+        ("Y", ["2025", "2026"], ["2025", "2026"]),
+        ("m", ["2026-03-03T10:00", "2026-03-03T11:30"], ["10:00", "11:30"]),
+        ("m", ["2026-03-03T00:00", "2026-03-04T00:00"], ["Mar 3", "Mar 4"]),
+        (
+            "m",
+            ["2026-03-03T00:00", "2026-03-03T12:00", "2026-03-04T00:00"],
+            ["Mar 3 00:00", "Mar 3 12:00", "Mar 4 00:00"],
+        ),
+        ("m", ["2026-03-03T10:00", "2026-03-04T11:00"], ["Mar 3", "Mar 4"]),
+    ],
+)
+def test_times_along_an_axis_say_no_more_than_tells_them_apart(unit, values, labels):
+    assert Axis("t", "time", unit).labels(np.array(values, f"M8[{unit}]")) == labels
+
+
+@given(
+    st.sampled_from(["Y", "M", "D", "h", "m", "s", "ms"]),
+    st.lists(st.integers(0, 10**6), min_size=1, max_size=6, unique=True),
+)
+def test_labels_tell_times_apart(unit, keys):
+    labels = Axis("t", "time", unit).labels(np.array(sorted(keys), f"M8[{unit}]"))
+    assert len(set(labels)) == len(keys)
+
+
+@pytest.mark.parametrize(
+    ("values", "labels"),
+    [
+        ([0.0, 0.25, 0.5], ["0", "0.25", "0.5"]),
+        ([0.301, 0.302], ["0.301", "0.302"]),
+        ([0.3010001, 0.3010002], ["0.3010001", "0.3010002"]),
+        ([1.0, 1.0 + 1e-9], ["1", "1"]),  # finer than any axis is drawn
+        ([1e-7, 2e9], ["1e-07", "2,000,000,000"]),
+        ([1.5e-7, 2.5e6], ["1.5e-07", "2,500,000"]),
+        ([-np.inf, 0.5, np.inf], ["-infinite", "0.5", "infinite"]),
+    ],
+)
+def test_numbers_along_an_axis(values, labels):
+    assert Axis("x").labels(np.array(values)) == labels
+
+
+@pytest.mark.parametrize(
+    ("count", "unit", "words"),
+    [
+        (1, "Y", "1 year"),
+        (2, "Y", "2 years"),
+        (1, "M", "1 month"),
+        (1500, "M", "1,500 months"),
+        (2, "W", "14 days"),
+        (1, "D", "1 day"),
+        (-90, "m", "-1.5 hours"),
+        (59, "s", "59 seconds"),
+        (60, "s", "1 minute"),
+        (250, "ms", "0.25 seconds"),
+        (0, "ns", "0 seconds"),
+    ],
+)
+def test_durations_in_words(count, unit, words):
+    axis = Axis("t", "duration", unit)
+    assert axis.write(count) == words
+    assert axis.labels(np.array([count], f"m8[{unit}]")) == [words]
+
+
+def test_plain_values_are_what_json_has():
+    assert Axis("t", "duration", "h").plain(np.timedelta64(3, "h")) == "3 hours"
+    assert [Axis("x").plain(value) for value in (3, 0.5, math.inf, -math.inf)] == [
+        3,
+        0.5,
+        None,
+        None,
+    ]
+    zoned = Axis("t", "time", "s", "Europe/Berlin")
+    assert zoned.plain(zoned.value(0)) == "1970-01-01T00:00:00+00:00"
+
+
+def test_zones_that_nobody_knows_here_are_utc():
+    """And years that Python cannot count are not moved."""
+    unknown = Axis("t", "time", "h", "Nowhere/At_All")
+    assert unknown.write(0) == "January 1, 1970, 00:00"
+    assert unknown.key("1970-01-01T05:00") == 5
+    berlin = Axis("t", "time", "s", "Europe/Berlin")
+    assert berlin.write(0) == "January 1, 1970, 01:00"
+    late = berlin.key(np.datetime64("12000-01-01", "s"))
+    assert berlin.write(late) == "January 1, 12000"
+
+
+def test_the_outcomes_are_no_order():
+    with pytest.raises(InputError, match="order_by holds the outcomes, y_true") as caught:
+        assess([0, 1, 1, 0], [0.2, 0.4, 0.6, 0.8], order_by=[0.0, 1.0, 1.0, 0.0])
+    assert caught.value.argument == "order_by"
