@@ -210,6 +210,18 @@ def test_printing_very_many_rows_sorts_nothing(monkeypatch):
 # --- degenerate data ------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("n", [100, 70_000])
+@pytest.mark.parametrize("events", [0, 2])
+@pytest.mark.parametrize("largest", [1e-3, 1e-9, 1e-15, 1e-17, 1e-40])
+def test_log_loss_of_small_scores_keeps_its_digits(largest, events, n):
+    p = np.random.default_rng(0).random(n) * largest
+    y = np.arange(n) < events
+    found = secant.assess(y, p, method="asymptotic")
+    lost = math.fsum(np.where(y, -np.log(p), -np.log1p(-p))) / n
+    assert found.log_loss.value == pytest.approx(lost, rel=1e-12, abs=0)
+    assert found.to_dict()["log_loss"]["value"] == found.log_loss.value
+
+
 @pytest.mark.parametrize(
     ("y", "p", "brier", "log_loss"),
     [

@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given
 
 import secant
-from helpers import ROOT
 from samples import ORDINARY, RELATIVE, every_case, miscalibrated, predictions
 from secant import null
 from secant._results import verdict
@@ -82,24 +81,6 @@ def test_the_words_of_the_example_in_the_specification():
     assert "mean forecast 66.7%, mean outcome 65.4%." in text
     assert text.splitlines()[-1].startswith("What usually helps: temperature or beta scaling")
     assert len(text.splitlines()) <= 5
-
-
-def test_the_readme_shows_what_is_printed():
-    shown = (ROOT / "README.md").read_text(encoding="utf-8").split("```")[3]
-    assert shown.split() == str(paper()).split()
-
-
-@pytest.mark.parametrize("call", ["compare_groups", "scan"])
-def test_the_page_about_comparing_shows_what_is_printed(call):
-    page = (ROOT / "docs" / "comparing.md").read_text(encoding="utf-8")
-    blocks = [each.removeprefix("python\n") for each in page.split("```")[1::2]]
-    (block,) = (each for each in blocks if f"print(secant.{call}(" in each)
-    lines = block.splitlines()
-    code = "\n".join(line[4:] for line in lines if line.startswith(">>> "))
-    code = code.replace(f"print(secant.{call}(", f"shown = str(secant.{call}(")
-    names = {"np": np, "secant": secant}
-    exec(code, names)  # noqa: S102  (our own page)
-    assert [line for line in lines if not line.startswith(">>> ")] == names["shown"].splitlines()
 
 
 def test_details_have_the_other_metric_the_limits_and_every_range():

@@ -9,11 +9,12 @@ import numpy as np
 
 from secant._api.calibrate import calibrations
 from secant._input.arraylike import one_value_a_row, real_array
-from secant._input.axis import Axis, are_outcomes, holds_outcomes, ordering
+from secant._input.axis import Axis
 from secant._input.clusters import cluster_codes
 from secant._input.combinations import check_combination
 from secant._input.observations import check_alignment, observations
 from secant._input.options import Method, Reading, check_choice, check_level, generator
+from secant._input.ordering import are_outcomes, holds_outcomes, ordering
 from secant.errors import Argument, InputError
 from secant.sources.apart import Apart
 from secant.sources.open import open_columns

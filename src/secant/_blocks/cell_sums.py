@@ -320,8 +320,13 @@ class _Multiplied(NamedTuple):
 
 def log_losses(scores: FloatArray, labels: np.ndarray[Any, Any]) -> FloatArray:
     """Return the log loss of each row, infinite where a score rules out what happened."""
+    scores = scores.astype(np.float64, copy=False)
+    chance = np.where(labels, scores, 1 - scores)
+    # What rounding took from 1 - s is all there is of a score of 1e-20.
+    lost = np.where(labels, 0.0, scores - (1 - chance))
     with np.errstate(divide="ignore"):
-        return -np.log(np.where(labels, scores, 1 - scores))
+        lost -= np.log(chance)
+    return lost
 
 
 def _steps(

@@ -538,8 +538,11 @@ def averages(result: Calibration) -> str:
 
 def _by_chance(result: Calibration, named: Metric) -> dict[str, Any]:
     """Return what calibrated predictions give on average, in words and in units of sigma."""
-    who = "predictions" if result.n_clusters is None else "clusters like these"
-    return {"expected": f"calibrated {who} give", "mean": result.by_chance(named)}
+    who = "calibrated predictions"
+    if coverage_words.is_about(result):
+        who = coverage_words.as_promised(result)
+    among = "" if result.n_clusters is None else " in such clusters"
+    return {"expected": f"{who}{among} give", "mean": result.by_chance(named)}
 
 
 def _everyone(result: Calibration) -> str:

@@ -13,9 +13,9 @@ import numpy as np
 
 from secant._base.types import Forbidden
 from secant._blocks.table import Blocks, Moments, by_outcome
-from secant._input.axis import ordering
 from secant._input.clusters import cluster_codes
 from secant._input.observations import observations
+from secant._input.ordering import ordering
 from secant.errors import Argument, InputError
 from secant.sources.engines import budget
 from secant.sources.engines.expressions import LABEL, SCORE, WEIGHT, number_if
