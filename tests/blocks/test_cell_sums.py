@@ -8,7 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from secant import Cells
-from secant._blocks.cell_sums import log_losses, summed_log_loss
+from secant._blocks.cell_sums import CellSums, log_losses, summed_log_loss
+from secant._blocks.grids import DyadicGrid
+from secant._input.observations import Chunk
 from states import CELLS, assert_same, batches, rows_of, scores, state
 
 
@@ -125,3 +127,26 @@ def test_log_loss_of_rows_that_were_ruled_out(kind):
     assert summed_log_loss(p, labels) == pytest.approx(40 * math.log(2), rel=1e-15)
     p[3] = 0.0
     assert summed_log_loss(p, labels) == np.inf
+
+
+def summed(chunks, *, sampling, moments=False):
+    sums = CellSums(DyadicGrid(4), sampling=sampling, moments=moments)
+    for chunk in chunks:
+        sums.add(chunk)
+    return sums
+
+
+@pytest.mark.parametrize("moments", [False, True])
+def test_rows_with_and_without_weights_add_up_as_if_all_had_them(moments):
+    rng = np.random.default_rng(3)
+    p, y = rng.random(60), rng.integers(0, 2, 60)
+    w = np.concatenate([np.ones(30), rng.random(30) + 0.1])
+    nothing = Chunk(p[:0], y[:0], None)
+    plain = summed([Chunk(p[:30], y[:30], None), nothing], sampling=False, moments=moments)
+    weighted = summed([Chunk(p[30:], y[30:], w[30:])], sampling=True, moments=moments)
+    whole = summed([Chunk(p, y, w)], sampling=True, moments=moments)
+    for both in (plain.plus(weighted), weighted.plus(plain)):
+        assert both.columns().keys() == whole.columns().keys()
+        for name, column in whole.columns().items():
+            assert getattr(both, name) == pytest.approx(column, rel=1e-13, abs=1e-13), name
+        assert both.totals().agrees(whole.totals())
