@@ -4,13 +4,14 @@ A score is a whole number of units of 2^-52, rounded once. Sums of whole numbers
 the order in which they are added, so that neither the order of rows nor chunks nor the number of
 threads can change an answer in its last bit.
 
-:func:`check`, :func:`add`, :func:`add_ties` and :func:`select` are ordinary Python that numba
-compiles, a type of scores and of labels at a time.
+:func:`check`, :func:`add`, :func:`add_ties`, :func:`lose` and :func:`select` are ordinary Python
+that numba compiles, a type of scores and of labels at a time.
 """
 
 from __future__ import annotations
 
 import itertools
+import math
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
@@ -45,6 +46,7 @@ __all__ = [
     "compiled",
     "is_ready",
     "kind_of",
+    "lose",
     "nothing_told",
     "pays",
     "select",
@@ -67,6 +69,9 @@ RANGES = 4
 _AT_A_TIME = 64
 # Rows whose variances, in units of 2^-64, an integer holds.
 _TOGETHER = 1 << 10
+# Chances that are multiplied at a time, and the least product to go on with: the square is normal.
+_FACTORS = 8
+_LEAST_PRODUCT = 2.0**-500
 # What `check` tells: the smallest and the largest score as integers; anything but zero if a label
 # is neither 0 nor 1; rows whose score rules out what happened; the sum of s(1 - s) in two parts,
 # where it is at least 2^-12 and where it is less, each as its upper and its lower half.
@@ -171,10 +176,38 @@ def select(scores: Any, low: FloatArray, high: FloatArray, found: IntArray) -> A
     return count
 
 
-def selected(scores: np.ndarray[Any, Any], low: FloatArray, high: FloatArray) -> IntArray:
+def lose(scores: Any, labels: Any, one: int) -> Any:
+    """Return the sum of the logarithms of the chances given to what happened.
+
+    One logarithm is taken of the product of many: a product is off by 2^-53 of itself for each
+    factor, and its logarithm by as much.
+    """
+    total, product = 0.0, 1.0
+    for start in range(0, scores.shape[0], _FACTORS):
+        some, happened = scores[start : start + _FACTORS], labels[start : start + _FACTORS]
+        chance = 1.0
+        for i in range(some.shape[0]):
+            s = np.float64(some[i])
+            chance *= s if np.int64(happened[i]) == one else 1.0 - s
+        if chance < _LEAST_PRODUCT:  # it could underflow
+            for i in range(some.shape[0]):
+                s = np.float64(some[i])
+                each = s if np.int64(happened[i]) == one else 1.0 - s
+                total += math.log(each) if each > 0.0 else -math.inf
+            continue
+        product *= chance
+        if product < _LEAST_PRODUCT:
+            total += math.log(product)
+            product = 1.0
+    return total + math.log(product)
+
+
+def selected(
+    scores: np.ndarray[Any, Any], low: FloatArray, high: FloatArray, spare: int = 0
+) -> IntArray:
     """Return which rows lie in any of four ranges of scores, in no particular order."""
     pick = compiled(select, kind_of(scores))
-    most = threads()
+    most = max(threads() - spare, 1)
     room = np.empty((most, CHUNK + 1), np.int64)
     found: list[IntArray] = []
 
@@ -290,6 +323,7 @@ def compiled(function: Callable[..., Any], *kinds: str) -> Callable[..., Any]:
                 types.boolean[::1],
             ),
         ),
+        lose: (*rows, whole),
         select: (*rows, types.float64[::1], types.float64[::1], table),
     }
     done = _dispatcher(numba, function, arguments[function])
