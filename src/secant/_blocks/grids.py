@@ -7,6 +7,7 @@ how much is left to do afterwards.
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -272,6 +273,7 @@ class SpreadGrid:
     _MOST_COARSE = 1 << 10
     _TAIL = 1 / 8192
     _SHIFT_BITS = 6
+    _SHIFT = (1 << _SHIFT_BITS) - 1
 
     def __init__(self, sample: FloatArray, n_cells: int, widest: int) -> None:
         share = _shares(sample)
@@ -297,25 +299,33 @@ class SpreadGrid:
         fine[-1] = 0  # the score 1 alone
         if first:
             fine[0] = 0  # scores of any exponent, whose lower bits say nothing
-        before = np.concatenate([[0], np.cumsum(1 << fine)])
-        # The first cell of a bucket, and how far its lower bits are to be shifted.
-        table = (before[:-1] << self._SHIFT_BITS) | (shift - fine)
-        self.table = table.astype(np.int32)
-        self.n_buckets = int(before[-1])
-        coarse = np.repeat(np.arange(count), 1 << fine)
-        inner = np.arange(self.n_buckets) - before[coarse]
-        bits = ((coarse + first) << shift) + (inner << (shift - fine)[coarse])
-        self.low = bits.view(np.float64)
-        self.low[0] = 0.0
-        self.high = _below_next(self.low, last=1.0)
+        self._cells = 1 << fine  # of each bucket
+        before = np.cumsum(self._cells) - self._cells
+        self.n_buckets = int(self._cells.sum())
+        # How far a double's bits are shifted to number cells, and what is then added.
+        left = shift - fine
+        counted = (np.arange(first, first + count) << shift) >> left
+        self.table = ((before - counted) << self._SHIFT_BITS) | left
+
+    @cached_property
+    def low(self) -> FloatArray:
+        """The smallest score of each cell."""
+        entry = np.repeat(self.table, self._cells)
+        bits = np.arange(self.n_buckets) - (entry >> self._SHIFT_BITS)
+        bits <<= entry & self._SHIFT
+        bits[0] = 0
+        return bits.view(np.float64)
+
+    @cached_property
+    def high(self) -> FloatArray:
+        """The largest score of each cell."""
+        return _below_next(self.low, last=1.0)
 
     def bucket(self, scores: FloatArray, scratch: Scratch) -> IntArray:  # noqa: ARG002  (few scores)
         """Return the cells of scores."""
-        bits = _as_integers(scores)
-        coarse = np.clip((bits >> self.shift) - self.first, 0, self.table.shape[0] - 1)
-        entry = self.table[coarse].astype(np.int64)
-        rest = (bits & ((1 << self.shift) - 1)) >> (entry & ((1 << self._SHIFT_BITS) - 1))
-        found: IntArray = (entry >> self._SHIFT_BITS) + rest
+        bits = np.maximum(_as_integers(scores), self.first << self.shift)
+        entry = self.table[(bits >> self.shift) - self.first]
+        found: IntArray = (bits >> (entry & self._SHIFT)) + (entry >> self._SHIFT_BITS)
         return found
 
 

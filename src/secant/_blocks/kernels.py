@@ -4,15 +4,16 @@ A score is a whole number of units of 2^-52, rounded once. Sums of whole numbers
 the order in which they are added, so that neither the order of rows nor chunks nor the number of
 threads can change an answer in its last bit.
 
-:func:`check`, :func:`add`, :func:`add_ties` and :func:`select` are ordinary Python that numba
-compiles, a type of scores and of labels at a time.
+:func:`look`, :func:`select` and what stands between them are ordinary Python that numba compiles,
+a type of scores and of labels at a time.
 """
 
 from __future__ import annotations
 
 import itertools
+import os
 import sys
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -38,36 +39,44 @@ __all__ = [
     "REFUSED",
     "UNIT_BITS",
     "VARIANCE",
-    "add",
-    "add_ties",
     "as_whole",
-    "check",
     "compiled",
+    "finish",
+    "fold",
     "is_ready",
     "kind_of",
+    "look",
+    "mark",
     "nothing_told",
     "pays",
     "select",
     "selected",
     "share_out",
     "threads",
+    "walk",
 ]
 
 # Scores are counted in units of this power of two.
 UNIT_BITS = 52
-_UNITS = 2.0**UNIT_BITS
+_UNIT = 2.0**-UNIT_BITS
 # The double 1.0 as an integer; those in [0, 1] are integers from 0 to this one.
 ONE = int(np.float64(1).view(np.int64))
+# Whole numbers are kept in two halves, the upper one in units of this.
+_UPPER = 2.0**26
 _HALF = (1 << 26) - 1
-# Rows that one call looks at: few enough to stay in a cache until they are looked at again.
+# Rows that one call looks at, at least, and rows for which it pays to wake another thread.
 CHUNK = 1 << 16
 _A_THREAD = 1 << 17
+# Chunks of many rows: enough that no thread has to wait for another.
+_CHUNKS = 32
+# Rounding moves the limits of the path inside a cell by less than this, for each row there is.
+_SLACK = 2.0**-43
 # Ranges of scores that rows are selected from, and rows looked at before any is noted.
 RANGES = 4
 _AT_A_TIME = 64
-# Rows whose variances, in units of 2^-64, an integer holds.
+# Rows that are checked, then added up; an integer holds so many variances in units of 2^-64.
 _TOGETHER = 1 << 10
-# What `check` tells: the smallest and the largest score as integers; anything but zero if a label
+# What `look` tells: the smallest and the largest score as integers; anything but zero if a label
 # is neither 0 nor 1; rows whose score rules out what happened; the sum of s(1 - s) in two parts,
 # where it is at least 2^-12 and where it is less, each as its upper and its lower half.
 LOWEST, HIGHEST, OTHER, REFUSED, VARIANCE, FINE = 0, 1, 2, 3, 4, 6
@@ -83,12 +92,29 @@ COMPILE_AFTER = 1 << 25
 FEWEST_ROWS = 1 << 13
 
 
-def check(scores: Any, labels: Any, one: int, told: IntArray) -> None:
-    """Look at rows for what cannot be used, and add up s(1 - s)."""
+def look(  # noqa: PLR0917  (compiled)
+    scores: Any,
+    labels: Any,
+    one: int,
+    table: IntArray,
+    shift: int,
+    first: int,
+    told: IntArray,
+    sums: IntArray,
+    anchor: IntArray,
+    mixed: BoolArray,
+) -> None:
+    """Check rows, add up s(1 - s), count rows and add up their scores in cells.
+
+    A sum may wrap around. Where there are anchors, cells that hold another score are marked. Rows
+    that cannot be used are told of, and nothing is added up from there on.
+    """
     lowest, highest = told[LOWEST], told[HIGHEST]
     other, refused = told[OTHER], told[REFUSED]
+    bottom, ties = first << shift, anchor.shape[0] > 0
     for start in range(0, scores.shape[0], _TOGETHER):
-        # A part of its own: the compiler then sees that no index is negative.
+        # A part of its own: the compiler then sees that no index is negative. These rows are still
+        # in the nearest cache when they are added up.
         some, happened = scores[start : start + _TOGETHER], labels[start : start + _TOGETHER]
         coarse = fine = np.int64(0)
         for i in range(some.shape[0]):
@@ -106,48 +132,120 @@ def check(scores: Any, labels: Any, one: int, told: IntArray) -> None:
         told[VARIANCE + 1] += coarse & _HALF
         told[FINE] += fine >> 26
         told[FINE + 1] += fine & _HALF
+        if lowest < 0 or highest > ONE or other != 0:
+            break
+        for i in range(some.shape[0]):
+            s = np.float64(some[i])
+            bits = max(np.float64(s).view(np.int64), bottom)
+            entry = table[np.uint64((bits >> shift) - first)]
+            cell = (bits >> (entry & 63)) + (entry >> 6)
+            if ties and np.float64(s + 0.0).view(np.int64) != anchor[np.uint64(cell)]:
+                mixed[np.uint64(cell)] = True
+            slot = np.uint64((cell << 1) + np.int64(np.int64(happened[i]) == one))
+            sums[slot, 0] += 1
+            sums[slot, 1] += np.float64(s + 1.0).view(np.int64) - ONE
     told[LOWEST], told[HIGHEST] = lowest, highest
     told[OTHER], told[REFUSED] = other, refused
 
 
-def add(  # noqa: PLR0917  (compiled)
-    scores: Any, labels: Any, one: int, table: IntArray, shift: int, first: int, sums: IntArray
+def fold(  # noqa: PLR0917  (compiled)
+    sums: IntArray, start: IntArray, count: IntArray, high: IntArray, low: IntArray
 ) -> None:
-    """Count rows and add up their scores in cells; a sum may wrap around."""
-    last, rest = table.shape[0] - 1, (1 << shift) - 1
-    for i in range(scores.shape[0]):
-        s = np.float64(scores[i] + 0.0)
-        bits = np.float64(s).view(np.int64)
-        entry = table[np.uint64(min(max((bits >> shift) - first, 0), last))]
-        cell = (entry >> 6) + ((bits & rest) >> (entry & 63))
-        slot = np.uint64((cell << 1) | (np.int64(labels[i]) == one))
-        sums[slot, 0] += 1
-        sums[slot, 1] += np.int64(s * _UNITS + 0.5)
+    """Move the sums of all threads to where they cannot overflow: distances from starts of cells.
+
+    Sums have wrapped around; distances from starts have not, so theirs are exact.
+    """
+    for slot in range(count.shape[0]):
+        n = total = np.int64(0)
+        for number in range(sums.shape[0]):
+            n += sums[number, slot, 0]
+            total += sums[number, slot, 1]
+        beyond = total - n * start[slot >> 1]
+        count[slot] += n
+        high[slot] += beyond >> 26
+        low[slot] += beyond & _HALF
 
 
-def add_ties(  # noqa: PLR0917  (compiled)
-    scores: Any,
-    labels: Any,
-    one: int,
-    table: IntArray,
-    shift: int,
-    first: int,
-    sums: IntArray,
-    anchor: IntArray,
-    mixed: BoolArray,
+def walk(  # noqa: PLR0917  (compiled)
+    count: IntArray,
+    high: IntArray,
+    low: IntArray,
+    start: IntArray,
+    heights: IntArray,
+    path: FloatArray,
 ) -> None:
-    """Do the same, and mark the cells that hold another score than their anchor."""
-    last, rest = table.shape[0] - 1, (1 << shift) - 1
-    for i in range(scores.shape[0]):
-        s = np.float64(scores[i] + 0.0)
-        bits = np.float64(s).view(np.int64)
-        entry = table[np.uint64(min(max((bits >> shift) - first, 0), last))]
-        cell = np.uint64((entry >> 6) + ((bits & rest) >> (entry & 63)))
-        if bits != anchor[cell]:
-            mixed[cell] = True
-        slot = np.uint64((np.int64(cell) << 1) | (np.int64(labels[i]) == one))
-        sums[slot, 0] += 1
-        sums[slot, 1] += np.int64(s * _UNITS + 0.5)
+    """Walk along cells: how high the sum of r - s is before each, as two halves and rounded."""
+    upper = lower = np.int64(0)
+    path[0] = 0.0
+    for cell in range(start.shape[0]):
+        heights[cell, 0], heights[cell, 1] = upper, lower
+        zeros, ones = 2 * cell, 2 * cell + 1
+        n = count[zeros] + count[ones]
+        upper += (count[ones] << 26) - n * (start[cell] >> 26) - high[zeros] - high[ones]
+        lower -= n * (start[cell] & _HALF) + low[zeros] + low[ones]
+        path[cell + 1] = ((upper + (lower >> 26)) * _UPPER + (lower & _HALF)) * _UNIT
+
+
+def mark(  # noqa: PLR0917  (compiled)
+    count: IntArray,
+    high: IntArray,
+    low: IntArray,
+    start: IntArray,
+    path: FloatArray,
+    opened: BoolArray,
+    found: IntArray,
+) -> Any:
+    """Return how many open cells could hold an extreme of the path, and how many could not.
+
+    The former are noted.
+    """
+    n_cells = start.shape[0]
+    top = bottom = moved = 0.0
+    for cell in range(n_cells):
+        top, bottom = max(top, path[cell + 1]), min(bottom, path[cell + 1])
+        moved += count[2 * cell] + count[2 * cell + 1]
+    slack = _SLACK * moved
+    kept = others = np.int64(0)
+    for cell in range(n_cells):
+        zeros, ones = 2 * cell, 2 * cell + 1
+        n0, n1, begins = count[zeros], count[ones], start[cell] * _UNIT
+        fall = n0 * begins + (high[zeros] * _UPPER + low[zeros]) * _UNIT
+        rise = n1 * (1.0 - begins) - (high[ones] * _UPPER + low[ones]) * _UNIT
+        near = path[cell] + rise >= top - slack or path[cell] - fall <= bottom + slack
+        found[kept] = cell
+        is_open = np.int64(opened[cell] and n0 + n1 > 0)
+        kept += is_open & np.int64(near)
+        others += is_open & np.int64(not near)
+    return kept, others
+
+
+def finish(  # noqa: PLR0917  (compiled)
+    keys: IntArray, last: IntArray, heights: IntArray, after: IntArray, extremes: FloatArray
+) -> Any:
+    """Walk along sorted rows of some cells for the extremes of the path; True if rows add up.
+
+    A row is its score's bits, and its response as one more. Each cell has the bits of its last
+    possible score, and how high the path is before and after it.
+    """
+    row, n = 0, keys.shape[0]
+    top, bottom = extremes[0], extremes[1]
+    for cell in range(last.shape[0]):
+        upper, lower = heights[cell, 0], heights[cell, 1]
+        while row < n and keys[row] >> 1 <= last[cell]:
+            bits = keys[row] >> 1
+            unit = np.float64(np.int64(bits).view(np.float64) + 1.0).view(np.int64) - ONE
+            while row < n and keys[row] >> 1 == bits:
+                upper += ((keys[row] & 1) << 26) - (unit >> 26)
+                lower -= unit & _HALF
+                row += 1
+            height = ((upper + (lower >> 26)) * _UPPER + (lower & _HALF)) * _UNIT
+            top, bottom = max(top, height), min(bottom, height)
+        carried = lower >> 26
+        there = after[cell, 0] + (after[cell, 1] >> 26)
+        if upper + carried != there or (lower & _HALF) != (after[cell, 1] & _HALF):
+            return False
+    extremes[0], extremes[1] = top, bottom
+    return row == n
 
 
 def select(scores: Any, low: FloatArray, high: FloatArray, found: IntArray) -> Any:
@@ -189,7 +287,7 @@ def selected(scores: np.ndarray[Any, Any], low: FloatArray, high: FloatArray) ->
 
 
 def nothing_told() -> IntArray:
-    """Return what :func:`check` tells of no rows."""
+    """Return what :func:`look` tells of no rows."""
     told = np.zeros(_TOLD, np.int64)
     told[LOWEST] = np.iinfo(np.int64).max
     return told
@@ -252,8 +350,8 @@ def _rows_seen(more: int) -> int:
 def _is_on_disk() -> bool:
     """Tell whether something was compiled before by this version, and kept."""
     numba = require("numba", "fast", "compiled passes need")
-    where = Path(_dispatcher(numba, add).stats.cache_path or "")
-    return any(where.glob("kernels.add-*.nbi"))
+    where = Path(_dispatcher(numba, look).stats.cache_path or "")
+    return any(where.glob("kernels.look-*.nbi"))
 
 
 def _dispatcher(numba: Any, function: Callable[..., Any], *signatures: Any) -> Any:
@@ -268,32 +366,26 @@ def compiled(function: Callable[..., Any], *kinds: str) -> Callable[..., Any]:
     """Return a function of this module compiled for arrays of some kinds: ``"<f8 C"``."""
     numba = require("numba", "fast", "compiled passes need")
     types = numba.types
-    whole, table = types.int64, types.int64[::1]
 
     def array(kind: str) -> Any:
         name, layout = kind.split()
         return types.Array(numba.from_dtype(np.dtype(name)), 1, layout, readonly=True)
 
     rows = [array(kind) for kind in kinds]
+    whole, flags = types.int64, types.boolean[::1]
+    numbers, pairs, doubles = types.int64[::1], types.int64[:, ::1], types.float64[::1]
+    sums = numbers, numbers, numbers, numbers
     arguments = {
-        check: (*rows, whole, table),
-        add: (*rows, whole, types.int32[::1], whole, whole, types.int64[:, ::1]),
-        add_ties: (
-            *rows,
-            *(
-                whole,
-                types.int32[::1],
-                whole,
-                whole,
-                types.int64[:, ::1],
-                table,
-                types.boolean[::1],
-            ),
-        ),
-        select: (*rows, types.float64[::1], types.float64[::1], table),
+        look: (*rows, whole, numbers, whole, whole, numbers, pairs, numbers, flags),
+        fold: (types.int64[:, :, ::1], *sums),
+        walk: (*sums, pairs, doubles),
+        mark: (*sums, doubles, flags, numbers),
+        select: (*rows, doubles, doubles, numbers),
+        finish: (numbers, numbers, pairs, pairs, doubles),
     }
     done = _dispatcher(numba, function, arguments[function])
-    _ready.add(kinds)
+    if kinds:
+        _ready.add(kinds)
     result: Callable[..., Any] = done
     return result
 
@@ -313,18 +405,30 @@ def share_out(rows: int, work: Callable[[int, Iterator[slice]], None], most: int
 
     ``work`` is called in every thread and takes chunks until none is left.
     """
-    starts = itertools.count(0, CHUNK)
+    size = max(CHUNK, rows // _CHUNKS)
+    starts = itertools.count(0, size)
 
     def chunks() -> Iterator[slice]:
         while (start := next(starts)) < rows:
-            yield slice(start, min(start + CHUNK, rows))
+            yield slice(start, min(start + size, rows))
 
-    count = min(most, rows // _A_THREAD)  # a thread takes as long to start as some chunks
+    count = min(most, rows // _A_THREAD)  # a thread takes as long to wake as some chunks
     if count <= 1:
         work(0, chunks())
         return
-    with ThreadPoolExecutor(count - 1) as pool:
-        others = [pool.submit(work, number, chunks()) for number in range(1, count)]
+    pool = _pool(os.getpid(), most)
+    others = [pool.submit(work, number, chunks()) for number in range(1, count)]
+    try:
         work(0, chunks())
-        for other in others:
-            other.result()
+    finally:
+        # What has not begun by now would find nothing to do.
+        begun = [other for other in others if not other.cancel()]
+        wait(begun)
+    for other in begun:
+        other.result()
+
+
+@cache
+def _pool(process: int, most: int) -> ThreadPoolExecutor:  # noqa: ARG001  (a fork has no threads)
+    """Return threads that stay, since to start them takes as long as to look at many rows."""
+    return ThreadPoolExecutor(max(most - 1, 1), "secant")

@@ -16,7 +16,7 @@ from secant._blocks.fixed_sums import FixedSums
 from secant._blocks.grains import Grinding
 from secant._blocks.grids import DyadicGrid, SampledGrid
 from secant._blocks.refining import Refinement, join, pick
-from secant._blocks.sorting import RUN
+from secant._blocks.sorting import RUN, packed
 from secant._blocks.table import Blocks, Totals, collapse, completed, in_order, running_sum
 from secant._input.observations import Chunk, Observations, aligned, observations, seen_before
 from secant._input.options import AS_USUAL, Reading
@@ -178,13 +178,16 @@ class RowSource:
         return blocks, self._totals(rows, blocks)
 
     def heights(self) -> tuple[float, float] | None:
-        """Return the extremes of the path where rows are few, in memory and have no weights.
+        """Return the extremes of the path of rows in memory without weights.
 
-        They are those of the blocks, bit for bit, without making blocks of rows that are not tied.
+        They are those of the blocks, bit for bit, without making blocks. None where there are many
+        rows, which compiled code did not look at, or of which many would have to be sorted.
         """
         seen = self._observations
-        if not isinstance(seen, Observations) or seen.rows > SORT_UP_TO:
+        if not isinstance(seen, Observations):
             return None
+        if seen.rows > SORT_UP_TO:
+            return self._compiled_heights()
         if seen.weights is not None or seen.outcome_weights is not None:
             return None
         (chunk,) = seen.chunks(seen.rows)
@@ -195,6 +198,20 @@ class RowSource:
             steps = happened - score
         path = running_sum(steps) / seen.rows
         return max(float(path.max()), 0.0), min(float(path.min()), 0.0)
+
+    def _compiled_heights(self) -> tuple[float, float] | None:
+        if self._fixed is None:
+            return None
+        cells = self._fixed.undecided()
+        if cells is None or cells.rows > COLLECT_UP_TO:
+            return None
+        keys = np.empty(0, np.int64)
+        if cells.rows:
+            inside = self._inside(cells.low, cells.high)
+            keys = packed(inside.scores, inside.labels)
+            keys.sort()
+        highest, lowest = cells.decide(keys)
+        return highest / self.rows, lowest / self.rows
 
     def cell_sums(self, *, moments: bool = False) -> CellSums:
         """Return empty sums over cells made for these rows."""
@@ -218,9 +235,9 @@ class RowSource:
         """Cut blocks finer: into ties where that takes few rows, else into pieces of some."""
         few = blocks.n.sum() <= COLLECT_UP_TO
         if blocks.fixed is not None and self.is_in_memory and few:
-            return self._collapse(self._inside(blocks))
+            return self._collapse(self._inside(blocks.low, blocks.high))
         finer = self.refinement(blocks)
-        self._feed(finer, None if blocks.fixed is None else _ranges(blocks))
+        self._feed(finer, None if blocks.fixed is None else _ranges(blocks.low, blocks.high))
         return finer.blocks()
 
     def refinement(self, blocks: Blocks) -> Refinement:
@@ -361,14 +378,14 @@ class RowSource:
         assert self._fixed is not None  # noqa: S101
         return self._fixed.grid
 
-    def _inside(self, blocks: Blocks) -> Chunk:
-        """Return the rows inside some blocks, found by a compiled pass."""
+    def _inside(self, low: FloatArray, high: FloatArray) -> Chunk:
+        """Return the rows inside some ranges of scores in order, found by a compiled pass."""
         seen = self._observations
         assert isinstance(seen, Observations)  # noqa: S101
-        index = kernels.selected(seen.scores, *_ranges(blocks))
+        index = kernels.selected(seen.scores, *_ranges(low, high))
         scores = seen.scores[index].astype(np.float64, copy=False) + 0.0
-        owner = np.maximum(np.searchsorted(blocks.low, scores, side="right") - 1, 0)
-        inside = (scores >= blocks.low[owner]) & (scores <= blocks.high[owner])
+        owner = np.maximum(np.searchsorted(low, scores, side="right") - 1, 0)
+        inside = (scores >= low[owner]) & (scores <= high[owner])
         labels = seen.labels[index[inside]].astype(np.int64)
         return Chunk(scores[inside], labels, None)
 
@@ -505,16 +522,15 @@ def _sums_by(sample: FloatArray, rows: int, *, log_loss: bool = False) -> FixedS
     return FixedSums(sample, rows, round(4 * rows**0.6), log_loss=log_loss)
 
 
-def _ranges(blocks: Blocks) -> tuple[FloatArray, FloatArray]:
-    """Return four ranges of scores that hold some blocks; the widest gaps are between them."""
-    gaps = blocks.low[1:] - blocks.high[:-1]
-    cuts = np.sort(np.argsort(gaps)[::-1][: kernels.RANGES - 1])
+def _ranges(low: FloatArray, high: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return four ranges of scores that hold all of some; the widest gaps are between them."""
+    cuts = np.sort(np.argsort(low[1:] - high[:-1])[::-1][: kernels.RANGES - 1])
     # One again where there are fewer.
     first, last = np.zeros((2, kernels.RANGES), np.int64)
     first[1 : cuts.shape[0] + 1], last[: cuts.shape[0]] = cuts + 1, cuts
-    last[cuts.shape[0] :] = len(blocks) - 1
+    last[cuts.shape[0] :] = low.shape[0] - 1
     first[cuts.shape[0] + 1 :] = first[cuts.shape[0]]
-    return blocks.low[first], blocks.high[last]
+    return low[first], high[last]
 
 
 def _cell_bits(rows: int) -> int:
