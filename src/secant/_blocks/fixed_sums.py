@@ -30,6 +30,8 @@ _REPEATED = 1 / 50
 # Where s(1 - s) is less on average, units of 2^-52 are too coarse.
 _LEAST_VARIANCE = 2.0**-16
 _LOW = (1 << FIXED_BITS) - 1
+# Rounding moves the limits of the path inside a cell by less than this, for each row there is.
+_SLACK = 2.0**-43
 
 
 class Undecided(NamedTuple):
@@ -37,8 +39,10 @@ class Undecided(NamedTuple):
 
     Attributes
     ----------
+    wanted
+        Which of all cells they are.
     low, high
-        The cells hold the scores from ``low`` to ``high``.
+        They hold the scores from ``low`` to ``high``.
     rows
         How many rows they have together.
     before, after
@@ -47,6 +51,7 @@ class Undecided(NamedTuple):
         The largest and the smallest of these sums at the ends of any cells.
     """
 
+    wanted: BoolArray
     low: FloatArray
     high: FloatArray
     rows: int
@@ -144,9 +149,9 @@ class FixedSums:
         self._since += rows
         afforded = max(_MOST_BYTES // self._count.nbytes // 2, 1)
         most = min(kernels.threads(), -(-rows // kernels.CHUNK), afforded)
-        if most > self._open.shape[0]:
-            more = np.zeros((most - self._open.shape[0], *self._open.shape[1:]), np.int64)
-            self._open = np.concatenate([self._open, more])
+        if (already := self._open.shape[0]) < most:
+            more = np.zeros((most - already, *self._open.shape[1:]), np.int64)
+            self._open = np.concatenate([self._open, more]) if already else more
         kinds = kernels.kind_of(scores), kernels.kind_of(labels)
         look = kernels.compiled(kernels.look, *kinds)
         grid = self.grid.table, self.grid.shift, self.grid.first
@@ -216,20 +221,20 @@ class FixedSums:
         self._fold()
         sums = self._count, self._fixed.high, self._fixed.low, self._start
         cells = self._start.shape[0]
-        heights, path = np.empty((cells + 1, 2), np.int64), np.empty(cells + 1)
-        kernels.compiled(kernels.walk)(*sums, heights, path)
-        found = np.empty(cells + 1, np.int64)
-        count, others = kernels.compiled(kernels.mark)(*sums, path, self._mixed, found)
-        if not others:
+        heights, path, extremes = np.empty((cells + 1, 2), np.int64), np.empty(cells + 1), np.empty(2)
+        kernels.compiled(kernels.walk)(*sums, heights, path, extremes)
+        wanted, slack = self._mixed.copy(), _SLACK * float(self._count.sum())
+        if not kernels.compiled(kernels.mark)(*sums, path, extremes, slack, wanted):
             return None
-        near = found[:count]
+        place = np.flatnonzero(wanted)
         return Undecided(
-            self.grid.low[near],
-            self.grid.high[near],
-            int(self._count[2 * near].sum() + self._count[2 * near + 1].sum()),
-            heights[near],
-            heights[near + 1],
-            np.array([path.max(), path.min()]),
+            wanted,
+            self.grid.low[place],
+            self.grid.high[place],
+            int(self._count[2 * place].sum() + self._count[2 * place + 1].sum()),
+            heights[place],
+            heights[place + 1],
+            extremes,
         )
 
     def blocks(self) -> Blocks:

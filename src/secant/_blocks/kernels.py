@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from secant._base.types import BoolArray, FloatArray, IntArray
+    from secant._blocks.grids import SpreadGrid
 
 __all__ = [
     "CHUNK",
@@ -39,7 +40,10 @@ __all__ = [
     "REFUSED",
     "UNIT_BITS",
     "VARIANCE",
+    "arrange",
     "as_whole",
+    "collect",
+    "collected",
     "compiled",
     "finish",
     "fold",
@@ -52,6 +56,7 @@ __all__ = [
     "select",
     "selected",
     "share_out",
+    "sort",
     "threads",
     "walk",
 ]
@@ -69,11 +74,12 @@ CHUNK = 1 << 16
 _A_THREAD = 1 << 17
 # Chunks of many rows: enough that no thread has to wait for another.
 _CHUNKS = 32
-# Rounding moves the limits of the path inside a cell by less than this, for each row there is.
-_SLACK = 2.0**-43
 # Ranges of scores that rows are selected from, and rows looked at before any is noted.
 RANGES = 4
-_AT_A_TIME = 64
+_AT_A_TIME = 16
+# Buckets of a sort, as many as stay in a near cache; in one with a few numbers they are compared.
+_BUCKETS = 1 << 14
+_A_FEW = 16
 # Rows that are checked, then added up; an integer holds so many variances in units of 2^-64.
 _TOGETHER = 1 << 10
 # What `look` tells: the smallest and the largest score as integers; anything but zero if a label
@@ -111,7 +117,7 @@ def look(  # noqa: PLR0917  (compiled)
     """
     lowest, highest = told[LOWEST], told[HIGHEST]
     other, refused = told[OTHER], told[REFUSED]
-    bottom, ties = first << shift, anchor.shape[0] > 0
+    bottom = first << shift
     for start in range(0, scores.shape[0], _TOGETHER):
         # A part of its own: the compiler then sees that no index is negative. These rows are still
         # in the nearest cache when they are added up.
@@ -139,11 +145,17 @@ def look(  # noqa: PLR0917  (compiled)
             bits = max(np.float64(s).view(np.int64), bottom)
             entry = table[np.uint64((bits >> shift) - first)]
             cell = (bits >> (entry & 63)) + (entry >> 6)
-            if ties and np.float64(s + 0.0).view(np.int64) != anchor[np.uint64(cell)]:
-                mixed[np.uint64(cell)] = True
             slot = np.uint64((cell << 1) + np.int64(np.int64(happened[i]) == one))
             sums[slot, 0] += 1
             sums[slot, 1] += np.float64(s + 1.0).view(np.int64) - ONE
+        if anchor.shape[0]:  # apart from the sums, which are quicker without a branch
+            for i in range(some.shape[0]):
+                bits = np.float64(some[i] + 0.0).view(np.int64)
+                at = max(bits, bottom)
+                entry = table[np.uint64((at >> shift) - first)]
+                cell = np.uint64((at >> (entry & 63)) + (entry >> 6))
+                if bits != anchor[cell]:
+                    mixed[cell] = True
     told[LOWEST], told[HIGHEST] = lowest, highest
     told[OTHER], told[REFUSED] = other, refused
 
@@ -173,17 +185,22 @@ def walk(  # noqa: PLR0917  (compiled)
     start: IntArray,
     heights: IntArray,
     path: FloatArray,
+    extremes: FloatArray,
 ) -> None:
     """Walk along cells: how high the sum of r - s is before each, as two halves and rounded."""
     upper = lower = np.int64(0)
-    path[0] = 0.0
+    top = bottom = path[0] = 0.0
+    heights[0, 0], heights[0, 1] = upper, lower
     for cell in range(start.shape[0]):
-        heights[cell, 0], heights[cell, 1] = upper, lower
         zeros, ones = 2 * cell, 2 * cell + 1
         n = count[zeros] + count[ones]
         upper += (count[ones] << 26) - n * (start[cell] >> 26) - high[zeros] - high[ones]
         lower -= n * (start[cell] & _HALF) + low[zeros] + low[ones]
-        path[cell + 1] = ((upper + (lower >> 26)) * _UPPER + (lower & _HALF)) * _UNIT
+        height = ((upper + (lower >> 26)) * _UPPER + (lower & _HALF)) * _UNIT
+        top, bottom = max(top, height), min(bottom, height)
+        heights[cell + 1, 0], heights[cell + 1, 1] = upper, lower
+        path[cell + 1] = height
+    extremes[0], extremes[1] = top, bottom
 
 
 def mark(  # noqa: PLR0917  (compiled)
@@ -192,31 +209,23 @@ def mark(  # noqa: PLR0917  (compiled)
     low: IntArray,
     start: IntArray,
     path: FloatArray,
-    opened: BoolArray,
-    found: IntArray,
+    extremes: FloatArray,
+    slack: float,
+    wanted: BoolArray,
 ) -> Any:
-    """Return how many open cells could hold an extreme of the path, and how many could not.
-
-    The former are noted.
-    """
-    n_cells = start.shape[0]
-    top = bottom = moved = 0.0
-    for cell in range(n_cells):
-        top, bottom = max(top, path[cell + 1]), min(bottom, path[cell + 1])
-        moved += count[2 * cell] + count[2 * cell + 1]
-    slack = _SLACK * moved
-    kept = others = np.int64(0)
-    for cell in range(n_cells):
+    """Keep those of the wanted cells that could hold an extreme of the path; count the others."""
+    top, bottom = extremes[0] - slack, extremes[1] + slack
+    others = np.int64(0)
+    for cell in range(start.shape[0]):
         zeros, ones = 2 * cell, 2 * cell + 1
         n0, n1, begins = count[zeros], count[ones], start[cell] * _UNIT
         fall = n0 * begins + (high[zeros] * _UPPER + low[zeros]) * _UNIT
         rise = n1 * (1.0 - begins) - (high[ones] * _UPPER + low[ones]) * _UNIT
-        near = path[cell] + rise >= top - slack or path[cell] - fall <= bottom + slack
-        found[kept] = cell
-        is_open = np.int64(opened[cell] and n0 + n1 > 0)
-        kept += is_open & np.int64(near)
-        others += is_open & np.int64(not near)
-    return kept, others
+        near = (path[cell] + rise >= top) | (path[cell] - fall <= bottom)
+        is_open = wanted[cell] & (n0 + n1 > 0)
+        wanted[cell] = is_open & near
+        others += np.int64(is_open & (not near))
+    return others
 
 
 def finish(  # noqa: PLR0917  (compiled)
@@ -269,11 +278,121 @@ def select(scores: Any, low: FloatArray, high: FloatArray, found: IntArray) -> A
     return count
 
 
+def collect(  # noqa: PLR0917  (compiled)
+    scores: Any,
+    labels: Any,
+    one: int,
+    table: IntArray,
+    shift: int,
+    first: int,
+    wanted: BoolArray,
+    ends: FloatArray,
+    keys: IntArray,
+) -> Any:
+    """Return how many rows lie in wanted cells, all in four ranges, having packed them.
+
+    A packed row is its score's bits, and its response as one more.
+    """
+    a, b, c, d = ends[0, 0], ends[0, 1], ends[0, 2], ends[0, 3]
+    e, f, g, h = ends[1, 0], ends[1, 1], ends[1, 2], ends[1, 3]
+    bottom, count = first << shift, np.int64(0)
+    for start in range(0, scores.shape[0], _AT_A_TIME):
+        some, happened = scores[start : start + _AT_A_TIME], labels[start : start + _AT_A_TIME]
+        inside = np.int64(0)
+        for i in range(some.shape[0]):
+            s = np.float64(some[i])
+            lower = ((s >= a) & (s <= e)) | ((s >= b) & (s <= f))
+            inside += np.int64(lower | ((s >= c) & (s <= g)) | ((s >= d) & (s <= h)))
+        if inside > 0:  # as a rule there is nothing to pack
+            for i in range(some.shape[0]):
+                bits = np.float64(some[i] + 0.0).view(np.int64)
+                at = min(max(bits, bottom), ONE)
+                entry = table[np.uint64((at >> shift) - first)]
+                keys[np.uint64(count)] = (bits << 1) | np.int64(np.int64(happened[i]) == one)
+                count += np.int64(wanted[np.uint64((at >> (entry & 63)) + (entry >> 6))])
+    return count
+
+
+def arrange(keys: IntArray, room: IntArray) -> None:
+    """Put whole numbers from 0 upward in order; ``room`` is for as many of them.
+
+    They are shared out among buckets by their leading bits, and so again where many share one: a
+    number is moved once or twice as a rule, and never more often than it has bits.
+    """
+    ends = np.empty(_BUCKETS + 1, np.int64)
+    left = np.empty((keys.shape[0] // _A_FEW + 2, 2), np.int64)
+    left[0, 0], left[0, 1] = 0, keys.shape[0]
+    count = np.int64(keys.shape[0] > 1)
+    while count > 0:
+        count -= 1
+        begin = left[count, 0]
+        some = keys[begin : left[count, 1]]
+        n, least, most = some.shape[0], some[0], some[0]
+        for i in range(n):
+            least, most = min(least, some[i]), max(most, some[i])
+        shift = 0
+        while (most - least) >> shift >= min(n, _BUCKETS):
+            shift += 1
+        n_buckets = ((most - least) >> shift) + 1
+        ends[: n_buckets + 1] = 0
+        for i in range(n):
+            ends[np.uint64(((some[i] - least) >> shift) + 1)] += 1
+        for bucket in range(n_buckets):
+            ends[bucket + 1] += ends[bucket]
+        for i in range(n):
+            bucket = np.uint64((some[i] - least) >> shift)
+            room[np.uint64(ends[bucket])] = some[i]
+            ends[bucket] += 1
+        some[:] = room[:n]
+        start = np.int64(0)
+        for bucket in range(n_buckets if shift else 0):  # else a bucket holds equal numbers
+            stop = ends[bucket]
+            if stop - start > _A_FEW:
+                left[count, 0], left[count, 1] = begin + start, begin + stop
+                count += 1
+            else:
+                for i in range(start + 1, stop):
+                    key, place = some[i], i
+                    while place > start and some[place - 1] > key:
+                        some[place] = some[place - 1]
+                        place -= 1
+                    some[place] = key
+            start = stop
+
+
+def sort(keys: IntArray) -> None:
+    """Put whole numbers from 0 upward in order, in place, with compiled code where that pays."""
+    if pays(keys.shape[0], arrange.__name__, function=arrange):
+        compiled(arrange)(keys, np.empty_like(keys))
+    else:
+        keys.sort()
+
+
+def collected(  # noqa: PLR0917  (as the kernel)
+    scores: Any, labels: Any, one: int, grid: SpreadGrid, wanted: BoolArray, ends: FloatArray
+) -> IntArray:
+    """Return the rows in wanted cells of a grid, packed and in order."""
+    pack = compiled(collect, kind_of(scores), kind_of(labels))
+    place = grid.table, grid.shift, grid.first
+    found: list[IntArray] = []
+
+    def work(number: int, chunks: Iterator[slice]) -> None:
+        room = np.empty(_chunk(scores.shape[0]) + 1, np.int64)
+        for chunk in chunks:
+            count = pack(scores[chunk], labels[chunk], one, *place, wanted, ends, room)
+            found.append(room[:count].copy())
+
+    share_out(scores.shape[0], work, threads())
+    keys = np.concatenate(found)
+    sort(keys)
+    return keys
+
+
 def selected(scores: np.ndarray[Any, Any], low: FloatArray, high: FloatArray) -> IntArray:
     """Return which rows lie in any of four ranges of scores, in no particular order."""
     pick = compiled(select, kind_of(scores))
     most = threads()
-    room = np.empty((most, CHUNK + 1), np.int64)
+    room = np.empty((most, _chunk(scores.shape[0]) + 1), np.int64)
     found: list[IntArray] = []
 
     def work(number: int, chunks: Iterator[slice]) -> None:
@@ -313,7 +432,7 @@ def _is_installed() -> bool:
     return find_spec("numba") is not None
 
 
-def pays(rows: int, *kinds: str) -> bool:
+def pays(rows: int, *kinds: str, function: Callable[..., Any] = look) -> bool:
     """Tell whether compiled code is to look at so many rows, whose arrays are of some kinds.
 
     Numba takes half a second to be imported, and longer to compile. It is imported once a process
@@ -327,7 +446,7 @@ def pays(rows: int, *kinds: str) -> bool:
     before = _rows_seen(rows)
     if "numba" not in sys.modules and max(before, rows // 8) < IMPORT_AFTER:
         return False
-    return max(before, rows // 8) >= COMPILE_AFTER or _is_on_disk()
+    return max(before, rows // 8) >= COMPILE_AFTER or _is_on_disk(function)
 
 
 _ready: set[tuple[str, ...]] = set()
@@ -347,11 +466,11 @@ def _rows_seen(more: int) -> int:
 
 
 @cache
-def _is_on_disk() -> bool:
-    """Tell whether something was compiled before by this version, and kept."""
+def _is_on_disk(function: Callable[..., Any]) -> bool:
+    """Tell whether a function was compiled before by this version, and kept."""
     numba = require("numba", "fast", "compiled passes need")
-    where = Path(_dispatcher(numba, look).stats.cache_path or "")
-    return any(where.glob("kernels.look-*.nbi"))
+    where = Path(_dispatcher(numba, function).stats.cache_path or "")
+    return any(where.glob(f"kernels.{function.__name__}-*.nbi"))
 
 
 def _dispatcher(numba: Any, function: Callable[..., Any], *signatures: Any) -> Any:
@@ -378,14 +497,18 @@ def compiled(function: Callable[..., Any], *kinds: str) -> Callable[..., Any]:
     arguments = {
         look: (*rows, whole, numbers, whole, whole, numbers, pairs, numbers, flags),
         fold: (types.int64[:, :, ::1], *sums),
-        walk: (*sums, pairs, doubles),
-        mark: (*sums, doubles, flags, numbers),
+        walk: (*sums, pairs, doubles, doubles),
+        mark: (*sums, doubles, doubles, types.float64, flags),
         select: (*rows, doubles, doubles, numbers),
+        collect: (
+            *(*rows, whole, numbers, whole, whole, flags),
+            *(types.float64[:, ::1], numbers),
+        ),
+        arrange: (numbers, numbers),
         finish: (numbers, numbers, pairs, pairs, doubles),
     }
     done = _dispatcher(numba, function, arguments[function])
-    if kinds:
-        _ready.add(kinds)
+    _ready.add(kinds or (function.__name__,))
     result: Callable[..., Any] = done
     return result
 
@@ -400,12 +523,17 @@ def threads() -> int:
     return int(require("numba", "fast", "compiled passes need").config.NUMBA_NUM_THREADS)
 
 
+def _chunk(rows: int) -> int:
+    """Return how many rows a thread takes at a time."""
+    return max(CHUNK, rows // _CHUNKS)
+
+
 def share_out(rows: int, work: Callable[[int, Iterator[slice]], None], most: int) -> None:
     """Have rows looked at in chunks, by so many threads, each with a number of its own.
 
     ``work`` is called in every thread and takes chunks until none is left.
     """
-    size = max(CHUNK, rows // _CHUNKS)
+    size = _chunk(rows)
     starts = itertools.count(0, size)
 
     def chunks() -> Iterator[slice]:

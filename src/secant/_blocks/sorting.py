@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from secant._blocks import kernels
 from secant._input.observations import Chunk
 from secant.errors import SecantError
 
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 
     from secant._base.types import FloatArray, IntArray
 
-__all__ = ["RUN", "Sorting", "packed"]
+__all__ = ["RUN", "Sorting"]
 
 # Rows that are sorted together where memory is short: 32 MB of them, or 64 with weights.
 RUN = 1 << 22
@@ -57,7 +58,7 @@ class Sorting:
 
     def add(self, rows: Chunk) -> None:
         """Take in some rows, whose memory may be used again afterwards."""
-        keys = packed(rows.scores, rows.labels)
+        keys = _packed(rows.scores, rows.labels)
         taken = 0
         while taken < keys.shape[0]:
             if self._filled == self._keys.shape[0]:
@@ -83,7 +84,7 @@ class Sorting:
         """Return the rows in memory in order, without another copy of what has no weights."""
         keys = self._keys[: self._filled]
         if self._weights is None:
-            keys.sort()
+            kernels.sort(keys)
             return _Run(keys, None)
         return _in_order(_Run(keys, self._weights[: self._filled]))
 
@@ -95,8 +96,7 @@ class Sorting:
         self._filled = 0
 
 
-def packed(scores: FloatArray, labels: IntArray) -> IntArray:
-    """Return integers that sort as scores do; the lowest bit is the response."""
+def _packed(scores: FloatArray, labels: IntArray) -> IntArray:
     keys = (scores + 0.0).view(np.int64)  # a copy, without -0.0
     keys <<= 1
     keys += labels

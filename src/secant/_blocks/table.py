@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from secant._blocks import kernels
 from secant.errors import SecantError
 
 if TYPE_CHECKING:
@@ -570,7 +571,7 @@ def in_order(
         rows = (scores + 0.0).view(np.int64)
         rows <<= 1
         rows += labels
-        rows.sort()
+        kernels.sort(rows)
         return (rows >> 1).view(np.float64), rows & 1, None
     if order is None:
         order = np.argsort(scores)

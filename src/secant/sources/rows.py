@@ -16,7 +16,7 @@ from secant._blocks.fixed_sums import FixedSums
 from secant._blocks.grains import Grinding
 from secant._blocks.grids import DyadicGrid, SampledGrid
 from secant._blocks.refining import Refinement, join, pick
-from secant._blocks.sorting import RUN, packed
+from secant._blocks.sorting import RUN
 from secant._blocks.table import Blocks, Totals, collapse, completed, in_order, running_sum
 from secant._input.observations import Chunk, Observations, aligned, observations, seen_before
 from secant._input.options import AS_USUAL, Reading
@@ -52,6 +52,7 @@ _SAMPLE = 1 << 14
 # How often a score is in the sample that is counted apart, not sorted with the others.
 _COMMON = 8
 _SMALL_SAMPLE = 1 << 12
+_CELLS = 4
 # So few distinct scores have cells of their own.
 _FEW_VALUES = 1024
 # What compiled code must know of chunks of files: their scores, and their outcomes as a rule.
@@ -207,9 +208,12 @@ class RowSource:
             return None
         keys = np.empty(0, np.int64)
         if cells.rows:
-            inside = self._inside(cells.low, cells.high)
-            keys = packed(inside.scores, inside.labels)
-            keys.sort()
+            seen = self._observations
+            assert isinstance(seen, Observations)  # noqa: S101
+            whole = kernels.as_whole(seen.labels)
+            assert whole is not None  # noqa: S101
+            ends = np.array(_ranges(cells.low, cells.high))
+            keys = kernels.collected(seen.scores, *whole, self._fixed.grid, cells.wanted, ends)
         highest, lowest = cells.decide(keys)
         return highest / self.rows, lowest / self.rows
 
@@ -519,7 +523,7 @@ def _sums_by(sample: FloatArray, rows: int, *, log_loss: bool = False) -> FixedS
     if not sample.size or not FixedSums.suit(sample) or _common_among_many(sample):
         return None
     # Compiled code finds fewer cells quicker; rows left to sort grow like (n / cells)^2.
-    return FixedSums(sample, rows, round(4 * rows**0.6), log_loss=log_loss)
+    return FixedSums(sample, rows, round(_CELLS * rows**0.6), log_loss=log_loss)
 
 
 def _ranges(low: FloatArray, high: FloatArray) -> tuple[FloatArray, FloatArray]:
