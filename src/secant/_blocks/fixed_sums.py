@@ -100,7 +100,8 @@ class FixedSums:
         bits = min(_FOLD_BITS, max(rows, 1).bit_length())
         # A cell as wide as 2^w holds at most 2^(w + 52) units a row, and sums stay below 2^62.
         self._fold_at = 1 << bits
-        self.grid = SpreadGrid(sample, n_cells, 62 - UNIT_BITS - bits)
+        lay = kernels.compiled(kernels.lay)
+        self.grid = SpreadGrid(sample, n_cells, 62 - UNIT_BITS - bits, lay)
         cells = self.grid.n_buckets
         self._count, high, low = np.zeros((3, 2 * cells), np.int64)
         self._fixed = Fixed(high, low)
@@ -221,7 +222,8 @@ class FixedSums:
         self._fold()
         sums = self._count, self._fixed.high, self._fixed.low, self._start
         cells = self._start.shape[0]
-        heights, path, extremes = np.empty((cells + 1, 2), np.int64), np.empty(cells + 1), np.empty(2)
+        heights = np.empty((cells + 1, 2), np.int64)
+        path, extremes = np.empty(cells + 1), np.empty(2)
         kernels.compiled(kernels.walk)(*sums, heights, path, extremes)
         wanted, slack = self._mixed.copy(), _SLACK * float(self._count.sum())
         if not kernels.compiled(kernels.mark)(*sums, path, extremes, slack, wanted):
@@ -230,7 +232,7 @@ class FixedSums:
         return Undecided(
             wanted,
             self.grid.low[place],
-            self.grid.high[place],
+            self.grid.last(place),
             int(self._count[2 * place].sum() + self._count[2 * place + 1].sum()),
             heights[place],
             heights[place + 1],

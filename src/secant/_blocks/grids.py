@@ -12,10 +12,13 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
+from secant._blocks import kernels
 from secant._input.options import is_whole
 from secant.errors import InputError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from secant._base.types import BoolArray, FloatArray, IntArray
 
 __all__ = [
@@ -267,45 +270,28 @@ class SpreadGrid:
         How many cells to aim at.
     widest
         How wide a cell may be at most, as the exponent of a power of two.
+    lay
+        What lays the cells, compiled or not.
     """
 
     # The table must stay in the cache that is nearest to the processor.
     _MOST_COARSE = 1 << 10
-    _TAIL = 1 / 8192
     _SHIFT_BITS = 6
     _SHIFT = (1 << _SHIFT_BITS) - 1
 
-    def __init__(self, sample: FloatArray, n_cells: int, widest: int) -> None:
-        share = _shares(sample)
-        tail = sample[min(np.searchsorted(np.cumsum(share), self._TAIL), sample.shape[0] - 1)]
-        tail = min(tail, 2.0**widest)
-        bottom, top = (int(end) for end in _as_integers(np.array([tail, 1.0])))
-        shift = max((top - bottom).bit_length() - self._MOST_COARSE.bit_length() + 1, 0)
-        first = bottom >> shift
-        if shift:  # a bucket below all others takes what is smaller than the tail
-            first = max(first - 1, 0)
-        self.shift, self.first = shift, first
-        count = (top >> shift) - first + 1
-        places = np.clip((_as_integers(sample) >> shift) - first, 0, count - 1)
-        held = np.bincount(places, share, count)
-        starts = (np.arange(first, first + count) << shift).view(np.float64)
-        starts[0] = 0.0
-        widths = np.diff(starts, append=1.0)
-        with np.errstate(divide="ignore"):
-            fine = np.maximum(
-                np.ceil(np.log2(held * n_cells) - 0.5), np.ceil(np.log2(widths) - widest)
-            )
-        fine = np.clip(fine, 0, shift).astype(np.int64)
-        fine[-1] = 0  # the score 1 alone
-        if first:
-            fine[0] = 0  # scores of any exponent, whose lower bits say nothing
-        self._cells = 1 << fine  # of each bucket
-        before = np.cumsum(self._cells) - self._cells
-        self.n_buckets = int(self._cells.sum())
+    def __init__(
+        self,
+        sample: FloatArray,
+        n_cells: int,
+        widest: int,
+        lay: Callable[..., Any] = kernels.lay,
+    ) -> None:
+        table, cells = np.empty((2, self._MOST_COARSE + 2), np.int64)
+        found = lay(sample, float(n_cells), 2.0**widest, self._MOST_COARSE, table, cells)
+        self.shift, self.first, count = map(int, found)
         # How far a double's bits are shifted to number cells, and what is then added.
-        left = shift - fine
-        counted = (np.arange(first, first + count) << shift) >> left
-        self.table = ((before - counted) << self._SHIFT_BITS) | left
+        self.table, self._cells = table[:count], cells[:count]
+        self.n_buckets = int(self._cells.sum())
 
     @cached_property
     def low(self) -> FloatArray:
@@ -320,6 +306,11 @@ class SpreadGrid:
     def high(self) -> FloatArray:
         """The largest score of each cell."""
         return _below_next(self.low, last=1.0)
+
+    def last(self, cells: IntArray) -> FloatArray:
+        """Return the largest score of some cells."""
+        following = np.minimum(cells + 1, self.n_buckets - 1)
+        return np.where(cells == following, 1.0, np.nextafter(self.low[following], 0.0))
 
     def bucket(self, scores: FloatArray, scratch: Scratch) -> IntArray:  # noqa: ARG002  (few scores)
         """Return the cells of scores."""

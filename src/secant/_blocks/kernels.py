@@ -45,10 +45,12 @@ __all__ = [
     "collect",
     "collected",
     "compiled",
+    "drawn",
     "finish",
     "fold",
     "is_ready",
     "kind_of",
+    "lay",
     "look",
     "mark",
     "nothing_told",
@@ -82,6 +84,10 @@ _BUCKETS = 1 << 14
 _A_FEW = 16
 # Rows that are checked, then added up; an integer holds so many variances in units of 2^-64.
 _TOGETHER = 1 << 10
+# The share of a sample whose scores are too small for cells of their own; and how much more than
+# their share cells may hold before they are halved.
+_TAIL = 1 / 8192
+_ROOT = 2.0**0.5
 # What `look` tells: the smallest and the largest score as integers; anything but zero if a label
 # is neither 0 nor 1; rows whose score rules out what happened; the sum of s(1 - s) in two parts,
 # where it is at least 2^-12 and where it is less, each as its upper and its lower half.
@@ -98,13 +104,75 @@ COMPILE_AFTER = 1 << 25
 FEWEST_ROWS = 1 << 13
 
 
+def draw(scores: Any, step: int, keys: IntArray) -> Any:
+    """Return how many of every so-manieth score can be used, having noted their bits."""
+    count = np.int64(0)
+    for i in range(0, scores.shape[0], step):
+        bits = np.float64(scores[i] + 0.0).view(np.int64)
+        keys[count] = bits
+        count += np.int64(0 <= bits <= ONE)
+    return count
+
+
+def lay(  # noqa: PLR0917  (compiled)
+    sample: FloatArray, n_cells: float, widest: float, most: int, table: IntArray, cells: IntArray
+) -> Any:
+    """Lay cells by a sample in order: at most about so many buckets, and how many cells each has.
+
+    Returns
+    -------
+    shift, first, buckets
+        How far bits are shifted to number buckets, the first number, and how many there are.
+    """
+    n, total = sample.shape[0], 0.0
+    for i in range(n):
+        total += sample[i] * (1.0 - sample[i])
+    # What each score shall count: a cell must be looked into when the cumulative difference may
+    # turn inside it, which depends on its variance; some share by count keeps all cells small.
+    share = np.full(n, 0.25 / n)
+    for i in range(n):
+        if total > 0:
+            share[i] += 0.75 * (sample[i] * (1.0 - sample[i]) / total)
+    # There is one bucket for scores below those that carry some share of the sample.
+    reached, tail = share[0], 0
+    while tail < n - 1 and reached < _TAIL:
+        tail += 1
+        reached += share[tail]
+    bottom: Any = np.float64(min(sample[tail], widest, 0.5)).view(np.int64)
+    shift = 0
+    while (ONE - bottom) >> shift >= most:
+        shift += 1
+    first = max((bottom >> shift) - 1, 0) if shift > 0 else bottom
+    buckets = (ONE >> shift) - first + 1
+    held = np.zeros(buckets)
+    for i in range(n):
+        bits: Any = np.float64(sample[i]).view(np.int64)
+        held[max((bits >> shift) - first, 0)] += share[i]
+    before = np.int64(0)
+    for bucket in range(buckets):
+        begins = (first + bucket) << shift
+        start = np.int64(begins).view(np.float64) if bucket > 0 else 0.0
+        stop = np.int64(begins + (1 << shift)).view(np.float64)
+        fine, wide = 0, 1.0
+        # The score 1 is alone; the first bucket has any exponents, whose lower bits say nothing.
+        while fine < shift and bucket < buckets - 1 and (bucket > 0 or first == 0):
+            if held[bucket] * n_cells <= wide * _ROOT and stop - start <= wide * widest:
+                break
+            fine, wide = fine + 1, 2.0 * wide
+        left = shift - fine
+        table[bucket] = ((before - (begins >> left)) << 6) | left
+        cells[bucket] = 1 << fine
+        before += 1 << fine
+    return shift, first, buckets
+
+
 def look(  # noqa: PLR0917  (compiled)
     scores: Any,
     labels: Any,
     one: int,
     table: IntArray,
-    shift: int,
-    first: int,
+    shift: Any,
+    first: Any,
     told: IntArray,
     sums: IntArray,
     anchor: IntArray,
@@ -160,9 +228,7 @@ def look(  # noqa: PLR0917  (compiled)
     told[OTHER], told[REFUSED] = other, refused
 
 
-def fold(  # noqa: PLR0917  (compiled)
-    sums: IntArray, start: IntArray, count: IntArray, high: IntArray, low: IntArray
-) -> None:
+def fold(sums: IntArray, start: IntArray, count: IntArray, high: IntArray, low: IntArray) -> None:
     """Move the sums of all threads to where they cannot overflow: distances from starts of cells.
 
     Sums have wrapped around; distances from starts have not, so theirs are exact.
@@ -228,7 +294,7 @@ def mark(  # noqa: PLR0917  (compiled)
     return others
 
 
-def finish(  # noqa: PLR0917  (compiled)
+def finish(
     keys: IntArray, last: IntArray, heights: IntArray, after: IntArray, extremes: FloatArray
 ) -> Any:
     """Walk along sorted rows of some cells for the extremes of the path; True if rows add up.
@@ -283,8 +349,8 @@ def collect(  # noqa: PLR0917  (compiled)
     labels: Any,
     one: int,
     table: IntArray,
-    shift: int,
-    first: int,
+    shift: Any,
+    first: Any,
     wanted: BoolArray,
     ends: FloatArray,
     keys: IntArray,
@@ -313,7 +379,7 @@ def collect(  # noqa: PLR0917  (compiled)
     return count
 
 
-def arrange(keys: IntArray, room: IntArray) -> None:
+def arrange(keys: IntArray, room: IntArray) -> None:  # noqa: C901  (compiled as one)
     """Put whole numbers from 0 upward in order; ``room`` is for as many of them.
 
     They are shared out among buckets by their leading bits, and so again where many share one: a
@@ -340,9 +406,9 @@ def arrange(keys: IntArray, room: IntArray) -> None:
         for bucket in range(n_buckets):
             ends[bucket + 1] += ends[bucket]
         for i in range(n):
-            bucket = np.uint64((some[i] - least) >> shift)
-            room[np.uint64(ends[bucket])] = some[i]
-            ends[bucket] += 1
+            place = np.uint64((some[i] - least) >> shift)
+            room[np.uint64(ends[place])] = some[i]
+            ends[place] += 1
         some[:] = room[:n]
         start = np.int64(0)
         for bucket in range(n_buckets if shift else 0):  # else a bucket holds equal numbers
@@ -352,11 +418,11 @@ def arrange(keys: IntArray, room: IntArray) -> None:
                 count += 1
             else:
                 for i in range(start + 1, stop):
-                    key, place = some[i], i
-                    while place > start and some[place - 1] > key:
-                        some[place] = some[place - 1]
-                        place -= 1
-                    some[place] = key
+                    key, k = some[i], i
+                    while k > start and some[k - 1] > key:
+                        some[k] = some[k - 1]
+                        k -= 1
+                    some[k] = key
             start = stop
 
 
@@ -368,6 +434,15 @@ def sort(keys: IntArray) -> None:
         keys.sort()
 
 
+def drawn(scores: np.ndarray[Any, Any], size: int) -> FloatArray:
+    """Return about so many of the scores that can be used, from everywhere, in ascending order."""
+    step = -(-scores.shape[0] // size)
+    keys, room = np.empty((2, size + 1), np.int64)
+    count = compiled(draw, kind_of(scores))(scores, step, keys)
+    compiled(arrange)(keys[:count], room)
+    return keys[:count].view(np.float64)
+
+
 def collected(  # noqa: PLR0917  (as the kernel)
     scores: Any, labels: Any, one: int, grid: SpreadGrid, wanted: BoolArray, ends: FloatArray
 ) -> IntArray:
@@ -376,7 +451,7 @@ def collected(  # noqa: PLR0917  (as the kernel)
     place = grid.table, grid.shift, grid.first
     found: list[IntArray] = []
 
-    def work(number: int, chunks: Iterator[slice]) -> None:
+    def work(_: int, chunks: Iterator[slice]) -> None:
         room = np.empty(_chunk(scores.shape[0]) + 1, np.int64)
         for chunk in chunks:
             count = pack(scores[chunk], labels[chunk], one, *place, wanted, ends, room)
@@ -495,6 +570,8 @@ def compiled(function: Callable[..., Any], *kinds: str) -> Callable[..., Any]:
     numbers, pairs, doubles = types.int64[::1], types.int64[:, ::1], types.float64[::1]
     sums = numbers, numbers, numbers, numbers
     arguments = {
+        draw: (*rows, whole, numbers),
+        lay: (types.float64[::1], *(types.float64,) * 2, whole, numbers, numbers),
         look: (*rows, whole, numbers, whole, whole, numbers, pairs, numbers, flags),
         fold: (types.int64[:, :, ::1], *sums),
         walk: (*sums, pairs, doubles, doubles),

@@ -500,8 +500,7 @@ def _fixed_sums(labels: np.ndarray[Any, Any], scores: np.ndarray[Any, Any]) -> F
         return None
     if not kernels.pays(rows, kernels.kind_of(scores), kernels.kind_of(whole[0])):
         return None
-    sample = scores[:: -(-rows // _SMALL_SAMPLE)].astype(np.float64) + 0.0
-    sums = _sums_by(np.sort(sample[(sample >= 0) & (sample <= 1)]), rows)
+    sums = _sums_by(kernels.drawn(scores, _SMALL_SAMPLE), rows)
     if sums is None:
         return None
     sums.add_rows(scores, *whole)
@@ -514,7 +513,10 @@ def _common_among_many(sample: FloatArray) -> bool:
     These cells are not cut at common scores, as those of numpy are: where an extreme is near one,
     all of its rows would be collected.
     """
-    ends = np.append(np.flatnonzero(sample[1:] != sample[:-1]), sample.size - 1)
+    new = sample[1:] != sample[:-1]
+    if np.count_nonzero(new) * 64 > sample.size * 63:
+        return False
+    ends = np.append(np.flatnonzero(new), sample.size - 1)
     return ends.size > _FEW_VALUES and bool(np.diff(ends, prepend=-1).max() * 64 > sample.size)
 
 
