@@ -400,7 +400,8 @@ def arrange(keys: IntArray, room: IntArray) -> None:  # noqa: C901  (compiled as
         while (most - least) >> shift >= min(n, _BUCKETS):
             shift += 1
         n_buckets = ((most - least) >> shift) + 1
-        ends[: n_buckets + 1] = 0
+        for bucket in range(n_buckets + 1):  # slices that are assigned to take long to compile
+            ends[bucket] = 0
         for i in range(n):
             ends[np.uint64(((some[i] - least) >> shift) + 1)] += 1
         for bucket in range(n_buckets):
@@ -409,7 +410,8 @@ def arrange(keys: IntArray, room: IntArray) -> None:  # noqa: C901  (compiled as
             place = np.uint64((some[i] - least) >> shift)
             room[np.uint64(ends[place])] = some[i]
             ends[place] += 1
-        some[:] = room[:n]
+        for i in range(n):
+            some[i] = room[i]
         start = np.int64(0)
         for bucket in range(n_buckets if shift else 0):  # else a bucket holds equal numbers
             stop = ends[bucket]
