@@ -193,6 +193,23 @@ def test_every_page_with_code_is_run():
     assert {page.as_posix() for page in with_code} == set(PAGES) | ELSEWHERE
 
 
+def test_every_option_of_the_command_is_on_a_page():
+    for library in COMMAND:
+        optional(library)
+    from secant.cli import cli
+
+    pages = {"monitor": "monitoring.md", "paper": "paper.md", "imagenet": "imagenet.md"}
+    missing = [
+        f"{name} {option}"
+        for name, each in cli.commands.items()
+        for parameter in each.params
+        for option in parameter.opts
+        if option.startswith("--") and option not in read(pages.get(name, "cli.md"))
+    ]
+    assert len(cli.commands) == 6
+    assert not missing
+
+
 def test_the_network_of_the_page_on_classes(shared_data):
     with np.load(shared_data / "cifar10_vgg16_probs_labels.npz") as stored:
         labels, probs = stored["labels"], stored["probs"]
