@@ -2,6 +2,7 @@
 
 import datetime as dt
 from decimal import Decimal
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -9,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from helpers import optional
-from secant import InputError
+from secant import InputError, assess
 from secant._input.ordering import are_equal, are_outcomes, ordering
 
 
@@ -71,7 +72,19 @@ def test_keys_merge_no_two_values():
         keys, axis = ordering(values)
         assert len(np.unique(keys)) == 2
         assert [axis.value(key) for key in keys] == values
+    for wide in ([Decimal(2**63), Decimal(2**63 + 1)], [Fraction(2**62), Fraction(2**62 + 1)]):
+        keys, axis = ordering(wide)
+        assert [axis.value(key) for key in keys] == wide
+    assert ordering([Decimal("1.50"), Decimal("1.5")])[0].tolist() == [1.5, 1.5]
     assert ordering([-0.0, 0.0])[0].view(np.int64).tolist() == [0, 0]
+
+
+@pytest.mark.skipif(np.dtype(np.longdouble).itemsize == 8, reason="a double here")
+def test_digits_beyond_doubles_are_refused():
+    values = np.ones(3, np.longdouble) + np.arange(3) * np.longdouble(1e-19)
+    with pytest.raises(InputError, match=r"order_by\[1\] is .*, which doubles do not tell from"):
+        ordering(values)
+    assert ordering(np.array([0.1, 0.3], np.longdouble))[0].tolist() == [0.1, 0.3]
 
 
 @given(st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=2, max_size=9))
@@ -95,11 +108,28 @@ def test_keys_sort_as_values_do(values):
         (["2026-01-01", "2026-01-02"], "convert them first"),
         ([1, "a"], "text"),
         (np.array([1, "a"], object), r"order_by\[1\] is 'a', which has no place on an axis"),
-        (np.array([dt.time(3)] * 2, object), r"order_by\[0\] is 03:00:00"),
+        (np.array([dt.time(3)] * 2, object), r"\[0\] is 03:00:00, a time of day.*add its date"),
         ([1j, 2j], "values of type complex128"),
         ([[1, 2]], "one-dimensional"),
         ([1, 2, 3], "one value a row"),
+        (np.array([1, 2], "m8"), "times without a unit"),
+        ([dt.date(2026, 1, 1), 3.5], r"order_by\[1\] is 3.5, which has no place"),
+        ([dt.timedelta(1), dt.date(2026, 1, 1)], r"order_by\[1\] is .*2026.*no place"),
         ([2**70, 1], "beyond 64 bits"),
+        ([Decimal(2**70), Decimal(1)], "beyond 64 bits"),
+        (
+            [Decimal("0.1"), Decimal("0.10000000000000000001")],
+            r"\[1\] is .*1, which doubles do",
+        ),
+        (
+            [Fraction(1, 3), 1 / 3],
+            r"\[1\] is 0.3333333333333333, .*tell from 1/3",
+        ),
+        (
+            np.array([2**53 + 1, float(2**53)], object),
+            r"\[1\] is 9007199254740992.0, which",
+        ),
+        ([Decimal("NaN"), Decimal(1)], r"\[0\] is NaN"),
         (np.array(["2026-01-01", "2026-01-02"], "M8[ps]"), "nanoseconds are the finest"),
         ([dt.datetime(2026, 1, 1), dt.datetime(2026, 1, 2, tzinfo=dt.UTC)], "always or never"),  # noqa: DTZ001
     ],
@@ -159,3 +189,9 @@ def test_columns_are_compared_by_their_values():
     late = np.arange(5000)
     assert not are_equal(late, np.where(late == 4999, 0, late))
     assert not are_outcomes(np.ones(3), np.ones(3))  # one value alone is no order
+
+
+def test_the_outcomes_are_no_order():
+    with pytest.raises(InputError, match="order_by holds the outcomes, y_true") as caught:
+        assess([0, 1, 1, 0], [0.2, 0.4, 0.6, 0.8], order_by=[0.0, 1.0, 1.0, 0.0])
+    assert caught.value.argument == "order_by"

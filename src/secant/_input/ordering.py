@@ -6,7 +6,7 @@ where values are whole or are times. :class:`secant._input.axis.Axis` knows what
 
 from __future__ import annotations
 
-from datetime import date, datetime, timedelta
+from datetime import date, datetime, time, timedelta
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from secant._base.types import NumberArray
     from secant._input.axis import Kind
 
-__all__ = ["are_equal", "are_outcomes", "holds_outcomes", "ordering"]
+__all__ = ["are_equal", "are_outcomes", "holds_outcomes", "ordering", "refuse_merged"]
 
 _ORDER = Argument("order_by")
 _NO_ORDER = "which have no order that means anything; give numbers or times"
@@ -101,6 +101,25 @@ def holds_outcomes(name: str) -> InputError:
     return InputError(_ORDER, " holds the outcomes, ", Argument(name), f": {LATER}")
 
 
+def refuse_merged(values: np.ndarray[Any, Any], keys: NumberArray) -> None:
+    """Refuse numbers with more digits than doubles have, where that makes one key of two.
+
+    Raises
+    ------
+    InputError
+        Which names the first such value.
+    """
+    exact = values.tolist()
+    if len(set(exact)) == len(np.unique(keys)):
+        return
+    first: dict[float, Any] = {}
+    for row, (value, key) in enumerate(zip(exact, keys.tolist(), strict=True)):
+        other = first.setdefault(key, value)
+        if other != value:
+            complaint = f", which doubles do not tell from {other}; round them, or give their ranks"
+            raise InputError(complaint, argument="order_by", value=str(value), row=row)
+
+
 def _numbers(array: np.ndarray[Any, Any]) -> NumberArray:
     keys = np.ascontiguousarray(array, np.float64)
     if np.signbit(keys[keys == 0]).any():
@@ -113,6 +132,8 @@ def _numbers(array: np.ndarray[Any, Any]) -> NumberArray:
             raise InputError(_MISSING, argument="order_by", value="NaN", row=row)
         complaint = ", which has no place on an axis"
         raise InputError(complaint, argument="order_by", value=repr(float(value)), row=row)
+    if array.dtype.itemsize > keys.dtype.itemsize:
+        refuse_merged(array, keys)
     return keys
 
 
@@ -165,9 +186,12 @@ def _from_objects(array: np.ndarray[Any, Any], zone: str) -> tuple[np.ndarray[An
         return _moments(array, zone)
     if isinstance(first, (timedelta, np.timedelta64)):
         return _converted(array, lambda item: np.timedelta64(getattr(item, "asm8", item))), ""
-    if all(isinstance(item, (int, np.integer)) for item in array):
+    if all(map(_is_whole, array)):
         return _whole([int(item) for item in array]), ""
-    return _converted(array, float, np.float64), ""
+    keys = _converted(array, float, np.float64)
+    if np.isfinite(keys).all():
+        refuse_merged(array, keys)
+    return keys, ""
 
 
 def _check_object(item: Any, row: int) -> None:
@@ -181,6 +205,16 @@ def _check_object(item: Any, row: int) -> None:
             float(item)
         except (TypeError, ValueError) as error:
             raise _no_place(item, row) from error
+
+
+def _is_whole(item: Any) -> bool:
+    """Tell whether a number is whole and of a type that is exact: an int, Decimal or Fraction."""
+    if isinstance(item, (float, np.floating)) or not hasattr(item, "as_integer_ratio"):
+        return isinstance(item, np.integer)
+    try:
+        return bool(item.as_integer_ratio()[1] == 1)
+    except (ValueError, OverflowError):  # a Decimal that is not finite
+        return False
 
 
 def _whole(numbers: list[int]) -> np.ndarray[Any, Any]:
@@ -199,6 +233,9 @@ _KNOWN = (int, float, date, timedelta, np.generic)
 def _no_place(item: Any, row: int) -> InputError:
     complaint = ", which has no place on an axis of numbers or times"
     hint = _of_dates(np.array([item])) if isinstance(item, str) else ""
+    if isinstance(item, time):
+        complaint = ", a time of day, which every day has"
+        hint = "; add its date, or give the hours as numbers"
     return InputError(complaint, argument="order_by", value=shown(item), row=row, hint=hint)
 
 

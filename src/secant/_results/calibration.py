@@ -62,7 +62,7 @@ if TYPE_CHECKING:
     from secant._input.axis import Axis
     from secant._input.options import Norm, Strategy, Weighting
     from secant._metrics.ecce import Extremes, Metric
-    from secant._results.parts import Shape
+    from secant._results.parts import Kind, Shape
     from secant.plot import CumulativeDisplay
 
 __all__ = ["Calibration"]
@@ -239,7 +239,11 @@ class Calibration:
             self._again.refine_at_hand,
             self._flips,
         )
-        return None if found is None else replace(self._ranges.of(found.blocks), ci=found.limits)
+        if found is None:
+            return None
+        alone = self.weighted or self._flips is not None
+        kind: Kind = "simultaneous" if alone else "shared"
+        return replace(self._ranges.of(found.blocks), ci=found.limits, limits=kind)
 
     def pvalue_beyond(self, tolerance: Any) -> float:
         """Test whether some range of scores is truly off by more than a tolerance.
@@ -293,11 +297,11 @@ class Calibration:
 
     @property
     def detectable(self) -> float:
-        """The true ECCE-R that predictions like these would show 99 times in 100."""
+        """The true ECCE-R that predictions like these would show 99 times in 100; 1 if none."""
         effective = self._totals.weight**2 / self._totals.ww
         inflation = self._inflation
         sigma = self.sigma * math.sqrt(inflation)
-        return detectable(sigma, effective / inflation, self.confidence_level)
+        return min(1.0, detectable(sigma, effective / inflation, self.confidence_level))
 
     def by_chance(self, metric: Metric) -> float:
         """Return a metric's mean under perfect calibration, in units of sigma."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from numbers import Real
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from secant._blocks.table import Blocks, Totals
     from secant._inference.clusters import Flips
     from secant._input.axis import Axis
+    from secant._results.parts import Kind
 
 __all__ = ["Ranges"]
 
@@ -45,7 +46,7 @@ class Ranges:
         share = weight / self.totals.weight
         gap = float(blocks.gain.sum()) / weight
         mean_score = min(max(float(blocks.scored.sum()) / weight, 0.0), 1.0)
-        method: Literal["simultaneous", "clopper-pearson", "normal"] = "simultaneous"
+        method: Kind = "simultaneous"
         if fixed_in_advance and not self.totals.equal_weights:
             limits = range_limits(blocks, self.totals, self.confidence_level)
             method = "normal"

@@ -217,6 +217,17 @@ def test_times_are_no_finer_than_they_are(visit, tmp_path):
         assert ".000" not in words
 
 
+def test_scores_below_1_are_not_written_as_1(visit, tmp_path):
+    y, p = [0, 1] * 30, np.repeat([0.2, 0.999999], 30)
+    result = secant.assess(y, p)
+    result.report(tmp_path / "sure.html")
+    with visit(tmp_path / "sure.html") as page:
+        assert "Scores of 0.999999" in str(result)
+        words = page.inner_text("#presets") + page.inner_text("#read-says")
+        assert "0.999999" in words
+        assert "1.000" not in words
+
+
 def test_models_are_chosen_by_name(visit, models, full_page):
     first, second = models.values()
     with visit(full_page) as page:

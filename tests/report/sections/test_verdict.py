@@ -9,6 +9,7 @@ import secant.report
 from secant._results import model_words
 from secant._results import verdict as words
 from secant._results.wording import metric, points, pvalue
+from secant.report import Provenance
 from secant.report.sections import verdict
 
 
@@ -23,6 +24,13 @@ def test_the_words_are_those_of_the_printed_verdict(paper, paper_page):
     headline, _, rest = str(paper).split("\n")[0].partition(". ")
     assert f"<strong>{headline}.</strong> {rest}" in text
     assert f"<li>{words.what_now(paper)}</li>" in text
+
+
+def test_a_headline_that_a_gate_gives_takes_the_place_of_the_result_s(paper):
+    about = Provenance(headlines={"a": "Calibrated within 0.5, as far as 95% goes"})
+    shown = verdict.verdicts(["a"], [paper], [], about=about)
+    assert "<strong>Calibrated within 0.5, as far as 95% goes.</strong>" in shown
+    assert words.headline(paper) not in shown
 
 
 def test_the_strip_has_four_figures_and_prose_repeats_none(paper):
@@ -109,8 +117,9 @@ def test_several_models_keep_hints_comparison_and_p_values():
 
 def test_the_gate_stands_beside_the_headline():
     results = [secant.assess([0, 1], [0.4, 0.5])] * 2
+    about = Provenance(gate=["Gate crossed: <b>."])
     for names in ([], ["a"], ["a", "b"]):
-        shown = verdict.verdicts(names, results[: len(names)], [], gate=["Gate crossed: <b>."])
+        shown = verdict.verdicts(names, results[: len(names)], [], about=about)
         assert '<p class="verdict gate">Gate crossed: &lt;b&gt;.</p>' in shown
         assert len(names) != 1 or shown.index("Gate crossed") < shown.index("<dl")
 

@@ -11,6 +11,7 @@ from secant._results.wording import events, level, metric, percent, points, pval
 from secant.report._definitions import definitions
 from secant.report._html import Markup, join, name, tag
 from secant.report._parts import caption, strip
+from secant.report._provenance import Provenance
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -31,17 +32,19 @@ def verdicts(
     results: Sequence[Calibration],
     tables: Sequence[Table],
     *,
+    about: Provenance | None = None,
     compared: Sequence[str] = (),
-    gate: Sequence[str] = (),
 ) -> Markup:
     """Return the answer about all models, and about their groups.
 
-    ``compared`` says how models compare with each other, ``gate`` how all stand with a gate.
+    ``about`` knows how all stand with a gate, ``compared`` says how models compare with each other.
     """
-    gates = [tag("p", words, class_="verdict gate") for words in gate]
+    about = Provenance() if about is None else about
+    gates = [tag("p", words, class_="verdict gate") for words in about.gate]
     answers = gates
     if len(results) == 1:
-        answers = [_alone(results[0], gates)]
+        headline = next(iter(about.headlines.values()), verdict.headline(results[0]))
+        answers = [_alone(results[0], headline, gates)]
     if len(results) > 1:
         answers = [_table(names, results, compared, gates)]
     words = [_groups_verdict(table) for table in tables]
@@ -57,13 +60,13 @@ def _groups_verdict(table: Table) -> Markup:
 # --- one model ------------------------------------------------------------------------------------
 
 
-def _alone(result: Calibration, gates: Sequence[Markup]) -> Markup:
+def _alone(result: Calibration, headline: str, gates: Sequence[Markup]) -> Markup:
     notes = _notes(result)
     return tag(
         "article",
         tag(
             "p",
-            tag("strong", f"{verdict.headline(result)}."),
+            tag("strong", f"{headline}."),
             f" {verdict.where(result, farthest=False)}",
             class_="verdict",
         ),

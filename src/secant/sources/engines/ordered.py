@@ -109,13 +109,8 @@ def _places(column: nw.Series[Any], columns: Columns) -> tuple[NumberArray, Axis
     except InputError as error:
         if error.row is None:
             raise columns.explain(error) from error
-        raise InputError(
-            f"column {name!r} (",
-            Argument("order_by"),
-            f") holds {error.value}, and every row needs its place in the order; secant drops no "
-            "rows",
-            column=name,
-        ) from error
+        subject = f"column {name!r} (", Argument("order_by"), f") holds {error.value}"
+        raise InputError(*subject, error.complaint, column=name, hint=error.hint) from error
 
 
 def _blocks(table: Table, columns: Columns) -> tuple[Blocks, Axis]:

@@ -407,8 +407,6 @@ def _key(schema: nw.Schema, name: str, argument: str = "by") -> nw.Expr:
 def _place(schema: nw.Schema, name: str) -> nw.Expr:
     """Return what rows are put along: a number or a time."""
     dtype, column = schema[name], nw.col(name)
-    if dtype == nw.Decimal:
-        return column.cast(nw.Float64)
     if dtype.is_numeric() or dtype.is_temporal() or dtype == nw.Boolean:
         return column
     kinds = {nw.String: "text", nw.Categorical: "categories", nw.Enum: "categories"}
