@@ -285,10 +285,8 @@ class _Law(NamedTuple):
     def plus(self, other: _Law, least: float) -> _Law:
         """Return the law of the sum of two counts, less the tails that are below ``least``."""
         pmf = np.convolve(self.pmf, other.pmf)
-        cut, end = 0, len(pmf)
-        if least > 0.0:
-            cut = int(np.searchsorted(np.cumsum(pmf), least))
-            end -= int(np.searchsorted(np.cumsum(pmf[::-1]), least))
+        cut = int(np.searchsorted(np.cumsum(pmf), least))
+        end = len(pmf) - int(np.searchsorted(np.cumsum(pmf[::-1]), least))
         return _Law(self.first + other.first + cut, pmf[cut:end])
 
 
@@ -434,7 +432,7 @@ def absorbed(chain: Chain, marks: IntArray) -> FloatArray:
         state = _Rise(chain, chain.entry, chain.hold)
     told: list[FloatArray] = []
     wanted = (marks + 1).tolist()
-    for start, stop in _runs(chain, wanted):
+    for start, stop in _runs(chain, wanted):  # pragma: no branch - the last mark ends it
         if chain.steps.offset[start] == chain.steps.offset[stop]:
             state.walk(start, stop)
         else:
@@ -452,7 +450,7 @@ def _runs(chain: Chain, marks: list[int]) -> Iterator[tuple[int, int]]:
     longest = max(64, _DRIFT // chain.stride)
     cuts = np.flatnonzero(~(single[1:] & single[:-1])) + 1
     edges = sorted({0, *cuts.tolist(), *marks, len(single)})
-    for start, stop in pairwise(edges):
+    for start, stop in pairwise(edges):  # pragma: no branch - who asks stops at the last mark
         for first in range(start, stop, longest):
             yield first, min(first + longest, stop)
 
