@@ -30,7 +30,7 @@ def looked(p, y, grid=None):
     grid = SpreadGrid(np.array([0.5]), 1, -2) if grid is None else grid
     told, sums = kernels.nothing_told(), np.zeros((2 * grid.n_buckets, 2), np.int64)
     nowhere, mixed = np.empty(0, np.int64), np.ones(grid.n_buckets, bool)
-    kernels.look(p, y, 1, grid.table, grid.shift, grid.first, told, sums, nowhere, mixed)
+    kernels.look(p, y, 1, grid.table, grid.shift, grid.bottom, told, sums, nowhere, mixed)
     return told, sums
 
 
@@ -125,7 +125,7 @@ def test_compiled_code_has_the_numbers_of_python(score, label, layout):
 
         told, sums = kernels.nothing_told(), np.zeros((2 * grid.n_buckets, 2), np.int64)
         mixed = np.zeros(grid.n_buckets, bool)
-        place = grid.table, grid.shift, grid.first
+        place = grid.table, grid.shift, grid.bottom
         # Few enough in a cell that no sum wraps around, which numpy would warn of.
         few = slice(0, 1000)
         of(kernels.look, *kinds)(p[few], whole[few], one, *place, told, sums, anchor, mixed)

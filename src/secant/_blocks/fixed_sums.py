@@ -155,7 +155,7 @@ class FixedSums:
             self._open = np.concatenate([self._open, more]) if already else more
         kinds = kernels.kind_of(scores), kernels.kind_of(labels)
         look = kernels.compiled(kernels.look, *kinds)
-        grid = self.grid.table, self.grid.shift, self.grid.first
+        grid = self.grid.table, self.grid.shift, self.grid.bottom
         more_told = [kernels.nothing_told() for _ in range(most)]
 
         def work(number: int, chunks: Iterator[slice]) -> None:

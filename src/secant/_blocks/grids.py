@@ -288,8 +288,9 @@ class SpreadGrid:
     ) -> None:
         table, cells = np.empty((2, self._MOST_COARSE + 2), np.int64)
         found = lay(sample, float(n_cells), 2.0**widest, self._MOST_COARSE, table, cells)
-        self.shift, self.first, count = map(int, found)
-        # How far a double's bits are shifted to number cells, and what is then added.
+        # A double's bits are counted from here, and shifted, to number coarse buckets.
+        self.shift, self.bottom, count = map(int, found)
+        # How far they are shifted to number cells, and what is then added.
         self.table, self._cells = table[:count], cells[:count]
         self.n_buckets = int(self._cells.sum())
 
@@ -299,6 +300,7 @@ class SpreadGrid:
         entry = np.repeat(self.table, self._cells)
         bits = np.arange(self.n_buckets) - (entry >> self._SHIFT_BITS)
         bits <<= entry & self._SHIFT
+        bits += self.bottom
         bits[0] = 0
         return bits.view(np.float64)
 
@@ -314,8 +316,8 @@ class SpreadGrid:
 
     def bucket(self, scores: FloatArray, scratch: Scratch) -> IntArray:  # noqa: ARG002  (few scores)
         """Return the cells of scores."""
-        bits = np.maximum(_as_integers(scores), self.first << self.shift)
-        entry = self.table[(bits >> self.shift) - self.first]
+        bits = np.maximum(_as_integers(scores), self.bottom) - self.bottom
+        entry = self.table[bits >> self.shift]
         found: IntArray = (bits >> (entry & self._SHIFT)) + (entry >> self._SHIFT_BITS)
         return found
 

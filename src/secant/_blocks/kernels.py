@@ -121,8 +121,8 @@ def lay(  # noqa: PLR0917  (compiled)
 
     Returns
     -------
-    shift, first, buckets
-        How far bits are shifted to number buckets, the first number, and how many there are.
+    shift, bottom, buckets
+        Bits are counted from ``bottom`` on and shifted, to number so many buckets.
     """
     n, total = sample.shape[0], 0.0
     for i in range(n):
@@ -138,24 +138,25 @@ def lay(  # noqa: PLR0917  (compiled)
     while tail < n - 1 and reached < _TAIL:
         tail += 1
         reached += share[tail]
-    bottom: Any = np.float64(min(sample[tail], widest, 0.5)).view(np.int64)
+    bottom: Any = np.float64(min(sample[tail], widest)).view(np.int64)
     shift = 0
     while (ONE - bottom) >> shift >= most:
         shift += 1
     first = max((bottom >> shift) - 1, 0) if shift > 0 else bottom
-    buckets = (ONE >> shift) - first + 1
+    bottom = first << shift
+    buckets = ((ONE - bottom) >> shift) + 1
     held = np.zeros(buckets)
     for i in range(n):
         bits: Any = np.float64(sample[i]).view(np.int64)
-        held[max((bits >> shift) - first, 0)] += share[i]
+        held[max(bits - bottom, 0) >> shift] += share[i]
     before = np.int64(0)
     for bucket in range(buckets):
-        begins = (first + bucket) << shift
-        start = np.int64(begins).view(np.float64) if bucket > 0 else 0.0
-        stop = np.int64(begins + (1 << shift)).view(np.float64)
+        begins = bucket << shift
+        start = np.int64(bottom + begins).view(np.float64) if bucket > 0 else 0.0
+        stop = np.int64(bottom + begins + (1 << shift)).view(np.float64)
         fine, wide = 0, 1.0
         # The score 1 is alone; the first bucket has any exponents, whose lower bits say nothing.
-        while fine < shift and bucket < buckets - 1 and (bucket > 0 or first == 0):
+        while fine < shift and bucket < buckets - 1 and (bucket > 0 or bottom == 0):
             if held[bucket] * n_cells <= wide * _ROOT and stop - start <= wide * widest:
                 break
             fine, wide = fine + 1, 2.0 * wide
@@ -163,7 +164,7 @@ def lay(  # noqa: PLR0917  (compiled)
         table[bucket] = ((before - (begins >> left)) << 6) | left
         cells[bucket] = 1 << fine
         before += 1 << fine
-    return shift, first, buckets
+    return shift, bottom, buckets
 
 
 def look(  # noqa: PLR0917  (compiled)
@@ -172,7 +173,7 @@ def look(  # noqa: PLR0917  (compiled)
     one: int,
     table: IntArray,
     shift: Any,
-    first: Any,
+    bottom: Any,
     told: IntArray,
     sums: IntArray,
     anchor: IntArray,
@@ -185,7 +186,6 @@ def look(  # noqa: PLR0917  (compiled)
     """
     lowest, highest = told[LOWEST], told[HIGHEST]
     other, refused = told[OTHER], told[REFUSED]
-    bottom = first << shift
     for start in range(0, scores.shape[0], _TOGETHER):
         # A part of its own: the compiler then sees that no index is negative. These rows are still
         # in the nearest cache when they are added up.
@@ -210,8 +210,8 @@ def look(  # noqa: PLR0917  (compiled)
             break
         for i in range(some.shape[0]):
             s = np.float64(some[i])
-            bits = max(np.float64(s).view(np.int64), bottom)
-            entry = table[np.uint64((bits >> shift) - first)]
+            bits = max(np.float64(s).view(np.int64), bottom) - bottom
+            entry = table[np.uint64(bits >> shift)]
             cell = (bits >> (entry & 63)) + (entry >> 6)
             slot = np.uint64((cell << 1) + np.int64(np.int64(happened[i]) == one))
             sums[slot, 0] += 1
@@ -219,8 +219,8 @@ def look(  # noqa: PLR0917  (compiled)
         if anchor.shape[0]:  # apart from the sums, which are quicker without a branch
             for i in range(some.shape[0]):
                 bits = np.float64(some[i] + 0.0).view(np.int64)
-                at = max(bits, bottom)
-                entry = table[np.uint64((at >> shift) - first)]
+                at = max(bits, bottom) - bottom
+                entry = table[np.uint64(at >> shift)]
                 cell = np.uint64((at >> (entry & 63)) + (entry >> 6))
                 if bits != anchor[cell]:
                     mixed[cell] = True
@@ -350,7 +350,7 @@ def collect(  # noqa: PLR0917  (compiled)
     one: int,
     table: IntArray,
     shift: Any,
-    first: Any,
+    bottom: Any,
     wanted: BoolArray,
     ends: FloatArray,
     keys: IntArray,
@@ -361,7 +361,7 @@ def collect(  # noqa: PLR0917  (compiled)
     """
     a, b, c, d = ends[0, 0], ends[0, 1], ends[0, 2], ends[0, 3]
     e, f, g, h = ends[1, 0], ends[1, 1], ends[1, 2], ends[1, 3]
-    bottom, count = first << shift, np.int64(0)
+    count = np.int64(0)
     for start in range(0, scores.shape[0], _AT_A_TIME):
         some, happened = scores[start : start + _AT_A_TIME], labels[start : start + _AT_A_TIME]
         inside = np.int64(0)
@@ -372,14 +372,14 @@ def collect(  # noqa: PLR0917  (compiled)
         if inside > 0:  # as a rule there is nothing to pack
             for i in range(some.shape[0]):
                 bits = np.float64(some[i] + 0.0).view(np.int64)
-                at = min(max(bits, bottom), ONE)
-                entry = table[np.uint64((at >> shift) - first)]
+                at = min(max(bits, bottom), ONE) - bottom
+                entry = table[np.uint64(at >> shift)]
                 keys[np.uint64(count)] = (bits << 1) | np.int64(np.int64(happened[i]) == one)
                 count += np.int64(wanted[np.uint64((at >> (entry & 63)) + (entry >> 6))])
     return count
 
 
-def arrange(keys: IntArray, room: IntArray) -> None:  # noqa: C901  (compiled as one)
+def arrange(keys: IntArray, room: IntArray) -> None:  # noqa: C901, PLR0912  (compiled as one)
     """Put whole numbers from 0 upward in order; ``room`` is for as many of them.
 
     They are shared out among buckets by their leading bits, and so again where many share one: a
@@ -450,7 +450,7 @@ def collected(  # noqa: PLR0917  (as the kernel)
 ) -> IntArray:
     """Return the rows in wanted cells of a grid, packed and in order."""
     pack = compiled(collect, kind_of(scores), kind_of(labels))
-    place = grid.table, grid.shift, grid.first
+    place = grid.table, grid.shift, grid.bottom
     found: list[IntArray] = []
 
     def work(_: int, chunks: Iterator[slice]) -> None:
