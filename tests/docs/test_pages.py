@@ -1,5 +1,6 @@
 """The code on every page runs, from top to bottom, and prints what the page says."""
 
+import re
 import runpy
 from types import SimpleNamespace
 
@@ -191,6 +192,8 @@ def test_every_page_with_code_is_run():
         if not (kind or "").startswith("{")
     }
     assert {page.as_posix() for page in with_code} == set(PAGES) | ELSEWHERE
+    hidden = re.compile(r"^(?:[ >]+```|[ >]*~~~)", re.MULTILINE)  # from the rule
+    assert not [page for page in with_code if hidden.search(read(page.as_posix()))]
 
 
 def test_every_option_of_the_command_is_on_a_page():
