@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import secant
+from helpers import optional
 from samples import EXACT
 from secant._blocks.cell_sums import row_totals
 from secant._inference import choose, sieve
@@ -15,6 +16,7 @@ from secant._inference.montecarlo import count_exceedances
 from secant._inference.path import thresholds
 from secant._inference.sieve import Sieve
 from secant._input.observations import Chunk
+from secant.sources import rows as row_source
 from ties import enumerated
 
 
@@ -233,6 +235,32 @@ def test_the_order_of_rows_changes_nothing(monkeypatch):
     assert one.ecce_r.method == two.ecce_r.method
     assert one.ecce_r.pvalue == pytest.approx(two.ecce_r.pvalue, **EXACT)
     assert one.ecce_mad.pvalue == pytest.approx(two.ecce_mad.pvalue, **EXACT)
+
+
+def test_a_file_sorted_in_runs_gives_what_arrays_give(tmp_path, monkeypatch):
+    pa, parquet = optional("pyarrow"), optional("pyarrow.parquet")
+    monkeypatch.setattr(choose, "_COINS", 999 * 69_999)
+    monkeypatch.setattr(row_source, "RUN", 20_000)
+    y, p, w = heavy_rows(70_000)
+    p = np.round(p, 4)
+    path = tmp_path / "rows.parquet"
+    parquet.write_table(pa.table({"y": y, "p": p, "w": w}), path)
+    arrays = secant.assess(y, p, sample_weight=w)
+    files = secant.assess("y", "p", sample_weight="w", data=path)
+    assert arrays.ecce_r.method == files.ecce_r.method
+    assert arrays.ecce_r.pvalue == pytest.approx(files.ecce_r.pvalue, **EXACT)
+
+
+def test_copies_of_rows_kept_by_outcome_are_rows(monkeypatch):
+    """Frequency weights with outcome weights: counted rows, or each copy by itself."""
+    monkeypatch.setattr(choose, "_COINS", 0)
+    y, p, _ = heavy_rows(3000)
+    copies = np.arange(3000) % 4
+    asked = {"outcome_weights": (50.0, 1.0)}
+    counted = secant.assess(y, p, sample_weight=copies, weight_kind="frequency", **asked)
+    each = secant.assess(np.repeat(y, copies), np.repeat(p, copies), **asked)
+    assert counted.ecce_r.method == each.ecce_r.method
+    assert counted.ecce_r.pvalue == pytest.approx(each.ecce_r.pvalue, **EXACT)
 
 
 @pytest.mark.parametrize("outcome_weights", [None, (5.0, 1.0)])

@@ -62,6 +62,8 @@ _MANY_SCORES = 4096
 _MANY_PAIRS = 1 << 20
 # Coins tossed (rows times draws) up to which "auto" draws for weighted rows: about a second.
 _COINS = 100_000_000
+# Observations up to which that never takes more operations than it may.
+_FEW_ROWS = 256
 # How many budgets a finite-sample P-value may cost where only Monte Carlo could replace it.
 _PATIENCE = 8
 # Where certified limits of ECCE-R's P-value leave its second digit open a number between them is
@@ -251,10 +253,10 @@ def work(blocks: Blocks, totals: Totals, method: Method, source: Source | None =
         return 0
     if blocks.least is not None and _beyond_any_budget(totals, method):
         return 0
-    from secant._inference.finite import operations  # noqa: PLC0415  (as in _finite_sample)
+    from secant._inference.finite import BUDGET, operations  # noqa: PLC0415  (as in _finite_sample)
 
     score, n, n1, ends = _table(blocks, source)
-    return sum(operations(score, n, n1, which, ends) for which in ("r", "mad"))
+    return sum(operations(score, n, n1, which, ends, budget=BUDGET) for which in ("r", "mad"))
 
 
 class Along(Protocol):
@@ -318,7 +320,9 @@ def _finite_sample(
     budget = finite.BUDGET * (1 if trusted else _PATIENCE)
 
     def affordable(which: str) -> bool:
-        return method == "exact" or finite.operations(score, n, n1, which, ends) <= budget
+        if method == "exact" or totals.n <= _FEW_ROWS:
+            return True
+        return finite.operations(score, n, n1, which, ends, budget=budget) <= budget
 
     can_r, can_mad = affordable("r"), affordable("mad")
     instead: tuple[PValue, ...] = ()
