@@ -54,7 +54,7 @@ def costs(monkeypatch):
 
     def say(r, mad):
         cost = {"r": r, "mad": mad}
-        monkeypatch.setattr(finite, "operations", lambda *table: cost[table[3]])
+        monkeypatch.setattr(finite, "operations", lambda *table, **_: cost[table[3]])
 
     def known(*_table, **_options):
         return Bracket(-1.0, -1.0)
