@@ -165,9 +165,13 @@ def test_scores_too_small_for_whole_numbers_are_left_to_numpy():
     assert result.sigma == pytest.approx(np.sqrt(1e-300 / N), rel=1e-12)
 
 
-def test_files_have_the_bits_of_arrays_however_they_are_cut(tmp_path):
+@pytest.mark.parametrize("hold", [0, N])
+def test_files_have_the_bits_of_arrays_however_they_are_cut(tmp_path, monkeypatch, hold):
     optional("pyarrow")
+    from secant.sources.files import held
     from secant.sources.files.source import write_parquet
+
+    monkeypatch.setattr(held, "HOLD", hold)
 
     y, p = data("confident")
     expected = answers(y, p)

@@ -1,7 +1,9 @@
 """Compiled passes: they tell what plain numpy tells, of every type of array."""
 
+import importlib.util
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -156,6 +158,32 @@ def test_threads_are_as_many_as_numba_is_told_to_use(monkeypatch):
     numba = optional("numba")
     monkeypatch.setattr(numba.config, "NUMBA_NUM_THREADS", 7)
     assert kernels.threads() == 7
+
+
+@pytest.mark.parametrize("installed", [False, True])
+def test_whether_numba_is_installed_is_asked_without_importing_it(installed, monkeypatch):
+    """Of a fresh copy of the module: tests are told that it is not."""
+    spec = importlib.util.spec_from_file_location("fresh", kernels.__file__)
+    fresh = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(fresh)
+    asked = []
+    found = object() if installed else None
+    monkeypatch.setattr(fresh, "find_spec", lambda name: asked.append(name) or found)
+    assert [fresh._is_installed(), fresh._is_installed()] == [installed, installed]
+    assert asked == ["numba"]
+
+
+@pytest.mark.parametrize(
+    ("kept", "found"),
+    [("kernels.add-80.py311.nbi", True), ("kernels.check-80.py311.nbi", False), (None, False)],
+)
+def test_compiled_code_is_looked_for_where_numba_keeps_it(kept, found, monkeypatch, tmp_path):
+    if kept is not None:
+        (tmp_path / kept).touch()
+    monkeypatch.setitem(sys.modules, "numba", SimpleNamespace())
+    dispatcher = SimpleNamespace(stats=SimpleNamespace(cache_path=str(tmp_path)))
+    monkeypatch.setattr(kernels, "_dispatcher", lambda *_: dispatcher)
+    assert kernels._is_on_disk.__wrapped__() == found
 
 
 class TestWhenItPays:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from secant._blocks import kernels
-from secant._blocks.cell_sums import log_losses
+from secant._blocks.cell_sums import summed_log_loss
 from secant._blocks.grids import Scratch, SpreadGrid
 from secant._blocks.kernels import FINE, HIGHEST, LOWEST, ONE, OTHER, REFUSED, UNIT_BITS, VARIANCE
 from secant._blocks.table import FIXED_BITS, STEPS, Blocks, Fixed, Totals
@@ -85,7 +85,7 @@ class FixedSums:
         assert whole is not None  # noqa: S101
         self.add_rows(chunk.scores, *whole)
         if self._log_loss is not None:
-            self._log_loss.append(float(log_losses(chunk.scores, chunk.labels).sum()))
+            self._log_loss.append(summed_log_loss(chunk.scores, chunk.labels))
 
     def add_rows(
         self, scores: np.ndarray[Any, Any], labels: np.ndarray[Any, Any], one: int

@@ -164,8 +164,6 @@ class _Mill:
         self._ends: list[tuple[FloatArray, ...]] = []
 
     def add(self, ties: Ties) -> None:
-        if not len(ties.score):
-            return
         self._ties += len(ties.score)
         if self._whole is not None:
             self._whole.append(ties)

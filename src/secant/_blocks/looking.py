@@ -20,6 +20,7 @@ __all__ = [
     "Frugal",
     "Grinder",
     "Groups",
+    "Holder",
     "Orderly",
     "Refine",
     "Source",
@@ -168,6 +169,15 @@ class Grinder(Protocol):
 
     def grains(self, sizes: Mapping[int, float]) -> Mapping[int, Ties | Grains]:
         """Return grains of these sizes of the groups numbered, in one more look at them."""
+        ...
+
+
+@runtime_checkable
+class Holder(Protocol):
+    """Groups, or a source, that hold rows in memory while they are assessed."""
+
+    def release(self) -> None:
+        """Forget the rows: they are read again if anything is asked later."""
         ...
 
 

@@ -285,10 +285,8 @@ class _Law(NamedTuple):
     def plus(self, other: _Law, least: float) -> _Law:
         """Return the law of the sum of two counts, less the tails that are below ``least``."""
         pmf = np.convolve(self.pmf, other.pmf)
-        cut, end = 0, len(pmf)
-        if least > 0.0:
-            cut = int(np.searchsorted(np.cumsum(pmf), least))
-            end -= int(np.searchsorted(np.cumsum(pmf[::-1]), least))
+        cut = int(np.searchsorted(np.cumsum(pmf), least))
+        end = len(pmf) - int(np.searchsorted(np.cumsum(pmf[::-1]), least))
         return _Law(self.first + other.first + cut, pmf[cut:end])
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeGuard, runtime_
 import numpy as np
 
 from secant._blocks import kernels
-from secant._blocks.cell_sums import CellSums, row_totals
+from secant._blocks.cell_sums import CellSums, log_losses, row_totals
 from secant._blocks.cluster_sums import Adder
 from secant._blocks.fixed_sums import FixedSums
 from secant._blocks.grains import Grinding
@@ -342,11 +342,10 @@ class RowSource:
         """Walk over all rows for the sums that proper scores need and blocks do not have."""
         parts = []
         outcome_weights = self._observations.outcome_weights
-        with closing(self._observations.chunks(CHUNK)) as chunks, np.errstate(divide="ignore"):
+        with closing(self._observations.chunks(CHUNK)) as chunks:
             for scores, labels, weights in chunks:
-                # The chance given to what happened: s after an event, else 1 - s.
-                chance = np.abs((1 - labels) - scores.astype(np.float64, copy=False))
-                columns = [1 - chance, -np.log(chance)]
+                residual = np.abs(labels - scores.astype(np.float64, copy=False))
+                columns = [residual, log_losses(scores, labels)]
                 if weights is not None:
                     columns = [weights * column for column in columns]
                 if outcome_weights is not None:
