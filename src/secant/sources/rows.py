@@ -16,13 +16,13 @@ from secant._blocks.fixed_sums import FixedSums
 from secant._blocks.grains import Grinding
 from secant._blocks.grids import DyadicGrid, SampledGrid
 from secant._blocks.refining import Refinement, join, pick
-from secant._blocks.sorting import RUN
+from secant._blocks.sorting import RUN, Sorting
 from secant._blocks.table import Blocks, Totals, collapse, completed, in_order, running_sum
 from secant._input.observations import Chunk, Observations, aligned, observations, seen_before
 from secant._input.options import AS_USUAL, Reading
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Mapping, Sequence
+    from collections.abc import Generator, Iterator, Mapping, Sequence
 
     from secant._base.types import FloatArray, Forbidden, IntArray
     from secant._blocks.cluster_sums import ClusterSums
@@ -330,6 +330,25 @@ class RowSource:
         keys = (rows.scores,) if rows.weights is None else (rows.weights, rows.scores)
         return pick(rows, np.lexsort(keys))
 
+    def in_order(self) -> Iterator[Chunk]:
+        """Return what :meth:`sorted_rows` does, some ties at a time.
+
+        What is not in memory is sorted in runs on disk.
+        """
+        weighted = self.sampling or self._observations.counted
+        run = self.rows if self.is_in_memory or self._lent is not None else RUN
+        rows = Sorting(self.rows, weighted=weighted, run=run)
+        if self._lent is None:
+            self._feed(rows)
+        else:
+            rows.add(self._lent)
+            self._lent = None
+        for chunk in rows.chunks(CHUNK):
+            scores, _, weights = chunk
+            if weights is not None and (scores[1:] == scores[:-1]).any():
+                chunk = pick(chunk, np.lexsort((weights, scores)))  # noqa: PLW2901
+            yield copied(chunk) if self._observations.counted else chunk
+
     def cluster_sums(self, tables: Sequence[Blocks], limit: int) -> list[ClusterSums]:
         """Return the sums by cluster and cell of these rows, the only group there is."""
         (blocks,) = tables
@@ -433,7 +452,7 @@ class RowSource:
 
     def _feed(
         self,
-        taker: CellSums | FixedSums | Refinement | Grinding,
+        taker: CellSums | FixedSums | Refinement | Grinding | Sorting,
         ranges: tuple[FloatArray, FloatArray] | None = None,
     ) -> None:
         """Give all rows to who takes them, or those in some ranges, found by compiled code."""
