@@ -94,6 +94,7 @@ html_theme = "pydata_sphinx_theme"
 html_title = "secant"
 html_static_path = ["_static"]
 html_css_files = ["secant.css"]
+html_js_files = ["tables.js"]
 html_search_scorer = str(Path(__file__).parent / "scorer.js")
 html_show_sourcelink = False
 html_copy_source = False

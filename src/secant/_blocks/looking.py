@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
     from secant._base.types import BoolArray, FloatArray, Forbidden, IntArray
     from secant._blocks.cluster_sums import ClusterSums
     from secant._blocks.grains import Grains, Ties
     from secant._blocks.table import Blocks, Totals
+    from secant._input.observations import Chunk
 
 __all__ = [
     "Clustered",
@@ -20,6 +21,7 @@ __all__ = [
     "Grinder",
     "Groups",
     "Holder",
+    "Orderly",
     "Refine",
     "Source",
     "resolve",
@@ -67,6 +69,15 @@ class Direct(Protocol):
 
     def heights(self) -> tuple[float, float] | None:
         """Return the largest and the smallest cumulative difference; None if blocks must tell."""
+        ...
+
+
+@runtime_checkable
+class Orderly(Protocol):
+    """A source that can walk over its rows in order, in bounded memory if they are not there."""
+
+    def in_order(self) -> Iterator[Chunk]:
+        """Return all rows in the order of scores, then of weights, some ties at a time."""
         ...
 
 
