@@ -22,7 +22,7 @@ PIP_FLAGS := -qq --disable-pip-version-check --no-input
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test test-oldest test-oldest-extras test-cuda test-peers coverage mutants fuzz lint format hooks docs bench bench-check bench-peers alternatives build smoke release clean
+.PHONY: help demo test test-oldest test-oldest-extras test-long test-cuda test-peers coverage mutants fuzz lint format hooks docs bench bench-check bench-peers alternatives build smoke release clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' Makefile | expand -t 22
@@ -31,8 +31,11 @@ help: ## list the targets
 demo: $(VENV)/.demo ## assess two files of predictions, print the verdicts and write the reports
 	@$(VENV)/bin/secant demo --out out
 
-test: $(VENV)/.test ## run all tests and docstring examples; a missing library is a failure
-	SECANT_REQUIRE_ALL=1 SECANT_HYPOTHESIS=ci $(VENV)/bin/python -m pytest -n $(WORKERS) $(ARGS)
+test: $(VENV)/.test ## run the tests and docstring examples; a missing library is a failure
+	SECANT_REQUIRE_ALL=1 SECANT_HYPOTHESIS=ci $(VENV)/bin/python -m pytest -n $(WORKERS) -m "not long" $(ARGS)
+
+test-long: $(VENV)/.test ## run the tests that take half a minute or more each: clusters that lose a worker, hostile names
+	SECANT_REQUIRE_ALL=1 SECANT_HYPOTHESIS=ci $(VENV)/bin/python -m pytest -n $(WORKERS) -m long $(ARGS)
 
 test-oldest: $(OLDEST)/.test ## run the tests with numpy alone, at its oldest supported version
 	@$(OLDEST)/bin/python -c 'import numpy, sys; print("numpy", numpy.__version__, "alone, Python", sys.version.split()[0])'

@@ -40,7 +40,7 @@ nitpick_ignore_regex = [(r"py:.*", r"(?!secant\.(?!_)).*")]
 
 # --- Markdown -----------------------------------------------------------------------------------
 
-myst_enable_extensions = ["attrs_inline", "colon_fence", "deflist"]
+myst_enable_extensions = ["attrs_inline", "deflist"]
 myst_heading_anchors = 3
 
 # Files of the repository that have a page here, as other pages link to them.
@@ -94,6 +94,8 @@ html_theme = "pydata_sphinx_theme"
 html_title = "secant"
 html_static_path = ["_static"]
 html_css_files = ["secant.css"]
+html_js_files = ["tables.js"]
+html_search_scorer = str(Path(__file__).parent / "scorer.js")
 html_show_sourcelink = False
 html_copy_source = False
 html_theme_options = {

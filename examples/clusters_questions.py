@@ -13,6 +13,8 @@ predictions they look miscalibrated; taken for 400 questions they do not.
 Needs nothing but secant.
 """
 
+# sphinx_gallery_thumbnail_path = "gallery/reading-2.png"
+
 from __future__ import annotations
 
 import numpy as np

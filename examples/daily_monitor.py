@@ -15,6 +15,8 @@ again. Add a day when all of its outcomes are known. ``show`` reads no predictio
 ``pip install 'secant[files]'``.
 """
 
+# sphinx_gallery_thumbnail_path = "gallery/monitor.png"
+
 from __future__ import annotations
 
 import sys

@@ -9,6 +9,8 @@ Needs ``dask[dataframe,distributed]`` and ``pip install 'secant[frames]'``. The 
 readable from every worker.
 """
 
+# sphinx_gallery_thumbnail_path = "gallery/how-it-works-1.png"
+
 from __future__ import annotations
 
 import sys

@@ -13,6 +13,8 @@ that was asked several times is a cluster.
 Needs nothing but secant. The logs here are made up, in the formats of the harnesses.
 """
 
+# sphinx_gallery_thumbnail_path = "gallery/reliability.png"
+
 from __future__ import annotations
 
 import json

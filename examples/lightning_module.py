@@ -11,6 +11,8 @@ Lightning. What `compute` returns is logged by name; limits are pairs of numbers
 Needs the extra torch and pytorch-lightning.
 """
 
+# sphinx_gallery_thumbnail_path = "gallery/models.png"
+
 from __future__ import annotations
 
 import logging

@@ -13,6 +13,8 @@ is better than before beyond chance.
 Needs scikit-learn (1.8 or newer, for temperature scaling).
 """
 
+# sphinx_gallery_thumbnail_path = "gallery/bins.png"
+
 from __future__ import annotations
 
 from typing import TYPE_CHECKING

@@ -13,6 +13,8 @@ they are not, with limits and P-values that account for the search.
 Needs ``pip install scikit-learn``.
 """
 
+# sphinx_gallery_thumbnail_path = "gallery/reading-3.png"
+
 from __future__ import annotations
 
 from sklearn.datasets import load_diabetes

@@ -12,6 +12,8 @@ everybody else a little too low, so that the whole comes out right: `assess` fin
 Needs nothing but secant.
 """
 
+# sphinx_gallery_thumbnail_path = "gallery/calibrated.png"
+
 from __future__ import annotations
 
 import numpy as np

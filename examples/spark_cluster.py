@@ -8,6 +8,8 @@
 Needs pyspark and ``pip install 'secant[frames]'``. The folder must be readable from every worker.
 """
 
+# sphinx_gallery_thumbnail_path = "gallery/how-it-works-2.png"
+
 from __future__ import annotations
 
 import sys

@@ -11,6 +11,8 @@ the temperature, fitted on some of the data, divides the logits of the rest.
 Needs the extra torch.
 """
 
+# sphinx_gallery_thumbnail_path = "gallery/reliability-models.png"
+
 from __future__ import annotations
 
 import torch

@@ -13,6 +13,8 @@ Padding is left out by its label, -100.
 Needs the extra torch.
 """
 
+# sphinx_gallery_thumbnail_path = "gallery/rare.png"
+
 from __future__ import annotations
 
 import torch

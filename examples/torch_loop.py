@@ -13,6 +13,8 @@ state is a `secant.Cells`, as a monitor or another process would take it.
 Needs the extra torch.
 """
 
+# sphinx_gallery_thumbnail_path = "gallery/cumulative.png"
+
 from __future__ import annotations
 
 import torch

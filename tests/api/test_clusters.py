@@ -446,5 +446,7 @@ def test_what_chance_gives_is_that_of_such_clusters():
     assert alone.by_chance(r) == alone.expected.ecce_r
     assert result.by_chance(r) > 1.5 * null.range.mean
     assert result.by_chance(mad) < result.by_chance(r) < 2 * result.by_chance(mad)
-    assert f"calibrated clusters like these give about {result.by_chance(r):.2g}" in str(result)
+    assert f"calibrated predictions in such clusters give about {result.by_chance(r):.2g}" in str(
+        result
+    )
     assert "calibrated predictions give about 1.6" in str(alone)

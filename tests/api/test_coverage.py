@@ -103,6 +103,12 @@ def test_other_orders_weights_and_clusters():
         (([0.0], [0.0], [1.0], 90), "level must lie strictly between 0 and 1"),
         ((["a"], [0.0], [1.0], 0.9), "y must hold real numbers"),
         (([], [], [], 0.9), "nothing to assess"),
+        (([2**53 + 1], [0], [2**53], 0.9), r"y\[0\] is 9007199254740993, and doubles do not tell"),
+        (([1], [-(2**53) - 1], [1], 0.9), r"low\[0\] is -9007199254740993, and doubles"),
+        (
+            ([1, 2], [0, 0], [2**53, 2**70], 0.9),
+            r"high\[1\] is 11805916207174\d+, and doubles",
+        ),
     ],
 )
 def test_what_is_refused(arguments, words):
@@ -135,6 +141,26 @@ def test_tables_and_files(tmp_path):
             assert result.ecce_r == wanted.ecce_r
             assert result.worst.n == wanted.worst.n
     assert result.axis.name == "day"
+
+
+@pytest.mark.parametrize("ending", [".csv", ".jsonl"])
+def test_files_of_text(tmp_path, ending):
+    optional("pyarrow")
+    y, low, high = (np.round(column, 3) for column in made(500))
+    path = tmp_path / f"rows{ending}"
+    rows = list(zip(y.tolist(), low.tolist(), high.tolist(), strict=True))
+    write = {
+        ".csv": lambda row: ",".join(map(str, row)),
+        ".jsonl": lambda row: json.dumps(dict(zip(("y", "from", "to"), row, strict=True))),
+    }[ending]
+    names = ["y,from,to"] if ending == ".csv" else []
+    path.write_text("\n".join([*names, *map(write, rows)]))
+    result = assess_coverage("y", "from", "to", 0.9, data=path)
+    assert result.ecce_r == assess_coverage(y, low, high, 0.9).ecce_r
+    if ending == ".csv":
+        path.write_text("\n".join([*names, *map(write, rows[:7]), "1,abc,2"]))
+        with pytest.raises(InputError, match="row 7, column 'from': low is 'abc', not a number"):
+            assess_coverage("y", "from", "to", 0.9, data=path)
 
 
 def test_engines_keep_their_rows():

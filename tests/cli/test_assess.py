@@ -198,6 +198,17 @@ def test_the_gate(file, options, code, words):
         assert words is None or words in " ".join(shown.output.split())
 
 
+def test_a_tolerance_gives_one_answer_everywhere(file, tmp_path):
+    """What the terminal says first is what the JSON and the page say."""
+    page = tmp_path / "page.html"
+    given = (*NAMED, "--within", "0.5", "--html", str(page), "--json", "-")
+    found = json.loads(assess(file, *given).stdout)
+    (headline,) = {each["verdict"] for each in found["models"].values()}
+    assert headline.startswith("Calibrated within 0.5, as far as 95% goes")
+    assert headline in " ".join(assess(file, *NAMED, "--within", "0.5").output.split())
+    assert f"<strong>{headline}.</strong>" in page.read_text(encoding="utf-8")
+
+
 def test_the_gate_adjusts_for_several_models(tmp_path):
     rng = np.random.default_rng(0)
     p = rng.uniform(0.2, 0.8, 3000)

@@ -160,6 +160,7 @@ def calls_with(name, folder):
         yield 1, ["assess", groups, *both, "--alpha=0.5", "-q"]
 
 
+@pytest.mark.long
 def test_names_never_act(tmp_path):
     calls, expected = [], []
     for number, name in enumerate(NAMES):

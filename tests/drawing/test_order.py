@@ -7,7 +7,7 @@ import secant
 from helpers import optional
 from secant._drawing.order import SCORES, Order, order_of
 from secant._drawing.ticks import each_score, equal_fractions
-from secant._input.axis import ordering
+from secant._input.ordering import ordering
 
 optional("matplotlib")
 from matplotlib.figure import Figure  # noqa: E402

@@ -31,7 +31,7 @@ def test_without_an_address_links_are_words_and_pictures_are_left_out(hook):
     page = hook.for_an_index(README, "1.2.3")
     assert all(target.startswith("https://") for target in TARGETS.findall(page))
     assert "![" not in page
-    assert "*is it\ncalibrated, how far off is it, where, and what now*" in page
+    assert "*is it\ncalibrated, how far off is it, where, and what now?*" in page
 
 
 def test_with_an_address_all_lead_there(hook):

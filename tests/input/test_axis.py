@@ -1,166 +1,16 @@
-"""What predictions can be put along, and how it is written."""
+"""What keys along an axis mean."""
 
 import datetime as dt
 import math
 import pickle
-from decimal import Decimal
 
 import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from helpers import optional
 from secant import InputError, assess
-from secant._input.axis import Axis, are_equal, are_outcomes, ordering
-
-BERLIN = dt.timezone(dt.timedelta(hours=2))
-
-
-@pytest.mark.parametrize(
-    ("values", "kind", "unit", "words"),
-    [
-        (np.array(["2026-03-03", "2026-05-09"], "M8[D]"), "time", "D", "March 3 to May 9, 2026"),
-        (
-            np.array(["2025-12-31", "2026-01-02"], "M8[D]"),
-            "time",
-            "D",
-            "December 31, 2025 to January 2, 2026",
-        ),
-        (np.array(["2026-03", "2026-05"], "M8[M]"), "time", "M", "March to May 2026"),
-        (np.array(["2020", "2026"], "M8[Y]"), "time", "Y", "2020 to 2026"),
-        (
-            np.array(["2026-03-03T10:00", "2026-03-03T11:30"], "M8[m]"),
-            "time",
-            "m",
-            "March 3, 2026, 10:00 to 11:30",
-        ),
-        (
-            np.array(["2026-03-03", "2026-03-04"], "M8[ns]"),
-            "time",
-            "ns",
-            "March 3 to March 4, 2026",
-        ),
-        ([dt.date(2026, 3, 3), dt.date(2026, 5, 9)], "time", "D", "March 3 to May 9, 2026"),
-        ([dt.timedelta(seconds=3), dt.timedelta(days=2)], "duration", "us", "3 seconds to 2 days"),
-        (np.array([1, 90], "m8[m]"), "duration", "m", "1 minute to 1.5 hours"),
-        (np.array([3, 5], "m8[2h]"), "duration", "h", "6 hours to 10 hours"),
-        ([3, 12], "number", "", "3 to 12"),
-        ([2024, 2026], "number", "", "2024 to 2026"),
-        ([-1.5, 2.25], "number", "", "-1.5 to 2.25"),
-        ([0.30001, 0.30002], "number", "", "0.30001 to 0.30002"),
-        ([1234.5, 99999.0], "number", "", "1234.5 to 99,999"),
-        ([False, True], "number", "", "0 to 1"),
-        ([Decimal("0.1"), Decimal("0.25")], "number", "", "0.1 to 0.25"),
-        (
-            [2**60, 2**60 + 1],
-            "number",
-            "",
-            "1,152,921,504,606,846,976 to 1,152,921,504,606,846,977",
-        ),
-    ],
-)
-def test_what_can_be_put_along_and_how_it_is_written(values, kind, unit, words):
-    keys, axis = ordering(values, name="x")
-    assert (axis.kind, axis.unit) == (kind, unit)
-    assert axis.between(*keys) == words
-    assert keys[0] < keys[1]
-    for key in keys.tolist():
-        assert axis.key(axis.value(key)) == key
-
-
-def test_keys_merge_no_two_values():
-    """Beyond 2^53 doubles would; and unsigned numbers go further than signed ones."""
-    for values in ([2**53, 2**53 + 1], [2**63, 2**63 + 1], [-(2**62), -(2**62) + 1]):
-        keys, axis = ordering(values)
-        assert len(np.unique(keys)) == 2
-        assert [axis.value(key) for key in keys] == values
-    assert ordering([-0.0, 0.0])[0].view(np.int64).tolist() == [0, 0]
-
-
-@given(st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=2, max_size=9))
-def test_keys_sort_as_values_do(values):
-    keys, _ = ordering(np.array(values))
-    assert np.argsort(keys, kind="stable").tolist() == sorted(
-        range(len(values)), key=values.__getitem__
-    )
-
-
-@pytest.mark.parametrize(
-    ("values", "words"),
-    [
-        ([1.0, np.nan], r"order_by\[1\] is NaN, and every row needs its place"),
-        ([1, None], r"order_by\[1\] is None"),
-        ([np.inf, 1.0], r"order_by\[0\] is inf, which has no place on an axis"),
-        ([1.0, -np.inf], r"order_by\[1\] is -inf"),
-        (np.array(["2026-03-03", "NaT"], "M8[D]"), r"order_by\[1\] is NaT"),
-        (np.array([1, "NaT"], "m8[s]"), r"order_by\[1\] is NaT"),
-        (["low", "high"], "holds text, which have no order that means anything.*'low'"),
-        (["2026-01-01", "2026-01-02"], "convert them first"),
-        ([1, "a"], "text"),
-        (np.array([1, "a"], object), r"order_by\[1\] is 'a', which has no place on an axis"),
-        (np.array([dt.time(3)] * 2, object), r"order_by\[0\] is 03:00:00"),
-        ([1j, 2j], "values of type complex128"),
-        ([[1, 2]], "one-dimensional"),
-        ([1, 2, 3], "one value a row"),
-        ([2**70, 1], "beyond 64 bits"),
-        (np.array(["2026-01-01", "2026-01-02"], "M8[ps]"), "nanoseconds are the finest"),
-        ([dt.datetime(2026, 1, 1), dt.datetime(2026, 1, 2, tzinfo=dt.UTC)], "always or never"),  # noqa: DTZ001
-    ],
-)
-def test_what_cannot(values, words):
-    with pytest.raises(InputError, match=words) as caught:
-        ordering(values, 2)
-    assert caught.value.argument == "order_by"
-
-
-def test_zones_are_kept_in_words_and_keys_count_in_utc():
-    times = [dt.datetime(2026, 3, 3, 1, tzinfo=BERLIN), dt.datetime(2026, 3, 3, 2, tzinfo=BERLIN)]
-    keys, axis = ordering(times)
-    assert axis.value(keys[0]) == np.datetime64("2026-03-02T23:00")
-    assert axis.plain(axis.value(keys[0])).endswith("+00:00")
-    assert axis.key(times[0]) == keys[0]
-    with pytest.raises(InputError, match="needs a date"):
-        Axis("day", "time", "us").key(times[0])
-
-
-def test_columns_of_libraries():
-    pandas, polars, arrow = optional("pandas"), optional("polars"), optional("pyarrow")
-    days = [dt.date(2026, 3, 3), dt.date(2026, 5, 9)]
-    stamps = pandas.Series(pandas.to_datetime(days), name="day")
-    zoned = stamps.dt.tz_localize("Europe/Berlin")
-    for column in (
-        zoned,
-        pandas.DatetimeIndex(zoned, name="day"),
-        zoned.astype("timestamp[us, tz=Europe/Berlin][pyarrow]"),
-        polars.Series("day", zoned),
-    ):
-        keys, axis = ordering(column)
-        assert axis.zone == "Europe/Berlin"
-        assert axis.name == "day"
-        assert axis.title == "day (Europe/Berlin)"
-        assert axis.between(*keys) == "March 3 to May 9, 2026"
-    for column in (stamps, polars.Series("day", days), arrow.chunked_array([arrow.array(days)])):
-        keys, axis = ordering(column, name="day")
-        assert axis.place(*keys) == "from March 3 to May 9, 2026"
-    for column in (
-        pandas.Series([1, 2], dtype="Int64"),
-        pandas.Series([1, 2], dtype="int64[pyarrow]"),
-        polars.Series([1, 2]),
-        arrow.array([1, 2]),
-    ):
-        assert ordering(column)[0].tolist() == [1, 2]
-    for column in (
-        pandas.Series(["a", "b"], dtype="category"),
-        pandas.Series([1, 2], dtype="category"),
-        polars.Series(["a", "b"], dtype=polars.Categorical),
-        arrow.array(["a", "b"]).dictionary_encode(),
-    ):
-        with pytest.raises(InputError, match="holds categories, which have no order"):
-            ordering(column)
-    for column in (pandas.Series([1, None], dtype="Int64"), polars.Series([1, None])):
-        with pytest.raises(InputError, match=r"order_by\[1\] is"):
-            ordering(column)
+from secant._input.axis import Axis
 
 
 def test_places_and_values_in_words():
@@ -216,37 +66,6 @@ def test_units_are_converted_as_numpy_does(count, unit, finer):
     assert exact == below if key == int(key) else below < exact < above
 
 
-def test_times_without_a_zone_are_local_times_of_the_axis():
-    pandas = optional("pandas")
-    stamps = pandas.date_range("2026-03-30 02:00", periods=48, freq="h", tz="UTC")
-    result = assess(
-        [0, 1] * 24,
-        np.full(48, 0.5),
-        order_by=pandas.Series(stamps.tz_convert("America/New_York")),
-    )
-    lows = (
-        "2026-03-30",
-        dt.datetime(2026, 3, 30),  # noqa: DTZ001
-        dt.date(2026, 3, 30),
-        pandas.Timestamp("2026-03-30"),
-        pandas.Timestamp("2026-03-30", tz="America/New_York"),
-        np.datetime64("2026-03-30T04:00"),  # in UTC
-    )
-    for low in lows:
-        for high in ("2026-03-31T23:00", pandas.Timestamp("2026-03-31T23:00")):
-            assert result.between(low, high).n == 46
-    assert result.between("0001-01-01", "9999-12-31T23:59").n == 48
-    worst = result.worst
-    assert result.between(worst.low, worst.high).n == worst.n
-
-
-def test_offsets_as_python_writes_them_are_zones():
-    keys, axis = ordering([dt.datetime(2026, 3, 3, hour, tzinfo=BERLIN) for hour in (1, 2)])
-    assert axis.zone == "UTC+02:00"
-    assert axis.key(dt.datetime(2026, 3, 3, 1)) == axis.key("2026-03-03T01:00") == keys[0]  # noqa: DTZ001
-    assert axis.between(*keys) == "March 3, 2026, 01:00 to 02:00"
-
-
 @pytest.mark.parametrize("unit", ["M", "W"])
 def test_between_two_units_is_what_was_asked(unit):
     days = np.array(["2026-03-26", "2026-04-02"] * 10, "M8[D]").astype(f"M8[{unit}]")
@@ -261,23 +80,36 @@ def test_between_two_units_is_what_was_asked(unit):
     assert lasting.between(3, 5).n == 3
 
 
-def test_weeks_months_and_hours_in_words():
-    week, month, hour = (Axis("t", "time", unit) for unit in ("W", "M", "h"))
-    first, last = week.key("2026-03-26"), week.key("2026-04-09")
-    assert week.place(first, first) == "in the week of March 26, 2026"
-    assert week.place(first, last) == "from the week of March 26 to that of April 9, 2026"
-    assert month.place(0, 0) == "in January 1970"
-    assert hour.place(0, 0) == "at January 1, 1970, 00:00"
-    assert hour.place(0, 5) == "from January 1, 1970, 00:00 to 05:00"
+@pytest.mark.parametrize(
+    ("kind", "unit"), [("number", ""), ("time", "D"), ("time", "ns"), ("duration", "h")]
+)
+def test_values_are_those_of_the_keys(kind, unit):
+    axis, keys = Axis("x", kind, unit), np.array([-3, 0, 20_000])
+    values = axis.values(keys)
+    assert [axis.value(key) for key in keys] == list(values)
+    assert [axis.key(value) for value in values] == keys.tolist()
+    for key, value in zip(keys, values, strict=True):
+        assert axis.write(key) == axis.between(key, key) == axis.between_values(value, value)
 
 
-def test_columns_are_compared_by_their_values():
-    keys, _ = ordering([0, 1, 1])
-    for same in (np.array([False, True, True]), np.array([0.0, 1, 1]), np.array([0, 1, 1], object)):
-        assert are_equal(keys, same)
-        assert are_outcomes(keys, same)
-    assert not are_equal(keys, np.array([0, 1, 0]))
-    assert not are_equal(keys, np.array(["0", "1", "1"]))
-    late = np.arange(5000)
-    assert not are_equal(late, np.where(late == 4999, 0, late))
-    assert not are_outcomes(np.ones(3), np.ones(3))  # one value alone is no order
+def test_a_month_is_its_first_day_on_an_axis_of_days():
+    day, month = Axis("t", "time", "D"), Axis("t", "time", "M")
+    assert day.key("2026-03") == day.key("2026-03-01")
+    assert day.key(np.datetime64("2026")) == day.key("2026-01-01")
+    assert month.key("2026-03-01") == month.key("2026-03")
+    assert month.key("2026-03") < month.key("2026-03-15") < month.key("2026-04")
+    years = Axis("t", "duration", "Y")
+    assert years.key(np.timedelta64(18, "M")) == 1.5
+    assert years.key(np.timedelta64(-18, "M")) == -1.5
+
+
+def test_plain_values_are_what_json_has():
+    assert Axis("t", "duration", "h").plain(np.timedelta64(3, "h")) == "3 hours"
+    assert [Axis("x").plain(value) for value in (3, 0.5, math.inf, -math.inf)] == [
+        3,
+        0.5,
+        None,
+        None,
+    ]
+    zoned = Axis("t", "time", "s", "Europe/Berlin")
+    assert zoned.plain(zoned.value(0)) == "1970-01-01T00:00:00+00:00"

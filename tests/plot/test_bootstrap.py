@@ -16,7 +16,8 @@ strategies = st.sampled_from(["uniform", "quantile"])
 
 def averages(y, p, w=None, *, n_bins, strategy):
     """Mean score and mean response of the bins of some rows."""
-    bins = secant.assess(y, p, sample_weight=w).reliability(n_bins=n_bins, strategy=strategy)
+    result = secant.assess(y, p, sample_weight=w, method="asymptotic")
+    bins = result.reliability(n_bins=n_bins, strategy=strategy, limits="wilson")
     return bins.mean_score, bins.mean_response
 
 

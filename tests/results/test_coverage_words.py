@@ -22,6 +22,14 @@ def test_probabilities_are_not_intervals():
     assert coverage_words.is_about(covered.worst)
 
 
+def test_noise_is_that_of_intervals_which_keep_their_promise():
+    y = np.random.default_rng(3).normal(size=400)
+    said = str(secant.assess_coverage(y, y * 0 - 1, y * 0 + 1, 0.68))
+    assert "sigma, intervals that keep their promise give about" in said
+    pairs = str(secant.assess_coverage(y, y * 0 - 1, y * 0 + 1, 0.68, clusters=np.arange(400) // 2))
+    assert "sigma, intervals that keep their promise in such clusters give about" in pairs
+
+
 def test_one_and_many():
     assert coverage_words.intervals(1) == "1 interval"
     assert coverage_words.intervals(1234) == "1,234 intervals"
@@ -89,7 +97,8 @@ def test_quantiles_have_their_own_words(side):
         everything = f"{result}{result.details}{result.intervals!r}{result.between(-1, 1)}"
         assert f" are {does}" in everything
         assert "2,000 quantiles" in everything
-        for word in ("interval", "cover ", "width", f"at each {side}", "narrower"):
+        assert "quantiles that keep their promise give about" in everything
+        for word in ("interval", "cover ", "width", f"at each {side}", "narrower", "calibrated"):
             assert word not in everything
     assert "moves quantiles" in str(secant.assess_coverage(y, **ends, level=0.9))
     assert str(result.between(8, 9)) == f"No quantiles with {side} from 8 to 9."

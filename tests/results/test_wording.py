@@ -11,7 +11,7 @@ import secant
 from samples import ORDINARY, RELATIVE
 from secant import null
 from secant._results.parts import Statistic
-from secant._results.wording import pvalue, scores
+from secant._results.wording import between, pvalue, scores
 
 
 def test_a_p_value_between_limits_is_one_number():
@@ -71,7 +71,9 @@ def test_the_smallest_p_value_that_draws_can_give_is_an_upper_limit(method):
 )
 def test_a_range_of_one_score_is_that_score(low, high, words):
     worst = secant.assess(*ORDINARY).worst
-    assert scores(dataclasses.replace(worst, low=low, high=high)) == words
+    written = dataclasses.replace(worst, low=low, high=high)
+    assert scores(written) == words
+    assert ("1.000 to" in between(written)) == (low == 1)
 
 
 def test_a_pvalue_that_is_only_bounded_is_not_called_exact():

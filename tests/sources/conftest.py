@@ -1,5 +1,7 @@
 """The fixture ``source``: a test that asks for it runs once for every home of the predictions."""
 
+from collections import Counter
+
 import pytest
 
 import servers
@@ -24,7 +26,21 @@ def _no_server_stays_behind():
     servers.stop()
 
 
+# They take seconds to answer where others take tenths.
+SLOW = {"dask", "spark", "postgres"}
+
+
 def pytest_collection_modifyitems(items):
-    """Let Ibis read answers of SQLite by way of a pandas option that is deprecated."""
+    """Let Ibis read answers of SQLite by way of a deprecated pandas option; put off slow cases.
+
+    Of the cases that a test tries on a slow source the first of every three runs in ``make test``.
+    """
+    cases = Counter()
     for item in items:
         item.add_marker(pytest.mark.filterwarnings("ignore:The 'future.infer_string' option"))
+        asked = item.callspec.params.values() if hasattr(item, "callspec") else ()
+        for slow in SLOW.intersection(each for each in asked if isinstance(each, str)):
+            case = item.function, slow
+            if cases[case] % 3:
+                item.add_marker(pytest.mark.long)
+            cases[case] += 1

@@ -115,6 +115,7 @@ def spark_cluster(folder):
         yield address, workers
 
 
+@pytest.mark.long
 def test_spark_loses_a_worker(predictions, tmp_path):
     folder, columns = predictions
     with spark_cluster(tmp_path) as (master, workers), (tmp_path / "driver.log").open("w") as log:
@@ -130,6 +131,7 @@ def test_spark_loses_a_worker(predictions, tmp_path):
     assert_exact(answer["result"], columns)
 
 
+@pytest.mark.long
 def test_dask_loses_a_worker(predictions, tmp_path):
     optional("distributed")
     folder, columns = predictions

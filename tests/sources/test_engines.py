@@ -601,3 +601,14 @@ def test_without_narwhals_the_extra_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "narwhals", None)
     with pytest.raises(secant.MissingExtraError, match=re.escape("secant[frames]")):
         secant.assess("y", "p", data=object())
+
+
+@pytest.mark.parametrize("engine", ["duckdb", "polars lazy", "sqlite"])
+def test_log_loss_of_small_scores_keeps_its_digits(engine, tmp_path, few_rows_are_many):
+    columns = predictions(5000)
+    columns["forecast"] *= 1e-15
+    columns["happened"][:] = 0
+    data = table(engine, tmp_path, **columns)
+    found = secant.assess(**arguments(columns, data), method="asymptotic")
+    expected = secant.assess(columns["happened"], columns["forecast"])
+    assert found.log_loss.value == pytest.approx(expected.log_loss.value, rel=1e-12, abs=0)

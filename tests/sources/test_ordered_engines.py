@@ -1,5 +1,8 @@
 """Engines along another order: rows that may leave are fetched, of more there are sums by place."""
 
+from datetime import time
+from decimal import Decimal
+
 import numpy as np
 import pytest
 
@@ -130,7 +133,13 @@ def test_groups(engine):
         (polars.Series(["a", "b", "c"], dtype=polars.Categorical), "it holds categories"),
         ([1.0, None, 2.0], "every row needs its place"),
         ([1.0, float("nan"), 2.0], "every row needs its place"),
-        ([1.0, float("inf"), 2.0], "every row needs its place"),
+        ([1.0, float("inf"), 2.0], "holds inf, which has no place on an axis"),
+        ([time(3), time(4), time(5)], "holds 03:00:00, a time of day"),
+        ([Decimal(2**70), Decimal(2**70 + 1), Decimal(1)], "whole numbers beyond 64 bits"),
+        (
+            [Decimal("0.1"), Decimal("0.10000000000000000001"), Decimal("0.2")],
+            "which doubles do not tell",
+        ),
     ],
 )
 @pytest.mark.parametrize("leave", [1, 100])
@@ -142,6 +151,16 @@ def test_what_is_refused(values, words, leave, monkeypatch):
     with pytest.raises(InputError, match=words) as caught:
         secant.assess("y", "s", data=data.lazy(), order_by="x")
     assert "order_by" in str(caught.value)
+
+
+@pytest.mark.parametrize("type_", ["HUGEINT", "DECIMAL(38, 0)", "UBIGINT"])
+@pytest.mark.parametrize("leave", [2, 100])
+def test_whole_numbers_of_64_bits_are_kept(type_, leave, monkeypatch):
+    monkeypatch.setattr(budget, "LEAVE", leave * 4)
+    place = f"('9223372036854775808'::hugeint + i % 8)::{type_}"
+    rows = f"select i % 2 y, 0.1 + i / 100 s, {place} x from range(40) t(i)"  # noqa: S608  (our own)
+    result = secant.assess("y", "s", data=duckdb.connect().sql(rows), order_by="x")
+    assert result.curve.score[1:].tolist() == [2**63 + i for i in range(8)]
 
 
 def test_wrong_certainties_are_counted_without_numbers():

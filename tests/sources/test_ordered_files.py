@@ -1,6 +1,8 @@
 """Files along another order: read once, put aside, and the same answer as arrays give."""
 
 import datetime as dt
+import json
+from decimal import Decimal
 
 import numpy as np
 import pytest
@@ -125,6 +127,88 @@ def test_texts_of_dates_are_dates_where_a_file_says_so(tmp_path):
         same(one, secant.assess("y", "s", data=path, order_by=order))
     with pytest.raises(InputError, match=r"must hold numbers or times.*column 'word' holds text"):
         secant.assess("y", "s", data=path, order_by="word")
+
+
+def written(path, values):
+    """Write a file of text with rows in whose column x these values stand."""
+    lines = [(number % 2, (number % 7 + 1) / 9, value) for number, value in enumerate(values)]
+    if path.suffix == ".csv":
+        rows = ["y,s,x", *(f"{y},{s},{x}" for y, s, x in lines)]
+    else:
+        rows = [json.dumps({"y": y, "s": s, "x": x}) for y, s, x in lines]
+    path.write_text("\n".join(rows))
+    return path
+
+
+@pytest.mark.parametrize("ending", [".csv", ".jsonl"])
+@pytest.mark.parametrize("value", [2**63, -(2**70)])
+def test_whole_numbers_of_texts_are_kept_or_refused(tmp_path, ending, value):
+    """Arrow reads those beyond 64 bits as doubles, which would make one place of several."""
+    wide = written(tmp_path / f"wide{ending}", range(value, value + 4))
+    with pytest.raises(InputError, match="beyond 64 bits would be taken for each other") as caught:
+        secant.assess("y", "s", data=wide, order_by="x")
+    assert (caught.value.row, caught.value.column, caught.value.argument) == (0, "x", "order_by")
+    kept = written(tmp_path / f"kept{ending}", range(2**63 - 4, 2**63))
+    assert len(secant.assess("y", "s", data=kept, order_by="x").curve.score) == 5
+
+
+@pytest.mark.parametrize(
+    ("values", "late", "words"),
+    [
+        (range(40), "abc", "row 30, column 'x': order_by is 'abc', not a number"),
+        (["2026-01-01"] * 40, "abc", "row 30, column 'x': order_by is 'abc', not a time"),
+        (range(40), "", "row 30, column 'x': order_by is null"),
+        (["10:00:00"] * 40, "11:00:00", "column 'x' holds times of day"),
+    ],
+)
+def test_what_a_csv_holds_besides_numbers_is_named(tmp_path, values, late, words):
+    path = written(tmp_path / "rows.csv", [late if i == 30 else x for i, x in enumerate(values)])
+    with pytest.raises(InputError, match=words):
+        secant.assess("y", "s", data=path, order_by="x")
+
+
+LATE = {
+    "a fraction": (".csv", range(40), "1.5", "'1.5', not a whole number of 64 bits, as the first"),
+    "a text": (".csv", range(40), "abc", "'abc', not a whole number of 64 bits, as the first rows"),
+    "wide": (".csv", range(40), 2**63, "'9223372036854775808', not a whole number of 64 bits"),
+    "no date": (".csv", ["2026-01-01"] * 40, "abc", "'abc', not a time, as the first rows hold"),
+    "a text of JSON": (".jsonl", range(40), "abc", "'abc', not a whole number, as the first lines"),
+    "a fraction of JSON": (".jsonl", range(40), 1.5, "1.5, not a whole number, as the first lines"),
+    "no number of JSON": (".jsonl", [0.5] * 40, "abc", "'abc', not a number, as the first lines"),
+}
+
+
+@pytest.mark.parametrize("case", LATE)
+def test_what_comes_late_in_a_file_of_text_is_named(tmp_path, monkeypatch, case):
+    """Types are guessed from the first block of bytes; what follows may be of another."""
+    ending, values, late, words = LATE[case]
+    for module in ("csv", "json_lines"):
+        monkeypatch.setattr(f"secant.sources.files.{module}.BLOCK", 400)
+    kept = [late if i == 35 else x for i, x in enumerate(values)]
+    path = written(tmp_path / f"rows{ending}", kept)
+    with pytest.raises(InputError, match=f"row 35, column 'x': order_by is {words}") as caught:
+        secant.assess("y", "s", data=path, order_by="x")
+    assert caught.value.argument == "order_by"
+
+
+@pytest.mark.parametrize(
+    ("kind", "values", "words"),
+    [
+        (arrow.decimal128(38, 0), [2**63, 2**63 + 1, 2**63 + 2], None),
+        (arrow.decimal128(38, 18), ["0.1", "0.2", "0.3"], None),
+        (arrow.decimal128(38, 0), [1, 2, 2**64], "row 2, column 'x'.*beyond 64 bits"),
+        (arrow.decimal128(38, 20), ["0.1", "0.10000000000000000001", "1"], "row 1.*15 digits"),
+    ],
+)
+def test_decimals_merge_in_no_file(tmp_path, kind, values, words):
+    path = tmp_path / "rows.parquet"
+    held = arrow.array([Decimal(value) for value in values], kind)
+    parquet.write_table(arrow.table({"y": [0, 1, 1], "s": [0.2, 0.5, 0.7], "x": held}), path)
+    if words is None:
+        assert len(secant.assess("y", "s", data=path, order_by="x").curve.score) == 4
+        return
+    with pytest.raises(InputError, match=words):
+        secant.assess("y", "s", data=path, order_by="x")
 
 
 @pytest.mark.parametrize(

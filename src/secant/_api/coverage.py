@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from secant._api.calibrate import calibrations
-from secant._input.arraylike import one_value_a_row, real_array
-from secant._input.axis import Axis, are_outcomes, holds_outcomes, ordering
+from secant._input.arraylike import one_dimensional, one_value_a_row, real_array
+from secant._input.axis import Axis
 from secant._input.clusters import cluster_codes
 from secant._input.combinations import check_combination
 from secant._input.observations import check_alignment, observations
 from secant._input.options import Method, Reading, check_choice, check_level, generator
+from secant._input.ordering import are_outcomes, holds_outcomes, ordering
 from secant.errors import Argument, InputError
 from secant.sources.apart import Apart
 from secant.sources.open import open_columns
@@ -25,6 +26,9 @@ if TYPE_CHECKING:
     from secant._results.calibration import Calibration
 
 __all__ = ["assess_coverage"]
+
+# Up to here every whole number is a double.
+_EXACT = 2**53
 
 
 def assess_coverage(
@@ -169,7 +173,9 @@ def _covered(y: Any, low: Any, high: Any) -> tuple[BoolArray, tuple[NumberArray,
 
 def _numbers(name: str, value: Any, *, infinite: bool = False) -> FloatArray:
     """Return numbers none of which is missing."""
-    values: FloatArray = real_array(name, value, keep=(np.float64,)).astype(np.float64, copy=False)
+    array = one_dimensional(name, value)
+    values: FloatArray = real_array(name, array, keep=(np.float64,)).astype(np.float64, copy=False)
+    _refuse_large(name, array)
     wrong = np.isnan(values) if infinite else ~np.isfinite(values)
     if wrong.any():
         row = int(np.argmax(wrong))
@@ -180,3 +186,18 @@ def _numbers(name: str, value: Any, *, infinite: bool = False) -> FloatArray:
     if not values.shape[0]:
         raise InputError(Argument(name), " is empty; there is nothing to assess")
     return values
+
+
+def _refuse_large(name: str, array: np.ndarray[Any, Any]) -> None:
+    """Refuse whole numbers that doubles would take for their neighbours."""
+    if array.dtype.kind in "iu":
+        large = (array > _EXACT) | (array < -_EXACT)
+    elif array.dtype.kind == "O":
+        large = np.array([isinstance(each, int) and abs(each) > _EXACT for each in array])
+    else:
+        return
+    if large.any():
+        row = int(np.argmax(large))
+        complaint = ", and doubles do not tell whole numbers beyond 2^53 from their neighbours"
+        hint = "; take the same number away from y, low and high first"
+        raise InputError(complaint, argument=name, value=str(array[row]), row=row, hint=hint)

@@ -7,39 +7,34 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 from numbers import Real
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from secant import null
-from secant._blocks.looking import resolve
-from secant._inference.clusters import half_width, interval
+from secant._inference.clusters import interval
 from secant._inference.expected import Expected, expected
-from secant._inference.limits import at_level, critical, detectable, range_limits
-from secant._input.options import BinLimits, check_choice, in_units_of_the_smaller
+from secant._inference.limits import at_level, critical, detectable
+from secant._input.options import BinLimits, in_units_of_the_smaller
 from secant._metrics.ecce import METRICS, path
 from secant._metrics.ece import (
     Binning,
     BinSums,
     binned,
     cut_at_edges,
-    debiased,
-    error,
-    noise_floor,
 )
 from secant._metrics.inverted import inverted
 from secant._metrics.scores import (
     BRIER,
     LOG_LOSS,
     Rule,
-    brier_sum,
-    log_loss_sum,
-    pools,
     resolved,
     taken_apart,
 )
 from secant._metrics.shape import pieces
 from secant._results import verdict
+from secant._results.again import Again
+from secant._results.bins import binned_metric, reliability
 from secant._results.parts import (
     ECE,
     SCHEMA,
@@ -53,24 +48,22 @@ from secant._results.parts import (
     Words,
     plain,
 )
-from secant._results.scores import Cox, Recalibrated, Score, Spiegelhalter, score_of
+from secant._results.ranges import Ranges
+from secant._results.scores import Cox, Recalibrated, Score, Spiegelhalter, recalibrated, score_of
 from secant.errors import Argument, InputError, SecantError
-from secant.sources.rows import in_memory
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Iterator, Sequence
 
-    from secant._base.types import BoolArray
-    from secant._blocks.looking import Refine, Source
+    from secant._blocks.looking import Source
     from secant._blocks.table import Blocks, Totals
     from secant._inference.clusters import Flips
     from secant._input.axis import Axis
     from secant._input.options import Norm, Strategy, Weighting
     from secant._metrics.ecce import Extremes, Metric
-    from secant._results.parts import Shape
+    from secant._results.parts import Kind, Shape
     from secant.plot import CumulativeDisplay
-    from secant.sources.rows import ScoreSums
 
 __all__ = ["Calibration"]
 
@@ -179,16 +172,19 @@ class Calibration:
 
         A narrower range may be further off on average, over fewer predictions.
         """
-        ends = sorted((self._extremes.argmin, self._extremes.argmax))
-        return self._interval(self._blocks.select(slice(*ends)))
+        first, last = sorted((self._extremes.argmin, self._extremes.argmax))
+        if first == last:
+            score = self.curve.score[0]
+            return self._ranges.nothing(score, score)
+        return self._ranges.of(self._blocks.select(slice(first, last)))
 
     @cached_property
     def _pieces(self) -> tuple[Interval, ...]:
         """The ranges found to be off, in the order of scores."""
         if not self.found:
             return ()
-        found = pieces(self._blocks, self._totals.weight, self._half_width(1.0), self._refine)
-        return tuple(self._interval(blocks) for blocks in found)
+        found = pieces(self._blocks, self._totals.weight, self._half_width(1.0), self._again.refine)
+        return tuple(self._ranges.of(blocks) for blocks in found)
 
     @property
     def intervals(self) -> Intervals:
@@ -240,10 +236,14 @@ class Calibration:
             self._blocks,
             self._totals,
             self.confidence_level,
-            self._refine_at_hand,
+            self._again.refine_at_hand,
             self._flips,
         )
-        return None if found is None else replace(self._interval(found.blocks), ci=found.limits)
+        if found is None:
+            return None
+        alone = self.weighted or self._flips is not None
+        kind: Kind = "simultaneous" if alone else "shared"
+        return replace(self._ranges.of(found.blocks), ci=found.limits, limits=kind)
 
     def pvalue_beyond(self, tolerance: Any) -> float:
         """Test whether some range of scores is truly off by more than a tolerance.
@@ -286,7 +286,7 @@ class Calibration:
         chance = 0.0 if self.n_forbidden else self.ecce_r.pvalue
         if tolerance == 0:
             return chance
-        refine = self._refine_at_hand
+        refine = self._again.refine_at_hand
         shown = shown_beyond(self._blocks, self._totals, float(tolerance), refine, self._flips)
         return max(chance, shown)
 
@@ -297,11 +297,11 @@ class Calibration:
 
     @property
     def detectable(self) -> float:
-        """The true ECCE-R that predictions like these would show 99 times in 100."""
+        """The true ECCE-R that predictions like these would show 99 times in 100; 1 if none."""
         effective = self._totals.weight**2 / self._totals.ww
         inflation = self._inflation
         sigma = self.sigma * math.sqrt(inflation)
-        return detectable(sigma, effective / inflation, self.confidence_level)
+        return min(1.0, detectable(sigma, effective / inflation, self.confidence_level))
 
     def by_chance(self, metric: Metric) -> float:
         """Return a metric's mean under perfect calibration, in units of sigma."""
@@ -376,7 +376,7 @@ class Calibration:
         """
         if self.axis is not None:
             return self._of_scores.brier
-        return self._score(BRIER, self._monotone, exact=self._sorts)
+        return self._score(BRIER, self._monotone, exact=self._again.sorts)
 
     @cached_property
     def log_loss(self) -> Score:
@@ -387,7 +387,7 @@ class Calibration:
         """
         if self.axis is not None:
             return self._of_scores.log_loss
-        return self._score(LOG_LOSS, self._monotone, exact=self._sorts)
+        return self._score(LOG_LOSS, self._monotone, exact=self._again.sorts)
 
     @cached_property
     def cox(self) -> Cox:
@@ -444,22 +444,7 @@ class Calibration:
         """
         if self.axis is not None:
             return self._of_scores.recalibrated
-        blocks = self._monotone
-        starts = pools(blocks)
-        ends = np.append(starts[1:], len(blocks)) - 1
-
-        def total(column: Any) -> Any:
-            return np.add.reduceat(column, starts)
-
-        weight = total(blocks.weight)
-        return Recalibrated(
-            low=blocks.low[starts],
-            high=blocks.high[ends],
-            n=total(blocks.n),
-            weight=weight / self._totals.weight,
-            mean_score=np.clip(total(blocks.scored) / weight, 0, 1),
-            forecast=np.clip(total(blocks.w1) / weight, 0, 1),
-        )
+        return recalibrated(self._monotone, self._totals.weight)
 
     def between(self, a: Any, b: Any, *, fixed_in_advance: bool = False) -> Interval:
         """Assess the predictions with scores from ``a`` to ``b``, both included.
@@ -510,33 +495,16 @@ class Calibration:
         >>> result.between(0.3, 0.6).n
         2
         """
-        asked = a, b
-        if self.axis is not None:
-            a, b = self._keys_between(a, b)
-        elif isinstance(a, Real) and isinstance(b, Real) and a <= b:
-            a, b = float(a), float(b)
-        else:
-            msg = f"between(a, b) needs two numbers in ascending order; got a={a!r}, b={b!r}"
-            raise InputError(msg)
+        ranges, again = self._ranges, self._again
+        low, high = ranges.keys(a, b, self._blocks.low.dtype)
         if fixed_in_advance and self._flips is not None:
             knows = "=True knows no clusters; leave it out"
             raise InputError(Argument("fixed_in_advance"), knows)
-
-        def at_either_end(blocks: Blocks) -> BoolArray:
-            ends = np.zeros(len(blocks), bool)
-            first, last = np.searchsorted(blocks.high, a), np.searchsorted(blocks.low, b, "right")
-            if first < last:  # the first and the last block that meet [a, b]
-                ends[[first, last - 1]] = True
-            return ends
-
-        whole = self._with_moments()[0] if fixed_in_advance and self.weighted else self._blocks
-        blocks = resolve(whole, at_either_end, self._refine)
-        if self._source is None:
-            _refuse_to_cut(blocks, a, b, self.axis)
-        inside = blocks.select((blocks.high >= a) & (blocks.low <= b))
+        whole = again.with_moments()[0] if fixed_in_advance and self.weighted else self._blocks
+        inside = ranges.inside(whole, low, high, again.refine)
         if not len(inside):
-            return _nothing_between(*asked, self.axis)
-        return self._interval(inside, fixed_in_advance=fixed_in_advance)
+            return ranges.nothing(a, b)
+        return ranges.of(inside, fixed_in_advance=fixed_in_advance)
 
     def ece(
         self,
@@ -607,7 +575,7 @@ class Calibration:
         """
         of_scores = self._of_scores
         bins = of_scores._bins([Binning(n_bins, strategy)])[0]  # noqa: SLF001  (of this class)
-        return of_scores._reliability(bins, strategy, limits)  # noqa: SLF001
+        return reliability(bins, strategy, limits, self._inflation, of_scores)
 
     def plot(
         self, ax: Any = None, *, worst: bool = True, band: bool = False, **kwargs: Any
@@ -710,46 +678,33 @@ class Calibration:
                 self.proper_scores  # noqa: B018
         return {**self.__dict__, "_source": None}
 
+    @property
+    def _again(self) -> Again:
+        return Again(self._blocks, self._totals, self._source)
+
+    @property
+    def _ranges(self) -> Ranges:
+        return Ranges(self._totals, self.confidence_level, self._flips, self.axis)
+
     @cached_property
     def _of_scores(self) -> Calibration:
         """The same predictions in the order of their scores, for what is about scores."""
         if self.axis is None:
             return self
-        source: Any = self._source
-        if source is None:
-            raise _gone()
-        self._source.recheck()  # type: ignore[union-attr]
-        blocks, totals = source.by_score.blocks(moments=True)
-        if not totals.agrees(self._totals):
-            raise _changed()
-        return replace(self, axis=None, _blocks=blocks, _totals=totals, _source=source.by_score)
+        seen = self._again.by_score()
+        return replace(
+            self, axis=None, _blocks=seen.blocks, _totals=seen.totals, _source=seen.source
+        )
 
-    def _keys_between(self, a: Any, b: Any) -> tuple[Any, Any]:
-        """Return the keys along the axis that lie between two of its values, both included."""
-        axis = self.axis
-        kind: Any = self._blocks.low.dtype
-        assert axis is not None  # noqa: S101
-        low, high = axis.key(a), axis.key(b)
-        if low > high:
-            msg = f"between(a, b) needs two values in ascending order; got a={a!r}, b={b!r}"
-            raise InputError(msg)
-        if kind.kind == "f":
-            return float(low), float(high)
-        # Whole keys beyond 2^53 are compared as such.
-        most, least = int(np.iinfo(kind).max), int(np.iinfo(kind).min)
-        low = most if low == math.inf else max(math.ceil(max(low, least)), least)
-        high = least if high == -math.inf else min(math.floor(min(high, most)), most)
-        return np.array(min(low, most), kind)[()], np.array(max(high, least), kind)[()]
-
-    @property
-    def _sorts(self) -> bool:
-        """Whether all scores are at hand, and may be sorted."""
-        return in_memory(self._source) or not self._blocks.open.any()
+    def _half_width(self, share: float) -> float:
+        """Half-width of the simultaneous limits for a range with this share of the weight."""
+        return self._ranges.half_width(share)
 
     @cached_property
     def _monotone(self) -> Blocks:
         """Blocks, resolved as far as a monotone recalibration needs if all scores are at hand."""
-        return resolved(self._blocks, self._refine if self._sorts else None)
+        again = self._again
+        return resolved(self._blocks, again.refine if again.sorts else None)
 
     def _score(self, rule: Rule, blocks: Blocks, *, exact: bool = False) -> Score:
         """Take a proper score apart."""
@@ -758,222 +713,20 @@ class Calibration:
 
     @cached_property
     def _brier_sum(self) -> float:
-        blocks, totals = self._blocks, self._totals
-        if not blocks.open.any():
-            return brier_sum(blocks)
-        if totals.squared_error is None:  # of a state that an earlier version stored
-            raise _gone()
-        return totals.squared_error
+        return self._again.squared_error()
 
     @cached_property
     def _log_loss_sum(self) -> float:
-        blocks = self._blocks
-        if self.n_forbidden:
-            return math.inf
-        if not blocks.open.any():
-            return log_loss_sum(blocks.low, blocks.w0, blocks.w1)
-        if self._totals.log_loss is not None:
-            return self._totals.log_loss
-        return self._row_sums.log_loss
-
-    @cached_property
-    def _row_sums(self) -> ScoreSums:
-        source: Any = self._source
-        if not hasattr(source, "score_sums"):
-            raise _gone()
-        source.recheck()
-        sums: ScoreSums = source.score_sums()
-        blocks = self._blocks
-        before = float(blocks.up.sum() + blocks.down.sum())
-        if not math.isclose(sums.residual, before, rel_tol=1e-9):
-            raise _changed()
-        return sums
-
-    @property
-    def _refine(self) -> Refine | None:
-        return None if self._source is None else self._look_again
-
-    @property
-    def _refine_at_hand(self) -> Refine | None:
-        """How to look again where that takes no reading of files and no query."""
-        at_hand = in_memory(self._source) or getattr(self._source, "at_hand", False)
-        return self._look_again if at_hand else None
-
-    def _look_again(self, blocks: Blocks) -> Blocks:
-        if self._source is None:
-            raise _gone()
-        self._source.recheck()
-        finer = self._source.refine(blocks)
-        if not _hold_the_same(blocks, finer):
-            msg = (
-                "the data were changed after they were assessed: a second look at the same scores "
-                "found other observations; assess them again"
-            )
-            raise SecantError(msg)
-        return finer
-
-    def _half_width(self, share: float) -> float:
-        """Half-width of the simultaneous limits for a range with this share of the weight."""
-        return half_width(null.range, self._totals, self.confidence_level, self._flips) / share
-
-    def _interval(self, blocks: Blocks, *, fixed_in_advance: bool = False) -> Interval:
-        """Describe consecutive blocks."""
-        if not len(blocks):
-            nothing = self._blocks.low[0]
-            nothing = _value(nothing, self.axis)
-            return _nothing_between(nothing, nothing, self.axis)
-        weight = float(blocks.weight.sum())
-        share = weight / self._totals.weight
-        gap = float(blocks.gain.sum()) / weight
-        mean_score = min(max(float(blocks.scored.sum()) / weight, 0.0), 1.0)
-        method: Literal["simultaneous", "clopper-pearson", "normal"] = "simultaneous"
-        if fixed_in_advance and self.weighted:
-            limits = range_limits(blocks, self._totals, self.confidence_level)
-            method = "normal"
-        elif fixed_in_advance:
-            low, high = _binomial_limits(blocks, self.confidence_level)
-            limits = low - mean_score, high - mean_score
-            method = "clopper-pearson"
-        else:
-            half = self._half_width(share)
-            # The truth lies between nothing and everything happening, whatever the noise.
-            limits = max(gap - half, -mean_score), min(gap + half, 1 - mean_score)
-        return Interval(
-            low=_value(blocks.low[0], self.axis),
-            high=_value(blocks.high[-1], self.axis),
-            n=int(blocks.n.sum()),
-            weight=share,
-            mean_score=mean_score,
-            mean_response=float(blocks.w1.sum()) / weight,
-            miscalibration=gap,
-            ci=limits,
-            limits=method,
-            _axis=self.axis,
-        )
-
-    def _with_moments(self) -> tuple[Blocks, Totals]:
-        """Return blocks that know the noise of each, from another look if need be."""
-        if self._blocks.moments is not None:
-            return self._blocks, self._totals
-        if self._source is None:
-            raise _gone()
-        self._source.recheck()
-        blocks, totals = self._source.blocks(moments=True)
-        if not totals.agrees(self._totals):
-            raise _changed()
-        return blocks, totals
+        return math.inf if self.n_forbidden else self._again.log_loss()
 
     def _bins(self, binnings: Sequence[Binning]) -> list[BinSums]:
         """Sort the predictions into several sets of bins, with as few looks at them as for one."""
-        blocks, totals = self._with_moments()
-        blocks = cut_at_edges(blocks, totals, binnings, self._look_again)
+        again = self._again
+        blocks, totals = again.with_moments()
+        blocks = cut_at_edges(blocks, totals, binnings, again.look)
         return [binned(blocks, totals, binning, None) for binning in binnings]
 
     def _eces(self, binnings: Sequence[Binning], limits: BinLimits) -> Iterator[ECE]:
         for binning, bins in zip(binnings, self._bins(binnings), strict=True):
-            value, dropped = debiased(bins, binning)
-            yield ECE(
-                value=error(bins, binning),
-                noise_floor=noise_floor(bins, binning),
-                debiased=value,
-                dropped_bins=dropped,
-                bins=self._reliability(bins, binning.strategy, limits),
-                n_bins=int(binning.n_bins),
-                strategy=binning.strategy,
-                norm=binning.norm,
-                squared=bool(binning.squared),
-                weighting=binning.weighting,
-            )
-
-    def _reliability(self, bins: BinSums, strategy: Strategy, limits: BinLimits) -> Reliability:
-        from secant._inference.binomial import clopper_pearson, wilson  # noqa: PLC0415  (bins alone need it)
-
-        check_choice("limits", limits, BinLimits)
-        assert bins.aa is not None  # noqa: S101
-        method = clopper_pearson if limits == "clopper-pearson" else wilson
-        filled = bins.filled
-        rate = bins.mean(bins.weight1)
-        low, high = np.full((2, len(filled)), np.nan)
-        # Kish's effective number of predictions; their number itself when nothing is weighted.
-        effective = bins.weight[filled] ** 2 / bins.aa[filled]
-        effective = np.minimum(effective, bins.count[filled]) / self._inflation
-        successes = np.clip(rate[filled], 0, 1) * effective
-        low[filled], high[filled] = method(successes, effective, self.confidence_level)
-        return Reliability(
-            edges=bins.edges,
-            count=bins.count,
-            weight=bins.weight / bins.weight.sum(),
-            mean_score=bins.mean(bins.scored),
-            mean_response=rate,
-            low=low,
-            high=high,
-            strategy=strategy,
-            limits=limits,
-            confidence_level=self.confidence_level,
-            _of=self,
-        )
-
-
-def _gone() -> InputError:
-    return InputError("the predictions are gone, and bins need them: assess them again")
-
-
-def _changed() -> SecantError:
-    return SecantError("the predictions were changed after they were assessed: assess them again")
-
-
-def _value(key: Any, axis: Axis | None) -> Any:
-    """Return the score, or what a key along another axis stands for."""
-    return float(key) if axis is None else axis.value(key)
-
-
-def _refuse_to_cut(blocks: Blocks, a: Any, b: Any, axis: Axis | None) -> None:
-    """Refuse limits inside a block of which only sums are left; name the nearest that are not."""
-    first = int(np.searchsorted(blocks.high, a))
-    last = int(np.searchsorted(blocks.low, b, "right")) - 1
-    if first > last or (blocks.low[first] >= a and blocks.high[last] <= b):
-        return
-    low, high = blocks.low[first], blocks.high[last]
-    # Outward, or inward where that is nearer and leaves something.
-    starts, ends = blocks.low[first : last + 1], blocks.high[first : last + 1]
-    start = a if low >= a else starts[np.argmin(np.abs(starts - a))]
-    end = b if high <= b else ends[np.argmin(np.abs(ends - b))]
-    if start > end:
-        start, end = low, high
-    asked, nearest = (
-        ", ".join(repr(_value(key, axis)) for key in keys) for keys in ((a, b), (start, end))
-    )
-    raise InputError(
-        f"the predictions are gone, and between({asked}) would cut what was kept of them; "
-        f"the nearest that can be answered is between({nearest})"
-    )
-
-
-def _hold_the_same(blocks: Blocks, finer: Blocks) -> bool:
-    """Tell whether finer blocks hold what each of some blocks held, as far as sums can tell."""
-    owner = np.searchsorted(blocks.low, finer.low, "right") - 1
-    if not len(finer) or owner[0] < 0 or (finer.high > blocks.high[owner]).any():
-        return False
-    slack = 1e-9 * blocks.weight
-    return all(
-        bool((np.abs(np.bincount(owner, new, len(blocks)) - old) <= slack).all())
-        for old, new in (
-            (getattr(blocks, name), getattr(finer, name))
-            for name in ("n0", "n1", "w0", "w1", "down", "up")
-        )
-    )
-
-
-def _binomial_limits(blocks: Blocks, confidence_level: float) -> tuple[float, float]:
-    """Return limits for how often the event happens in some blocks."""
-    from secant._inference.binomial import clopper_pearson  # noqa: PLC0415  (as for bins)
-
-    n, n1 = (np.array([float(count.sum())]) for count in (blocks.n, blocks.n1))
-    low, high = clopper_pearson(n1, n, confidence_level)
-    return float(low[0]), float(high[0])
-
-
-def _nothing_between(low: Any, high: Any, axis: Axis | None) -> Interval:
-    ends = [float(end) if axis is None else axis.exact(end) for end in (low, high)]
-    unknown = (math.nan, math.nan)
-    return Interval(ends[0], ends[1], 0, 0.0, math.nan, math.nan, math.nan, unknown, _axis=axis)
+            shown = reliability(bins, binning.strategy, limits, self._inflation, self)
+            yield binned_metric(binning, bins, shown)

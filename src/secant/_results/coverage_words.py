@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "IN_TURN",
+    "as_promised",
     "averages",
     "few_events",
     "head",
@@ -144,6 +145,11 @@ def would_have_shown(result: Calibration, everyone: str) -> str:
     if not can_be:
         return f"{who} can show next to nothing."
     return f"With {who} {events(share)} in 1,000 {can_be} would almost surely have shown."
+
+
+def as_promised(result: Calibration) -> str:
+    """Name those of which chance alone is left."""
+    return f"{noun(_axis(result))}s that keep their promise"
 
 
 def averages(result: Calibration, everyone: str) -> str:

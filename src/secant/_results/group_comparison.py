@@ -147,12 +147,12 @@ class GroupComparison(Shown):
     def detectable(self) -> float:
         """The true ECCE-R that groups like these would show about 99 times in 100.
 
-        1 where nobody is compared with anybody else, so that nothing can show.
+        1 where nothing can be counted on to show, as where nobody is compared with anybody else.
         """
         if not self._totals.ww:
             return 1.0
         effective = self._totals.weight**2 / self._totals.ww
-        return detectable(self.sigma, effective, self.confidence_level)
+        return min(1.0, detectable(self.sigma, effective, self.confidence_level))
 
     def to_dict(self) -> dict[str, Any]:
         """Return every number but the curve as plain JSON; what is not finite becomes None."""

@@ -52,6 +52,7 @@ __all__ = [
 SCHEMA = 1
 
 Direction = Literal["too high", "too low", "even"]
+Kind = Literal["simultaneous", "shared", "clopper-pearson", "normal"]
 Shape = Literal[
     "too high",
     "too low",
@@ -157,9 +158,11 @@ class Interval(Shown):
         ``mean_response - mean_score``: negative where predictions are too high.
     ci : tuple of float
         Limits for the true miscalibration.
-    limits : {"simultaneous", "clopper-pearson", "normal"}
+    limits : {"simultaneous", "shared", "clopper-pearson", "normal"}
         What kind of limits: those that hold for all ranges of scores at once, also for ranges
-        picked after looking; or those of a single range that was fixed in advance.
+        picked after looking, by one method or, for :attr:`Calibration.steepest`, at a level shared
+        by two, so that one range may have both kinds; or those of a single range that was fixed in
+        advance.
     """
 
     __module__ = "secant"
@@ -172,7 +175,7 @@ class Interval(Shown):
     mean_response: float
     miscalibration: float
     ci: tuple[float, float]
-    limits: Literal["simultaneous", "clopper-pearson", "normal"] = "simultaneous"
+    limits: Kind = "simultaneous"
     _axis: Axis | None = None
 
     @property

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from secant._metrics.scores import pools
 from secant._results import score_words
 from secant._results.parts import fields_of
 from secant._results.shown import Shown
@@ -14,9 +15,10 @@ from secant._results.wording import percent
 
 if TYPE_CHECKING:
     from secant._base.types import FloatArray, IntArray
+    from secant._blocks.table import Blocks
     from secant._metrics.scores import Taken
 
-__all__ = ["Cox", "Recalibrated", "Score", "Spiegelhalter", "score_of"]
+__all__ = ["Cox", "Recalibrated", "Score", "Spiegelhalter", "recalibrated", "score_of"]
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -136,6 +138,25 @@ class Recalibrated(Shown):
     def to_dict(self) -> dict[str, Any]:
         """Return the numbers as plain JSON."""
         return fields_of(self)
+
+
+def recalibrated(blocks: Blocks, weight: float) -> Recalibrated:
+    """Return the recalibrated forecast of blocks, constant over each, with all their weight."""
+    starts = pools(blocks)
+    ends = np.append(starts[1:], len(blocks)) - 1
+
+    def total(column: Any) -> Any:
+        return np.add.reduceat(column, starts)
+
+    of_steps = total(blocks.weight)
+    return Recalibrated(
+        low=blocks.low[starts],
+        high=blocks.high[ends],
+        n=total(blocks.n),
+        weight=of_steps / weight,
+        mean_score=np.clip(total(blocks.scored) / of_steps, 0, 1),
+        forecast=np.clip(total(blocks.w1) / of_steps, 0, 1),
+    )
 
 
 @dataclass(frozen=True, slots=True, repr=False)

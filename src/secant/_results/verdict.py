@@ -49,6 +49,7 @@ __all__ = [
     "headline",
     "html",
     "impossible",
+    "in_one_line",
     "interval",
     "is_within",
     "lines",
@@ -201,8 +202,14 @@ def lines(result: Calibration, little: Little = LITTLE) -> list[str]:
 
 
 def text(result: Calibration) -> str:
-    """Return the whole answer, with what to keep in mind."""
-    return "\n".join([*lines(result), *notes(result)])
+    """Return the whole answer, with what to keep in mind: five lines at most."""
+    return "\n".join([*lines(result), *in_one_line(result.warnings)])
+
+
+def in_one_line(warnings: Sequence[str]) -> list[str]:
+    """Return what to keep in mind as one line, if there is anything."""
+    start = "Note" if len(warnings) == 1 else "Notes"
+    return [f"{start}: {' '.join(warnings)}"] if warnings else []
 
 
 def notes(result: Calibration) -> list[str]:
@@ -214,7 +221,7 @@ def html(result: Calibration) -> str:
     """Return the whole answer for a notebook."""
     from html import escape  # noqa: PLC0415  (its tables cost more to load than all of this module)
 
-    first, *others = [*lines(result), *notes(result)]
+    first, *others = [*lines(result), *in_one_line(result.warnings)]
     start = f"{headline(result)}."
     return (
         f"<div><b>{escape(start)}</b>{escape(first.removeprefix(start))}"
@@ -506,7 +513,9 @@ def details(result: Calibration, little: Little = LITTLE) -> list[str]:
         said.append(f"Found to be off{which}: {interval(each)}")
     if farthest := _steepest(result):
         most = f"off by at least {points(farthest.at_least)} points"
-        said.append(f"The steepest range, {most} somewhere: {interval(farthest)}")
+        twice = any((p.low, p.high) == (farthest.low, farthest.high) for p in (worst, *pieces))
+        own = " (with the limits of a search for it)" if twice else ""
+        said.append(f"The steepest range, {most} somewhere{own}: {interval(farthest)}")
     if not coverage_words.is_about(result):  # which have one score, the level
         said += [score_words.one(each) for each in result.proper_scores if each is not None]
         said += [score_words.cox(result.cox), score_words.spiegelhalter(result.spiegelhalter)]
@@ -538,8 +547,11 @@ def averages(result: Calibration) -> str:
 
 def _by_chance(result: Calibration, named: Metric) -> dict[str, Any]:
     """Return what calibrated predictions give on average, in words and in units of sigma."""
-    who = "predictions" if result.n_clusters is None else "clusters like these"
-    return {"expected": f"calibrated {who} give", "mean": result.by_chance(named)}
+    who = "calibrated predictions"
+    if coverage_words.is_about(result):
+        who = coverage_words.as_promised(result)
+    among = "" if result.n_clusters is None else " in such clusters"
+    return {"expected": f"{who}{among} give", "mean": result.by_chance(named)}
 
 
 def _everyone(result: Calibration) -> str:

@@ -96,8 +96,16 @@ def between(range_of: Interval | Contrast) -> str:
     """Write the ends of a range, of scores or of what predictions are put along."""
     axis = axis_of(range_of)
     if axis is None:
-        return f"{score(range_of.low)} to {score(range_of.high)}"
+        return " to ".join(_ends(range_of))
     return axis.between_values(range_of.low, range_of.high)
+
+
+def _ends(range_of: Interval | Contrast) -> tuple[str, str]:
+    """Write the ends of a range of scores; of one near 1, with all that tells it from 1."""
+    low, high = range_of.low, range_of.high
+    if score(low) == "1.000" and low < 1:
+        return f"{low:.15g}", f"{high:.15g}"
+    return score(low), score(high)
 
 
 def capital(words: str) -> str:
@@ -134,13 +142,7 @@ def scores(range_of: Interval | Contrast) -> str:
     axis = axis_of(range_of)
     if axis is not None:
         return axis.place(axis.key(range_of.low), axis.key(range_of.high))
-    low, high = score(range_of.low), score(range_of.high)
-    if low != high:
-        return f"scores {low} to {high}"
-    if low != "1.000" or range_of.low == 1:
-        return f"scores of {low}"
-    # What is less than 1 is not written so.
-    low, high = (f"{each:.15g}" for each in (range_of.low, range_of.high))
+    low, high = _ends(range_of)
     return f"scores of {low}" if low == high else f"scores {low} to {high}"
 
 

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from secant._results.calibration import Calibration
     from secant._results.gate import Gate, GroupsStand, Stand
     from secant._results.models import Models
+    from secant._results.verdict import Little
 
 __all__ = ["Columns", "Outcome"]
 
@@ -63,6 +64,24 @@ class Outcome:
 
         return ranked(self.models)
 
+    @property
+    def little(self) -> Little:
+        """What is called "very little", which the gate's tolerances replace."""
+        from secant._results import verdict  # noqa: PLC0415  (as above)
+
+        gate = self.gate
+        if gate is None:
+            return verdict.LITTLE
+        limits = gate.max_ecce_r, gate.max_miscalibration, gate.within, gate.confidence_level
+        return verdict.tolerated(*limits)
+
+    @cached_property
+    def headlines(self) -> dict[str, str]:
+        """The answer about each model in a few words."""
+        from secant._results import verdict  # noqa: PLC0415  (as above)
+
+        return {name: verdict.headline(each, self.little) for name, each in self.models.items()}
+
     @cached_property
     def stands(self) -> dict[str, Stand]:
         """How each model stands with the gate."""
@@ -106,7 +125,10 @@ class Outcome:
             "settings": self.settings,
             "started": self.started.isoformat(),
             "elapsed": self.elapsed,
-            "models": {name: result.to_dict() for name, result in self.models.items()},
+            "models": {
+                name: {**result.to_dict(), "verdict": self.headlines[name]}
+                for name, result in self.models.items()
+            },
         }
         if len(self.models) > 1:
             found["best_first"] = list(self.ranked)

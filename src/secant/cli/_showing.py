@@ -43,11 +43,6 @@ def _show(
         shown = f"{visible(name)}: {line}" if several else line
         console.print(shown, markup=False, soft_wrap=True)
 
-    gate, little = outcome.gate, verdict.LITTLE
-    if gate is not None:
-        little = verdict.tolerated(
-            gate.max_ecce_r, gate.max_miscalibration, gate.within, gate.confidence_level
-        )
     if asides:
         console.print("\n".join(asides) + "\n", style="dim", markup=False)
     if len(outcome.models) > 1 and not quiet:
@@ -55,10 +50,11 @@ def _show(
         console.print()
     for name, result in outcome.models.items():
         if quiet:
-            say(name, f"{verdict.headline(result, little)}. {verdict.brief(result)}")
+            say(name, f"{outcome.headlines[name]}. {verdict.brief(result)}")
         else:
             alone = len(outcome.models) == 1
-            show_model(console, None if alone else name, result, details=details, little=little)
+            called = None if alone else name
+            show_model(console, called, result, details=details, little=outcome.little)
             console.print()
     for name, groups in [*outcome.groups.items(), *outcome.segments.items()]:
         if quiet:
@@ -132,6 +128,7 @@ def write_report(outcome: Outcome, options: dict[str, Any]) -> Path | None:
         started=outcome.started,
         elapsed=outcome.elapsed,
         gate=_gate_words(outcome),
+        headlines=outcome.headlines,
     )
     several, groups, segments = len(outcome.models) > 1, outcome.groups, outcome.segments
     report.write(

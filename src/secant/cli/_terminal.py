@@ -66,8 +66,8 @@ def show_model(
     console.print(words)
     for line in verdict.details(result, little)[1:] if details else others:
         console.print(Text(line))
-    for warning in result.warnings:
-        console.print(Text(f"Note: {in_options(warning)}", style="yellow"))
+    for line in verdict.in_one_line([in_options(each) for each in result.warnings]):
+        console.print(Text(line, style="yellow"))
     along = "from the lowest score" if result.axis is None else f"along {result.axis.title}"
     console.print(Text(f"outcome minus forecast, added up {along}:", style="dim"))
     bars = _BARS if _can_write(console.encoding, _BARS) else _PLAIN_BARS

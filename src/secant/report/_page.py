@@ -77,7 +77,7 @@ def render(
     one = "interval" if intervals else "prediction"
     body = join(
         _header.header(title, rows, about, one),
-        verdict.verdicts(named, results, groups, compared=compared, gate=about.gate),
+        verdict.verdicts(named, results, groups, compared=compared, about=about),
         cumulative.section(drawn, (views["models"] or views["groups"])[0]),
         _bins.section(named, models, results) if models and not intervals else None,
         _bins.scores(named, models, results) if models and not intervals else None,

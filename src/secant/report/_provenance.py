@@ -32,6 +32,8 @@ class Provenance:
         How many seconds it took.
     gate : sequence of str
         How the results stand with a gate, in sentences.
+    headlines : mapping from str to str
+        What the gate's tolerances make of the answer about each model, in a few words.
     """
 
     files: Sequence[str] = ()
@@ -40,6 +42,7 @@ class Provenance:
     started: datetime = field(default_factory=lambda: datetime.now(UTC).astimezone())
     elapsed: float | None = None
     gate: Sequence[str] = ()
+    headlines: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def date(self) -> str:

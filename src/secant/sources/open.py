@@ -12,12 +12,12 @@ import numpy as np
 from secant._base.extras import require
 from secant._base.types import Forbidden
 from secant._input.arraylike import on_a_device, one_dimensional
-from secant._input.axis import are_equal, are_outcomes, holds_outcomes, ordering
 from secant._input.clusters import SAMPLE, cluster_codes, repeated, telling
 from secant._input.columns import SELECTED, check_column, column_name, named_columns
 from secant._input.groups import grouped, key_order, split
 from secant._input.observations import check_alignment, observations
 from secant._input.options import AS_USUAL
+from secant._input.ordering import are_equal, are_outcomes, holds_outcomes, ordering
 from secant.errors import Argument, InputError, SecantError
 from secant.sources.apart import Apart
 from secant.sources.ordered import OrderedSource

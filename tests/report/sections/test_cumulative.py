@@ -217,6 +217,17 @@ def test_times_are_no_finer_than_they_are(visit, tmp_path):
         assert ".000" not in words
 
 
+def test_scores_below_1_are_not_written_as_1(visit, tmp_path):
+    y, p = [0, 1] * 30, np.repeat([0.2, 0.999999], 30)
+    result = secant.assess(y, p)
+    result.report(tmp_path / "sure.html")
+    with visit(tmp_path / "sure.html") as page:
+        assert "Scores of 0.999999" in str(result)
+        words = page.inner_text("#presets") + page.inner_text("#read-says")
+        assert "0.999999" in words
+        assert "1.000" not in words
+
+
 def test_models_are_chosen_by_name(visit, models, full_page):
     first, second = models.values()
     with visit(full_page) as page:
@@ -228,6 +239,10 @@ def test_models_are_chosen_by_name(visit, models, full_page):
         assert page.locator(".bins[data-model]").count() == 2
 
 
+HANDLES = ["#from", "#to"]
+BOXES = "names => names.map(name => document.querySelector(name).getBoundingClientRect().toJSON())"
+
+
 @pytest.mark.parametrize("width", [390, 641, 1280])
 def test_what_is_said_of_a_range_stands_clear_of_its_handles(visit, paper_page, width):
     with visit(paper_page, viewport={"width": width, "height": 900}) as page:
@@ -235,16 +250,14 @@ def test_what_is_said_of_a_range_stands_clear_of_its_handles(visit, paper_page, 
         for start in np.arange(0.0, 1.0, 0.1):
             for share in (0.01, 0.1, 0.2, 0.3, 0.4, 0.6):
                 drag(page, start, start + share, steps=3)
-                text = page.locator("#caliper-text").bounding_box()
-                left, right = text["x"], text["x"] + text["width"]
-                assert text["width"] > 20
-                assert 0 <= left < right <= width
-                above = text["y"] + text["height"] <= page.locator("#whole").bounding_box()["y"]
+                text, whole, *grips = page.evaluate(BOXES, ["#caliper-text", "#whole", *HANDLES])
+                assert text["right"] - text["left"] > 20
+                assert 0 <= text["left"] < text["right"] <= width
                 assert "points, " in page.inner_text("#caliper-text")
-                for handle in ("#from", "#to"):
-                    grip = page.locator(handle).bounding_box()
-                    line = grip["x"] + grip["width"] / 2
-                    assert above or not left - 5 < line < right + 5, (start, share)
+                for grip in grips:
+                    line = (grip["left"] + grip["right"]) / 2
+                    beside = not text["left"] - 5 < line < text["right"] + 5
+                    assert text["bottom"] <= whole["top"] or beside, (start, share)
 
 
 def test_a_level_has_all_its_digits(visit, tmp_path):

@@ -9,6 +9,7 @@ import secant.report
 from secant._results import model_words
 from secant._results import verdict as words
 from secant._results.wording import metric, points, pvalue
+from secant.report import Provenance
 from secant.report.sections import verdict
 
 
@@ -23,6 +24,13 @@ def test_the_words_are_those_of_the_printed_verdict(paper, paper_page):
     headline, _, rest = str(paper).split("\n")[0].partition(". ")
     assert f"<strong>{headline}.</strong> {rest}" in text
     assert f"<li>{words.what_now(paper)}</li>" in text
+
+
+def test_a_headline_that_a_gate_gives_takes_the_place_of_the_result_s(paper):
+    about = Provenance(headlines={"a": "Calibrated within 0.5, as far as 95% goes"})
+    shown = verdict.verdicts(["a"], [paper], [], about=about)
+    assert "<strong>Calibrated within 0.5, as far as 95% goes.</strong>" in shown
+    assert words.headline(paper) not in shown
 
 
 def test_the_strip_has_four_figures_and_prose_repeats_none(paper):
@@ -69,7 +77,26 @@ def test_several_models_are_a_table_best_first():
         assert metric(result.brier.value) in row
         assert metric(result.log_loss.value) in row
     assert "2 of 3 models are found to be miscalibrated at 5%." in shown
-    assert rows[0][1:4] == ["none", "found", "beyond"]
+    assert rows[0][1:4] == ["nothing", "found", "beyond"]
+
+
+def test_several_kinds_of_intervals_have_what_was_promised_and_no_losses():
+    rng = np.random.default_rng(5)
+    y = rng.normal(size=1500)
+    results = [secant.assess_coverage(y, *end, 0.9) for end in ((y * 0 - 1, y * 0 + 1), (None, y))]
+    shown = plain(verdict.verdicts(["a", "b"], results, []))
+    for each in ("promised", "covered", "90%", "100%", "Coverage of 2 of 2 models is off at 5%."):
+        assert each in shown
+    for each in ("Brier", "log loss", "miscalibrat"):
+        assert each not in shown
+    right = secant.assess_coverage(y, y * 0 - 1.645, y * 0 + 1.645, 0.9)
+    shown = plain(verdict.verdicts(["a", "b"], [right, right], []))
+    assert "No fault in coverage found at 5%." in shown
+    # Beside probabilities, intervals have none of their numbers.
+    both = [right, secant.assess([0, 1], [0.4, 0.6])]
+    shown = plain(verdict.verdicts(["a", "b"], both, []))
+    assert "Brier" in shown
+    assert metric(right.brier.value) not in shown
 
 
 def test_several_models_keep_hints_comparison_and_p_values():
@@ -90,8 +117,9 @@ def test_several_models_keep_hints_comparison_and_p_values():
 
 def test_the_gate_stands_beside_the_headline():
     results = [secant.assess([0, 1], [0.4, 0.5])] * 2
+    about = Provenance(gate=["Gate crossed: <b>."])
     for names in ([], ["a"], ["a", "b"]):
-        shown = verdict.verdicts(names, results[: len(names)], [], gate=["Gate crossed: <b>."])
+        shown = verdict.verdicts(names, results[: len(names)], [], about=about)
         assert '<p class="verdict gate">Gate crossed: &lt;b&gt;.</p>' in shown
         assert len(names) != 1 or shown.index("Gate crossed") < shown.index("<dl")
 

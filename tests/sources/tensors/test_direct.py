@@ -89,7 +89,7 @@ class TestOnADevice:
         assert found.maximum / N == pytest.approx(expected.maximum / N, abs=1e-12)
         assert found.minimum / N == pytest.approx(expected.minimum / N, abs=1e-12)
         assert found.weight == pytest.approx(expected.weight, rel=1e-12)
-        assert found.variance == pytest.approx(expected.variance, rel=1e-11)
+        assert found.variance == pytest.approx(expected.variance, rel=1e-12)
 
     @pytest.mark.parametrize("sort", [False, True])
     @pytest.mark.parametrize("fault", [float("nan"), 1.5, -0.1, float("inf")])

@@ -46,7 +46,10 @@ function writeScore(x, along) {
 
 /** Write a range of scores, or the one score that it is. */
 function writeScores(range) {
-  const [low, high] = [range.low, range.high].map((x) => writeScore(x, range.along));
+  const ends = [range.low, range.high];
+  let [low, high] = ends.map((x) => writeScore(x, range.along));
+  // What is less than 1 is not written so.
+  if (!range.along && low === "1.000" && range.low < 1) [low, high] = ends.map((x) => String(Number(x.toPrecision(15))));
   return low === high ? `${range.along ? "" : "of "}${low}` : `${low} to ${high}`;
 }
 

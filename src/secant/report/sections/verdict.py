@@ -11,6 +11,7 @@ from secant._results.wording import events, level, metric, percent, points, pval
 from secant.report._definitions import definitions
 from secant.report._html import Markup, join, name, tag
 from secant.report._parts import caption, strip
+from secant.report._provenance import Provenance
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["verdicts"]
 
 _DASH = "\N{EN DASH}"
+_LOSSES = ["Brier score", "of it miscalibration", "log loss"]
 
 
 def verdicts(
@@ -30,17 +32,19 @@ def verdicts(
     results: Sequence[Calibration],
     tables: Sequence[Table],
     *,
+    about: Provenance | None = None,
     compared: Sequence[str] = (),
-    gate: Sequence[str] = (),
 ) -> Markup:
     """Return the answer about all models, and about their groups.
 
-    ``compared`` says how models compare with each other, ``gate`` how all stand with a gate.
+    ``about`` knows how all stand with a gate, ``compared`` says how models compare with each other.
     """
-    gates = [tag("p", words, class_="verdict gate") for words in gate]
+    about = Provenance() if about is None else about
+    gates = [tag("p", words, class_="verdict gate") for words in about.gate]
     answers = gates
     if len(results) == 1:
-        answers = [_alone(results[0], gates)]
+        headline = next(iter(about.headlines.values()), verdict.headline(results[0]))
+        answers = [_alone(results[0], headline, gates)]
     if len(results) > 1:
         answers = [_table(names, results, compared, gates)]
     words = [_groups_verdict(table) for table in tables]
@@ -56,13 +60,13 @@ def _groups_verdict(table: Table) -> Markup:
 # --- one model ------------------------------------------------------------------------------------
 
 
-def _alone(result: Calibration, gates: Sequence[Markup]) -> Markup:
+def _alone(result: Calibration, headline: str, gates: Sequence[Markup]) -> Markup:
     notes = _notes(result)
     return tag(
         "article",
         tag(
             "p",
-            tag("strong", f"{verdict.headline(result)}."),
+            tag("strong", f"{headline}."),
             f" {verdict.where(result, farthest=False)}",
             class_="verdict",
         ),
@@ -135,16 +139,20 @@ def _table(
 ) -> Markup:
     """Return one row a model, the best first."""
     order = sorted(range(len(results)), key=lambda number: results[number].ecce_r.value)
-    columns = ["shape", "ECCE-R", "limits", "P", "steepest", "Brier score"]
-    columns += ["of it miscalibration", "log loss"]
+    columns = ["shape", "ECCE-R", "limits", "P", "steepest"]
+    columns += ["promised", "covered"] if _intervals(results) else _LOSSES
     head = [tag("th", each, scope="col", class_=_kind(each)) for each in columns]
+
+    def cells(result: Calibration) -> list[str]:
+        return _cells(result) + (_kept(result) if _intervals(results) else _losses(result))
+
     body = [
         tag(
             "tr",
             tag("th", caption(number, names, "span"), scope="row"),
             *(
                 tag("td", cell, class_=_kind(column), data_label=column)
-                for column, cell in zip(columns, _cells(results[number]), strict=True)
+                for column, cell in zip(columns, cells(results[number]), strict=True)
             ),
         )
         for number in order
@@ -175,7 +183,6 @@ def _kind(column: str) -> str | None:
 
 
 def _cells(result: Calibration) -> list[str]:
-    brier, log_loss = result.proper_scores
     low, high = result.ecce_r.ci
     steepest = result.steepest
     return [
@@ -184,6 +191,23 @@ def _cells(result: Calibration) -> list[str]:
         f"{metric(low)} to {metric(high)}",
         pvalue(result.ecce_r).removeprefix("= "),
         _DASH if steepest is None else _at_least(steepest),
+    ]
+
+
+def _intervals(results: Sequence[Calibration]) -> bool:
+    return all(coverage_words.is_about(result) for result in results)
+
+
+def _kept(result: Calibration) -> list[str]:
+    """Return how often intervals were to cover, and how often they do."""
+    return [level(result.mean_score), percent(result.base_rate)]
+
+
+def _losses(result: Calibration) -> list[str]:
+    brier, log_loss = result.proper_scores
+    if coverage_words.is_about(result):  # which have one score, the level
+        return [_DASH] * len(_LOSSES)
+    return [
         _DASH if brier is None else metric(brier.value),
         _DASH if brier is None else _part(brier),
         _DASH if log_loss is None else _loss(log_loss),
@@ -193,7 +217,7 @@ def _cells(result: Calibration) -> list[str]:
 def _shape(result: Calibration) -> str:
     """Return the shape of what was found, in a few words."""
     nothing = not (result.found or result.n_forbidden)
-    return "none found beyond noise" if nothing else in_short(result)
+    return "nothing found beyond noise" if nothing else in_short(result)
 
 
 def _best(
@@ -203,14 +227,17 @@ def _best(
     compared: Sequence[str],
 ) -> Markup:
     """Say how many models were found to be off, and which is closest to calibration."""
-    off = sum(result.found for result in results)
-    every = len(results)
-    found = f"{off} of {every}" if off else f"None of {every}"
-    verb = "is" if off < 2 else "are"
+    off, every = sum(result.found for result in results), len(results)
     levels = {level(1 - result.confidence_level) for result in results}
     at = f" at {levels.pop()}" if len(levels) == 1 else ""
     best = (*(f" {words}" for words in compared),)
+    if _intervals(results):
+        off_in = f"Coverage of {off} of {every} models is off"
+        said = f"{off_in if off else 'No fault in coverage found'}{at}."
+    else:
+        which = f"{off or 'None'} of {every} models {'is' if off < 2 else 'are'}"
+        said = f"{which} found to be miscalibrated{at}."
     return join(
-        tag("strong", f"{found} models {verb} found to be miscalibrated{at}."),
+        tag("strong", said),
         *(best or (" ", name(names[order[0]]), " has the smallest ECCE-R.")),
     )

@@ -13,9 +13,9 @@ import numpy as np
 
 from secant._base.types import Forbidden
 from secant._blocks.table import Blocks, Moments, by_outcome
-from secant._input.axis import ordering
 from secant._input.clusters import cluster_codes
 from secant._input.observations import observations
+from secant._input.ordering import ordering
 from secant.errors import Argument, InputError
 from secant.sources.engines import budget
 from secant.sources.engines.expressions import LABEL, SCORE, WEIGHT, number_if
@@ -109,13 +109,8 @@ def _places(column: nw.Series[Any], columns: Columns) -> tuple[NumberArray, Axis
     except InputError as error:
         if error.row is None:
             raise columns.explain(error) from error
-        raise InputError(
-            f"column {name!r} (",
-            Argument("order_by"),
-            f") holds {error.value}, and every row needs its place in the order; secant drops no "
-            "rows",
-            column=name,
-        ) from error
+        subject = f"column {name!r} (", Argument("order_by"), f") holds {error.value}"
+        raise InputError(*subject, error.complaint, column=name, hint=error.hint) from error
 
 
 def _blocks(table: Table, columns: Columns) -> tuple[Blocks, Axis]:

@@ -330,6 +330,8 @@ class Table:
         said = nw.when(_HAPPENED).then(SCORE).otherwise(1 - SCORE)
         # The logarithm of 1 where there is none: an engine may refuse to compute it anyway.
         loss = 0 - nw.when(_USABLE & ~impossible).then(said).otherwise(nw.lit(1.0)).log()
+        # What rounding took from 1 - s is all there is of a score of 1e-20.
+        loss = loss + number_if(_USABLE & ~_HAPPENED, SCORE - (1 - said))
         o0, o1 = self.outcome_weights or (1.0, 1.0)
         loss = loss * _either(o0, o1) if o0 != o1 else loss
         return loss if self.weight_kind is None else times(WEIGHT, loss / _MOST_LOSS) * _MOST_LOSS
@@ -405,8 +407,6 @@ def _key(schema: nw.Schema, name: str, argument: str = "by") -> nw.Expr:
 def _place(schema: nw.Schema, name: str) -> nw.Expr:
     """Return what rows are put along: a number or a time."""
     dtype, column = schema[name], nw.col(name)
-    if dtype == nw.Decimal:
-        return column.cast(nw.Float64)
     if dtype.is_numeric() or dtype.is_temporal() or dtype == nw.Boolean:
         return column
     kinds = {nw.String: "text", nw.Categorical: "categories", nw.Enum: "categories"}

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from secant.errors import InputError
-from secant.sources.files.formats import BLOCK, NUMBERS, Format, arrow, look_of, open_text
+from secant.sources.files.formats import BLOCK, COMPARED, NUMBERS, Format, arrow, look_of, open_text
 from secant.sources.files.quotes import CheckedText
 
 if TYPE_CHECKING:
@@ -43,6 +43,7 @@ class Csv(Format):
     """Text with commas (``.csv``) or tabs (``.tsv``), gzipped or not, whose first line is names."""
 
     knows_types = False
+    is_text = True
 
     def look(self, path: Path) -> Look:
         """Read the names, and guess types from the first rows."""
@@ -64,7 +65,7 @@ class Csv(Format):
                 chosen[name] = pa.float64()
             elif argument.name == "y_true":
                 chosen[name] = _outcomes(types[name], reading)
-            elif argument.name == "order_by":
+            elif argument.name in COMPARED:
                 chosen[name] = types[name]
             else:
                 chosen[name] = pa.string()
@@ -101,7 +102,12 @@ class Csv(Format):
     ) -> InputError | None:
         """Read the file once more as text, to find the first field that is not of its type."""
         pa = arrow()
-        reads = {name: _reader(pa, kind) for name, kind in types.items() if kind != pa.string()}
+        compared = {name for argument, name in roles.items() if argument.name in COMPARED}
+        kinds = {
+            name: self._first_kind(path, name) if name in compared and kind == pa.string() else kind
+            for name, kind in types.items()
+        }
+        reads = {name: _reader(pa, kind) for name, kind in kinds.items() if kind != pa.string()}
         arguments = {name: argument.name for argument, name in roles.items()}
         as_text = dict.fromkeys(reads, pa.string())
         start = 0
@@ -110,9 +116,20 @@ class Csv(Format):
             for row, fields in enumerate(zip(*columns, strict=True)):
                 for name, field in zip(reads, fields, strict=True):
                     if field is not None and not reads[name](field):
-                        return _refused(path, start + row, name, arguments[name], field)
+                        error = _refused(field, _expected(pa, kinds[name]))
+                        where = {"row": start + row, "column": name, "place": str(path)}
+                        return error.but(argument=arguments[name], **where)
             start += batch.num_rows
         return None
+
+    def _first_kind(self, path: Path, name: str) -> Any:
+        """Return what a column of text holds at first: numbers, dates, times or indeed text."""
+        pa = arrow()
+        for batch in self.batches(path, [name], _ROWS, {name: pa.string()}, threads=False):
+            for field in filter(None, batch.column(name).to_pylist()):
+                kinds = pa.float64(), pa.date32(), pa.timestamp("s")
+                return next((kind for kind in kinds if _reader(pa, kind)(field)), pa.string())
+        return pa.string()
 
     @contextmanager
     def _open(
@@ -188,7 +205,19 @@ def _outcomes(guessed: Any, reading: Reading | None) -> Any:
 def _reader(pa: Any, kind: Any) -> Callable[[str], bool]:
     if kind == pa.bool_():
         return lambda field: field.strip().lower() in {"0", "1", "true", "false"}
-    return _is_number
+    if pa.types.is_floating(kind):
+        return _is_number
+
+    def can_be(field: str) -> bool:
+        try:
+            pa.array([field.strip()]).cast(kind)
+        except pa.ArrowNotImplementedError:  # of a type that is refused for itself
+            return True
+        except pa.ArrowInvalid:
+            return False
+        return True
+
+    return can_be
 
 
 def _is_number(field: str) -> bool:
@@ -199,13 +228,17 @@ def _is_number(field: str) -> bool:
     return "_" not in field  # which Python allows in numbers, and nobody else
 
 
-def _refused(path: Path, row: int, name: str, argument: str, field: str) -> InputError:
-    complaint = ", not a number"
+def _expected(pa: Any, kind: Any) -> str:
+    if pa.types.is_integer(kind):
+        return "a whole number of 64 bits, as the first rows hold"
+    return "a time, as the first rows hold" if pa.types.is_temporal(kind) else "a number"
+
+
+def _refused(field: str, expected: str) -> InputError:
+    complaint = f", not {expected}"
     if field.strip().lower() in _MISSING:
         complaint = "; a missing value cannot be assessed, and secant drops no rows"
-    return InputError(
-        complaint, argument=argument, value=repr(field), row=row, column=name, place=str(path)
-    )
+    return InputError(complaint, value=repr(field))
 
 
 # How a file begins --------------------------------------------------------------------------------

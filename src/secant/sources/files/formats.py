@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "BLOCK",
+    "COMPARED",
     "NUMBERS",
     "Format",
     "Look",
@@ -34,6 +35,8 @@ __all__ = [
 BLOCK = 1 << 22
 # Arguments whose columns hold numbers.
 NUMBERS = {"y_prob", "probs", "sample_weight"}
+# Arguments whose values are compared with each other: what is whole stays so.
+COMPARED = {"order_by", "y", "low", "high"}
 _LONG = 300  # letters of a message
 
 
@@ -57,9 +60,12 @@ class Format(ABC):
     ----------
     knows_types
         Whether files say what their columns hold; where they do not, we choose.
+    is_text
+        Whether numbers are written in digits, of which some are too many for their type.
     """
 
     knows_types = True
+    is_text = False
 
     @abstractmethod
     def look(self, path: Path) -> Look:

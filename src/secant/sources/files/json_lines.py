@@ -2,10 +2,22 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager
+import json
+from contextlib import contextmanager, suppress
+from io import BufferedReader
 from typing import TYPE_CHECKING, Any
 
-from secant.sources.files.formats import BLOCK, NUMBERS, Format, arrow, look_of, open_text, sound
+from secant.errors import InputError
+from secant.sources.files.formats import (
+    BLOCK,
+    COMPARED,
+    NUMBERS,
+    Format,
+    arrow,
+    look_of,
+    open_text,
+    sound,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator, Mapping
@@ -20,6 +32,8 @@ __all__ = ["JsonLines"]
 
 class JsonLines(Format):
     """Lines of JSON, gzipped or not, whose values have types but for dates, which are texts."""
+
+    is_text = True
 
     def look(self, path: Path) -> Look:
         """Take names and types from the first objects."""
@@ -36,7 +50,7 @@ class JsonLines(Format):
         for argument, name in roles.items():
             if pa.types.is_integer(chosen[name]) and argument.name in numbers:
                 chosen[name] = pa.float64()  # which may follow
-            elif argument.name == "order_by":
+            elif argument.name in COMPARED:
                 continue
             elif pa.types.is_timestamp(chosen[name]) or pa.types.is_null(chosen[name]):
                 chosen[name] = pa.float64() if argument.name in NUMBERS else pa.string()
@@ -56,21 +70,48 @@ class JsonLines(Format):
             for batch in map(sound, reader):
                 yield from (batch.slice(i, size) for i in range(0, batch.num_rows, size))
 
+    def explain(
+        self, path: Path, types: Mapping[str, Any], roles: Mapping[Argument, str]
+    ) -> InputError | None:
+        """Read the file once more line by line, to find the first value that is not of its type."""
+        arguments = {name: argument.name for argument, name in roles.items()}
+        wanted = {name: _expected(kind) for name, kind in types.items() if name in arguments}
+        with open_text(path) as text, suppress(ValueError):  # of what is no JSON at all
+            for row, line in enumerate(filter(bytes.strip, BufferedReader(text))):
+                found = json.loads(line)
+                for name, (what, kinds) in wanted.items():
+                    value = found.get(name)
+                    if value is not None and type(value) not in kinds:
+                        error = InputError(f", not {what}, as the first lines hold")
+                        where = {"row": row, "column": name, "place": str(path)}
+                        return error.but(argument=arguments[name], value=repr(value), **where)
+        return None
+
     @contextmanager
     def _open(self, path: Path, wanted: Any) -> Iterator[tuple[Any, Any]]:
-        from pyarrow import json  # noqa: PLC0415  (an extra)
+        from pyarrow import json as reading  # noqa: PLC0415  (an extra)
 
         with open_text(path) as text:
             how = {
-                "read_options": json.ReadOptions(block_size=BLOCK),
-                "parse_options": json.ParseOptions(
+                "read_options": reading.ReadOptions(block_size=BLOCK),
+                "parse_options": reading.ParseOptions(
                     explicit_schema=wanted,
                     unexpected_field_behavior="infer" if wanted is None else "ignore",
                 ),
             }
-            if hasattr(json, "open_json"):
-                reader = json.open_json(text, **how)
+            if hasattr(reading, "open_json"):
+                reader = reading.open_json(text, **how)
                 yield reader.schema, reader
             else:  # of old versions, which read a file whole
-                table = json.read_json(text, **how)
+                table = reading.read_json(text, **how)
                 yield table.schema, table.to_batches()
+
+
+def _expected(kind: Any) -> tuple[str, set[type]]:
+    """Return what values of a type of Arrow are called, and what Python reads them as."""
+    types = arrow().types
+    if types.is_integer(kind):
+        return "a whole number", {int}
+    if types.is_floating(kind):
+        return "a number", {int, float}
+    return ("true or false", {bool}) if types.is_boolean(kind) else ("a text", {str})

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from secant._input.axis import ordering
 from secant._input.groups import key_order, split
 from secant._input.observations import Observations
+from secant._input.ordering import ordering
 from secant.errors import InputError, SecantError
 from secant.sources import rows as row_source
 from secant.sources.apart import Apart

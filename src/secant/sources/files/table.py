@@ -11,9 +11,9 @@ import numpy as np
 from secant._input.columns import check_column
 from secant.errors import InputError, SecantError
 from secant.sources.files.csv import typed
-from secant.sources.files.formats import arrow, look, readable
+from secant.sources.files.formats import COMPARED, arrow, look, readable
 from secant.sources.files.paths import find
-from secant.sources.files.values import as_array, kind_of, nulls, refusal, usual
+from secant.sources.files.values import as_array, exact, kind_of, nulls, refusal, usual
 
 if TYPE_CHECKING:
     from collections.abc import Container, Generator, Iterator, Mapping, Sequence
@@ -183,7 +183,7 @@ class FileTable:
         column = batch.columns[name]
         known = nulls(column)
         if not known.null_count:
-            return column
+            return self._exact(batch, argument, name) if argument in COMPARED else column
         count = sum(nulls(each.columns[name]).null_count for each in self.walk([name], batch.rows))
         raise InputError(
             f"; a missing {_MISSING.get(argument, 'value')} cannot be assessed, and secant drops no"
@@ -194,6 +194,13 @@ class FileTable:
             column=name,
             place=str(batch.file.path),
         )
+
+    def _exact(self, batch: Batch, argument: str, name: str) -> Any:
+        try:
+            return exact(batch.columns[name], is_text=batch.file.kind.is_text)
+        except InputError as error:
+            row, place = batch.start + (error.row or 0), str(batch.file.path)
+            raise error.but(argument=argument, row=row, column=name, place=place) from error
 
     def are_texts(self, names: Sequence[str]) -> list[bool]:
         """Tell of columns whether they are text only because the format knows no types."""
@@ -257,7 +264,8 @@ class FileTable:
                 kind = file.types[name]
                 why = refusal(argument, name, kind)
                 if why is not None:
-                    raise why.but(place=str(file.path))
+                    known = self._first_wrong(file, argument, name)
+                    raise known or why.but(place=str(file.path))
                 if kind_of(kind) == "nothing":
                     continue
                 first = first or file
@@ -271,6 +279,13 @@ class FileTable:
                 for file in self.files:  # nothing could be guessed from a file without rows
                     if kind_of(file.types[name]) == "nothing" and name not in file.folder:
                         file.types[name] = first.types[name]
+
+    @staticmethod
+    def _first_wrong(file: File, argument: Argument, name: str) -> InputError | None:
+        """Say which field makes text of a column whose type was guessed, if it is one of few."""
+        if file.kind.knows_types or name in file.folder:
+            return None
+        return file.kind.explain(file.path, {name: file.types[name]}, {argument: name})
 
     # Reading ----------------------------------------------------------------------------------
 

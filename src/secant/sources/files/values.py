@@ -18,6 +18,7 @@ __all__ = [
     "TIMES",
     "along",
     "as_array",
+    "exact",
     "group_codes",
     "kind_of",
     "nulls",
@@ -36,14 +37,19 @@ _HOLDS = {
     "text": ("is_string", "is_large_string"),
     "dates": ("is_date",),
     "durations": ("is_duration",),
+    "times of day": ("is_time",),
     "nothing": ("is_null",),
 }
 _DAY = 86_400_000  # milliseconds
+_DIGITS = 15  # with which a decimal is another double than any other
+_LONG = f", of more than {_DIGITS} digits, which doubles do not tell apart; round it"
+_WIDE = ", and whole numbers beyond 64 bits would be taken for each other; divide it, or give ranks"
 _DECIMAL = 128  # bits from which decimals can be told apart by Arrow
 _WANTED = {
     "y_prob": ("numbers", "booleans"),
     "probs": ("numbers", "booleans"),
     "sample_weight": ("numbers", "booleans"),
+    **dict.fromkeys(("y", "low", "high"), ("numbers", "booleans")),
     "y_true": ("numbers", "booleans", "text"),
     "order_by": ("numbers", "booleans", *TIMES, "durations"),
 }
@@ -163,6 +169,39 @@ def along(column: Any) -> tuple[np.ndarray[Any, Any], str]:
         return whole.view(f"M8[{kind.unit}]"), kind.tz or ""
     days = whole if pa.types.is_date32(kind) else whole // _DAY
     return days.astype(np.int64).view("M8[D]"), ""
+
+
+def exact(column: Any, *, is_text: bool) -> Any:
+    """Return numbers without nulls that go on to be compared, in a type that merges no two.
+
+    Raises
+    ------
+    InputError
+        With the value and its row, where there is no such type.
+    """
+    pa = arrow()
+    if is_text and pa.types.is_floating(column.type):
+        size = np.abs(as_array(column))
+        _refuse_first((size >= 2.0**63) & (size < np.inf), column, _WIDE)
+    if not pa.types.is_decimal(column.type) or column.type.precision <= _DIGITS:
+        return column
+    if column.type.scale > 0:
+        digits = [len(each.normalize().as_tuple().digits) for each in column.to_pylist()]
+        _refuse_first(np.array(digits) > _DIGITS, column, _LONG)
+        return column
+    for whole in (pa.int64(), pa.uint64()):
+        try:
+            return column.cast(whole)
+        except pa.ArrowInvalid:
+            continue
+    _refuse_first(np.array([abs(each) >= 2**63 for each in column.to_pylist()]), column, _WIDE)
+    raise AssertionError
+
+
+def _refuse_first(wrong: Any, column: Any, complaint: str) -> None:
+    if wrong.any():
+        row = int(np.argmax(wrong))
+        raise InputError(complaint, value=str(column[row].as_py()), row=row)
 
 
 def group_codes(columns: list[Any]) -> tuple[list[Any], IntArray]:

@@ -132,11 +132,11 @@ class TensorRows:
         for start in range(0, self.scores.shape[0], PIECE):
             piece = slice(start, start + PIECE)
             scores, labels = self.scores[piece].double(), self.labels[piece].double()
-            chance = ((1 - labels) - scores).abs()
             weights = o0 + (o1 - o0) * labels
             if self.weights is not None:
                 weights = weights * self.weights[piece]
-            columns = (1 - chance, -chance.log())
+            log_loss = (-scores.log()).where(labels == 1, -(-scores).log1p())
+            columns = ((labels - scores).abs(), log_loss)
             parts.append([float((weights * column).sum()) for column in columns])
         return ScoreSums(*map(math.fsum, zip(*parts, strict=True)))
 
