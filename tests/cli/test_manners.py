@@ -260,7 +260,9 @@ def test_huge_integers_name_groups(tmp_path, digits):
     names = "9" * digits, "8" * digits
     rows = "".join(f"{i % 2},{(i % 9 + 0.5) / 10},{names[i % 2]}\n" for i in range(60))
     (tmp_path / "a.csv").write_text("y,p,g\n" + rows)
-    done = commands.command("assess", tmp_path / "a.csv", "--by", "g", "--json", tmp_path / "a.json")
+    done = commands.command(
+        "assess", tmp_path / "a.csv", "--by", "g", "--json", tmp_path / "a.json"
+    )
     assert done.exit_code == 0, done.output
     assert "9" * min(digits, 20) in done.output
     assert names[0] in (tmp_path / "a.json").read_text()
