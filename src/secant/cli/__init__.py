@@ -49,7 +49,7 @@ class _Commands(click.Group):
             return super().make_context(*args, **options)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        # Versions of click differ in what no command at all is: a success, or a refusal of one line.
+        # No command at all is a success for some versions of click, one long line for others.
         if not args and not ctx.resilient_parsing:
             emit(f"{ctx.get_help()}\n", err=True)
             ctx.exit(_BAD_INPUT)
