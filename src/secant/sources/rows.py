@@ -52,6 +52,7 @@ _SAMPLE = 1 << 14
 # How often a score is in the sample that is counted apart, not sorted with the others.
 _COMMON = 8
 _SMALL_SAMPLE = 1 << 12
+_CELLS = 4
 # So few distinct scores have cells of their own.
 _FEW_VALUES = 1024
 # What compiled code must know of chunks of files: their scores, and their outcomes as a rule.
@@ -178,13 +179,16 @@ class RowSource:
         return blocks, self._totals(rows, blocks)
 
     def heights(self) -> tuple[float, float] | None:
-        """Return the extremes of the path where rows are few, in memory and have no weights.
+        """Return the extremes of the path of rows in memory without weights.
 
-        They are those of the blocks, bit for bit, without making blocks of rows that are not tied.
+        They are those of the blocks, bit for bit, without making blocks. None where there are many
+        rows, which compiled code did not look at, or of which many would have to be sorted.
         """
         seen = self._observations
-        if not isinstance(seen, Observations) or seen.rows > SORT_UP_TO:
+        if not isinstance(seen, Observations):
             return None
+        if seen.rows > SORT_UP_TO:
+            return self._compiled_heights()
         if seen.weights is not None or seen.outcome_weights is not None:
             return None
         (chunk,) = seen.chunks(seen.rows)
@@ -195,6 +199,23 @@ class RowSource:
             steps = happened - score
         path = running_sum(steps) / seen.rows
         return max(float(path.max()), 0.0), min(float(path.min()), 0.0)
+
+    def _compiled_heights(self) -> tuple[float, float] | None:
+        if self._fixed is None:
+            return None
+        cells = self._fixed.undecided()
+        if cells is None or cells.rows > COLLECT_UP_TO:
+            return None
+        keys = np.empty(0, np.int64)
+        if cells.rows:
+            seen = self._observations
+            assert isinstance(seen, Observations)  # noqa: S101
+            whole = kernels.as_whole(seen.labels)
+            assert whole is not None  # noqa: S101
+            ends = np.array(_ranges(cells.low, cells.high))
+            keys = kernels.collected(seen.scores, *whole, self._fixed.grid, cells.wanted, ends)
+        highest, lowest = cells.decide(keys)
+        return highest / self.rows, lowest / self.rows
 
     def cell_sums(self, *, moments: bool = False) -> CellSums:
         """Return empty sums over cells made for these rows."""
@@ -218,9 +239,9 @@ class RowSource:
         """Cut blocks finer: into ties where that takes few rows, else into pieces of some."""
         few = blocks.n.sum() <= COLLECT_UP_TO
         if blocks.fixed is not None and self.is_in_memory and few:
-            return self._collapse(self._inside(blocks))
+            return self._collapse(self._inside(blocks.low, blocks.high))
         finer = self.refinement(blocks)
-        self._feed(finer, None if blocks.fixed is None else _ranges(blocks))
+        self._feed(finer, None if blocks.fixed is None else _ranges(blocks.low, blocks.high))
         return finer.blocks()
 
     def refinement(self, blocks: Blocks) -> Refinement:
@@ -379,14 +400,14 @@ class RowSource:
         assert self._fixed is not None  # noqa: S101
         return self._fixed.grid
 
-    def _inside(self, blocks: Blocks) -> Chunk:
-        """Return the rows inside some blocks, found by a compiled pass."""
+    def _inside(self, low: FloatArray, high: FloatArray) -> Chunk:
+        """Return the rows inside some ranges of scores in order, found by a compiled pass."""
         seen = self._observations
         assert isinstance(seen, Observations)  # noqa: S101
-        index = kernels.selected(seen.scores, *_ranges(blocks))
+        index = kernels.selected(seen.scores, *_ranges(low, high))
         scores = seen.scores[index].astype(np.float64, copy=False) + 0.0
-        owner = np.maximum(np.searchsorted(blocks.low, scores, side="right") - 1, 0)
-        inside = (scores >= blocks.low[owner]) & (scores <= blocks.high[owner])
+        owner = np.maximum(np.searchsorted(low, scores, side="right") - 1, 0)
+        inside = (scores >= low[owner]) & (scores <= high[owner])
         labels = seen.labels[index[inside]].astype(np.int64)
         return Chunk(scores[inside], labels, None)
 
@@ -497,8 +518,7 @@ def _fixed_sums(labels: np.ndarray[Any, Any], scores: np.ndarray[Any, Any]) -> F
         return None
     if not kernels.pays(rows, kernels.kind_of(scores), kernels.kind_of(whole[0])):
         return None
-    sample = scores[:: -(-rows // _SMALL_SAMPLE)].astype(np.float64) + 0.0
-    sums = _sums_by(np.sort(sample[(sample >= 0) & (sample <= 1)]), rows)
+    sums = _sums_by(kernels.drawn(scores, _SMALL_SAMPLE), rows)
     if sums is None:
         return None
     sums.add_rows(scores, *whole)
@@ -511,7 +531,10 @@ def _common_among_many(sample: FloatArray) -> bool:
     These cells are not cut at common scores, as those of numpy are: where an extreme is near one,
     all of its rows would be collected.
     """
-    ends = np.append(np.flatnonzero(sample[1:] != sample[:-1]), sample.size - 1)
+    new = sample[1:] != sample[:-1]
+    if np.count_nonzero(new) * 64 > sample.size * 63:
+        return False
+    ends = np.append(np.flatnonzero(new), sample.size - 1)
     return ends.size > _FEW_VALUES and bool(np.diff(ends, prepend=-1).max() * 64 > sample.size)
 
 
@@ -520,19 +543,18 @@ def _sums_by(sample: FloatArray, rows: int, *, log_loss: bool = False) -> FixedS
     if not sample.size or not FixedSums.suit(sample) or _common_among_many(sample):
         return None
     # Compiled code finds fewer cells quicker; rows left to sort grow like (n / cells)^2.
-    return FixedSums(sample, rows, round(4 * rows**0.6), log_loss=log_loss)
+    return FixedSums(sample, rows, round(_CELLS * rows**0.6), log_loss=log_loss)
 
 
-def _ranges(blocks: Blocks) -> tuple[FloatArray, FloatArray]:
-    """Return four ranges of scores that hold some blocks; the widest gaps are between them."""
-    gaps = blocks.low[1:] - blocks.high[:-1]
-    cuts = np.sort(np.argsort(gaps)[::-1][: kernels.RANGES - 1])
+def _ranges(low: FloatArray, high: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return four ranges of scores that hold all of some; the widest gaps are between them."""
+    cuts = np.sort(np.argsort(low[1:] - high[:-1])[::-1][: kernels.RANGES - 1])
     # One again where there are fewer.
     first, last = np.zeros((2, kernels.RANGES), np.int64)
     first[1 : cuts.shape[0] + 1], last[: cuts.shape[0]] = cuts + 1, cuts
-    last[cuts.shape[0] :] = len(blocks) - 1
+    last[cuts.shape[0] :] = low.shape[0] - 1
     first[cuts.shape[0] + 1 :] = first[cuts.shape[0]]
-    return blocks.low[first], blocks.high[last]
+    return low[first], high[last]
 
 
 def _cell_bits(rows: int) -> int:
