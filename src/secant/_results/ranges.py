@@ -35,6 +35,7 @@ class Ranges:
     confidence_level: float
     flips: Flips | None
     axis: Axis | None
+    last: Any  # the highest score, or key along another axis
 
     def half_width(self, share: float) -> float:
         """Return the half-width of simultaneous limits for a range with this share of weight."""
@@ -69,6 +70,7 @@ class Ranges:
             ci=limits,
             limits=method,
             _axis=self.axis,
+            _last=bool(blocks.high[-1] == self.last),
         )
 
     def nothing(self, low: Any, high: Any) -> Interval:
