@@ -7,8 +7,8 @@
 
 Every time is a whole `assess` with its P-values, against `np.sort` of the same scores in the same
 process, taken in turns; it is the processor's, all threads added up, so that other work on the
-machine does not show. Peak memory is what was allocated beyond the input. Of files the time includes
-reading them; what pyarrow takes to read the same columns once, on one core, stands beside it.
+machine does not show. Peak memory is what was allocated beyond the input. Of files reading is part
+of the time; what pyarrow takes to read the same columns once, on one core, stands beside it.
 """
 
 from __future__ import annotations
@@ -156,12 +156,9 @@ def _written(family: Family, folder: Path) -> Path:
 
 
 def table(rows: list[Measured]) -> str:
-    of_files = rows[0].reading is not None
-    lines = [
-        f"| data | `assess` |{' reading |' if of_files else ''} `np.sort` | ratio | at most | holds |"
-        " memory | P-value |",
-        f"|---|---|{'---|' if of_files else ''}---|---|---|---|---|---|",
-    ]
+    names = ["data", "`assess`", *["reading"] * (rows[0].reading is not None), "`np.sort`"]
+    names += ["ratio", "at most", "holds", "memory", "P-value"]
+    lines = [f"| {' | '.join(names)} |", "|" + "---|" * len(names)]
     for row in rows:
         ratio = row.seconds / row.sort
         drawn = np.isinf(row.most)
