@@ -83,9 +83,16 @@ class Ranges:
     def keys(self, a: Any, b: Any, kind: np.dtype[Any]) -> tuple[Any, Any]:
         """Return the first and the last key, of this type, between two values, both included."""
         if self.axis is None:
-            if isinstance(a, Real) and isinstance(b, Real) and a <= b:
-                return float(a), float(b)
-            raise _descending("numbers", a, b)
+            if not (isinstance(a, Real) and isinstance(b, Real) and a <= b):
+                raise _descending("numbers", a, b)
+            if b < 0 or a > 1:
+                percent = (
+                    f" (percentages? between({a / 100:g}, {b / 100:g}))" if 0 <= b <= 100 else ""
+                )
+                raise InputError(
+                    f"between(a, b) needs scores, from 0 to 1; got a={a!r}, b={b!r}", hint=percent
+                )
+            return float(a), float(b)
         low, high = self.axis.key(a), self.axis.key(b)
         if low > high:
             raise _descending("values", a, b)

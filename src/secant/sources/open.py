@@ -123,7 +123,7 @@ def open_groups(
                 raise InputError(*holds, f": {SELECTED}")
             check_alignment(y_true=y_true, y_prob=y_prob, by=column)
         keys, codes = grouped(by, seen.rows)
-        names = ("group",)
+        names: tuple[str, ...] = ("group",)
         if isinstance(keys[0], tuple):
             names = tuple(f"group {i + 1}" for i in range(len(keys[0])))
         return _apart(seen, keys, codes, names)
