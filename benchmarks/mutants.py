@@ -30,11 +30,21 @@ FINITE = "tests/inference/test_finite.py"  # P-values against full enumeration
 # What is mutated, with its own tests.
 TESTS = {
     "null": ["tests/test_null.py"],
+    "_blocks/cell_sums": ["tests/blocks/test_cell_sums.py"],
+    "_blocks/fixed_sums": ["tests/blocks/test_fixed_sums.py"],
+    "_blocks/grains": ["tests/blocks/test_grains.py"],
+    "_blocks/refining": ["tests/blocks/test_refining.py"],
+    "_blocks/table": ["tests/blocks/test_table.py"],
     "_metrics/ecce": ["tests/metrics/test_ecce.py"],
     "_metrics/ece": ["tests/metrics/test_ece.py"],
+    "_metrics/scores": ["tests/metrics/test_scores.py"],
+    "_metrics/shape": ["tests/metrics/test_shape.py"],
+    "_metrics/steepest": ["tests/metrics/test_steepest.py"],
     "_inference/binomial": ["tests/inference/test_binomial.py"],
     "_inference/chains": ["tests/inference/test_chains.py", FINITE],
+    "_inference/finite": [FINITE],
     "_inference/limits": ["tests/inference/test_limits.py"],
+    "_inference/montecarlo": ["tests/inference/test_montecarlo.py"],
     "_inference/path": ["tests/inference/test_path.py"],
     "_inference/tilt": ["tests/inference/test_tilt.py"],
 }

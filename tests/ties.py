@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from secant._api import scan
-from secant._inference import multiscale
+from secant._inference import chains, finite, multiscale, plans
 from secant._input.observations import observations
 
 
@@ -94,3 +94,39 @@ def enumerated(score, ends, response, weight=None):
         for which, value in enumerate(statistics(outcome)):
             totals[which] += p * (value >= observed[which] - 1e-9)
     return totals
+
+
+def every_chain(path, c, span):
+    """Make a chain of each kind."""
+    steps = chains.make_steps(path.score, path.size, path.ends, 60.0)
+    keys = np.unique(path.before - np.floor(path.before))
+    yield finite._band(path, steps, c)
+    for make in (finite._rise, finite._fall):
+        yield make(path, plans.Rounding(len(keys), keys), steps, span, ("up",))
+        for stride in (1, 3, 17):
+            yield make(path, plans.Rounding(stride), steps, span, ("down", "up"))
+
+
+def any_chain(seed):
+    """Make a chain that no path has, with steps of every kind and limits that jump."""
+    rng = np.random.default_rng(seed)
+    count, columns, stride = rng.integers(1, 12), rng.integers(1, 4), int(rng.integers(1, 4))
+    laws = [rng.dirichlet(np.ones(taps)) if taps > 1 else [] for taps in rng.integers(1, 5, count)]
+    move = rng.random(count)
+    taps = [len(law) for law in laws]
+    steps = chains.Steps(
+        1 - move,
+        move,
+        np.where(np.array(taps) > 0, rng.integers(0, 3, count), 0),
+        np.concatenate([[0], np.cumsum(taps)]),
+        np.concatenate(laws),
+    )
+    low = np.cumsum(rng.choice([0, 0, 1, 2, 2 * stride + 1], count)) - rng.integers(1, 9)
+    high = np.maximum.accumulate(low + rng.integers(1, 9 * stride, count))
+    if rng.random() < 0.3:
+        return chains.Chain(steps, low, np.maximum(high, 1))  # it starts in cell 0
+    # A success takes what was at the minimum at least as far above it as a success goes.
+    before = np.concatenate([low[:1], low[:-1]])[:, np.newaxis]
+    entry = before + stride + rng.integers(0, 5 * stride, (count, columns))
+    hold = np.where(np.array(taps) > 0, rng.integers(0, 3, count), 0)
+    return chains.Chain(steps, low, high, stride, hold, entry)

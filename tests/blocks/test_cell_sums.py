@@ -1,11 +1,16 @@
 """Sums a cell: neither the order of rows nor the way they were cut matters."""
 
+import math
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from secant import Cells
+from secant._blocks.cell_sums import CellSums, log_losses, summed_log_loss
+from secant._blocks.grids import DyadicGrid
+from secant._input.observations import Chunk
 from states import CELLS, assert_same, batches, rows_of, scores, state
 
 
@@ -99,3 +104,49 @@ def test_means_of_cells_do_not_depend_on_the_order(rows, n_cells):
     assert total == pytest.approx(sum(p for _, p in rows), abs=1e-8)
     # Every mean lies in its own cell.
     assert len(set((forward.mean * n_cells).astype(int).tolist())) == forward.mean.shape[0]
+
+
+@pytest.mark.parametrize("n", [0, 1, 15, 16, 17, 1000])
+@pytest.mark.parametrize(
+    "scale", [1.0, 1e-3, 1e-9, 1e-17, 1e-300], ids=lambda scale: f"within {scale}"
+)
+def test_log_loss_of_many_rows_at_once(n, scale):
+    """It is the sum over rows, to within what adding them up loses, however little that is."""
+    rng = np.random.default_rng(n)
+    labels = rng.integers(0, 2, n)
+    away = scale * rng.random(n)
+    for p in (np.where(labels, 1 - away, away), away):
+        expected = math.fsum(log_losses(p, labels))
+        assert summed_log_loss(p, labels) == pytest.approx(expected, rel=1e-12)
+
+
+@pytest.mark.parametrize("kind", [bool, np.int8, np.uint8, np.int64])
+def test_log_loss_of_rows_that_were_ruled_out(kind):
+    labels = np.arange(40).astype(kind) % 2 if kind is not bool else np.arange(40) % 2 == 1
+    p = np.full(40, 0.5)
+    assert summed_log_loss(p, labels) == pytest.approx(40 * math.log(2), rel=1e-15)
+    p[3] = 0.0
+    assert summed_log_loss(p, labels) == np.inf
+
+
+def summed(chunks, *, sampling, moments=False):
+    sums = CellSums(DyadicGrid(4), sampling=sampling, moments=moments)
+    for chunk in chunks:
+        sums.add(chunk)
+    return sums
+
+
+@pytest.mark.parametrize("moments", [False, True])
+def test_rows_with_and_without_weights_add_up_as_if_all_had_them(moments):
+    rng = np.random.default_rng(3)
+    p, y = rng.random(60), rng.integers(0, 2, 60)
+    w = np.concatenate([np.ones(30), rng.random(30) + 0.1])
+    nothing = Chunk(p[:0], y[:0], None)
+    plain = summed([Chunk(p[:30], y[:30], None), nothing], sampling=False, moments=moments)
+    weighted = summed([Chunk(p[30:], y[30:], w[30:])], sampling=True, moments=moments)
+    whole = summed([Chunk(p, y, w)], sampling=True, moments=moments)
+    for both in (plain.plus(weighted), weighted.plus(plain)):
+        assert both.columns().keys() == whole.columns().keys()
+        for name, column in whole.columns().items():
+            assert getattr(both, name) == pytest.approx(column, rel=1e-13, abs=1e-13), name
+        assert both.totals().agrees(whole.totals())

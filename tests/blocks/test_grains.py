@@ -105,6 +105,33 @@ def test_grains_say_what_is_in_them(few_ties, kind):
         assert inside[0] == inside[-1] or chances.sum() <= 2 * size
 
 
+def pooled_by_hand(scores, size):
+    """Return where grains begin and end: one tie after the other, each with its neighbours."""
+    found, before, expected = [], None, 0.0
+    for score, n in zip(*np.unique(scores, return_counts=True), strict=True):
+        if score in (0, 1):
+            continue
+        rare = n * min(score, 1 - score)
+        expected += rare
+        here = math.floor(expected / size), score < 0.5
+        if rare > size:
+            here = None  # alone
+        if here is None or here != before:
+            found.append([score, score])
+        found[-1][1] = score
+        before = here
+    return np.array(found).T
+
+
+@pytest.mark.parametrize("factor", [1, 20, 400])
+@pytest.mark.parametrize("kind", ["low", "high", "both", "ties", "certain"])
+def test_neighbours_share_a_grain_until_it_expects_its_size(few_ties, kind, factor):
+    scores, labels = rare_rows(np.random.default_rng(5), 2000, kind)
+    size = factor * grain_size(variance(scores))
+    found, wanted = ground(scores, labels, size), pooled_by_hand(scores, size)
+    assert [found.low.tolist(), found.high.tolist()] == wanted.tolist()
+
+
 @pytest.mark.parametrize(("distinct", "pooled"), [(10, False), (11, True)])
 def test_few_ties_stay_as_they_are(few_ties, distinct, pooled):
     scores = np.tile(np.linspace(1e-3, 2e-3, distinct), 50)

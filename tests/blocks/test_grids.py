@@ -84,3 +84,15 @@ def test_spread_cells_follow_the_order_of_scores_and_hold_them(values, n_cells, 
     assert (p <= grid.high[cell]).all()
     assert (grid.low[1:] > grid.high[:-1]).all()
     assert (grid.high - grid.low <= 2.0**widest).all()
+
+
+@pytest.mark.parametrize("ulps", [0, 5, 600, 1022, 1023, 1024, 5000])
+def test_spread_cells_of_scores_next_to_one(ulps):
+    """So near that each double there could have a cell."""
+    p = np.sort(1 - np.append(np.linspace(0, ulps, 200).round(), [0]) * 2.0**-53)
+    grid = SpreadGrid(p, 64, 0)
+    cell = grid.bucket(p, Scratch())
+    assert (np.diff(cell) >= 0).all()
+    assert (grid.low[cell] <= p).all()
+    assert (p <= grid.high[cell]).all()
+    assert len(np.unique(cell)) >= min(len(np.unique(p)), 32)

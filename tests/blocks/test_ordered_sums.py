@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from secant._blocks.ordered_sums import KeyCells, edges_of, pairs_of
+from secant._blocks.table import merge
 from secant._input.observations import Chunk
 
 COLUMNS = ("low", "high", "n0", "n1", "w0", "w1", "down", "up", "least", "most")
@@ -74,3 +75,67 @@ def test_whole_keys_beyond_doubles_stay_apart():
     blocks = pairs_of(keys, chunk, counted=False).blocks()
     assert blocks.low.tolist() == [2**60, 2**60 + 1, 2**60 + 2]
     assert blocks.n1.tolist() == [0, 1, 1]
+
+
+@pytest.mark.parametrize("weights", [None, "sampling", "frequency"])
+@pytest.mark.parametrize("outcome_weights", [None, (0.5, 0.25)])
+def test_totals_are_those_of_the_rows_in_however_many_chunks(weights, outcome_weights):
+    """More chunks than are kept apart, some of them empty."""
+    keys, chunk = rows(4, weights=weights)
+    counted = weights == "frequency"
+    cells = KeyCells(
+        np.unique(keys),
+        sampling=weights == "sampling",
+        counted=counted,
+        outcome_weights=outcome_weights,
+    )
+    for part in [*np.array_split(np.arange(500), 70), np.arange(0)]:
+        some = (None if column is None else column[part] for column in chunk)
+        cells.add(Chunk(*some), keys[part])
+    totals = cells.totals(cells.blocks())
+    score, labels, weight = chunk
+    copies = weight if counted else np.ones(500)
+    a = np.ones(500) if weight is None or counted else weight
+    o0, o1 = outcome_weights or (1.0, 1.0)
+    w = a * np.where(labels == 1, o1, o0)
+    wanted = {
+        "n": copies.sum(),
+        "weight": (copies * w).sum(),
+        "ww": (copies * w * w).sum(),
+        "ww1": (copies * w * w * labels).sum(),
+        "variance": (copies * a * a * o0 * o1 * score * (1 - score)).sum(),
+        "squares": (copies * w * w * (labels - score) ** 2).sum(),
+        "squared_error": (copies * w * (labels - score) ** 2).sum(),
+    }
+    for name, value in wanted.items():
+        assert getattr(totals, name) == pytest.approx(value, rel=1e-12), name
+
+
+@pytest.mark.parametrize("counted", [False, True])
+def test_scores_are_counted_whatever_their_order(counted):
+    rng = np.random.default_rng(6)
+    score = np.append(rng.random(800), [0.0, 1.0, 1.0])
+    copies = rng.integers(1, 4, 803) * 1.0 if counted else None
+    cells = KeyCells(np.array([0]), sampling=False, counted=counted, outcome_weights=None)
+    cells.add(Chunk(score, np.zeros(803, np.int64), copies), rng.integers(0, 5, 803))
+    n, mean = cells.by_score
+    many = np.ones(803) if copies is None else copies
+    place = np.floor(score * 4096)
+    wanted = [
+        (many[place == k].sum(), (many * score)[place == k].sum() / many[place == k].sum())
+        for k in np.unique(place)
+    ]
+    assert np.array([n, mean]) == pytest.approx(np.array(wanted).T, rel=1e-12)
+    assert mean[-1] == 1
+
+
+def test_merged_blocks_know_the_limits_of_all_their_scores():
+    keys, chunk = rows(7)
+    ties = pairs_of(keys, chunk, counted=False).blocks()
+    starts = np.array([0, 1, 5, 6])
+    merged = merge(ties, starts)
+    groups = np.searchsorted(ties.low[starts], keys, side="right") - 1
+    for number in range(4):
+        here = chunk.scores[groups == number]
+        assert (merged.least[number], merged.most[number]) == (here.min(), here.max())
+        assert merged.n[number] == len(here)

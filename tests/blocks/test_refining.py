@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from secant._blocks.grids import DyadicGrid
 from secant._blocks.refining import Refinement, join, pick
-from secant._blocks.table import collapse, merge
+from secant._blocks.table import collapse, merge, with_fixed
 from secant._input.observations import Chunk
 
 rows = st.lists(
@@ -83,6 +83,17 @@ def test_heavy_blocks_are_cut_where_the_path_turns(weighted, run, data, every, c
         if finer.open[number]:
             assert finer.rise[number] == pytest.approx(part.max(), abs=1e-12)
             assert finer.fall[number] == pytest.approx(-part.min(), abs=1e-12)
+
+
+@given(data=rows, every=st.integers(3, 20))
+def test_pieces_have_the_whole_sums_of_their_ties(data, every):
+    p, y = np.array([s for s, _ in data]) + 0.0, np.array([r for _, r in data])
+    ties = with_fixed(collapse(p, y, None))
+    coarse = merge(ties, np.arange(0, len(ties), every))
+    finer = refined(Chunk(p, y, None), coarse, light=False, pieces=2)
+    wanted = merge(ties, np.searchsorted(ties.low, finer.low)).fixed
+    assert finer.fixed.high.tolist() == wanted.high.tolist()
+    assert finer.fixed.low.tolist() == wanted.low.tolist()
 
 
 def test_chunks_are_picked_and_joined():

@@ -1,13 +1,98 @@
-"""The laws of the steps that chains take."""
+"""Chains against a walk from cell to cell, and the laws of the steps they take."""
 
 import itertools
 import math
 
 import numpy as np
 import pytest
+from hypothesis import given
 
 from helpers import optional
 from secant._inference import chains
+from secant._inference.path import observe
+from ties import any_chain, every_chain, random_ties, tables
+
+# --- chains ---------------------------------------------------------------------------------------
+
+
+def walked(chain, marks, column):
+    """Return the mass absorbed up to each mark, every cell and every outcome by itself."""
+    steps, rises = chain.steps, chain.entry is not None
+    alive, resting, gone, told = {} if rises else {0: 1.0}, float(rises), 0.0, []
+    for k in range(int(marks[-1]) + 1):
+        law = steps.pmf[steps.offset[k] : steps.offset[k + 1]].tolist()
+        first = int(steps.first[k]) if law else 0
+        law = law or [steps.stay[k], steps.move[k]]
+        before, rested, alive, resting = alive, resting, {}, 0.0
+        arriving = [
+            (cell + count * chain.stride, mass * p)
+            for count, p in enumerate(law, first)
+            for cell, mass in before.items()
+        ]
+        for count, p in enumerate(law, first):
+            if rises and count > chain.hold[k]:
+                cell = chain.entry[k, column] + (count - 1) * chain.stride
+                arriving.append((int(cell), rested * p))
+            elif rises:
+                resting += rested * p
+        for cell, mass in arriving:
+            if cell >= chain.high[k] or (cell <= chain.low[k] and not rises):
+                gone += mass
+            elif cell <= chain.low[k]:
+                resting += mass
+            else:
+                alive[cell] = alive.get(cell, 0.0) + mass
+        if k in marks:
+            told.append(gone)
+    return told
+
+
+def assert_walked(ties, marks_of):
+    path, c, span = observe(*ties)
+    if len(path) == 0 or not 0 < c <= span:
+        return
+    marks = marks_of(path)
+    for chain in every_chain(path, c, span):
+        found = chains.absorbed(chain, marks) / chains.SCALE
+        for column in range(found.shape[1]):
+            assert found[:, column] == pytest.approx(walked(chain, marks, column), rel=1e-12, abs=0)
+
+
+@given(tables())
+def test_a_chain_absorbs_what_a_walk_from_cell_to_cell_does(ties):
+    assert_walked(ties, lambda path: np.unique([0, len(path) // 2, len(path) - 1]))
+
+
+@pytest.mark.parametrize("seed", [0, 2, 7, 8, 9, 11, 12, 13])
+def test_longer_chains_and_larger_ties(seed):
+    score, n, n1 = random_ties(seed)
+    assert_walked((score[:60], n[:60], n1[:60]), lambda path: path.marks(4))
+
+
+def test_chains_that_no_path_has():
+    """Limits may jump by more than a success moves, and doors open anywhere above the minimum."""
+    for seed in range(300):
+        chain = any_chain(seed)
+        marks = np.unique([0, len(chain.steps) // 2, len(chain.steps) - 1])
+        found = chains.absorbed(chain, marks) / chains.SCALE
+        for column in range(found.shape[1]):
+            wanted = walked(chain, marks, column)
+            assert found[:, column] == pytest.approx(wanted, rel=1e-12, abs=1e-300), seed
+
+
+def test_runs_of_single_steps_are_laid_out_afresh(monkeypatch):
+    """A buffer that drifts too far changes nothing."""
+    rng = np.random.default_rng(1)
+    score = np.sort(rng.random(200))
+    path, c, span = observe(score, np.ones(200, int), (rng.random(200) < score).astype(int))
+    before = [chains.absorbed(each, path.marks(4)) for each in every_chain(path, c, span)]
+    monkeypatch.setattr(chains, "_DRIFT", 1)
+    after = [chains.absorbed(each, path.marks(4)) for each in every_chain(path, c, span)]
+    for one, other in zip(before, after, strict=True):
+        assert one == pytest.approx(other, rel=1e-13, abs=0)
+
+
+# --- laws of steps --------------------------------------------------------------------------------
 
 
 def test_pools_have_the_law_of_their_rows():
@@ -77,3 +162,44 @@ def test_laws_of_ties(size, p):
     back = chains.mirrored(chains.mirrored(steps, np.array([size])), np.array([size]))
     assert back.first == steps.first
     assert back.pmf.tolist() == steps.pmf.tolist()
+
+
+def test_steps_of_several_scores_in_any_company():
+    """Single rows, ties, rare pools on either side and mixed steps, one after another."""
+    rng = np.random.default_rng(4)
+    parts = [
+        (rng.random(1), [1]),
+        (rng.random(3), [1, 1, 1]),
+        (1e-3 * rng.random(5), [3, 1, 40, 2, 1]),
+        (rng.random(1), [5]),
+        (rng.random(4), [33, 32, 31, 200]),
+        (1 - 1e-3 * rng.random(4), [1, 9, 1, 1]),
+        (rng.random(1), [300]),
+        ([1e-4, 1 - 1e-4], [2, 2]),  # nothing is rare on both sides
+        (rng.random(2), [40, 50]),
+        (rng.random(32), [1] * 32),
+        (rng.random(33), [2] * 33),
+    ]
+    score, size = (np.concatenate(column) for column in zip(*parts, strict=True))
+    ends = np.cumsum([len(part) for part, _ in parts]) - 1
+    faint = 40.0
+    first, last = chains.windows(score, size, ends, faint)
+    steps = chains.make_steps(score, size, ends, faint)
+    assert steps.first.tolist() == first.tolist()
+    rare, low_side = chains.rare_steps(score, size, ends)
+    assert np.flatnonzero(rare).tolist() == [2, 5]
+    assert low_side[[2, 5]].tolist() == [True, False]
+    for k, (scores, sizes) in enumerate(parts):
+        law = np.ones(1)
+        for s in np.repeat(scores, sizes):
+            law = np.convolve(law, [1 - s, s])
+        found = steps.pmf[steps.offset[k] : steps.offset[k + 1]]
+        if sum(sizes) == 1:
+            assert not found.size
+            continue
+        assert len(found) == last[k] - first[k] + 1
+        reckoned = law[first[k] : last[k] + 1]
+        assert found == pytest.approx(reckoned, rel=1e-10, abs=2 * math.exp(-faint))
+        assert law[: first[k]].sum() + law[last[k] + 1 :].sum() <= 2 * math.exp(-faint)
+        if sum(sizes) <= chains.WHOLE and not rare[k]:
+            assert (first[k], last[k]) == (0, sum(sizes))

@@ -1,15 +1,18 @@
 """The kernel that numba compiles has the numbers of the numpy kernel."""
 
+import sys
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from hypothesis import given
 
 from helpers import optional
-from secant._inference import chains, chains_numba, finite, plans
+from secant._inference import chains, chains_numba
 from secant._inference.finite import BUDGET, certified_mad, certified_r, exact_mad
 from secant._inference.path import observe
 from secant.errors import MissingExtraError
-from ties import as_table, close, random_ties, tables
+from ties import any_chain, as_table, close, every_chain, random_ties, tables
 
 
 @given(tables())
@@ -23,17 +26,6 @@ def test_python_and_compiled_code_are_one(ties):
         numpy = chains.absorbed(chain, marks)
         python = chains_numba.run(chains_numba.absorb, chain, marks)
         assert np.allclose(python, numpy, rtol=1e-13, atol=0)
-
-
-def every_chain(path, c, span):
-    """Make a chain of each kind."""
-    steps = chains.make_steps(path.score, path.size, path.ends, 60.0)
-    keys = np.unique(path.before - np.floor(path.before))
-    yield finite._band(path, steps, c)
-    for make in (finite._rise, finite._fall):
-        yield make(path, plans.Rounding(len(keys), keys), steps, span, ("up",))
-        for stride in (1, 3, 17):
-            yield make(path, plans.Rounding(stride), steps, span, ("down", "up"))
 
 
 @pytest.mark.parametrize("seed", range(28))
@@ -61,8 +53,31 @@ def test_python_kernel_on_larger_tables(seed):
         assert np.allclose(python, chains.absorbed(chain, marks), rtol=1e-12, atol=0)
 
 
+def test_chains_that_no_path_has():
+    for seed in range(300):
+        chain = any_chain(seed)
+        marks = np.unique([0, len(chain.steps) // 2, len(chain.steps) - 1])
+        python = chains_numba.run(chains_numba.absorb, chain, marks)
+        numpy = chains.absorbed(chain, marks)
+        assert np.allclose(python, numpy, rtol=1e-12, atol=1e-300 * chains.SCALE), seed
+
+
+def test_where_compiled_code_cannot_be_kept_it_is_compiled_all_the_same(monkeypatch):
+    asked = []
+
+    def njit(**options):
+        asked.append(options)
+        if options.get("cache"):
+            raise RuntimeError
+        return lambda function: ("compiled", function)
+
+    monkeypatch.setitem(sys.modules, "numba", SimpleNamespace(njit=njit))
+    assert chains_numba._compiled.__wrapped__() == ("compiled", chains_numba.absorb)
+    assert asked == [{"cache": True, "nogil": True}, {"nogil": True}]
+
+
 def test_numba_is_asked_for_by_name(monkeypatch):
-    monkeypatch.setitem(__import__("sys").modules, "numba", None)
+    monkeypatch.setitem(sys.modules, "numba", None)
     chains_numba._compiled.cache_clear()
     with pytest.raises(MissingExtraError, match=r"secant\[fast\]"):
         exact_mad(*as_table([0.5, 0.6], [1, 1], [1, 1]), fast=True)

@@ -14,6 +14,9 @@ from secant import null
 from secant._blocks.table import Totals, collapse
 from secant._inference import chains_numba, choose, finite, montecarlo
 from secant._inference.finite import Bracket
+from secant._input.observations import observations
+from secant._metrics.ecce import extremes
+from secant.sources.rows import RowSource
 
 # Operations that a finite-sample P-value may take, and how often that where the limit of many
 # observations cannot take its place; the variance from which it can.
@@ -54,7 +57,7 @@ def costs(monkeypatch):
 
     def say(r, mad):
         cost = {"r": r, "mad": mad}
-        monkeypatch.setattr(finite, "operations", lambda *table: cost[table[3]])
+        monkeypatch.setattr(finite, "operations", lambda *table, **_: cost[table[3]])
 
     def known(*_table, **_options):
         return Bracket(-1.0, -1.0)
@@ -129,6 +132,55 @@ def test_cells_are_looked_into_for_the_same_reasons(n, cells, method, share, wan
     assert choose.needed(blocks, totals, method).tolist() == [wanted] * cells
 
 
+def test_along_another_order_blocks_are_not_looked_into_for_a_pvalue():
+    """Rows are asked for by score there, and what is beyond any budget is not counted."""
+    keys = collapse(np.arange(50) / 50, np.zeros(50, int), None)
+    cells = replace(keys, high=keys.low + 0.01)
+    along = replace(cells, least=np.full(50, 0.4), most=np.full(50, 0.6))
+    few, many = (Totals(n, n, n, n / 4, n / 4, third=n / 4) for n in (500, MANY_ROWS + 1))
+    assert choose.needed(cells, few, "auto").all()
+    assert not choose.needed(along, few, "auto").any()
+    ties = replace(along, high=along.low)
+    assert choose.work(ties, many, "auto") == 0
+    assert choose.work(replace(ties, least=None, most=None), many, "auto") > 0
+
+
+@pytest.mark.parametrize(
+    ("n", "weights", "method", "more"),
+    [
+        (MANY_ROWS, 1.0, "auto", True),
+        (MANY_ROWS + 1, 1.0, "auto", False),
+        (MANY_ROWS + 1, 1.0, "exact", True),
+        (MANY_ROWS + 1, 2.0, "auto", True),  # of unequal weights, few enough to draw for
+        (100_101, 2.0, "auto", False),
+        (100_101, 2.0, "monte-carlo", True),
+    ],
+)
+def test_more_than_the_limit_is_asked_for_up_to_many_rows(n, weights, method, more):
+    """``weights`` is the sum of squares beside that of equal ones."""
+    totals = Totals(n, n, weights * n, n / 4, n / 4, third=n / 4)
+    assert totals.equal_weights == (weights == 1)
+    assert choose.asks_for_more(totals, method) == more
+
+
+def test_weights_whose_third_moments_were_not_summed_take_the_limit_as_it_is():
+    rng = np.random.default_rng(0)
+    p, w = rng.random(4000), rng.random(4000) + 0.5
+    result = secant.assess(rng.random(4000) < p**1.1, p, sample_weight=w, method="asymptotic")
+    old = replace(result._totals, third=None, steps=None)
+    found = extremes(result._blocks, old.weight)[1]
+    source = RowSource(observations(np.zeros(1), np.ones(1)))
+    pair = choose._large_sample(result._blocks, old, found, source)
+    for pvalue, statistic, law in zip(
+        pair, statistics(result), (null.range, null.mad), strict=True
+    ):
+        assert pvalue.log10 == pytest.approx(
+            law.logsf(statistic.normalized) / math.log(10), **RELATIVE
+        )
+        tilted = choose._large_sample(result._blocks, result._totals, found, source)
+        assert pvalue not in tilted  # what the third moments are for
+
+
 def test_draws_where_nothing_else_will_do(costs):
     """No draw of events with a chance of one in a million is like as many as happened here."""
     costs(10**18, 10**18)
@@ -188,6 +240,16 @@ def test_nothing_is_drawn_where_a_decision_could_hang_on_it(low, high, drawn, mo
     assert drawn or found.pvalue == pytest.approx(high, **RELATIVE)
 
 
+def test_the_upper_limit_stays_where_the_fewest_draws_would_take_too_long(monkeypatch):
+    bracket = Bracket(math.log10(0.4), math.log10(0.6))
+    monkeypatch.setattr(finite, "certified_r", lambda *_table, **_options: bracket)
+    y, p = np.arange(16) % 2, np.linspace(0.2, 0.7, 16)
+    assert secant.assess(y, p).ecce_r.method.startswith("Monte Carlo")
+    monkeypatch.setattr(choose, "_MOST_COINS", 16 * choose.FEWEST_DRAWS - 1)
+    found = secant.assess(y, p).ecce_r
+    assert (found.method, found.pvalue) == ("certified", pytest.approx(0.6, **RELATIVE))
+
+
 # Sampling weights ---------------------------------------------------------------------------------
 
 
@@ -198,7 +260,7 @@ def test_up_to_a_hundred_million_coins_are_tossed_for_weighted_rows():
 
 
 @pytest.mark.parametrize(
-    ("n", "draws"), [(100, 9999), (10_000, 9999), (10_002, 9998), (50_000, 2000), (200_000, 999)]
+    ("n", "draws"), [(100, 9999), (10_000, 9999), (10_002, 9998), (50_000, 2000), (100_100, 999)]
 )
 def test_as_many_draws_as_there_are_coins(n, draws, monkeypatch):
     """A tenth of the rows happened, of which one in a million should have."""

@@ -2,6 +2,7 @@
 
 import itertools
 import math
+import sys
 from dataclasses import replace
 
 import numpy as np
@@ -230,6 +231,18 @@ def test_unseen_events_widen_limits_too():
     assert half_width(null.range, totals, 0.95, far) == pytest.approx(wanted, rel=1e-12)
     low, high = clusters.interval(0.1, null.range, totals, 0.95, far)
     assert (low, high) == (0.0, pytest.approx(0.1 + wanted))
+
+
+@pytest.mark.parametrize("flips", [None, made()])
+def test_a_tail_is_the_level_whose_half_width_is_the_value(flips):
+    totals = totals_of(2000, 0.5)
+    for alpha in (0.5, 0.05, 1e-3, 1e-5):
+        value = half_width(null.range, totals, 1 - alpha, flips)
+        assert clusters.tail(null.range, value, totals, flips) == pytest.approx(alpha, rel=1e-6)
+    assert clusters.tail(null.range, 0.0, totals, flips) == 1
+    # No noise goes so far: the smallest level that there is.
+    least = clusters.tail(null.range, 1e9, totals, flips)
+    assert least == (clusters._RAREST if flips else sys.float_info.min)
 
 
 def test_open_blocks_matter_until_scores_are_known_to_be_many():

@@ -100,6 +100,13 @@ def test_certain_scores_expect_nothing():
     assert assessed(np.array([1e-300, 1.0])).expected.ecce_r >= 0
 
 
+def test_it_says_what_it_is():
+    found = assessed(SCORES["ten"]).expected
+    for words in (str(found), repr(found), found._repr_html_()):
+        assert f"about {found.ecce_r:.3g} sigma (ECCE-R)" in words
+        assert f"{found.ecce_mad:.3g} sigma (ECCE-MAD) on average" in words
+
+
 def test_the_verdict_says_it():
     y = np.arange(400) < 133
     assert "calibrated predictions give about 0.8" in str(secant.assess(y, np.full(400, 0.3)))

@@ -12,7 +12,16 @@ from hypothesis import strategies as st
 import secant
 from secant import InputError
 from secant._inference.evalues import FINE, GRID, cuts
-from secant._inference.monitor_state import ENOUGH, CellBatch, RowBatch, State, pack, unpack
+from secant._inference.monitor_state import (
+    ENOUGH,
+    CellBatch,
+    RowBatch,
+    State,
+    Summed,
+    Table,
+    pack,
+    unpack,
+)
 
 
 def rows(n, seed=0, power=1.0):
@@ -40,6 +49,33 @@ def test_cuts_are_quantiles_of_the_first_batch():
     state = fed(batch, rows(5000, 1))
     assert (state.edges == cuts(batch.counts())).all()
     assert [record.table.n.sum() for record in state.records] == [5000, 5000]
+
+
+def test_sums_added_up_elsewhere_are_a_batch():
+    first, then = rows(1000), rows(300, 1, 1.4)
+    state = fed(first)
+    sums = Summed(then.sums(state.edges, 0.0))
+    assert sums.n == then.n
+    same(state.after(sums, None), fed(first, then))
+
+
+def test_tables_add_up_to_that_of_all_rows():
+    parts = [rows(200, seed) for seed in range(3)]
+    state = fed(rows(1000), *parts)
+    together = Table.added(record.table for record in state.records[1:])
+    whole = RowBatch(
+        *(
+            np.concatenate([getattr(each, name) for each in parts])
+            for name in ("_scores", "_labels")
+        )
+    )
+    wanted = fed(rows(1000), whole).records[1].table
+    assert (together.n == wanted.n).all()
+    assert (together.events == wanted.events).all()
+    assert together.scored == pytest.approx(wanted.scored, rel=1e-12)
+    nothing = Table.added([])
+    assert (nothing.n.sum(), nothing.events.sum(), nothing.scored.sum()) == (0, 0, 0)
+    assert nothing.n.shape == together.n.shape
 
 
 def test_cuts_wait_until_enough_scores_have_been_seen():

@@ -9,7 +9,7 @@ import secant
 from helpers import optional
 from samples import MANY, miscalibrated
 from secant._blocks.table import collapse
-from secant._inference.reviewers import cox_fit, spiegelhalter_z
+from secant._inference.reviewers import _errors, _Points, cox_fit, spiegelhalter_z
 
 
 def logit(p):
@@ -90,6 +90,7 @@ def test_cells_give_what_ties_give(kind):
         ([1], [0.0], math.nan),
         ([0, 1], [0.0, 1.0], math.nan),
         ([0, 0, 1, 1], [5e-324, 0.5, 0.5, 1 - 2**-53], math.inf),
+        ([0, 1], [0.4999, 0.5001], math.inf),  # at once
     ],
 )
 def test_degenerate_data(y, p, slope):
@@ -112,3 +113,10 @@ def test_what_errors_do_not_know_is_left_out():
     together = secant.assess(y, p, clusters=np.arange(500) // 5)
     assert math.isnan(together.cox.pvalue)
     assert math.isnan(together.spiegelhalter.z)
+
+
+def test_errors_that_cannot_be_had_are_not_numbers():
+    """One logit for all rows leaves intercept and slope undetermined."""
+    one = np.ones(2)
+    found = _errors(np.ones((2, 2)), np.zeros(2), _Points(one / 2, one, one))
+    assert all(map(math.isnan, found))

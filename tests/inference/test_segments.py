@@ -281,6 +281,48 @@ def test_at_most_ten_are_reported():
     assert len(report(y, p, {"x": level.astype(str)}, min_rows=50)[2]) == 10
 
 
+def entangled(seed, n=40_000, alike=0.85):
+    """Three features that go together: what is taken off one throws the others off again."""
+    rng = np.random.default_rng(seed)
+    one = rng.choice(list("ab"), n)
+    two = np.where(rng.random(n) < alike, one, rng.choice(list("ab"), n))
+    three = np.where(rng.random(n) < alike, two, rng.choice(list("ab"), n))
+    p = rng.uniform(0.3, 0.7, n)
+    off = 0.25 * (one == "a") - 0.25 * (two == "a") + 0.2 * (three == "a")
+    y = (rng.random(n) < np.clip(p + off, 0, 1)).astype(int)
+    return y, p, {"one": one, "two": two, "three": three}
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_what_stands_out_again_is_taken_off_again_and_reported_once(monkeypatch, seed):
+    y, p, columns = entangled(seed)
+    one, data = search(y, p, columns, depth=1, min_rows=50)
+    segments = one._catalogue()
+    verdicts = by_holm(segments, 0.05, 1.0)
+    groupings, asked = list(segments.places), []
+
+    def inside(each):
+        asked.append(each)
+        return data.inside(each, groupings)
+
+    found = reported(segments, verdicts, 0.05, inside)
+    assert len(found) == len(set(found)) >= 3
+    assert len(set(found)) < len(asked) <= 2 * len(found)  # remembered from the second time on
+    # Remembering changes nothing.
+    remembered = len(asked)
+    monkeypatch.setattr("secant._inference.segments._REMEMBER", 0)
+    assert reported(segments, verdicts, 0.05, inside) == found
+    assert len(asked) >= 2 * remembered
+
+
+def test_rounds_run_out(monkeypatch):
+    y, p, columns = entangled(0, alike=0.97)
+    whole = report(y, p, columns, depth=1, min_rows=50)[2]
+    monkeypatch.setattr("secant._inference.segments._MOST", 3)
+    few = report(y, p, columns, depth=1, min_rows=50)[2]
+    assert few == whole[: len(few)]
+
+
 def test_nothing_is_reported_that_the_first_pass_did_not_find():
     columns, p, _, y = case()
     one, data = search(y, p, columns, min_rows=50)

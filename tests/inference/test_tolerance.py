@@ -14,8 +14,10 @@ from samples import as_many, predictions
 from secant import null
 from secant._inference import tolerance
 from secant._inference.binomial import lower_limit
+from secant._inference.clusters import tail
 from secant._inference.limits import half_width
 from secant._inference.tolerance import shown_beyond, steepest
+from secant._metrics.steepest import excess
 from ties import family
 
 LEVELS = st.sampled_from([0.5, 0.9, 0.95])
@@ -200,3 +202,14 @@ def test_a_tolerance_is_harder_to_exceed_the_larger_it_is():
     assert pvalues[3] < 0.05 < pvalues[5]
     assert pvalues[-1] == 1.0
     assert not any(map(math.isnan, pvalues))
+
+
+def test_weighted_rows_are_judged_by_their_path_alone():
+    y, p = off(2000)
+    w = np.random.default_rng(2).random(2000) + 0.5
+    result = secant.assess(y, p, sample_weight=w, method="asymptotic")
+    blocks, totals = result._blocks, result._totals
+    for allowed in (0.0, 0.05, 0.2):
+        farthest = excess(blocks, totals.weight, allowed, None)
+        wanted = tail(null.range, farthest, totals, None)
+        assert shown_beyond(blocks, totals, allowed, None) == wanted

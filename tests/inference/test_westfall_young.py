@@ -189,3 +189,14 @@ def test_bennetts_function_has_no_seam_and_no_cancellation():
     with mpmath.workdps(50):
         expected = [float((1 + mpmath.mpf(x)) * mpmath.log(1 + mpmath.mpf(x)) - x) for x in u]
     np.testing.assert_allclose(_bennett(u), expected, rtol=2e-13)
+
+
+def test_progress_is_reported():
+    y, p = simulate(60, 4)
+    seen = []
+    found = westfall_young(
+        p, y, rng=np.random.default_rng(0), draws=300, progress=lambda *pair: seen.append(pair)
+    )
+    made = [done for done, _ in seen]
+    assert made == sorted(set(made))
+    assert (made[-1], {whole for _, whole in seen}) == (found.draws, {300})

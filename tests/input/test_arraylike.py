@@ -2,8 +2,10 @@
 
 import array
 import re
+import sys
 from decimal import Decimal
 from fractions import Fraction
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -12,7 +14,7 @@ import secant
 from doors import NAN, P, W, Y, answers, every_door, many_told, names
 from helpers import optional
 from secant import InputError
-from secant._input.arraylike import one_dimensional
+from secant._input.arraylike import device_of, one_dimensional
 
 # --- single values that are refused ---------------------------------------------------------------
 
@@ -444,6 +446,43 @@ class Dlpack:
 def test_what_speaks_dlpack_alone_is_read():
     y, p = np.array([0, 1, 1]), np.array([0.2, 0.6, 0.9])
     assert secant.ecce_r(Dlpack(y), Dlpack(p)) == secant.ecce_r(y, p)
+
+
+class OfTorch:
+    """What a tensor of torch is to us."""
+
+    def __init__(self, values, dtype="torch.float32"):
+        self.values, self.dtype = values, dtype
+
+    def detach(self):
+        return self
+
+    def float(self):
+        return OfTorch(self.values)
+
+    def __array__(self, *_, **__):
+        if self.dtype == "torch.bfloat16":
+            raise TypeError("Got unsupported ScalarType BFloat16")
+        return np.array(self.values)
+
+
+def test_short_floats_of_torch_become_longer_ones():
+    p = [0.25, 0.5, 0.75]
+    assert one_dimensional("y_prob", OfTorch(p, "torch.bfloat16")).tolist() == p
+
+
+@pytest.mark.parametrize(("device", "told"), [("cpu", None), ("cuda:1", "cuda:1")])
+def test_tensors_say_where_they_are(device, told, monkeypatch):
+    class Device:
+        type = device.partition(":")[0]
+
+        def __str__(self):
+            return device
+
+    tensor = OfTorch([0.5])
+    tensor.device = Device()
+    monkeypatch.setitem(sys.modules, "torch", SimpleNamespace(Tensor=OfTorch))
+    assert device_of(tensor) == told
 
 
 class DlpackElsewhere:

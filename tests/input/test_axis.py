@@ -78,3 +78,38 @@ def test_between_two_units_is_what_was_asked(unit):
     minutes = np.timedelta64(90, "m"), np.timedelta64(99, "m")
     assert str(lasting.between(*minutes)) == "No predictions with x from 1.5 hours to 1.65 hours."
     assert lasting.between(3, 5).n == 3
+
+
+@pytest.mark.parametrize(
+    ("kind", "unit"), [("number", ""), ("time", "D"), ("time", "ns"), ("duration", "h")]
+)
+def test_values_are_those_of_the_keys(kind, unit):
+    axis, keys = Axis("x", kind, unit), np.array([-3, 0, 20_000])
+    values = axis.values(keys)
+    assert [axis.value(key) for key in keys] == list(values)
+    assert [axis.key(value) for value in values] == keys.tolist()
+    for key, value in zip(keys, values, strict=True):
+        assert axis.write(key) == axis.between(key, key) == axis.between_values(value, value)
+
+
+def test_a_month_is_its_first_day_on_an_axis_of_days():
+    day, month = Axis("t", "time", "D"), Axis("t", "time", "M")
+    assert day.key("2026-03") == day.key("2026-03-01")
+    assert day.key(np.datetime64("2026")) == day.key("2026-01-01")
+    assert month.key("2026-03-01") == month.key("2026-03")
+    assert month.key("2026-03") < month.key("2026-03-15") < month.key("2026-04")
+    years = Axis("t", "duration", "Y")
+    assert years.key(np.timedelta64(18, "M")) == 1.5
+    assert years.key(np.timedelta64(-18, "M")) == -1.5
+
+
+def test_plain_values_are_what_json_has():
+    assert Axis("t", "duration", "h").plain(np.timedelta64(3, "h")) == "3 hours"
+    assert [Axis("x").plain(value) for value in (3, 0.5, math.inf, -math.inf)] == [
+        3,
+        0.5,
+        None,
+        None,
+    ]
+    zoned = Axis("t", "time", "s", "Europe/Berlin")
+    assert zoned.plain(zoned.value(0)) == "1970-01-01T00:00:00+00:00"

@@ -4,8 +4,10 @@ import numpy as np
 import pytest
 
 import secant
+from helpers import optional
 from samples import NAMES, simulate
 from secant import InputError
+from secant._input.class_probs import class_predictions
 
 # Top label ----------------------------------------------------------------------------------------
 
@@ -34,6 +36,45 @@ def test_whole_floats_and_booleans_are_class_numbers():
 
 
 @pytest.mark.parametrize(
+    ("y", "classes"),
+    [
+        ([0, 2, 1], NAMES),  # by their numbers
+        ([0, 2, 1], ["0", "1", "2"]),  # the same column either way
+        (["cat", "eel", "dog"], NAMES),
+        (np.array(["cat", "eel", "dog"], object), NAMES),
+        (np.array(["cat", 7, "dog"], object), ["cat", "dog", 7]),
+        ([10, 30, 20], [10, 20, 30]),
+    ],
+)
+def test_classes_are_found_by_name_or_by_number(y, classes):
+    p = np.array([[0.7, 0.2, 0.1], [0.1, 0.2, 0.7], [0.3, 0.6, 0.1]])
+    found = secant.top_label(y, p, classes=classes)
+    by_name = isinstance(y[0], str) or classes == [10, 20, 30]
+    names = classes if by_name else range(3)
+    wanted = [list(names).index(each) for each in y]
+    assert found.correct.tolist() == (p.argmax(axis=1) == wanted).tolist()
+
+
+def test_columns_of_a_frame_are_the_classes():
+    pandas = optional("pandas")
+    y, p = simulate(50, 3)
+    frame = pandas.DataFrame(p, columns=NAMES)
+    named = secant.top_label([NAMES[k] for k in y], frame)
+    assert named.correct.tolist() == secant.top_label(y, p).correct.tolist()
+    assert named.predicted.tolist() == [NAMES[k] for k in p.argmax(axis=1)]
+    with pytest.raises(InputError, match=r"probs has columns that must differ .* 'cat' twice"):
+        secant.top_label(y, frame.set_axis(["cat", "dog", "cat"], axis=1))
+
+
+def test_chances_class_by_class_need_not_add_up_to_one():
+    p = np.array([[0.9, 0.8], [0.1, 0.2]])
+    found = class_predictions([0, 1], p, None, sum_to_one=False)
+    assert found.probs.tolist() == p.tolist()
+    with pytest.raises(InputError, match="probs"):
+        class_predictions([0, 1], p, None)
+
+
+@pytest.mark.parametrize(
     ("y", "options", "message"),
     [
         ([0, 3, 1], {}, r"y_true\[1\] is 3, which is no class: with 3 columns .* 0 to 2$"),
@@ -53,6 +94,8 @@ def test_whole_floats_and_booleans_are_class_numbers():
         ([0, 1, 2], {"classes": "abc"}, r"classes must name the 3 columns .* got 'abc'"),
         ([0, 1, 2], {"classes": ["a", "b", "a"]}, r"got 'a' twice"),
         ([0, 1, 2], {"classes": ["a", None, "b"]}, r"got a missing one"),
+        ([0, 1, 2], {"classes": ["a", ["b"], "c"]}, r"classes has names that cannot be looked up"),
+        ([0, 1, 2], {"classes": ["a", "1", "c"]}, r"a class is called '1'"),
         ([0, 1], {}, r"y_true has 2 values, probs 3 rows$"),
         ([[1, 0, 0], [0, 1, 0], [0, 0, 1]], {}, r"one-hot\? pass y_true.argmax\(axis=1\)"),
         ("yes", {}, r"y_true must be an array of values; got the text 'yes'"),

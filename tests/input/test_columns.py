@@ -78,3 +78,9 @@ def test_only_the_arguments_named_are_told_their_columns():
     assert str(columns().explain(both, "a.csv")) == (
         "a.csv: y_true and y_prob differ (y_true is column 'y', y_prob is column 'p')"
     )
+
+
+def test_the_order_of_scores_is_no_other_order():
+    named = named_columns("y", "p", order_by="p", reading=AS_USUAL)
+    assert named == columns()
+    assert named_columns("y", "p", order_by="t", reading=AS_USUAL).order_by == "t"

@@ -1,6 +1,6 @@
 """Columns of features as levels."""
 
-from datetime import date, timedelta
+from datetime import UTC, date, datetime, timedelta, timezone
 from decimal import Decimal
 
 import numpy as np
@@ -16,6 +16,7 @@ from secant._input.features import (
     levels_of,
     levels_of_counts,
     levels_of_spans,
+    since_1970,
 )
 from secant.errors import InputError
 
@@ -184,6 +185,27 @@ def test_ranges_that_an_engine_found():
     found = levels_of_spans("x", spans, missing=True)
     assert found.words[0] == "2026-01-01 to 2026-01-09"
     assert found.words[-1] == "is missing"
+
+    numbers = levels_of_spans("x", Spans(np.array([2.0]), [0.0, 3.0], [2.0, 9.0]), missing=False)
+    assert numbers.words == ("0 to 2", "3 to 9")
+
+
+def test_numbers_as_texts_are_in_the_levels_of_the_numbers():
+    values = np.random.default_rng(0).normal(size=200).round(2)
+    found, codes = levels(np.append(values, np.nan))
+    texts = column_of("x", np.array([*map(str, values), None], object), 201)
+    assert texts.numbers is None
+    assert found.codes(texts).tolist() == codes.tolist()
+
+
+def test_moments_are_microseconds_since_1970():
+    """Without a zone they are in UTC, and a date is its midnight."""
+    wanted = float(np.datetime64("2026-03-03T01:30", "us").astype(np.int64))
+    assert since_1970(datetime(2026, 3, 3, 1, 30)) == wanted  # noqa: DTZ001
+    assert since_1970(datetime(2026, 3, 3, 1, 30, tzinfo=UTC)) == wanted
+    east = timezone(timedelta(hours=2))
+    assert since_1970(datetime(2026, 3, 3, 3, 30, tzinfo=east)) == wanted
+    assert since_1970(date(2026, 3, 3)) == wanted - 90 * 60e6
 
 
 # --- refused --------------------------------------------------------------------------------------

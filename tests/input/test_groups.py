@@ -11,7 +11,9 @@ from hypothesis import strategies as st
 
 import secant
 from helpers import optional
-from secant._input.groups import grouped, key_order, plain_key
+from secant._input.groups import grouped, key_order, plain_key, split
+from secant._input.observations import observations
+from secant._input.options import Reading
 
 
 def test_what_is_missing_is_one_group():
@@ -164,3 +166,34 @@ def test_a_list_of_keys_is_one_column_whatever_comes_first(key):
     found = secant.assess_by([0, 1, 0], [0.2, 0.5, 0.9], [key, "b", key])
     assert found.by == ("group",)
     assert sorted(found[each].n for each in found) == [1, 2]
+
+
+@pytest.mark.parametrize("kind", ["sampling", "frequency"])
+def test_groups_are_their_rows_alone(kind):
+    """With what is forbidden among them, and none where nothing has weight."""
+    rng = np.random.default_rng(0)
+    p = np.append(rng.random(60), [0.0, 1.0, 0.0, 1.0])
+    y = np.append(rng.integers(0, 2, 60), [1, 0, 0, 0])
+    w = rng.integers(0, 3, 64).astype(float)
+    w[60:] = 1
+    codes = rng.integers(0, 4, 64)
+    w[codes == 2] = 0
+    reading = Reading(kind)
+    seen = observations(y, p, w, reading)
+    for number, group in enumerate(split(seen, codes, 4)):
+        mine = codes == number
+        if number == 2:
+            assert group is None
+            continue
+        alone = observations(y[mine], p[mine], w[mine], reading)
+        assert (group.n, group.has_zero_weights) == (alone.n, alone.has_zero_weights)
+        assert (group.lowest, group.highest) == (alone.lowest, alone.highest)
+        assert group.scores.tolist() == p[mine].tolist()
+        # Rows are numbered as they were before.
+        assert group.forbidden == tuple(np.flatnonzero(mine)[list(alone.forbidden)].tolist())
+    assert len(seen.forbidden) == np.count_nonzero(w[[60, 61, 63]])
+
+
+def test_one_key_a_row():
+    with pytest.raises(secant.InputError, match="by must have one value a row"):
+        secant.assess_by([0, 1, 1], [0.2, 0.5, 0.7], ["a", "b"])

@@ -167,3 +167,23 @@ def test_missing_text_is_not_a_second_value(missing):
 def test_a_pos_label_that_never_happened_among_equal_labels():
     # All rows are "no": "yes" may simply never have happened.
     assert secant.assess(["no"] * 4, P[:4], pos_label="yes").base_rate == 0
+
+
+class Unlike:
+    """What numpy leaves the comparison to, and which is like nothing."""
+
+    __array_ufunc__ = None
+    __hash__ = None
+
+    def __eq__(self, other):
+        return False
+
+
+def test_a_pos_label_that_cannot_be_compared_is_absent():
+    with pytest.raises(InputError, match="pos_label"):
+        secant.assess(np.array([1.5, 2.5, 2.5]), [0.2, 0.5, 0.7], pos_label=Unlike())
+
+
+def test_every_row_may_be_the_event():
+    found = secant.assess(["yes"] * 3, [0.2, 0.5, 0.7], pos_label="yes")
+    assert found.to_dict() == secant.assess([1, 1, 1], [0.2, 0.5, 0.7]).to_dict()

@@ -6,6 +6,7 @@ Warnings are errors in this suite, so every test here also states that secant em
 import pickle
 import random
 import warnings
+from dataclasses import replace
 from unittest import mock
 
 import numpy as np
@@ -17,6 +18,8 @@ import secant
 from doors import INF, NAN, P, W, Y, answers, every_door, names, update, with_item
 from helpers import optional
 from secant import InputError
+from secant._input.observations import observations
+from secant._input.options import Reading
 from secant.sources import rows as row_source
 
 # --- single values that are refused ---------------------------------------------------------------
@@ -208,3 +211,41 @@ def test_global_state_is_not_changed(many):
     with pytest.raises(InputError):
         secant.ecce_r(Y, [NAN] * 8)
     assert world() == before
+
+
+# --- rows that change -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("argument", "value", "says"),
+    [
+        ("y", 2, r"the arrays were changed .*: y_true\[1\] is 2"),
+        ("p", NAN, r"the arrays were changed .*: y_prob\[1\] is nan"),
+        ("p", 0.99, "the arrays were changed .*: assess them again"),
+        ("w", -1.0, r"the arrays were changed .*: sample_weight\[1\] is -1"),
+        ("w", 0.0, "the arrays were changed .*: assess them again"),
+    ],
+)
+def test_rows_that_were_changed_are_noticed(argument, value, says):
+    columns = {"y": np.array([0, 1, 1]), "p": np.array([0.1, 0.4, 0.8]), "w": np.ones(3)}
+    seen = observations(*columns.values())
+    seen.recheck()
+    columns[argument][1] = value
+    with pytest.raises(secant.SecantError, match=says):
+        seen.recheck()
+
+
+@pytest.mark.parametrize("size", [1, 4, 100])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_what_stands_beside_rows_comes_along_with_them(size, weighted):
+    """Rows of weight zero are passed over in both."""
+    rng = np.random.default_rng(0)
+    p, y, keys = rng.random(30), rng.integers(0, 2, 30), rng.permutation(30)
+    w = rng.integers(0, 3, 30).astype(float) if weighted else None
+    seen = replace(observations(y, p, w, Reading("frequency")), keys=keys, clusters=keys)
+    used = np.flatnonzero(np.ones(30) if w is None else w)
+    for walk in (seen.with_keys, seen.with_clusters):
+        pairs = [
+            pair for chunk, beside in walk(size) for pair in zip(chunk.scores, beside, strict=True)
+        ]
+        assert pairs == list(zip(p[used], keys[used], strict=True))

@@ -9,6 +9,7 @@ import pytest
 import secant
 from doors import NAN, P, W, Y
 from secant import InputError
+from secant._input.options import Reading, check_whole
 
 
 @pytest.mark.parametrize(
@@ -102,3 +103,38 @@ def test_a_generator_given_is_the_only_one_used():
     assert rng.bit_generator.state == np.random.default_rng(5).bit_generator.state
     secant.assess(Y, P, ties="random", rng=rng)
     assert rng.bit_generator.state != np.random.default_rng(5).bit_generator.state
+
+
+@pytest.mark.parametrize("value", ["ab", 3, (1,), (1, 2, 3), (True, 2), ("1", 2), {1: 2, 3: 4}])
+def test_outcome_weights_are_two_numbers(value):
+    says = rf"^outcome_weights must be two numbers.*got {re.escape(repr(value))}"
+    with pytest.raises(InputError, match=says):
+        Reading(outcome_weights=value)
+
+
+@pytest.mark.parametrize("value", [(0, 1), (1, -1), (NAN, 1), (1, float("inf")), (1, 1.1e9)])
+def test_outcome_weights_are_positive_and_of_one_order(value):
+    with pytest.raises(InputError, match="outcome_weights must be positive, and neither more") as e:
+        Reading(outcome_weights=value)
+    assert "1 / rate" in str(e.value)
+
+
+@pytest.mark.parametrize(("one", "other"), [((20, 1), (1, 0.05)), ((3, 7), (3e-200, 7e-200))])
+def test_the_scale_of_outcome_weights_says_nothing(one, other):
+    first, second = (Reading(outcome_weights=pair).outcome_weights for pair in (one, other))
+    assert first == pytest.approx(second, rel=1e-15)
+    assert first[0] / first[1] == one[0] / one[1]
+    assert max(first) <= 1
+    assert Reading(outcome_weights=(one[0], one[0])).outcome_weights is None
+
+
+@pytest.mark.parametrize("value", [0, 11, 2.0, True, "3", None])
+def test_whole_numbers_within_limits(value):
+    check_whole("draws", 1, 1, 10)
+    check_whole("draws", np.int8(10), 1, 10)
+    check_whole("draws", 10**12, 1)
+    with pytest.raises(InputError, match=r"^draws must be a whole number from 1 to 10; got "):
+        check_whole("draws", value, 1, 10)
+    if value != 11:
+        with pytest.raises(InputError, match=r"^draws must be a whole number, 1 or more; got "):
+            check_whole("draws", value, 1)

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from helpers import optional
-from secant import InputError
+from secant import InputError, assess
 from secant._input.ordering import are_equal, are_outcomes, ordering
 
 
@@ -112,6 +112,9 @@ def test_keys_sort_as_values_do(values):
         ([1j, 2j], "values of type complex128"),
         ([[1, 2]], "one-dimensional"),
         ([1, 2, 3], "one value a row"),
+        (np.array([1, 2], "m8"), "times without a unit"),
+        ([dt.date(2026, 1, 1), 3.5], r"order_by\[1\] is 3.5, which has no place"),
+        ([dt.timedelta(1), dt.date(2026, 1, 1)], r"order_by\[1\] is .*2026.*no place"),
         ([2**70, 1], "beyond 64 bits"),
         ([Decimal(2**70), Decimal(1)], "beyond 64 bits"),
         (
@@ -186,3 +189,9 @@ def test_columns_are_compared_by_their_values():
     late = np.arange(5000)
     assert not are_equal(late, np.where(late == 4999, 0, late))
     assert not are_outcomes(np.ones(3), np.ones(3))  # one value alone is no order
+
+
+def test_the_outcomes_are_no_order():
+    with pytest.raises(InputError, match="order_by holds the outcomes, y_true") as caught:
+        assess([0, 1, 1, 0], [0.2, 0.4, 0.6, 0.8], order_by=[0.0, 1.0, 1.0, 0.0])
+    assert caught.value.argument == "order_by"

@@ -8,6 +8,7 @@ import pytest
 import secant
 from doors import INF, NAN, P, W, Y, bad, every_door, names, wide_door, with_item
 from secant import InputError
+from secant._input.rules import forbidden_rows
 
 ABOVE = np.nextafter(1.0, 2.0)
 BAD_SCORES = [
@@ -107,3 +108,14 @@ def test_weights_at_the_ends_of_the_allowed_range(scale):
     assert secant.ecce_r(Y, P, sample_weight=[scale] * 8) == pytest.approx(
         secant.ecce_r(Y, P), rel=0, abs=1e-12
     )
+
+
+def test_forbidden_rows_are_found_wherever_they_are():
+    """Rows are looked at a piece at a time, and most pieces have none."""
+    n = (1 << 17) * 2 + 5
+    scores, labels, weights = np.full(n, 0.5), np.zeros(n, int), np.ones(n)
+    places = [0, (1 << 17) - 1, n - 2, n - 1]
+    scores[places], labels[places], weights[n - 2] = [0, 1, 0, 0], [1, 0, 1, 0], 0
+    assert forbidden_rows(labels, scores, None) == tuple(places[:3])
+    assert forbidden_rows(labels, scores, weights) == tuple(places[:2])
+    assert forbidden_rows(labels[1:9], scores[1:9], None) == ()

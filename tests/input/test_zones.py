@@ -52,3 +52,14 @@ def test_offsets_as_python_writes_them_are_zones():
     assert axis.zone == "UTC+02:00"
     assert axis.key(dt.datetime(2026, 3, 3, 1)) == axis.key("2026-03-03T01:00") == keys[0]  # noqa: DTZ001
     assert axis.between(*keys) == "March 3, 2026, 01:00 to 02:00"
+
+
+def test_zones_that_nobody_knows_here_are_utc():
+    """And years that Python cannot count are not moved."""
+    unknown = Axis("t", "time", "h", "Nowhere/At_All")
+    assert unknown.write(0) == "January 1, 1970, 00:00"
+    assert unknown.key("1970-01-01T05:00") == 5
+    berlin = Axis("t", "time", "s", "Europe/Berlin")
+    assert berlin.write(0) == "January 1, 1970, 01:00"
+    late = berlin.key(np.datetime64("12000-01-01", "s"))
+    assert berlin.write(late) == "January 1, 12000"

@@ -1,6 +1,7 @@
 """The graph of cumulative differences: exact at every point, and the paper's own numbers."""
 
 import json
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -10,6 +11,8 @@ from hypothesis import strategies as st
 import secant
 from helpers import DATA
 from samples import EXACT, RELATIVE, as_many, assert_covers, copies, gone, predictions
+from secant._blocks.table import collapse, merge, with_fixed
+from secant._metrics.ecce import could_hold_an_extreme, extremes, limits, path
 from secant.paper import synthetic
 
 CONVERGENCE = json.loads((DATA / "convergence.json").read_text())
@@ -121,3 +124,100 @@ def test_the_curve_of_many_rows(many):
     result = secant.assess(y, p, sample_weight=w, method="asymptotic")
     assert_curve(result, y, p, w)
     assert_curve(gone(result), y, p, w)
+
+
+# --- between the ends of blocks -------------------------------------------------------------------
+
+
+@st.composite
+def tables(draw):
+    """Return ties and the same cut into wider blocks, with the first tie of each of these."""
+    y, p, w, kind = draw(predictions())
+    ties = collapse(p + 0.0, y, w, counted=kind == "frequency")
+    if w is None and draw(st.booleans()):
+        ties = with_fixed(ties)
+    later = st.sets(st.integers(1, max(len(ties) - 1, 1)))
+    starts = [0, *sorted(start for start in draw(later) if start < len(ties))]
+    return ties, merge(ties, np.array(starts)), [*starts, len(ties)]
+
+
+def heights(ties):
+    """Return the path over ties, added up one by one, and the whole weight."""
+    weight = float(ties.weight.sum())
+    return np.concatenate([[0.0], np.cumsum(ties.gain)]) / weight, weight
+
+
+@given(tables())
+def test_a_path_over_blocks_is_that_of_their_ties_where_they_end(tables):
+    ties, cells, edges = tables
+    wanted, weight = heights(ties)
+    assert path(cells, weight) == pytest.approx(wanted[edges], rel=0, abs=1e-13)
+
+
+@given(tables())
+def test_every_block_that_reaches_an_extreme_is_looked_into_and_none_that_cannot(tables):
+    ties, cells, edges = tables
+    all_heights, weight = heights(ties)
+    marked = could_hold_an_extreme(cells, weight)
+    ends = all_heights[edges]
+    for number, (start, stop) in enumerate(pairwise(edges)):
+        here = all_heights[start : stop + 1]
+        up, down = ties.up[start:stop].sum() / weight, ties.down[start:stop].sum() / weight
+        inside = here[:-1] if len(here) > 2 else here[:1]
+        if inside.max() >= all_heights.max() or inside.min() <= all_heights.min():
+            assert marked[number]
+        if here[0] + up < ends.max() - 1e-12 and here[0] - down > ends.min() + 1e-12:
+            assert not marked[number]
+
+
+@pytest.mark.parametrize("scale", [1.0, 1e-12, 1e-100, 1e-290])
+def test_a_path_smaller_than_any_guard_is_looked_into_at_its_ends_alone(scale):
+    """No event where next to none was expected: it falls all the way."""
+    ties = collapse(scale * np.arange(1, 41) / 64, np.zeros(40, int), None)
+    cells = merge(ties, np.arange(0, 40, 4))
+    marked = could_hold_an_extreme(cells, 40.0)
+    assert np.flatnonzero(marked).tolist() == [0, 9]
+
+
+@given(tables())
+def test_extremes_are_found_by_looking_into_a_few_blocks(tables):
+    ties, cells, _ = tables
+    wanted, weight = heights(ties)
+
+    def refine(blocks):
+        pairs = zip(blocks.low, blocks.high, strict=True)
+        inside = [(a <= ties.low) & (ties.low <= b) for a, b in pairs]
+        return ties.select(np.any(inside, axis=0))
+
+    blocks, found = extremes(cells, weight, refine)
+    ends = path(blocks, weight)
+    assert (found.maximum, found.minimum) == (ends[found.argmax], ends[found.argmin])
+    assert found.maximum == pytest.approx(wanted.max(), rel=0, abs=1e-13)
+    assert found.minimum == pytest.approx(wanted.min(), rel=0, abs=1e-13)
+    assert found.ecce_r == pytest.approx(np.ptp(wanted), rel=0, abs=1e-13)
+    assert found.ecce_mad == pytest.approx(np.abs(wanted).max(), rel=0, abs=1e-13)
+    # Next to an extreme there are ties, so that its score is exact.
+    for place in (found.argmax, found.argmin):
+        assert not blocks.open[max(place - 1, 0) : place + 1].any()
+
+
+@given(tables())
+def test_limits_hold_whatever_happens_inside_blocks_and_no_more(tables):
+    ties, cells, edges = tables
+    true, weight = heights(ties)
+    found = limits(cells, weight)
+    # Inside a block of several observations all events may come first, or last.
+    ends = true[edges]
+    highest, lowest = [ends.max()], [ends.min()]
+    for start, stop in pairwise(edges):
+        if stop - start > 1:
+            highest.append(true[start] + ties.up[start:stop].sum() / weight)
+            lowest.append(true[start] - ties.down[start:stop].sum() / weight)
+    high, low = max(highest), min(lowest)
+    ends_r, ends_mad = np.ptp(ends), np.abs(ends).max()
+    for limit, least, truth, most in (
+        (found[0], ends_r, np.ptp(true), high - low),
+        (found[1], ends_mad, np.abs(true).max(), max(high, -low)),
+    ):
+        assert limit == pytest.approx((least, most), rel=0, abs=1e-12)
+        assert 0 <= limit[0] <= truth <= limit[1]  # without any room for rounding

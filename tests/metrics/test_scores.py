@@ -250,3 +250,16 @@ def test_a_constant_forecast_is_calibrated_and_tells_nothing_apart():
 def test_scores_next_to_0_and_1_lose_much_but_not_all(at):
     score = secant.assess([1, 0], [at, at]).log_loss
     assert score.value == pytest.approx(-(math.log(at) + math.log1p(-at)) / 2, rel=1e-12)
+
+
+@given(predictions())
+def test_pools_of_blocks_are_those_of_their_weights(rows):
+    y, p, w, kind = rows
+    ties = collapse(p + 0.0, y, w, counted=kind == "frequency")
+    forecast = isotonic(*copies(y, p + 0.0, w, kind))
+    _, first = np.unique(copies(y, p + 0.0, w, kind)[1], return_index=True)
+    rises = np.flatnonzero(np.diff(forecast[first]) > 1e-9) + 1
+    starts = scores.pools(ties)
+    assert set(rises.tolist()) <= set(starts.tolist())
+    rate = np.add.reduceat(ties.w1, starts) / np.add.reduceat(ties.weight, starts)
+    assert (np.diff(rate) > 0).all()

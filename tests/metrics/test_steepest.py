@@ -108,3 +108,15 @@ def test_few_looks_find_what_sorting_finds(monkeypatch, seed):
     assert answer == pytest.approx(expected, rel=1e-9)
     assert coarse is None or coarse[0] <= answer[0] + 1e-12
     assert len(looks) <= 12
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_with_hardly_a_threshold_the_steepest_range_is_one_score(seed):
+    """No range is steeper than the steepest score in it; rounding is larger than what is left."""
+    rng = np.random.default_rng(seed)
+    p, w = rng.random(40).round(1), rng.random(40) + 0.1
+    y = rng.integers(0, 2, 40)
+    value, low, high, _ = found(source(y, p, w), 1e-9)
+    gaps = {s: abs((w * (y - p))[p == s].sum()) / w[p == s].sum() for s in np.unique(p)}
+    assert value == pytest.approx(max(gaps.values()), rel=1e-7)
+    assert low == high == max(gaps, key=gaps.get)

@@ -225,7 +225,8 @@ def _log_odds_quantile(a: FloatArray, b: FloatArray, log_tail: FloatArray) -> Fl
     """
     log_peak = _log_peak(a, b)
     u = _first_log_odds(a, b, log_peak, log_tail)
-    for _ in range(100):  # about four steps; the limit only guarantees an end
+    # About four steps; the limit only guarantees an end.
+    for _ in range(100):  # pragma: no branch - it is never reached
         # Fractions of a success can put the limit below the smallest double.
         np.maximum(u, _VANISHING_LOG_ODDS, out=u)
         x, y = _expit(u), _expit(-u)

@@ -59,11 +59,11 @@ def cox_fit(blocks: Blocks) -> CoxFit:
     x = np.column_stack([np.ones_like(logit), logit])
     before = _likelihood(logit, points)
     beta, likelihood = np.array([0.0, 1.0]), before
-    for _ in range(_MOST_STEPS):
+    for _ in range(_MOST_STEPS):  # pragma: no branch - the limit only guarantees an end
         step = _newton(x, beta, points)
         if step is None:
             break
-        for _ in range(_MOST_HALVINGS):
+        for _ in range(_MOST_HALVINGS):  # pragma: no branch - at last a step moves nothing
             found = _likelihood(x @ (beta + step), points)
             if found >= likelihood:
                 break

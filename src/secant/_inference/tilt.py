@@ -220,7 +220,5 @@ def _highest(steps: Steps, total: float, sign: int, start: float) -> tuple[float
         ahead = t + short / second if second > 0.0 else math.inf
         if not low < ahead < min(high, 2.0 * t + total):
             ahead = 2.0 * t + 1.0 if math.isinf(high) else 0.5 * (low + high)
-        if not low < ahead < high:
-            break
         t = ahead
     return t, best

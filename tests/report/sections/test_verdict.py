@@ -77,7 +77,7 @@ def test_several_models_are_a_table_best_first():
         assert metric(result.brier.value) in row
         assert metric(result.log_loss.value) in row
     assert "2 of 3 models are found to be miscalibrated at 5%." in shown
-    assert rows[0][1:4] == ["none", "found", "beyond"]
+    assert rows[0][1:4] == ["nothing", "found", "beyond"]
 
 
 def test_several_kinds_of_intervals_have_what_was_promised_and_no_losses():

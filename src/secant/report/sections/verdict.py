@@ -217,7 +217,7 @@ def _losses(result: Calibration) -> list[str]:
 def _shape(result: Calibration) -> str:
     """Return the shape of what was found, in a few words."""
     nothing = not (result.found or result.n_forbidden)
-    return "none found beyond noise" if nothing else in_short(result)
+    return "nothing found beyond noise" if nothing else in_short(result)
 
 
 def _best(
