@@ -85,14 +85,12 @@ class Ranges:
         if self.axis is None:
             if not (isinstance(a, Real) and isinstance(b, Real) and a <= b):
                 raise _descending("numbers", a, b)
-            if b < 0 or a > 1:
-                percent = (
-                    f" (percentages? between({a / 100:g}, {b / 100:g}))" if 0 <= b <= 100 else ""
-                )
-                raise InputError(
-                    f"between(a, b) needs scores, from 0 to 1; got a={a!r}, b={b!r}", hint=percent
-                )
-            return float(a), float(b)
+            low, high = float(a), float(b)
+            if high < 0 or low > 1:
+                needs = f"between(a, b) needs scores, from 0 to 1; got a={low:g}, b={high:g}"
+                percent = f" (percentages? between({low / 100:g}, {high / 100:g}))"
+                raise InputError(needs, hint=percent if 1 < low <= high <= 100 else "")
+            return low, high
         low, high = self.axis.key(a), self.axis.key(b)
         if low > high:
             raise _descending("values", a, b)
