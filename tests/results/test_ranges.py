@@ -31,6 +31,10 @@ def test_between_equals_counting(data, draw, cut):
         observed = st.sampled_from(p.tolist())
         for _ in range(4):
             a, b = sorted(draw.draw(st.tuples(ends | observed, ends | observed)))
+            if b < 0 or a > 1:
+                with pytest.raises(InputError, match="needs scores, from 0 to 1"):
+                    result.between(a, b)
+                continue
             interval = result.between(a, b)
             rows = copies(y, p, w, kind)
             inside = (a <= rows[1]) & (rows[1] <= b)
