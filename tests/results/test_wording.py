@@ -82,7 +82,7 @@ def test_a_range_up_to_the_highest_score_needs_no_decimals():
     y, p = [0, 0, 1, 0], [0.3, 0.5, 0.6, 0.99999]
     result = secant.assess(y, p)
     assert scores(result.between(0.5, 1)) == "scores 0.500 to 1.000"
-    above = secant.assess([*y, 1], [*p, 0.999995])
+    above = secant.assess([*y, 1], [*p, 0.999995])  # a fifth of all predictions
     assert scores(above.between(0.5, 0.99999)) == "scores 0.500 to 0.99999"
 
 

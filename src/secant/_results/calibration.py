@@ -684,8 +684,8 @@ class Calibration:
 
     @property
     def _ranges(self) -> Ranges:
-        last = self._blocks.high[-1]
-        return Ranges(self._totals, self.confidence_level, self._flips, self.axis, last)
+        level, every = self.confidence_level, self._blocks
+        return Ranges(self._totals, level, self._flips, self.axis, every)
 
     @cached_property
     def _of_scores(self) -> Calibration:

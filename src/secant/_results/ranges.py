@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Ranges"]
 
+# A range beyond which lies no more than this share of all weight ends where the scores end.
+_NEXT_TO_NOTHING = 0.01
+
 
 @dataclass(frozen=True, slots=True)
 class Ranges:
@@ -35,7 +38,7 @@ class Ranges:
     confidence_level: float
     flips: Flips | None
     axis: Axis | None
-    last: Any  # the highest score, or key along another axis
+    every: Blocks
 
     def half_width(self, share: float) -> float:
         """Return the half-width of simultaneous limits for a range with this share of weight."""
@@ -70,8 +73,13 @@ class Ranges:
             ci=limits,
             limits=method,
             _axis=self.axis,
-            _last=bool(blocks.high[-1] == self.last),
+            _last=self._is_last(blocks.high[-1]),
         )
+
+    def _is_last(self, high: Any) -> bool:
+        """Tell whether next to nothing lies above a score."""
+        above = self.every.weight[self.every.low > high] if self.axis is None and high < 1 else []
+        return float(np.sum(above)) <= _NEXT_TO_NOTHING * self.totals.weight
 
     def nothing(self, low: Any, high: Any) -> Interval:
         """Describe a range between two values that holds no prediction."""

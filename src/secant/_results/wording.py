@@ -103,7 +103,7 @@ def between(range_of: Interval | Contrast) -> str:
 def ends(range_of: Interval | Contrast) -> tuple[str, str]:
     """Write the ends of a range of scores; of one near 1, with all that tells it from 1.
 
-    "0.5 to 1.000" says that nothing is above: an end below other scores near 1 has more decimals.
+    "0.5 to 1.000" says that next to nothing is above: an end below other scores has more decimals.
     """
     low, high = range_of.low, range_of.high
     if score(low) == "1.000" and low < 1:

@@ -87,7 +87,7 @@ function between(series, i, j) {
     coverage: series.coverage,
     low: c.next[i],
     high: c.score[j],
-    last: j === c.score.length - 1,
+    last: 1 - c.fraction[j] <= 0.01,
     n: c.n[j] - c.n[i],
     forecast,
     happened: forecast + gap,
