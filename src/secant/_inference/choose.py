@@ -210,9 +210,12 @@ def _in_steps(
     blocks: Blocks, totals: Totals, source: Source, method: Method, grains: Ties | Grains | None
 ) -> _Table | Grains:
     """Return the steps of the path, pooled into grains where these take the place of ties."""
-    if grains is None and along(source) is None and takes_grains(totals, method):
-        ties = _grains.Ties(blocks.low, blocks.n, blocks.n1)
-        grains = _grains.grind(ties, grain_size(totals))
+    if grains is None and takes_grains(totals, method):
+        other, size = along(source), grain_size(totals)
+        if other is not None:
+            grains = other.grains(size)
+        else:
+            grains = _grains.grind(_grains.Ties(blocks.low, blocks.n, blocks.n1), size)
     if isinstance(grains, _grains.Grains):
         return grains
     return _table(blocks, source) if grains is None else (*grains, None)
@@ -270,6 +273,10 @@ class Along(Protocol):
     @property
     def ends(self) -> IntArray:
         """Where ties along the order end among the sorted rows."""
+        ...
+
+    def grains(self, size: float) -> Grains | None:
+        """Return the observations pooled along the order; None if there are few of them."""
         ...
 
     def score_counts(self) -> tuple[NumberArray, FloatArray]:

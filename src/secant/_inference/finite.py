@@ -187,7 +187,7 @@ def certified_mad(
 def _bounded_mad(path: Path, c: float, budget: int, *, fast: bool | None) -> Bracket:
     plan = best(mad_plans(path, c), budget)
     lower, upper, error = _mad(plan.path, c, _kernel(plan.work, fast=fast))
-    return _bracket(lower, upper, error if plan.path.drift else 0.0)
+    return _bracket(lower, upper, 0.0 if plan.path.exact else error)
 
 
 def certified_r(
@@ -284,7 +284,7 @@ def _bounded_r(path: Path, c: float, budget: int, *, fast: bool | None) -> Brack
     low, high = 1.0, float(upper[:, -1].sum()) / SCALE
     if rise * fall < 1.0:
         low = (rise * (1.0 - fall) + fall * (1.0 - rise)) / (1.0 - rise * fall)
-    sharpen = not plan.path.drift and 2 * plan.work <= _TOGETHER * budget
+    sharpen = plan.path.exact and 2 * plan.work <= _TOGETHER * budget
     if sharpen and high <= _MOSTLY and too_wide(low, high):
         back_lower, back_upper = _backwards(plan, c, kernel, marks)
         ahead = _both(lower, upper, back_lower, back_upper)
@@ -469,7 +469,8 @@ def _mad(path: Path, c: float, kernel: _Kernel) -> tuple[float, float, float]:
 
     def solve(least: Steps, most: Steps) -> tuple[FloatArray, FloatArray]:
         lower = kernel(_band(path, least, c), last)
-        return lower, kernel(_band(path, most, c - path.drift), last) if path.drift else lower
+        upper = lower if path.exact else kernel(_band(path, most, c - path.drift), last)
+        return lower, upper
 
     lower, upper, error = _solve(path, null.mad, c, solve)
     return float(lower[-1, -1]), float(upper[-1, -1]), error
@@ -480,10 +481,10 @@ def _r(
 ) -> tuple[FloatArray, FloatArray, float]:
     """Return lower masses that rise and that fall by c up to each mark, upper ones, their error."""
     runs: list[tuple[float, tuple[str, ...]]]
-    if path.drift:
-        runs = [(c, ("down",)), (c - 2.0 * path.drift, ("up",))]
-    else:
+    if path.exact:
         runs = [(c, ("down", "up") if rounding.keys is None else ("up",))]
+    else:
+        runs = [(c, ("down",)), (c - 2.0 * path.drift, ("up",))]
 
     def solve(least: Steps, most: Steps) -> tuple[FloatArray, FloatArray]:
         masses = [
@@ -539,10 +540,10 @@ def _solve(
     What may be left out at a step is decided from the asymptotic P-value. If the P-value turns out
     much smaller than that, everything is done again with nothing left out.
     """
-    shortened = int((path.count > chains.WHOLE).sum()) + (len(path) if path.drift else 0)
+    shortened = int((path.count > chains.WHOLE).sum()) + (0 if path.exact else len(path))
     if path.several.any():
         shortened = cuts(path)
-    allowed = _MISSING_IN_POOLS if path.drift else _MISSING
+    allowed = _MISSING if path.exact else _MISSING_IN_POOLS
     for limit in (faint(path, law, c), FAINTEST):
         ties = path.score, path.size, path.ends, limit
         most = least = chains.make_steps(*ties, mixture=path.mixture)

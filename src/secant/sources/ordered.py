@@ -10,6 +10,7 @@ import numpy as np
 
 from secant._blocks.cell_sums import row_totals
 from secant._blocks.cluster_sums import Adder
+from secant._blocks.grains import MANY_TIES, Grains, Ties, grind_along
 from secant._blocks.ordered_sums import KeyCells, edges_of, pairs_of
 from secant._blocks.refining import join, pick
 from secant._blocks.table import completed, concatenate
@@ -136,6 +137,19 @@ class OrderedSource:
         """The observations by key and score."""
         rows, keys = self._all_rows
         return pairs_of(keys, rows, counted=self._rows.counted)
+
+    def grains(self, size: float) -> Grains | None:
+        """Return the observations pooled along the axis; None if they are few pairs."""
+        rows, keys = self._all_rows
+        order = np.argsort(keys)
+        if (keys[order][1:] == keys[order][:-1]).any():
+            pairs = self.pairs
+            ties, ends = Ties(pairs.score, pairs.n0 + pairs.n1, pairs.n1), pairs.ends
+        else:
+            score, happened, copies = pick(rows, order)
+            n = np.ones_like(happened) if copies is None else copies.astype(np.int64)
+            ties, ends = Ties(score, n, n * happened), np.arange(len(score))
+        return grind_along(ties, ends, size) if len(ties.score) > MANY_TIES else None
 
     def score_counts(self) -> tuple[NumberArray, FloatArray]:
         """Return how many observations there are of each score, or in narrow cells of scores."""
