@@ -125,7 +125,7 @@ def grind_along(ties: Ties, ends: IntArray, size: float) -> Grains:
     step = np.repeat(np.arange(len(ends)), np.diff(ends, prepend=-1))[random]
     score, n = score[random], n[random]
     chance = np.minimum(score, 1.0 - score)
-    rare: FloatArray = n * chance
+    rare = n.astype(np.float64) * chance
     below = score < 0.5
     starts = np.flatnonzero(np.diff(step, prepend=-1))
     last = np.append(starts[1:], len(step)) - 1
@@ -166,7 +166,7 @@ def _first_of_grains(
 ) -> BoolArray:
     """Mark ties with which a grain begins, along another order; see :func:`grind_along`."""
     starts, expected, largest = of_step
-    part = np.floor(np.add(*Running().add(rare)) / size)
+    part = np.floor(np.cumsum(rare) / size)
     one_side = np.logical_and.reduceat(below, starts) == np.logical_or.reduceat(below, starts)
     small = one_side & (expected <= size)
     inside = one_side & ~small & (expected < _LESS_THAN_ONE * (1.0 - largest))

@@ -58,6 +58,8 @@ _MOST_RHO3 = 1 / 20
 # Observations, and distinct scores among them, beyond which "auto" takes the limit if it is good.
 _MANY_ROWS = 1 << 16
 _MANY_SCORES = 4096
+# Steps of grains that are not drawn for instead.
+_MANY_GRAINS = 3 << 15
 # Observations of few places along another order up to which their scores are sorted all the same.
 _MANY_PAIRS = 1 << 20
 # Coins tossed (rows times draws) up to which "auto" draws for weighted rows: about a second.
@@ -181,13 +183,14 @@ def pvalues(
     if large or short or (not equal and not needs_rows(totals, method)):
         return _large_sample(blocks, totals, found, source)
     rng = same_every_time(rng)
-    if method == "auto" and not equal and _are_many_coins(totals):
-        return _of_heavy_rows(totals, source, rng)
-    if method == "monte-carlo" or not equal:
+    if method == "monte-carlo" or not (equal or (method == "auto" and _are_many_coins(totals))):
         draws = _affordable_draws(totals.n) if method == "auto" else DRAWS
         return _monte_carlo(blocks, totals, source, rng, draws)
+    steps = _in_steps(blocks, totals, source, method, grains) if equal else None
+    if steps is None:
+        return _of_heavy_rows(totals, source, rng)
     return _finite_sample(
-        _in_steps(blocks, totals, source, method, grains),
+        steps,
         blocks,
         totals,
         found,
@@ -208,8 +211,11 @@ def _are_many(blocks: Blocks, totals: Totals, source: Source) -> bool:
 
 def _in_steps(
     blocks: Blocks, totals: Totals, source: Source, method: Method, grains: Ties | Grains | None
-) -> _Table | Grains:
-    """Return the steps of the path, pooled into grains where these take the place of ties."""
+) -> _Table | Grains | None:
+    """Return the steps of the path, pooled into grains where these take the place of ties.
+
+    None if they are still very many: along another order, with scores near 0 and near 1 in turns.
+    """
     if grains is None and takes_grains(totals, method):
         other, size = along(source), grain_size(totals)
         if other is not None:
@@ -217,7 +223,8 @@ def _in_steps(
         else:
             grains = _grains.grind(_grains.Ties(blocks.low, blocks.n, blocks.n1), size)
     if isinstance(grains, _grains.Grains):
-        return grains
+        steps = grains.n if grains.ends is None else grains.ends
+        return grains if len(steps) <= _MANY_GRAINS else None
     return _table(blocks, source) if grains is None else (*grains, None)
 
 

@@ -139,17 +139,21 @@ class OrderedSource:
         return pairs_of(keys, rows, counted=self._rows.counted)
 
     def grains(self, size: float) -> Grains | None:
-        """Return the observations pooled along the axis; None if they are few pairs."""
+        """Return the observations pooled along the axis; None if few pairs, or none, would be."""
         rows, keys = self._all_rows
         order = np.argsort(keys)
-        if (keys[order][1:] == keys[order][:-1]).any():
+        keys = keys[order]
+        if (keys[1:] == keys[:-1]).any():
             pairs = self.pairs
             ties, ends = Ties(pairs.score, pairs.n0 + pairs.n1, pairs.n1), pairs.ends
         else:
             score, happened, copies = pick(rows, order)
-            n = np.ones_like(happened) if copies is None else copies.astype(np.int64)
+            n = np.ones(len(score), np.int64) if copies is None else copies.astype(np.int64)
             ties, ends = Ties(score, n, n * happened), np.arange(len(score))
-        return grind_along(ties, ends, size) if len(ties.score) > MANY_TIES else None
+        if len(ties.score) <= MANY_TIES:
+            return None
+        grains = grind_along(ties, ends, size)
+        return grains if 2 * len(grains.n) < len(ties.score) or len(ends) > MANY_TIES else None
 
     def score_counts(self) -> tuple[NumberArray, FloatArray]:
         """Return how many observations there are of each score, or in narrow cells of scores."""
