@@ -213,7 +213,7 @@ def test_grains_along_another_order_say_what_is_in_them(kind, places):
     assert found.expected == pytest.approx(ties.score.sum())
 
 
-def test_the_order_of_scores_is_an_order():
+def test_the_order_of_scores_is_an_order(few_ties):
     """Along the scores themselves, grains are those of scores."""
     scores, labels = rare_rows(np.random.default_rng(3), 5000)
     order = np.argsort(scores)

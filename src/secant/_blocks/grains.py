@@ -204,11 +204,11 @@ class Grinding:
     def grains(self) -> Ties | Grains:
         """Return the grains, or the ties where these are few enough."""
         for rows in self._rows.chunks(_TOGETHER):
-            self._mill.add(_ties(rows))
+            self._mill.add(ties_of(rows))
         return self._mill.grains()
 
 
-def _ties(rows: Chunk) -> Ties:
+def ties_of(rows: Chunk) -> Ties:
     """Count rows in order by their score."""
     scores, labels, weights = rows
     starts = np.flatnonzero(np.append(True, scores[1:] != scores[:-1]))

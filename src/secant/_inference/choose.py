@@ -21,7 +21,7 @@ from secant._metrics.ecce import METRICS
 from secant.errors import Argument, InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from secant._base.types import BoolArray, FloatArray, IntArray, NumberArray
     from secant._blocks.grains import Grains, Ties
@@ -219,7 +219,7 @@ def _in_steps(
     if grains is None and takes_grains(totals, method):
         other, size = along(source), grain_size(totals)
         if other is not None:
-            grains = other.grains(size)
+            grains = other.grains_along(size)
         else:
             grains = _grains.grind(_grains.Ties(blocks.low, blocks.n, blocks.n1), size)
     if isinstance(grains, _grains.Grains):
@@ -282,7 +282,7 @@ class Along(Protocol):
         """Where ties along the order end among the sorted rows."""
         ...
 
-    def grains(self, size: float) -> Grains | None:
+    def grains_along(self, size: float) -> Grains | None:
         """Return the observations pooled along the order; None if there are few of them."""
         ...
 
@@ -326,7 +326,9 @@ def _finite_sample(
     from secant._inference import finite, montecarlo  # noqa: PLC0415  (not for `import secant`)
 
     if isinstance(table, _grains.Grains):  # too many distinct scores to look at each
-        r, mad = map(_certified, finite.of_grains(table, fast=fast))
+        r, mad = map(
+            _certified, finite.of_grains(table, tables=lambda: _all_ties(source), fast=fast)
+        )
         return r, mad
     score, n, n1, ends = table
     trusted = limit_is_trusted(totals)
@@ -352,6 +354,18 @@ def _finite_sample(
         r = _one_number(blocks, table, r, found.ecce_r / totals.sigma, trusted=trusted)
     mad = _certified(compute(*table, fast=fast)) if can_mad else instead[1]
     return r, mad
+
+
+def _all_ties(source: Source) -> Iterator[_Table]:
+    """Go through the ties of observations of equal weight in order, some steps at a time."""
+    if isinstance(source, Orderly):
+        for rows in source.in_order():
+            yield *_grains.ties_of(rows), None
+        return
+    other = along(source)
+    score, happened, _ = source.sorted_rows()
+    ends = np.arange(len(score)) if other is None else other.ends
+    yield score, np.ones(len(score), np.int64), happened.astype(np.int64), ends
 
 
 def _one_number(

@@ -28,6 +28,7 @@ from secant import null
 from secant._inference import chains
 from secant._inference.binomial import log_two_sided
 from secant._inference.chains import SCALE, Chain, Steps
+from secant._inference.one_event import log10_bounds
 from secant._inference.path import observe, observe_grains
 from secant._inference.plans import (
     FAINTEST,
@@ -41,10 +42,11 @@ from secant._inference.plans import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from secant._base.types import FloatArray, IntArray
     from secant._blocks.grains import Grains
+    from secant._inference.one_event import Table
     from secant._inference.path import Path
     from secant._inference.plans import Plan, Rounding
 
@@ -57,6 +59,7 @@ __all__ = [
     "certified_r",
     "exact_mad",
     "of_grains",
+    "of_one_event",
     "operations",
     "too_wide",
     "worth_compiling",
@@ -269,8 +272,21 @@ def certified_r(
     [0.2, 0.2]
     """
     path, _, c = observe(score, n, n1, ends)
-    known = _known(score, n, n1, path, c)
+    known = _known(score, n, n1, path, c) or of_one_event(lambda: [(score, n, n1, ends)], path, c)
     return _bounded_r(path, c, budget, fast=fast) if known is None else known
+
+
+def of_one_event(tables: Callable[[], Iterable[Table]], path: Path, c: float) -> Bracket | None:
+    """Return ECCE-R's P-value where one event happened, or one failure, and no more was expected.
+
+    ``path`` may be one of grains, while ``tables`` have every tie; c is what the range must reach.
+    """
+    rare = float(path.rare.sum())
+    if rare > 1.0 or not 1.0 - 1e-9 - rare <= c <= 1.0:  # before every tie is looked at
+        return None
+    failures = bool(path.reached[-1] > 1.0)
+    bounds = log10_bounds(tables, failures=failures, expected=float(path.reached[-1]))
+    return None if bounds is None else Bracket(*bounds)
 
 
 def _bounded_r(path: Path, c: float, budget: int, *, fast: bool | None) -> Bracket:
@@ -297,7 +313,11 @@ def _bounded_r(path: Path, c: float, budget: int, *, fast: bool | None) -> Brack
 
 
 def of_grains(
-    grains: Grains, *, budget: int = BUDGET, fast: bool | None = None
+    grains: Grains,
+    *,
+    tables: Callable[[], Iterable[Table]] | None = None,
+    budget: int = BUDGET,
+    fast: bool | None = None,
 ) -> tuple[Bracket, Bracket]:
     """Return certain bounds of the P-values of ECCE-R and of ECCE-MAD, from ties that are pooled.
 
@@ -305,6 +325,8 @@ def of_grains(
     ----------
     grains
         Neighbouring ties taken together; see :mod:`secant._blocks.grains`.
+    tables : callable, optional
+        Gives the ties themselves, for :func:`of_one_event`.
     budget : int
         Operations up to which the bounds are made tighter: of ECCE-R, and half of it of ECCE-MAD.
     fast : bool, optional
@@ -325,6 +347,8 @@ def of_grains(
     """
     path, deviation, span = observe_grains(grains)
     r, mad = _too_improbable(path, span), _too_improbable(path, deviation)
+    if r is None and tables is not None:
+        r = of_one_event(tables, path, span)
     return (
         _bounded_r(path, span, budget, fast=fast) if r is None else r,
         _bounded_mad(path, deviation, budget // 2, fast=fast) if mad is None else mad,

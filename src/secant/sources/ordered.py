@@ -138,7 +138,7 @@ class OrderedSource:
         rows, keys = self._all_rows
         return pairs_of(keys, rows, counted=self._rows.counted)
 
-    def grains(self, size: float) -> Grains | None:
+    def grains_along(self, size: float) -> Grains | None:
         """Return the observations pooled along the axis; None if few pairs, or none, would be."""
         rows, keys = self._all_rows
         order = np.argsort(keys)
