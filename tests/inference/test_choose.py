@@ -11,7 +11,6 @@ import secant
 from helpers import optional
 from samples import EXACT, RELATIVE, miscalibrated, predictions, statistics
 from secant import null
-from secant._blocks import grains
 from secant._blocks.table import Totals, collapse
 from secant._inference import chains_numba, choose, finite, montecarlo
 from secant._inference.finite import Bracket
@@ -275,7 +274,7 @@ def test_rare_events_along_another_order_are_pooled(n, pooled, monkeypatch):
 @pytest.mark.parametrize("places", [None, 70])
 def test_grains_along_another_order_bound_the_exact_pvalues(places, monkeypatch):
     monkeypatch.setattr(choose, "_MANY_ROWS", 1000)
-    monkeypatch.setattr(grains, "MANY_TIES", 100)
+    monkeypatch.setattr(choose, "grain_size", lambda _totals: 0.03)
     monkeypatch.setattr(ordered, "MANY_TIES", 100)
     rng = np.random.default_rng(5)
     n = 2000
