@@ -74,6 +74,12 @@ def test_elsewhere_nothing_is_said(score, happened):
     assert log10_bounds(lambda: [table], failures=False, expected=sum(score)) is None
 
 
+def test_a_score_next_to_nothing_is_a_failure_next_to_certain():
+    score = np.array([5e-324, 0.5, 0.75])
+    found = bounds(score, np.ones(3, np.int64), np.array([0, 0, 1]))
+    assert found is None
+
+
 def test_some_ties_at_a_time_are_all_of_them():
     rng = np.random.default_rng(1)
     score, happened = np.sort(rng.random(300) * 0.005), np.zeros(300, np.int64)

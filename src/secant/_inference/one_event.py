@@ -98,7 +98,7 @@ def log10_bounds(
 
 
 def _added(tables: Iterable[Table], *, failures: bool, own: float, guard: float) -> _Sums | None:
-    """Add up ties; None if an outcome happened that its score rules out."""
+    """Add up ties; None if an outcome happened that its score rules out, or is next to certain."""
     total = _Sums()
     for table in tables:
         score, n, n1, ends = table
@@ -111,6 +111,8 @@ def _added(tables: Iterable[Table], *, failures: bool, own: float, guard: float)
         step, n = step[random], n[random]
         chance = 1.0 - score[random] if failures else score[random]
         happened = n - n1[random] if failures else n1[random]
+        if (chance >= 1.0).any():  # what rounding leaves of it; more than one is expected
+            return None
         if chance.size:
             found = _sums(chance, n, happened, step, (own, guard))
             total = _Sums._make(map(sum, zip(total, found, strict=True)))
