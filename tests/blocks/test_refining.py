@@ -96,6 +96,20 @@ def test_pieces_have_the_whole_sums_of_their_ties(data, every):
     assert finer.fixed.low.tolist() == wanted.low.tolist()
 
 
+@pytest.mark.parametrize("common", [-1.0, 0.5, 0.875])
+@pytest.mark.parametrize("together", [1, 3, 12, 24, 1000])
+def test_rows_that_are_put_together_a_few_at_a_time_are_all_there(monkeypatch, together, common):
+    """In many parts, in two, and in one; a common score comes where it belongs."""
+    monkeypatch.setattr("secant._blocks.refining._TOGETHER", together)
+    p, y = np.tile(np.arange(24) / 24 + 1 / 48, 2).round(3), np.arange(48) % 2
+    p[:6] = 0.5
+    ties = collapse(p, y, None)
+    coarse = merge(ties, np.arange(0, len(ties), 6))
+    inside = (coarse.low <= common) & (common <= coarse.high)
+    found = refined(Chunk(p, y, None), coarse, light=True, common=np.where(inside, common, -1.0))
+    assert_equal(found, ties)
+
+
 @pytest.mark.parametrize("seed", range(6))
 def test_every_bucket_knows_which_block_it_meets(seed):
     """Or that it meets none, or several: then rows are compared with the blocks themselves."""
