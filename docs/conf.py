@@ -68,6 +68,7 @@ autodoc_mock_imports = ["torch", "torchmetrics"]
 autodoc_typehints = "signature"
 autodoc_member_order = "groupwise"
 python_use_unqualified_type_names = True
+toc_object_entries_show_parents = "hide"  # "between()" has room beside a page
 numpydoc_show_class_members = False
 
 # --- the gallery --------------------------------------------------------------------------------
@@ -94,6 +95,7 @@ html_theme = "pydata_sphinx_theme"
 html_title = "secant"
 html_static_path = ["_static"]
 html_css_files = ["secant.css"]
+html_js_files = ["tables.js"]
 html_search_scorer = str(Path(__file__).parent / "scorer.js")
 html_show_sourcelink = False
 html_copy_source = False

@@ -1,12 +1,14 @@
 """Sums a cell: neither the order of rows nor the way they were cut matters."""
 
+import math
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from secant import Cells
-from secant._blocks.cell_sums import CellSums
+from secant._blocks.cell_sums import CellSums, log_losses, summed_log_loss
 from secant._blocks.grids import DyadicGrid
 from secant._input.observations import Chunk
 from states import CELLS, assert_same, batches, rows_of, scores, state
@@ -102,6 +104,29 @@ def test_means_of_cells_do_not_depend_on_the_order(rows, n_cells):
     assert total == pytest.approx(sum(p for _, p in rows), abs=1e-8)
     # Every mean lies in its own cell.
     assert len(set((forward.mean * n_cells).astype(int).tolist())) == forward.mean.shape[0]
+
+
+@pytest.mark.parametrize("n", [0, 1, 15, 16, 17, 1000])
+@pytest.mark.parametrize(
+    "scale", [1.0, 1e-3, 1e-9, 1e-17, 1e-300], ids=lambda scale: f"within {scale}"
+)
+def test_log_loss_of_many_rows_at_once(n, scale):
+    """It is the sum over rows, to within what adding them up loses, however little that is."""
+    rng = np.random.default_rng(n)
+    labels = rng.integers(0, 2, n)
+    away = scale * rng.random(n)
+    for p in (np.where(labels, 1 - away, away), away):
+        expected = math.fsum(log_losses(p, labels))
+        assert summed_log_loss(p, labels) == pytest.approx(expected, rel=1e-12)
+
+
+@pytest.mark.parametrize("kind", [bool, np.int8, np.uint8, np.int64])
+def test_log_loss_of_rows_that_were_ruled_out(kind):
+    labels = np.arange(40).astype(kind) % 2 if kind is not bool else np.arange(40) % 2 == 1
+    p = np.full(40, 0.5)
+    assert summed_log_loss(p, labels) == pytest.approx(40 * math.log(2), rel=1e-15)
+    p[3] = 0.0
+    assert summed_log_loss(p, labels) == np.inf
 
 
 def summed(chunks, *, sampling, moments=False):

@@ -38,7 +38,7 @@ def compiled_always(monkeypatch):
     """Few rows are enough here, in small chunks so that threads have something to share."""
     monkeypatch.setattr(rows, "SORT_UP_TO", 0)
     monkeypatch.setattr(rows, "FIXED_FROM", 0)
-    monkeypatch.setattr(kernels, "pays", lambda *_: True)
+    monkeypatch.setattr(kernels, "pays", lambda *_, **__: True)
     monkeypatch.setattr(kernels, "CHUNK", 1 << 10)
     monkeypatch.setattr(kernels, "_A_THREAD", 1 << 10)
 
@@ -78,7 +78,7 @@ def test_order_and_threads_do_not_change_a_bit(name, monkeypatch):
 def test_numpy_gives_the_same_answers(name, monkeypatch):
     y, p = data(name)
     quick = secant.assess(y, p, method="asymptotic")
-    monkeypatch.setattr(kernels, "pays", lambda *_: False)
+    monkeypatch.setattr(kernels, "pays", lambda *_, **__: False)
     slow = secant.assess(y, p, method="asymptotic")
     assert quick.ecce_r.value == pytest.approx(slow.ecce_r.value, rel=0, abs=1e-12)
     assert quick.ecce_mad.value == pytest.approx(slow.ecce_mad.value, rel=0, abs=1e-12)
@@ -87,6 +87,48 @@ def test_numpy_gives_the_same_answers(name, monkeypatch):
     for field in fields(quick._totals):
         mine, theirs = getattr(quick._totals, field.name), getattr(slow._totals, field.name)
         assert mine == theirs or mine == pytest.approx(theirs, rel=1e-11), field.name
+
+
+@pytest.mark.parametrize("name", DATA)
+def test_a_metric_alone_has_the_bits_of_a_whole_assessment(name):
+    y, p = data(name, seed=3)
+    result = secant.assess(y, p, method="asymptotic")
+    assert secant.ecce_r(y, p).hex() == result.ecce_r.value.hex()
+    assert secant.ecce_mad(y, p).hex() == result.ecce_mad.value.hex()
+
+
+@pytest.mark.parametrize(
+    ("name", "directly"), [("uniform", True), ("confident", True), ("rare", True), ("ties", False)]
+)
+def test_a_metric_alone_makes_no_blocks(name, directly):
+    """But where ties are all that is left of them, which are added up in another way."""
+    y, p = data(name)
+    source = rows.of_arrays(y, p)
+    assert (source.heights() is not None) is directly
+
+
+@pytest.mark.parametrize("more", [-1, 0])
+def test_a_metric_alone_sorts_no_more_rows_than_it_may(more, monkeypatch):
+    y, p = data("uniform")
+    cells = rows.of_arrays(y, p)._fixed.undecided()
+    monkeypatch.setattr(rows, "COLLECT_UP_TO", cells.rows + more)
+    assert (rows.of_arrays(y, p).heights() is None) is (more < 0)
+    whole = secant.assess(y, p, method="asymptotic")
+    assert secant.ecce_r(y, p).hex() == whole.ecce_r.value.hex()
+
+
+@pytest.mark.parametrize("change", ["score", "label", "elsewhere", "nan"])
+def test_rows_that_changed_since_they_were_checked_are_refused(change):
+    y, p = data("uniform")
+    source = rows.of_arrays(y, p)
+    cells = source._fixed.undecided()
+    row = np.flatnonzero((p >= cells.low[0]) & (p <= cells.high[0]))[0]
+    if change == "label":
+        y[row] ^= 1
+    else:
+        p[row] = {"score": cells.low[0], "elsewhere": 0.99, "nan": np.nan}[change]
+    with pytest.raises(secant.SecantError, match="were changed after they were assessed"):
+        source.heights()
 
 
 @pytest.mark.parametrize("fold", [8, 11])
@@ -165,9 +207,13 @@ def test_scores_too_small_for_whole_numbers_are_left_to_numpy():
     assert result.sigma == pytest.approx(np.sqrt(1e-300 / N), rel=1e-12)
 
 
-def test_files_have_the_bits_of_arrays_however_they_are_cut(tmp_path):
+@pytest.mark.parametrize("hold", [0, N])
+def test_files_have_the_bits_of_arrays_however_they_are_cut(tmp_path, monkeypatch, hold):
     optional("pyarrow")
+    from secant.sources.files import held
     from secant.sources.files.source import write_parquet
+
+    monkeypatch.setattr(held, "HOLD", hold)
 
     y, p = data("confident")
     expected = answers(y, p)
@@ -178,6 +224,50 @@ def test_files_have_the_bits_of_arrays_however_they_are_cut(tmp_path):
             paths.append(tmp_path / f"{count}-{number}.parquet")
             write_parquet(paths[-1], {"y": y[part], "p": p[part]})
         assert answers("y", "p", data=paths) == expected
+
+
+@pytest.mark.parametrize("keep", [0, 1 << 18])
+def test_models_in_files_have_the_bits_of_arrays(tmp_path, monkeypatch, keep):
+    optional("pyarrow")
+    from secant.sources.files import first
+    from secant.sources.files.source import write_parquet
+
+    monkeypatch.setattr(first, "KEEP", keep)
+    y, p = data("uniform")
+    write_parquet(tmp_path / "a.parquet", {"y": y, "a": p, "b": p**2, "small": 1e-300 * p})
+    names = {"one": "a", "other": "b", "too small": "small"}
+    models = secant.assess_models("y", names, data=tmp_path / "a.parquet", method="asymptotic")
+    for name, scores in (("one", p), ("other", p**2)):
+        alone = secant.assess(y, scores, method="asymptotic")
+        assert models[name]._blocks.fixed is not None
+        assert models[name].ecce_r.value.hex() == alone.ecce_r.value.hex()
+        assert models[name].sigma.hex() == alone.sigma.hex()
+        assert models[name].log_loss.value == pytest.approx(alone.log_loss.value, rel=1e-13)
+    # Sums in whole numbers do not suffice here.
+    alone = secant.assess(y, 1e-300 * p, method="asymptotic")
+    assert models["too small"]._blocks.fixed is None
+    assert models["too small"].sigma == pytest.approx(alone.sigma, rel=1e-12)
+
+
+def test_sums_that_do_not_suffice_are_made_again(tmp_path, monkeypatch):
+    """As where a sample has seen none of the scores that are too small."""
+    optional("pyarrow")
+    from secant.sources.files import held
+    from secant.sources.files.source import write_parquet
+
+    monkeypatch.setattr(held, "HOLD", 0)
+    monkeypatch.setattr(FixedSums, "suit", staticmethod(lambda _: True))
+    y, p = data("uniform")
+    write_parquet(tmp_path / "a.parquet", {"y": y, "p": 1e-9 * p})
+    alone = secant.assess(y, 1e-9 * p, method="asymptotic")
+    for found in (
+        secant.assess("y", "p", data=tmp_path / "a.parquet", method="asymptotic"),
+        secant.assess_models("y", {"m": "p"}, data=tmp_path / "a.parquet", method="asymptotic")[
+            "m"
+        ],
+    ):
+        assert found.ecce_r.value == pytest.approx(alone.ecce_r.value, abs=1e-12)
+        assert found.sigma == pytest.approx(alone.sigma, rel=1e-12)
 
 
 def test_groups_have_the_bits_of_their_rows_alone():

@@ -1,8 +1,11 @@
 """Compiled passes: they tell what plain numpy tells, of every type of array."""
 
 import importlib.util
+import os
 import subprocess
 import sys
+import threading
+from fractions import Fraction
 from types import SimpleNamespace
 
 import numpy as np
@@ -22,6 +25,15 @@ scores = st.one_of(
 rows = st.lists(st.tuples(scores, st.booleans()), min_size=1, max_size=60)
 
 
+def looked(p, y, grid=None):
+    """Look at rows without compiling; return what is told of them, and their sums in cells."""
+    grid = SpreadGrid(np.array([0.5]), 1, -2) if grid is None else grid
+    told, sums = kernels.nothing_told(), np.zeros((2 * grid.n_buckets, 2), np.int64)
+    nowhere, mixed = np.empty(0, np.int64), np.ones(grid.n_buckets, bool)
+    kernels.look(p, y, 1, grid.table, grid.shift, grid.bottom, told, sums, nowhere, mixed)
+    return told, sums
+
+
 def columns(pairs):
     p, y = zip(*pairs, strict=True)
     return np.array(p), np.array(y).astype(np.int64)
@@ -30,8 +42,7 @@ def columns(pairs):
 @given(rows)
 def test_what_is_told_of_usable_rows(pairs):
     p, y = columns(pairs)
-    told = kernels.nothing_told()
-    kernels.check(p, y, 1, told)
+    told, _ = looked(p, y)
     extent = told[[kernels.LOWEST, kernels.HIGHEST]].view(np.float64)
     assert extent.tolist() == [p.min(), p.max()]
     assert not told[kernels.OTHER]
@@ -41,8 +52,7 @@ def test_what_is_told_of_usable_rows(pairs):
 @given(rows, st.sampled_from([np.nan, -np.nan, np.inf, -np.inf, -1e-300, 1 + 1e-15, -5e-324]))
 def test_no_unusable_score_goes_unseen(pairs, bad):
     p, y = columns([*pairs, (bad, True)])
-    told = kernels.nothing_told()
-    kernels.check(p, y, 1, told)
+    told, _ = looked(p, y)
     assert told[kernels.LOWEST] < 0 or told[kernels.HIGHEST] > kernels.ONE
 
 
@@ -50,8 +60,7 @@ def test_no_unusable_score_goes_unseen(pairs, bad):
 def test_no_other_label_goes_unseen(pairs, bad):
     p, y = columns(pairs)
     y = np.append(y, bad)
-    told = kernels.nothing_told()
-    kernels.check(np.append(p, 0.5), y, 1, told)
+    told, _ = looked(np.append(p, 0.5), y)
     assert told[kernels.OTHER] != 0
 
 
@@ -74,10 +83,9 @@ def test_python_adds_up_what_the_grid_says(pairs, n_cells):
     p, y = columns(pairs)
     grid = SpreadGrid(np.sort(p + 0.0), n_cells, -2)
     cell = grid.bucket(p, Scratch())
-    sums = np.zeros((2 * grid.n_buckets, 2), np.int64)
-    kernels.add(p, y, 1, grid.table, grid.shift, grid.first, sums)
+    _, sums = looked(p, y, grid)
     expected = np.zeros_like(sums)
-    units = [int(s * 2.0**52 + 0.5) for s in p]
+    units = [round(Fraction(s) * 2**52) for s in p]  # of two that are as near, the even one
     for k, happened, unit in zip(cell, y, units, strict=True):
         expected[2 * k + happened] += [1, unit]
     assert (sums == expected).all()
@@ -116,17 +124,19 @@ def test_compiled_code_has_the_numbers_of_python(score, label, layout):
             return function if python else kernels.compiled(function, *types)
 
         told, sums = kernels.nothing_told(), np.zeros((2 * grid.n_buckets, 2), np.int64)
-        again, mixed = np.zeros_like(sums), np.zeros(grid.n_buckets, bool)
-        place = grid.table, grid.shift, grid.first
-        of(kernels.check, *kinds)(p, whole, one, told)
+        mixed = np.zeros(grid.n_buckets, bool)
+        place = grid.table, grid.shift, grid.bottom
         # Few enough in a cell that no sum wraps around, which numpy would warn of.
         few = slice(0, 1000)
-        of(kernels.add, *kinds)(p[few], whole[few], one, *place, sums)
-        of(kernels.add_ties, *kinds)(p[few], whole[few], one, *place, again, anchor, mixed)
+        of(kernels.look, *kinds)(p[few], whole[few], one, *place, told, sums, anchor, mixed)
         found = np.empty(p.shape[0] + 1, np.int64)
-        ends = np.array([0.0, 0.3, 0.5, 0.9]), np.array([0.0, 0.31, 0.5, 1.0])
+        ends = np.array([[0.0, 0.3, 0.5, 0.9], [0.0, 0.31, 0.5, 1.0]])
         count = of(kernels.select, kinds[0])(p, *ends, found)
-        return told, sums, again, mixed, found[:count]
+        keys, wanted = np.empty(p.shape[0] + 1, np.int64), np.arange(grid.n_buckets) % 3 == 0
+        packed = of(kernels.collect, *kinds)(p, whole, one, *place, wanted, ends, keys)
+        sample = np.empty(p.shape[0] + 1, np.int64)
+        drawn = of(kernels.draw, kinds[0])(p, 7, sample)
+        return told, sums, mixed, found[:count], keys[:packed], sample[:drawn]
 
     for python, quick in zip(run(python=True), run(python=False), strict=True):
         assert (python == quick).all()
@@ -144,14 +154,106 @@ def test_chunks_are_shared_out_whole_and_once(most, monkeypatch):
 
 def test_what_fails_in_a_thread_is_not_lost(monkeypatch):
     monkeypatch.setattr(kernels, "_A_THREAD", 1)
+    begun = threading.Event()
 
     def work(number, chunks):
         list(chunks)
         if number:
+            begun.set()
             raise KeyError(number)
+        begun.wait()
 
     with pytest.raises(KeyError):
         kernels.share_out(10, work, 2)
+
+
+def test_a_thread_that_is_busy_elsewhere_is_not_waited_for(monkeypatch):
+    monkeypatch.setattr(kernels, "_A_THREAD", 1)
+    monkeypatch.setattr(kernels, "CHUNK", 1)
+    done, taken = threading.Event(), []
+    busy = kernels._pool(os.getpid(), 2).submit(done.wait)
+    kernels.share_out(10, lambda number, chunks: taken.extend((number, c) for c in chunks), 2)
+    done.set()
+    assert busy.result()
+    assert [number for number, _ in taken] == [0] * 10
+
+
+def test_another_process_has_threads_of_its_own():
+    assert kernels._pool(-1, 2) is not kernels._pool(-2, 2)
+
+
+numbers = st.one_of(
+    st.integers(0, 2**63 - 1), st.integers(0, 40), st.integers(0, 62).map(lambda k: 1 << k)
+)
+
+
+@given(st.lists(numbers, max_size=300))
+def test_numbers_are_put_in_order(values):
+    keys = np.array(values, np.int64)
+    kernels.arrange(keys, np.empty_like(keys))
+    assert keys.tolist() == sorted(values)
+
+
+@pytest.mark.parametrize("n", [0, 1, 2, 17, kernels._BUCKETS, kernels._BUCKETS + 1, 100_000])
+@pytest.mark.parametrize("name", ["spread", "equal", "two values", "descending", "crowded"])
+def test_compiled_code_puts_numbers_in_order(name, n):
+    optional("numba")
+    rng = np.random.default_rng(n)
+    keys = {
+        "spread": rng.integers(0, 2**63 - 1, n),
+        "equal": np.full(n, 2**62),
+        "two values": rng.integers(0, 2, n) * (2**63 - 1),
+        "descending": np.arange(n)[::-1].copy(),
+        "crowded": 2 ** rng.integers(0, 62, n) + rng.integers(0, 3, n),
+    }[name]
+    expected = np.sort(keys)
+    kernels.compiled(kernels.arrange)(keys, np.empty_like(keys))
+    assert (keys == expected).all()
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+def test_a_sort_has_one_answer(compiled, monkeypatch):
+    if compiled:
+        optional("numba")
+    monkeypatch.setattr(kernels, "pays", lambda *_, **__: compiled)
+    keys = np.random.default_rng(0).integers(0, 2**63 - 1, 1000)
+    expected = np.sort(keys)
+    kernels.sort(keys)
+    assert (keys == expected).all()
+
+
+@given(rows)
+def test_python_multiplies_chances_before_it_takes_a_logarithm(pairs):
+    p, y = columns(pairs)
+    chance = np.where(y == 1, p, 1 - p)
+    with np.errstate(divide="ignore"):
+        expected = np.log(chance).sum()
+    # Each factor may move the logarithm by as much as it moves the product.
+    assert kernels.lose(p, y, 1) == pytest.approx(expected, rel=1e-14, abs=2e-16 * len(p))
+
+
+def test_compiled_code_loses_what_python_does():
+    optional("numba")
+    rng = np.random.default_rng(1)
+    small = np.where(rng.random(4000) < 0.3, 1e-300 * rng.random(4000), rng.random(4000))
+    for p in (rng.random(4001), small, np.zeros(9), np.array([0.0, 1.0])):
+        y = (rng.random(p.shape[0]) < 0.5).astype(np.int8)
+        quick = kernels.compiled(kernels.lose, kernels.kind_of(p), kernels.kind_of(y))
+        assert quick(p, y, 1) == pytest.approx(kernels.lose(p, y, 1), rel=1e-14)
+
+
+@pytest.mark.parametrize(("spare", "most"), [(0, 3), (1, 2), (3, 1), (9, 1)])
+def test_cores_are_spared_but_for_one(spare, most, monkeypatch):
+    optional("numba")
+    monkeypatch.setattr(kernels, "threads", lambda: 3)
+    used = []
+    share_out = kernels.share_out
+    monkeypatch.setattr(kernels, "share_out", lambda *a: (used.append(a[2]), share_out(*a)))
+    ends = np.array([0.1, 0.3, 0.5, 0.7])
+    p = np.linspace(0, 1, 1001)
+    found = kernels.selected(p, ends, ends + 0.05, spare)
+    assert used == [most]
+    assert np.sort(p[found])[0] == 0.1
 
 
 def test_threads_are_as_many_as_numba_is_told_to_use(monkeypatch):
@@ -175,7 +277,7 @@ def test_whether_numba_is_installed_is_asked_without_importing_it(installed, mon
 
 @pytest.mark.parametrize(
     ("kept", "found"),
-    [("kernels.add-80.py311.nbi", True), ("kernels.check-80.py311.nbi", False), (None, False)],
+    [("kernels.look-80.py311.nbi", True), ("kernels.fold-80.py311.nbi", False), (None, False)],
 )
 def test_compiled_code_is_looked_for_where_numba_keeps_it(kept, found, monkeypatch, tmp_path):
     if kept is not None:
@@ -183,7 +285,7 @@ def test_compiled_code_is_looked_for_where_numba_keeps_it(kept, found, monkeypat
     monkeypatch.setitem(sys.modules, "numba", SimpleNamespace())
     dispatcher = SimpleNamespace(stats=SimpleNamespace(cache_path=str(tmp_path)))
     monkeypatch.setattr(kernels, "_dispatcher", lambda *_: dispatcher)
-    assert kernels._is_on_disk.__wrapped__() == found
+    assert kernels._is_on_disk.__wrapped__(kernels.look) == found
 
 
 class TestWhenItPays:
@@ -192,7 +294,7 @@ class TestWhenItPays:
         monkeypatch.setattr(kernels, "_ready", set())
         monkeypatch.setattr(kernels, "_rows_before", [0])
         monkeypatch.setattr(kernels, "_is_installed", lambda: True)
-        monkeypatch.setattr(kernels, "_is_on_disk", lambda: True)
+        monkeypatch.setattr(kernels, "_is_on_disk", lambda _: True)
         monkeypatch.delitem(sys.modules, "numba", raising=False)
 
     def test_a_process_with_few_rows_never_imports_numba(self):
@@ -207,7 +309,7 @@ class TestWhenItPays:
         assert kernels.pays(8 * kernels.IMPORT_AFTER, "f8")
 
     def test_what_must_be_compiled_first_takes_more(self, monkeypatch):
-        monkeypatch.setattr(kernels, "_is_on_disk", lambda: False)
+        monkeypatch.setattr(kernels, "_is_on_disk", lambda _: False)
         assert not kernels.pays(kernels.IMPORT_AFTER, "f8")
         assert not kernels.pays(kernels.COMPILE_AFTER, "f8")
         assert kernels.pays(kernels.FEWEST_ROWS, "f8")
@@ -237,7 +339,7 @@ def test_where_nothing_can_be_kept_on_disk_it_is_compiled_all_the_same():
             assert nogil
             return lambda function: (function, signatures)
 
-    assert kernels._dispatcher(Numba, kernels.add, "types") == (kernels.add, ["types"])
+    assert kernels._dispatcher(Numba, kernels.look, "types") == (kernels.look, ["types"])
 
 
 def test_a_small_job_imports_no_numba():

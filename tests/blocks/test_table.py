@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import fields, replace
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -204,7 +205,7 @@ def test_whole_sums_of_ties_are_those_of_their_rows(data):
     p = np.array([score for score, _ in data]) + 0.0
     y = np.array([label for _, label in data])
     blocks = with_fixed(collapse(p, y, None))
-    units = sum(int(score * 2.0**52 + 0.5) for score in p)
+    units = sum(round(Fraction(score) * 2**52) for score in p)
     whole = (int(blocks.fixed.high.sum()) << 26) + int(blocks.fixed.low.sum())
     assert whole == units
     assert blocks.total_gain == pytest.approx((y - p).sum(), rel=0, abs=1e-13)

@@ -1,5 +1,6 @@
 """The code on every page runs, from top to bottom, and prints what the page says."""
 
+import re
 import runpy
 from types import SimpleNamespace
 
@@ -8,7 +9,7 @@ import pytest
 
 import secant
 from commands import write
-from documents import PART, Page, read
+from documents import PART, Page, exists, read
 from helpers import ROOT, optional
 from secant.paper import synthetic
 
@@ -191,6 +192,38 @@ def test_every_page_with_code_is_run():
         if not (kind or "").startswith("{")
     }
     assert {page.as_posix() for page in with_code} == set(PAGES) | ELSEWHERE
+    hidden = re.compile(r"^(?:[ >]+```|[ >]*~~~)", re.MULTILINE)  # from the rule
+    assert not [page for page in with_code if hidden.search(read(page.as_posix()))]
+
+
+def test_scripts_and_targets_named_in_sentences_are_there():
+    said = re.compile(r"`(?:make (?:[A-Z]+=\S+ )*|python )([a-z][\w./-]+)[^`]*`")
+    pages = [*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md"), *(ROOT / "docs").glob("*/*.md")]
+    named = {each for page in pages for each in said.findall(page.read_text(encoding="utf-8"))}
+    missing = [
+        each
+        for each in sorted(named)
+        if not exists("python" if each.endswith(".py") else "make", [each])
+    ]
+    assert len(named) > 30
+    assert not missing
+
+
+def test_every_option_of_the_command_is_on_a_page():
+    for library in COMMAND:
+        optional(library)
+    from secant.cli import cli
+
+    pages = {"monitor": "monitoring.md", "paper": "paper.md", "imagenet": "imagenet.md"}
+    missing = [
+        f"{name} {option}"
+        for name, each in cli.commands.items()
+        for parameter in each.params
+        for option in parameter.opts
+        if option.startswith("--") and option not in read(pages.get(name, "cli.md"))
+    ]
+    assert len(cli.commands) == 6
+    assert not missing
 
 
 def test_the_network_of_the_page_on_classes(shared_data):

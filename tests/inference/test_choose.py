@@ -57,7 +57,7 @@ def costs(monkeypatch):
 
     def say(r, mad):
         cost = {"r": r, "mad": mad}
-        monkeypatch.setattr(finite, "operations", lambda *table: cost[table[3]])
+        monkeypatch.setattr(finite, "operations", lambda *table, **_: cost[table[3]])
 
     def known(*_table, **_options):
         return Bracket(-1.0, -1.0)
@@ -260,7 +260,7 @@ def test_up_to_a_hundred_million_coins_are_tossed_for_weighted_rows():
 
 
 @pytest.mark.parametrize(
-    ("n", "draws"), [(100, 9999), (10_000, 9999), (10_002, 9998), (50_000, 2000), (200_000, 999)]
+    ("n", "draws"), [(100, 9999), (10_000, 9999), (10_002, 9998), (50_000, 2000), (100_100, 999)]
 )
 def test_as_many_draws_as_there_are_coins(n, draws, monkeypatch):
     """A tenth of the rows happened, of which one in a million should have."""

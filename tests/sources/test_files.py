@@ -20,9 +20,9 @@ from secant._base.progress import showing
 from secant.sources import rows
 from secant.sources.files import arrow as _arrow
 from secant.sources.files import groups as _file_groups
+from secant.sources.files import held, walking
 from secant.sources.files import passes as _passes
 from secant.sources.files import table as _table
-from secant.sources.files import walking
 from secant.sources.files.arrow import Parquet
 from secant.sources.files.csv import Csv
 from secant.sources.files.prefetch import THREAD
@@ -54,6 +54,7 @@ def folder(request, tmp_path, monkeypatch):
 def few_rows_are_many(monkeypatch):
     monkeypatch.setattr(rows, "SORT_UP_TO", 64)
     monkeypatch.setattr(rows, "CHUNK", 25)
+    monkeypatch.setattr(held, "HOLD", 64)  # nor are they held in memory
 
 
 def write(name, **columns):
@@ -230,15 +231,13 @@ UNUSUAL = {
         [0, 1, None], pa.array(["a", "b"], pa.string_view())
     ),
     "runs": pa.RunEndEncodedArray.from_arrays([1, 2, 3], pa.array(["a", "b", None])),
-    "decimal32": pa.array(
-        [decimal.Decimal("0.5"), decimal.Decimal("0.25"), None], pa.decimal32(4, 2)
-    ),
-    "decimal64": pa.array(
-        [decimal.Decimal("0.5"), decimal.Decimal("0.25"), None], pa.decimal64(9, 2)
-    ),
-    "decimal256": pa.array(
-        [decimal.Decimal("0.5"), decimal.Decimal("0.25"), None], pa.decimal256(60, 2)
-    ),
+    **{  # the first two came with pyarrow 18
+        name: pa.array(
+            [decimal.Decimal("0.5"), decimal.Decimal("0.25"), None], getattr(pa, name)(digits, 2)
+        )
+        for name, digits in {"decimal32": 4, "decimal64": 9, "decimal256": 60}.items()
+        if hasattr(pa, name)
+    },
     "float16": pa.array(np.array([0.5, 0.25, 1], np.float16)),
     "category of float16": pa.DictionaryArray.from_arrays(
         [0, 1, None], pa.array(np.array([0.5, 0.25], np.float16))
@@ -899,7 +898,9 @@ def test_a_new_group_is_a_change(monkeypatch, few_rows_are_many):
 
 
 @pytest.mark.parametrize("name", ["a.parquet", "a.feather"])
-def test_memory_does_not_grow_with_rows(name):
+def test_memory_does_not_grow_with_rows(name, monkeypatch):
+    monkeypatch.setattr(held, "HOLD", 1 << 20)
+
     def peak(n):
         p = np.random.default_rng(1).random(n)
         write(name, p=p, y=(p > 0.4).astype(np.int8))
@@ -912,7 +913,7 @@ def test_memory_does_not_grow_with_rows(name):
         finally:
             tracemalloc.stop()
 
-    (small, _), (large, left) = peak(1_000_000), peak(4_000_000)
+    (small, _), (large, left) = peak(1 << 20), peak(4 << 20)
     assert left <= 0  # below: what another test had left behind was given back meanwhile
     assert large < small * 1.5
 

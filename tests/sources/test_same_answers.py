@@ -9,6 +9,7 @@ import pytest
 import secant
 from makers import arguments
 from secant.sources import rows
+from secant.sources.files import held
 
 
 def columns(p, seed, *, weights=None, segment=None):
@@ -144,6 +145,7 @@ def few_rows_are_many(monkeypatch):
     monkeypatch.setattr(rows, "CHUNK", 500)
     monkeypatch.setattr(rows, "COLLECT_UP_TO", 100)
     monkeypatch.setattr(rows, "PIECES", 64)
+    monkeypatch.setattr(held, "HOLD", 64)
 
 
 _BY_ARRAYS = {}

@@ -25,10 +25,25 @@ if TYPE_CHECKING:
     from secant._blocks.grids import Grid
     from secant._input.observations import Chunk
 
-__all__ = ["CellMeans", "CellSums", "add_exactly", "log_losses", "row_totals"]
+__all__ = [
+    "LEAST_LOST",
+    "CellMeans",
+    "CellSums",
+    "add_exactly",
+    "log_losses",
+    "row_totals",
+    "summed_log_loss",
+]
 
 # Mean distances from anchors are told in this part of a cell: finer than rounding can be trusted.
 _MEAN_STEPS = 2.0**32
+# Rows whose log loss is taken together, chances that are multiplied before a logarithm is taken,
+# the least one for which no product underflows, and the least loss of a row, on average, that
+# keeps all but 2^-41 of itself.
+_PIECE = 1 << 14
+_FACTORS = 16
+_LEAST_FACTOR = 2.0**-60
+LEAST_LOST = 2.0**-12
 
 
 class CellMeans(NamedTuple):
@@ -272,11 +287,14 @@ def row_totals(
     possible steps, those that are at most ``above`` may be left out.
     """
     scores, labels, weights = chunk
-    logs = log_losses(scores, labels) if log_loss else None
     if not sampling and outcome_weights is None:
         total = _total if weights is None else _Multiplied(weights).total
         n = scores.shape[0] if weights is None else float(weights.sum())
-        lost = None if logs is None else total(logs)
+        lost = None
+        if log_loss and weights is None:
+            lost = summed_log_loss(scores, labels)
+        elif log_loss:
+            lost = total(log_losses(scores, labels))
         return Totals(int(n), n, n, total(variance), 0.0, 0.0, 0.0, 0.0, lost, ())
     total = _total if sampling or weights is None else _Multiplied(weights).total
     o0, o1 = outcome_weights or (1.0, 1.0)
@@ -299,7 +317,7 @@ def row_totals(
         ww1=total(ww * labels),
         third=total(third),
         squared_error=total(w * error),
-        log_loss=None if logs is None else total(w * logs),
+        log_loss=total(w * log_losses(scores, labels)) if log_loss else None,
         steps=_steps(chunk, a, (o0, o1), above, copies=total is not _total),
         outcome_weights=outcome_weights,
     )
@@ -327,6 +345,30 @@ def log_losses(scores: FloatArray, labels: np.ndarray[Any, Any]) -> FloatArray:
     with np.errstate(divide="ignore"):
         lost -= np.log(chance)
     return lost
+
+
+def summed_log_loss(scores: FloatArray, labels: np.ndarray[Any, Any]) -> float:
+    """Return the log loss of all rows together, with one logarithm for sixteen of them."""
+    # Small pieces stay in a cache, and in memory that was used before.
+    starts = range(0, scores.shape[0], _PIECE)
+    pieces = (slice(start, start + _PIECE) for start in starts)
+    return math.fsum(_lost(scores[piece], labels[piece]) for piece in pieces)
+
+
+def _lost(scores: FloatArray, labels: np.ndarray[Any, Any]) -> float:
+    """Return the log loss of some rows.
+
+    A product is off by 2^-53 of itself for each of its factors, and its logarithm by as much: too
+    much where hardly anything is lost, so that such rows have a logarithm each.
+    """
+    chance = np.abs((1 - labels) - scores)
+    together = chance.shape[0] // _FACTORS * _FACTORS
+    if together and chance.min() >= _LEAST_FACTOR:
+        products = np.multiply.reduce(chance[:together].reshape(_FACTORS, -1), axis=0)
+        lost = -float(np.log(products).sum() + np.log(chance[together:]).sum())
+        if lost >= LEAST_LOST * chance.shape[0]:
+            return lost
+    return float(log_losses(scores, labels).sum())
 
 
 def _steps(

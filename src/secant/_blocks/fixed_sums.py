@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from secant._blocks import kernels
-from secant._blocks.cell_sums import log_losses
+from secant._blocks.cell_sums import LEAST_LOST, summed_log_loss
 from secant._blocks.grids import Scratch, SpreadGrid
 from secant._blocks.kernels import FINE, HIGHEST, LOWEST, ONE, OTHER, REFUSED, UNIT_BITS, VARIANCE
-from secant._blocks.table import FIXED_BITS, STEPS, Blocks, Fixed, Totals
+from secant._blocks.table import FIXED_BITS, STEPS, Blocks, Fixed, Totals, changed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from secant._base.types import BoolArray, FloatArray, IntArray
     from secant._input.observations import Chunk
 
-__all__ = ["FixedSums"]
+__all__ = ["FixedSums", "Undecided"]
 
 # Rows that are added up before sums are folded: no sum inside a cell can wrap around unnoticed.
 _FOLD_BITS = 24
@@ -30,6 +30,53 @@ _REPEATED = 1 / 50
 # Where s(1 - s) is less on average, units of 2^-52 are too coarse.
 _LEAST_VARIANCE = 2.0**-16
 _LOW = (1 << FIXED_BITS) - 1
+# Rounding moves the limits of the path inside a cell by less than this, for each row there is.
+_SLACK = 2.0**-43
+
+
+class Undecided(NamedTuple):
+    """Cells that could hold an extreme of the path, and what is known without looking inside.
+
+    Attributes
+    ----------
+    wanted
+        Which of all cells they are.
+    low, high
+        They hold the scores from ``low`` to ``high``.
+    rows
+        How many rows they have together.
+    before, after
+        How high the sum of r - s is before and after each cell, in two halves.
+    extremes
+        The largest and the smallest of these sums at the ends of any cells.
+    """
+
+    wanted: BoolArray
+    low: FloatArray
+    high: FloatArray
+    rows: int
+    before: IntArray
+    after: IntArray
+    extremes: FloatArray
+
+    def decide(self, keys: IntArray) -> tuple[float, float]:
+        """Return the largest and the smallest sum, given all rows of the cells in order.
+
+        Parameters
+        ----------
+        keys
+            The bits of each score, and the response as one more bit.
+
+        Raises
+        ------
+        SecantError
+            If these are not the rows that were there before.
+        """
+        last, found = self.high.view(np.int64), self.extremes.copy()
+        if not kernels.compiled(kernels.finish)(keys, last, self.before, self.after, found):
+            raise changed(keys.shape[0], self.rows)
+        highest, lowest = found.tolist()
+        return highest, lowest
 
 
 class FixedSums:
@@ -45,19 +92,29 @@ class FixedSums:
         How many cells to aim at.
     log_loss
         Whether to sum it.
+    spare
+        Cores that have something else to do.
     """
 
     def __init__(
-        self, sample: FloatArray, rows: int, n_cells: int, *, log_loss: bool = False
+        self,
+        sample: FloatArray,
+        rows: int,
+        n_cells: int,
+        *,
+        log_loss: bool = False,
+        spare: int = 0,
     ) -> None:
+        self._spare = spare
         bits = min(_FOLD_BITS, max(rows, 1).bit_length())
         # A cell as wide as 2^w holds at most 2^(w + 52) units a row, and sums stay below 2^62.
         self._fold_at = 1 << bits
-        self.grid = SpreadGrid(sample, n_cells, 62 - UNIT_BITS - bits)
+        lay = kernels.compiled(kernels.lay)
+        self.grid = SpreadGrid(sample, n_cells, 62 - UNIT_BITS - bits, lay)
         cells = self.grid.n_buckets
-        self._count = np.zeros(2 * cells, np.int64)
-        self._fixed = Fixed(np.zeros(2 * cells, np.int64), np.zeros(2 * cells, np.int64))
-        self._start = np.rint(self.grid.low * 2.0**UNIT_BITS).astype(np.int64)
+        self._count, high, low = np.zeros((3, 2 * cells), np.int64)
+        self._fixed = Fixed(high, low)
+        self._start = (self.grid.low + 1.0).view(np.int64) - ONE
         self.told = kernels.nothing_told()
         self._anchor, self._mixed = self._anchors(sample)
         self._log_loss: list[float] | None = [] if log_loss else None
@@ -69,12 +126,12 @@ class FixedSums:
         """Tell whether units look fine enough for scores like these."""
         return bool((sample * (1 - sample)).mean() >= 2 * _LEAST_VARIANCE)
 
-    def _anchors(self, sample: FloatArray) -> tuple[IntArray | None, BoolArray]:
-        """Return the score that each cell may hold alone, if scores repeat."""
+    def _anchors(self, sample: FloatArray) -> tuple[IntArray, BoolArray]:
+        """Return the score that each cell may hold alone, as an integer; none if few repeat."""
         cells = self.grid.n_buckets
         repeated = np.flatnonzero(sample[1:] == sample[:-1])
         if repeated.size <= _REPEATED * sample.shape[0]:
-            return None, np.ones(cells, bool)
+            return np.empty(0, np.int64), np.ones(cells, bool)
         anchor = self.grid.low.copy()
         anchor[self.grid.bucket(sample[repeated], Scratch())] = sample[repeated]
         return anchor.view(np.int64), np.zeros(cells, bool)
@@ -85,7 +142,11 @@ class FixedSums:
         assert whole is not None  # noqa: S101
         self.add_rows(chunk.scores, *whole)
         if self._log_loss is not None:
-            self._log_loss.append(float(log_losses(chunk.scores, chunk.labels).sum()))
+            lose = kernels.compiled(kernels.lose, *map(kernels.kind_of, (chunk.scores, whole[0])))
+            lost = -float(lose(chunk.scores, *whole))
+            if lost < LEAST_LOST * chunk.scores.shape[0]:
+                lost = summed_log_loss(chunk.scores, chunk.labels)
+            self._log_loss.append(lost)
 
     def add_rows(
         self, scores: np.ndarray[Any, Any], labels: np.ndarray[Any, Any], one: int
@@ -101,23 +162,20 @@ class FixedSums:
             self._fold()
         self._since += rows
         afforded = max(_MOST_BYTES // self._count.nbytes // 2, 1)
-        most = min(kernels.threads(), -(-rows // kernels.CHUNK), afforded)
-        if most > self._open.shape[0]:
-            more = np.zeros((most - self._open.shape[0], *self._open.shape[1:]), np.int64)
-            self._open = np.concatenate([self._open, more])
+        threads = max(kernels.threads() - self._spare, 1)
+        most = min(threads, -(-rows // kernels.CHUNK), afforded)
+        if (already := self._open.shape[0]) < most:
+            more = np.zeros((most - already, *self._open.shape[1:]), np.int64)
+            self._open = np.concatenate([self._open, more]) if already else more
         kinds = kernels.kind_of(scores), kernels.kind_of(labels)
-        check = kernels.compiled(kernels.check, *kinds)
-        function = kernels.add if self._anchor is None else kernels.add_ties
-        add = kernels.compiled(function, *kinds)
-        table, shift, first = self.grid.table, self.grid.shift, self.grid.first
+        look = kernels.compiled(kernels.look, *kinds)
+        grid = self.grid.table, self.grid.shift, self.grid.bottom
         more_told = [kernels.nothing_told() for _ in range(most)]
-        ties = () if self._anchor is None else (self._anchor, self._mixed)
 
         def work(number: int, chunks: Iterator[slice]) -> None:
-            sums, told = self._open[number], more_told[number]
+            mine = more_told[number], self._open[number], self._anchor, self._mixed
             for chunk in chunks:
-                check(scores[chunk], labels[chunk], one, told)
-                add(scores[chunk], labels[chunk], one, table, shift, first, sums, *ties)
+                look(scores[chunk], labels[chunk], one, *grid, *mine)
 
         kernels.share_out(rows, work, most)
         for told in more_told:
@@ -131,18 +189,11 @@ class FixedSums:
         mine[REFUSED:] += told[REFUSED:]
 
     def _fold(self) -> None:
-        """Move open sums to where they cannot overflow, as distances from the starts of cells."""
+        """Move open sums to where they cannot overflow."""
         if not self._since:
             return
-        together = self._open[0]
-        for other in self._open[1:]:
-            together += other
-        count, total = together[:, 0], together[:, 1]
-        # Sums have wrapped around; distances from starts have not, so theirs are exact.
-        beyond = total - count * np.repeat(self._start, 2)
-        self._count += count
-        self._fixed.high[:] += beyond >> FIXED_BITS
-        self._fixed.low[:] += beyond & _LOW
+        fold = kernels.compiled(kernels.fold)
+        fold(self._open, self._start, self._count, self._fixed.high, self._fixed.low)
         self._open = np.zeros_like(self._open[:0])
         self._since = 0
 
@@ -177,6 +228,31 @@ class FixedSums:
         self._fold()
         return self.variance >= _LEAST_VARIANCE * float(self._count.sum())
 
+    def undecided(self) -> Undecided | None:
+        """Return the cells that could hold an extreme of the path; None if there are no others.
+
+        Then nothing but ties will be left of all blocks, which are added up in another way.
+        """
+        self._fold()
+        sums = self._count, self._fixed.high, self._fixed.low, self._start
+        cells = self._start.shape[0]
+        heights = np.empty((cells + 1, 2), np.int64)
+        path, extremes = np.empty(cells + 1), np.empty(2)
+        kernels.compiled(kernels.walk)(*sums, heights, path, extremes)
+        wanted, slack = self._mixed.copy(), _SLACK * float(self._count.sum())
+        if not kernels.compiled(kernels.mark)(*sums, path, extremes, slack, wanted):
+            return None
+        place = np.flatnonzero(wanted)
+        return Undecided(
+            wanted,
+            self.grid.low[place],
+            self.grid.last(place),
+            int(self._count[2 * place].sum() + self._count[2 * place + 1].sum()),
+            heights[place],
+            heights[place + 1],
+            extremes,
+        )
+
     def blocks(self) -> Blocks:
         """Return the non-empty cells as blocks."""
         self._fold()
@@ -193,7 +269,7 @@ class FixedSums:
         begins = start * unit
         down = n0 * begins + (h0 * 2.0**FIXED_BITS + r0) * unit
         up = n1 * (1 - begins) - (h1 * 2.0**FIXED_BITS + r1) * unit
-        alone = low if self._anchor is None else self._anchor.view(np.float64)[filled]
+        alone = self._anchor.view(np.float64)[filled] if self._anchor.size else low
         return Blocks(
             low=np.where(mixed, low, alone),
             high=np.where(mixed, self.grid.high[filled], alone),

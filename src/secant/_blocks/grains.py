@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from secant._base.types import BoolArray, FloatArray, IntArray
     from secant._input.observations import Chunk
 
-__all__ = ["MANY_TIES", "Grains", "Grinding", "Ties", "grain_size", "grind"]
+__all__ = ["MANY_TIES", "Grains", "Grinding", "Running", "Ties", "grain_size", "grind"]
 
 # Distinct scores that are kept as they are; and the share of the variance that a grain has, at
 # least, of more of them.
@@ -127,7 +127,7 @@ def _ties(rows: Chunk) -> Ties:
     )
 
 
-class _Running:
+class Running:
     """Prefix sums as if in twice the precision, that go on from one batch of terms to the next."""
 
     def __init__(self) -> None:
@@ -157,7 +157,7 @@ class _Mill:
         self._size = size
         self._whole: list[Ties] | None = []
         self._ties = self._observed = self._trials = self._certain = 0
-        self._scores, self._rare = _Running(), _Running()
+        self._scores, self._rare = Running(), Running()
         self._highest, self._lowest = 0.0, 0.0
         self._last: tuple[FloatArray, ...] | None = None
         self._starts: list[FloatArray] = []

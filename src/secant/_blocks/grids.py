@@ -7,14 +7,18 @@ how much is left to do afterwards.
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
+from secant._blocks import kernels
 from secant._input.options import is_whole
 from secant.errors import InputError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from secant._base.types import BoolArray, FloatArray, IntArray
 
 __all__ = [
@@ -266,56 +270,55 @@ class SpreadGrid:
         How many cells to aim at.
     widest
         How wide a cell may be at most, as the exponent of a power of two.
+    lay
+        What lays the cells, compiled or not.
     """
 
     # The table must stay in the cache that is nearest to the processor.
     _MOST_COARSE = 1 << 10
-    _TAIL = 1 / 8192
     _SHIFT_BITS = 6
+    _SHIFT = (1 << _SHIFT_BITS) - 1
 
-    def __init__(self, sample: FloatArray, n_cells: int, widest: int) -> None:
-        share = _shares(sample)
-        tail = sample[min(np.searchsorted(np.cumsum(share), self._TAIL), sample.shape[0] - 1)]
-        tail = min(tail, 2.0**widest)
-        bottom, top = (int(end) for end in _as_integers(np.array([tail, 1.0])))
-        shift = max((top - bottom).bit_length() - self._MOST_COARSE.bit_length() + 1, 0)
-        first = bottom >> shift
-        if shift:  # a bucket below all others takes what is smaller than the tail
-            first = max(first - 1, 0)
-        self.shift, self.first = shift, first
-        count = (top >> shift) - first + 1
-        places = np.clip((_as_integers(sample) >> shift) - first, 0, count - 1)
-        held = np.bincount(places, share, count)
-        starts = (np.arange(first, first + count) << shift).view(np.float64)
-        starts[0] = 0.0
-        widths = np.diff(starts, append=1.0)
-        with np.errstate(divide="ignore"):
-            fine = np.maximum(
-                np.ceil(np.log2(held * n_cells) - 0.5), np.ceil(np.log2(widths) - widest)
-            )
-        fine = np.clip(fine, 0, shift).astype(np.int64)
-        fine[-1] = 0  # the score 1 alone
-        if first:
-            fine[0] = 0  # scores of any exponent, whose lower bits say nothing
-        before = np.concatenate([[0], np.cumsum(1 << fine)])
-        # The first cell of a bucket, and how far its lower bits are to be shifted.
-        table = (before[:-1] << self._SHIFT_BITS) | (shift - fine)
-        self.table = table.astype(np.int32)
-        self.n_buckets = int(before[-1])
-        coarse = np.repeat(np.arange(count), 1 << fine)
-        inner = np.arange(self.n_buckets) - before[coarse]
-        bits = ((coarse + first) << shift) + (inner << (shift - fine)[coarse])
-        self.low = bits.view(np.float64)
-        self.low[0] = 0.0
-        self.high = _below_next(self.low, last=1.0)
+    def __init__(
+        self,
+        sample: FloatArray,
+        n_cells: int,
+        widest: int,
+        lay: Callable[..., Any] = kernels.lay,
+    ) -> None:
+        table, cells = np.empty((2, self._MOST_COARSE + 2), np.int64)
+        found = lay(sample, float(n_cells), 2.0**widest, self._MOST_COARSE, table, cells)
+        # A double's bits are counted from here, and shifted, to number coarse buckets.
+        self.shift, self.bottom, count = map(int, found)
+        # How far they are shifted to number cells, and what is then added.
+        self.table, self._cells = table[:count], cells[:count]
+        self.n_buckets = int(self._cells.sum())
+
+    @cached_property
+    def low(self) -> FloatArray:
+        """The smallest score of each cell."""
+        entry = np.repeat(self.table, self._cells)
+        bits = np.arange(self.n_buckets) - (entry >> self._SHIFT_BITS)
+        bits <<= entry & self._SHIFT
+        bits += self.bottom
+        bits[0] = 0
+        return bits.view(np.float64)
+
+    @cached_property
+    def high(self) -> FloatArray:
+        """The largest score of each cell."""
+        return _below_next(self.low, last=1.0)
+
+    def last(self, cells: IntArray) -> FloatArray:
+        """Return the largest score of some cells."""
+        following = np.minimum(cells + 1, self.n_buckets - 1)
+        return np.where(cells == following, 1.0, np.nextafter(self.low[following], 0.0))
 
     def bucket(self, scores: FloatArray, scratch: Scratch) -> IntArray:  # noqa: ARG002  (few scores)
         """Return the cells of scores."""
-        bits = _as_integers(scores)
-        coarse = np.clip((bits >> self.shift) - self.first, 0, self.table.shape[0] - 1)
-        entry = self.table[coarse].astype(np.int64)
-        rest = (bits & ((1 << self.shift) - 1)) >> (entry & ((1 << self._SHIFT_BITS) - 1))
-        found: IntArray = (entry >> self._SHIFT_BITS) + rest
+        bits = np.maximum(_as_integers(scores), self.bottom) - self.bottom
+        entry = self.table[bits >> self.shift]
+        found: IntArray = (bits >> (entry & self._SHIFT)) + (entry >> self._SHIFT_BITS)
         return found
 
 

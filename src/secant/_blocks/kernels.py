@@ -4,15 +4,17 @@ A score is a whole number of units of 2^-52, rounded once. Sums of whole numbers
 the order in which they are added, so that neither the order of rows nor chunks nor the number of
 threads can change an answer in its last bit.
 
-:func:`check`, :func:`add`, :func:`add_ties` and :func:`select` are ordinary Python that numba
-compiles, a type of scores and of labels at a time.
+:func:`look`, :func:`select` and what stands between them are ordinary Python that numba compiles,
+a type of scores and of labels at a time.
 """
 
 from __future__ import annotations
 
 import itertools
+import math
+import os
 import sys
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from secant._base.types import BoolArray, FloatArray, IntArray
+    from secant._blocks.grids import SpreadGrid
 
 __all__ = [
     "CHUNK",
@@ -38,36 +41,59 @@ __all__ = [
     "REFUSED",
     "UNIT_BITS",
     "VARIANCE",
-    "add",
-    "add_ties",
+    "arrange",
     "as_whole",
-    "check",
+    "collect",
+    "collected",
     "compiled",
+    "drawn",
+    "finish",
+    "fold",
     "is_ready",
     "kind_of",
+    "lay",
+    "look",
+    "lose",
+    "mark",
     "nothing_told",
     "pays",
     "select",
     "selected",
     "share_out",
+    "sort",
     "threads",
+    "walk",
 ]
 
 # Scores are counted in units of this power of two.
 UNIT_BITS = 52
-_UNITS = 2.0**UNIT_BITS
+_UNIT = 2.0**-UNIT_BITS
 # The double 1.0 as an integer; those in [0, 1] are integers from 0 to this one.
 ONE = int(np.float64(1).view(np.int64))
+# Whole numbers are kept in two halves, the upper one in units of this.
+_UPPER = 2.0**26
 _HALF = (1 << 26) - 1
-# Rows that one call looks at: few enough to stay in a cache until they are looked at again.
+# Rows that one call looks at, at least, and rows for which it pays to wake another thread.
 CHUNK = 1 << 16
 _A_THREAD = 1 << 17
+# Chunks of many rows: enough that no thread has to wait for another.
+_CHUNKS = 32
 # Ranges of scores that rows are selected from, and rows looked at before any is noted.
 RANGES = 4
-_AT_A_TIME = 64
-# Rows whose variances, in units of 2^-64, an integer holds.
+_AT_A_TIME = 16
+# Buckets of a sort, as many as stay in a near cache; in one with a few numbers they are compared.
+_BUCKETS = 1 << 14
+_A_FEW = 16
+# Rows that are checked, then added up; an integer holds so many variances in units of 2^-64.
 _TOGETHER = 1 << 10
-# What `check` tells: the smallest and the largest score as integers; anything but zero if a label
+# Chances that are multiplied at a time, and the least product to go on with: the square is normal.
+_FACTORS = 8
+_LEAST_PRODUCT = 2.0**-500
+# The share of a sample whose scores are too small for cells of their own; and how much more than
+# their share cells may hold before they are halved.
+_TAIL = 1 / 8192
+_ROOT = 2.0**0.5
+# What `look` tells: the smallest and the largest score as integers; anything but zero if a label
 # is neither 0 nor 1; rows whose score rules out what happened; the sum of s(1 - s) in two parts,
 # where it is at least 2^-12 and where it is less, each as its upper and its lower half.
 LOWEST, HIGHEST, OTHER, REFUSED, VARIANCE, FINE = 0, 1, 2, 3, 4, 6
@@ -83,12 +109,91 @@ COMPILE_AFTER = 1 << 25
 FEWEST_ROWS = 1 << 13
 
 
-def check(scores: Any, labels: Any, one: int, told: IntArray) -> None:
-    """Look at rows for what cannot be used, and add up s(1 - s)."""
+def draw(scores: Any, step: int, keys: IntArray) -> Any:
+    """Return how many of every so-manieth score can be used, having noted their bits."""
+    count = np.int64(0)
+    for i in range(0, scores.shape[0], step):
+        bits = np.float64(scores[i] + 0.0).view(np.int64)
+        keys[count] = bits
+        count += np.int64(0 <= bits <= ONE)
+    return count
+
+
+def lay(  # noqa: PLR0917  (compiled)
+    sample: FloatArray, n_cells: float, widest: float, most: int, table: IntArray, cells: IntArray
+) -> Any:
+    """Lay cells by a sample in order: at most about so many buckets, and how many cells each has.
+
+    Returns
+    -------
+    shift, bottom, buckets
+        Bits are counted from ``bottom`` on and shifted, to number so many buckets.
+    """
+    n, total = sample.shape[0], 0.0
+    for i in range(n):
+        total += sample[i] * (1.0 - sample[i])
+    # What each score shall count: a cell must be looked into when the cumulative difference may
+    # turn inside it, which depends on its variance; some share by count keeps all cells small.
+    share = np.full(n, 0.25 / n)
+    for i in range(n):
+        if total > 0:
+            share[i] += 0.75 * (sample[i] * (1.0 - sample[i]) / total)
+    # There is one bucket for scores below those that carry some share of the sample.
+    reached, tail = share[0], 0
+    while tail < n - 1 and reached < _TAIL:
+        tail += 1
+        reached += share[tail]
+    bottom: Any = np.float64(min(sample[tail], widest)).view(np.int64)
+    shift = 0
+    while (ONE - bottom) >> shift >= most:
+        shift += 1
+    first = max((bottom >> shift) - 1, 0) if shift > 0 else bottom
+    bottom = first << shift
+    buckets = ((ONE - bottom) >> shift) + 1
+    held = np.zeros(buckets)
+    for i in range(n):
+        bits: Any = np.float64(sample[i]).view(np.int64)
+        held[max(bits - bottom, 0) >> shift] += share[i]
+    before = np.int64(0)
+    for bucket in range(buckets):
+        begins = bucket << shift
+        start = np.int64(bottom + begins).view(np.float64) if bucket > 0 else 0.0
+        stop = np.int64(bottom + begins + (1 << shift)).view(np.float64)
+        fine, wide = 0, 1.0
+        # The score 1 is alone; the first bucket has any exponents, whose lower bits say nothing.
+        while fine < shift and bucket < buckets - 1 and (bucket > 0 or bottom == 0):
+            if held[bucket] * n_cells <= wide * _ROOT and stop - start <= wide * widest:
+                break
+            fine, wide = fine + 1, 2.0 * wide
+        left = shift - fine
+        table[bucket] = ((before - (begins >> left)) << 6) | left
+        cells[bucket] = 1 << fine
+        before += 1 << fine
+    return shift, bottom, buckets
+
+
+def look(  # noqa: PLR0917  (compiled)
+    scores: Any,
+    labels: Any,
+    one: int,
+    table: IntArray,
+    shift: Any,
+    bottom: Any,
+    told: IntArray,
+    sums: IntArray,
+    anchor: IntArray,
+    mixed: BoolArray,
+) -> None:
+    """Check rows, add up s(1 - s), count rows and add up their scores in cells.
+
+    A sum may wrap around. Where there are anchors, cells that hold another score are marked. Rows
+    that cannot be used are told of, and nothing is added up from there on.
+    """
     lowest, highest = told[LOWEST], told[HIGHEST]
     other, refused = told[OTHER], told[REFUSED]
     for start in range(0, scores.shape[0], _TOGETHER):
-        # A part of its own: the compiler then sees that no index is negative.
+        # A part of its own: the compiler then sees that no index is negative. These rows are still
+        # in the nearest cache when they are added up.
         some, happened = scores[start : start + _TOGETHER], labels[start : start + _TOGETHER]
         coarse = fine = np.int64(0)
         for i in range(some.shape[0]):
@@ -106,48 +211,121 @@ def check(scores: Any, labels: Any, one: int, told: IntArray) -> None:
         told[VARIANCE + 1] += coarse & _HALF
         told[FINE] += fine >> 26
         told[FINE + 1] += fine & _HALF
+        if lowest < 0 or highest > ONE or other != 0:
+            break
+        for i in range(some.shape[0]):
+            s = np.float64(some[i])
+            bits = max(np.float64(s).view(np.int64), bottom) - bottom
+            entry = table[np.uint64(bits >> shift)]
+            cell = (bits >> (entry & 63)) + (entry >> 6)
+            slot = np.uint64((cell << 1) + np.int64(np.int64(happened[i]) == one))
+            sums[slot, 0] += 1
+            sums[slot, 1] += np.float64(s + 1.0).view(np.int64) - ONE
+        if anchor.shape[0]:  # apart from the sums, which are quicker without a branch
+            for i in range(some.shape[0]):
+                bits = np.float64(some[i] + 0.0).view(np.int64)
+                at = max(bits, bottom) - bottom
+                entry = table[np.uint64(at >> shift)]
+                cell = np.uint64((at >> (entry & 63)) + (entry >> 6))
+                if bits != anchor[cell]:
+                    mixed[cell] = True
     told[LOWEST], told[HIGHEST] = lowest, highest
     told[OTHER], told[REFUSED] = other, refused
 
 
-def add(  # noqa: PLR0917  (compiled)
-    scores: Any, labels: Any, one: int, table: IntArray, shift: int, first: int, sums: IntArray
-) -> None:
-    """Count rows and add up their scores in cells; a sum may wrap around."""
-    last, rest = table.shape[0] - 1, (1 << shift) - 1
-    for i in range(scores.shape[0]):
-        s = np.float64(scores[i] + 0.0)
-        bits = np.float64(s).view(np.int64)
-        entry = table[np.uint64(min(max((bits >> shift) - first, 0), last))]
-        cell = (entry >> 6) + ((bits & rest) >> (entry & 63))
-        slot = np.uint64((cell << 1) | (np.int64(labels[i]) == one))
-        sums[slot, 0] += 1
-        sums[slot, 1] += np.int64(s * _UNITS + 0.5)
+def fold(sums: IntArray, start: IntArray, count: IntArray, high: IntArray, low: IntArray) -> None:
+    """Move the sums of all threads to where they cannot overflow: distances from starts of cells.
+
+    Sums have wrapped around; distances from starts have not, so theirs are exact.
+    """
+    for slot in range(count.shape[0]):
+        n = total = np.int64(0)
+        for number in range(sums.shape[0]):
+            n += sums[number, slot, 0]
+            total += sums[number, slot, 1]
+        beyond = total - n * start[slot >> 1]
+        count[slot] += n
+        high[slot] += beyond >> 26
+        low[slot] += beyond & _HALF
 
 
-def add_ties(  # noqa: PLR0917  (compiled)
-    scores: Any,
-    labels: Any,
-    one: int,
-    table: IntArray,
-    shift: int,
-    first: int,
-    sums: IntArray,
-    anchor: IntArray,
-    mixed: BoolArray,
+def walk(  # noqa: PLR0917  (compiled)
+    count: IntArray,
+    high: IntArray,
+    low: IntArray,
+    start: IntArray,
+    heights: IntArray,
+    path: FloatArray,
+    extremes: FloatArray,
 ) -> None:
-    """Do the same, and mark the cells that hold another score than their anchor."""
-    last, rest = table.shape[0] - 1, (1 << shift) - 1
-    for i in range(scores.shape[0]):
-        s = np.float64(scores[i] + 0.0)
-        bits = np.float64(s).view(np.int64)
-        entry = table[np.uint64(min(max((bits >> shift) - first, 0), last))]
-        cell = np.uint64((entry >> 6) + ((bits & rest) >> (entry & 63)))
-        if bits != anchor[cell]:
-            mixed[cell] = True
-        slot = np.uint64((np.int64(cell) << 1) | (np.int64(labels[i]) == one))
-        sums[slot, 0] += 1
-        sums[slot, 1] += np.int64(s * _UNITS + 0.5)
+    """Walk along cells: how high the sum of r - s is before each, as two halves and rounded."""
+    upper = lower = np.int64(0)
+    top = bottom = path[0] = 0.0
+    heights[0, 0], heights[0, 1] = upper, lower
+    for cell in range(start.shape[0]):
+        zeros, ones = 2 * cell, 2 * cell + 1
+        n = count[zeros] + count[ones]
+        upper += (count[ones] << 26) - n * (start[cell] >> 26) - high[zeros] - high[ones]
+        lower -= n * (start[cell] & _HALF) + low[zeros] + low[ones]
+        height = ((upper + (lower >> 26)) * _UPPER + (lower & _HALF)) * _UNIT
+        top, bottom = max(top, height), min(bottom, height)
+        heights[cell + 1, 0], heights[cell + 1, 1] = upper, lower
+        path[cell + 1] = height
+    extremes[0], extremes[1] = top, bottom
+
+
+def mark(  # noqa: PLR0917  (compiled)
+    count: IntArray,
+    high: IntArray,
+    low: IntArray,
+    start: IntArray,
+    path: FloatArray,
+    extremes: FloatArray,
+    slack: float,
+    wanted: BoolArray,
+) -> Any:
+    """Keep those of the wanted cells that could hold an extreme of the path; count the others."""
+    top, bottom = extremes[0] - slack, extremes[1] + slack
+    others = np.int64(0)
+    for cell in range(start.shape[0]):
+        zeros, ones = 2 * cell, 2 * cell + 1
+        n0, n1, begins = count[zeros], count[ones], start[cell] * _UNIT
+        fall = n0 * begins + (high[zeros] * _UPPER + low[zeros]) * _UNIT
+        rise = n1 * (1.0 - begins) - (high[ones] * _UPPER + low[ones]) * _UNIT
+        near = (path[cell] + rise >= top) | (path[cell] - fall <= bottom)
+        is_open = wanted[cell] & (n0 + n1 > 0)
+        wanted[cell] = is_open & near
+        others += np.int64(is_open & (not near))
+    return others
+
+
+def finish(
+    keys: IntArray, last: IntArray, heights: IntArray, after: IntArray, extremes: FloatArray
+) -> Any:
+    """Walk along sorted rows of some cells for the extremes of the path; True if rows add up.
+
+    A row is its score's bits, and its response as one more. Each cell has the bits of its last
+    possible score, and how high the path is before and after it.
+    """
+    row, n = 0, keys.shape[0]
+    top, bottom = extremes[0], extremes[1]
+    for cell in range(last.shape[0]):
+        upper, lower = heights[cell, 0], heights[cell, 1]
+        while row < n and keys[row] >> 1 <= last[cell]:
+            bits = keys[row] >> 1
+            unit = np.float64(np.int64(bits).view(np.float64) + 1.0).view(np.int64) - ONE
+            while row < n and keys[row] >> 1 == bits:
+                upper += ((keys[row] & 1) << 26) - (unit >> 26)
+                lower -= unit & _HALF
+                row += 1
+            height = ((upper + (lower >> 26)) * _UPPER + (lower & _HALF)) * _UNIT
+            top, bottom = max(top, height), min(bottom, height)
+        carried = lower >> 26
+        there = after[cell, 0] + (after[cell, 1] >> 26)
+        if upper + carried != there or (lower & _HALF) != (after[cell, 1] & _HALF):
+            return False
+    extremes[0], extremes[1] = top, bottom
+    return row == n
 
 
 def select(scores: Any, low: FloatArray, high: FloatArray, found: IntArray) -> Any:
@@ -171,11 +349,160 @@ def select(scores: Any, low: FloatArray, high: FloatArray, found: IntArray) -> A
     return count
 
 
-def selected(scores: np.ndarray[Any, Any], low: FloatArray, high: FloatArray) -> IntArray:
+def lose(scores: Any, labels: Any, one: int) -> Any:
+    """Return the sum of the logarithms of the chances given to what happened.
+
+    One logarithm is taken of the product of many: a product is off by 2^-53 of itself for each
+    factor, and its logarithm by as much.
+    """
+    total, product = 0.0, 1.0
+    for start in range(0, scores.shape[0], _FACTORS):
+        some, happened = scores[start : start + _FACTORS], labels[start : start + _FACTORS]
+        chance = 1.0
+        for i in range(some.shape[0]):
+            s = np.float64(some[i])
+            chance *= s if np.int64(happened[i]) == one else 1.0 - s
+        if chance < _LEAST_PRODUCT:  # it could underflow
+            for i in range(some.shape[0]):
+                s = np.float64(some[i])
+                each = s if np.int64(happened[i]) == one else 1.0 - s
+                total += math.log(each) if each > 0.0 else -math.inf
+            continue
+        product *= chance
+        if product < _LEAST_PRODUCT:
+            total += math.log(product)
+            product = 1.0
+    return total + math.log(product)
+
+
+def collect(  # noqa: PLR0917  (compiled)
+    scores: Any,
+    labels: Any,
+    one: int,
+    table: IntArray,
+    shift: Any,
+    bottom: Any,
+    wanted: BoolArray,
+    ends: FloatArray,
+    keys: IntArray,
+) -> Any:
+    """Return how many rows lie in wanted cells, all in four ranges, having packed them.
+
+    A packed row is its score's bits, and its response as one more.
+    """
+    a, b, c, d = ends[0, 0], ends[0, 1], ends[0, 2], ends[0, 3]
+    e, f, g, h = ends[1, 0], ends[1, 1], ends[1, 2], ends[1, 3]
+    count = np.int64(0)
+    for start in range(0, scores.shape[0], _AT_A_TIME):
+        some, happened = scores[start : start + _AT_A_TIME], labels[start : start + _AT_A_TIME]
+        inside = np.int64(0)
+        for i in range(some.shape[0]):
+            s = np.float64(some[i])
+            lower = ((s >= a) & (s <= e)) | ((s >= b) & (s <= f))
+            inside += np.int64(lower | ((s >= c) & (s <= g)) | ((s >= d) & (s <= h)))
+        if inside > 0:  # as a rule there is nothing to pack
+            for i in range(some.shape[0]):
+                bits = np.float64(some[i] + 0.0).view(np.int64)
+                at = min(max(bits, bottom), ONE) - bottom
+                entry = table[np.uint64(at >> shift)]
+                keys[np.uint64(count)] = (bits << 1) | np.int64(np.int64(happened[i]) == one)
+                count += np.int64(wanted[np.uint64((at >> (entry & 63)) + (entry >> 6))])
+    return count
+
+
+def arrange(keys: IntArray, room: IntArray) -> None:  # noqa: C901, PLR0912  (compiled as one)
+    """Put whole numbers from 0 upward in order; ``room`` is for as many of them.
+
+    They are shared out among buckets by their leading bits, and so again where many share one: a
+    number is moved once or twice as a rule, and never more often than it has bits.
+    """
+    ends = np.empty(_BUCKETS + 1, np.int64)
+    left = np.empty((keys.shape[0] // _A_FEW + 2, 2), np.int64)
+    left[0, 0], left[0, 1] = 0, keys.shape[0]
+    count = np.int64(keys.shape[0] > 1)
+    while count > 0:
+        count -= 1
+        begin = left[count, 0]
+        some = keys[begin : left[count, 1]]
+        n, least, most = some.shape[0], some[0], some[0]
+        for i in range(n):
+            least, most = min(least, some[i]), max(most, some[i])
+        shift = 0
+        while (most - least) >> shift >= min(n, _BUCKETS):
+            shift += 1
+        n_buckets = ((most - least) >> shift) + 1
+        for bucket in range(n_buckets + 1):  # slices that are assigned to take long to compile
+            ends[bucket] = 0
+        for i in range(n):
+            ends[np.uint64(((some[i] - least) >> shift) + 1)] += 1
+        for bucket in range(n_buckets):
+            ends[bucket + 1] += ends[bucket]
+        for i in range(n):
+            place = np.uint64((some[i] - least) >> shift)
+            room[np.uint64(ends[place])] = some[i]
+            ends[place] += 1
+        for i in range(n):
+            some[i] = room[i]
+        start = np.int64(0)
+        for bucket in range(n_buckets if shift else 0):  # else a bucket holds equal numbers
+            stop = ends[bucket]
+            if stop - start > _A_FEW:
+                left[count, 0], left[count, 1] = begin + start, begin + stop
+                count += 1
+            else:
+                for i in range(start + 1, stop):
+                    key, k = some[i], i
+                    while k > start and some[k - 1] > key:
+                        some[k] = some[k - 1]
+                        k -= 1
+                    some[k] = key
+            start = stop
+
+
+def sort(keys: IntArray) -> None:
+    """Put whole numbers from 0 upward in order, in place, with compiled code where that pays."""
+    if pays(keys.shape[0], arrange.__name__, function=arrange):
+        compiled(arrange)(keys, np.empty_like(keys))
+    else:
+        keys.sort()
+
+
+def drawn(scores: np.ndarray[Any, Any], size: int) -> FloatArray:
+    """Return about so many of the scores that can be used, from everywhere, in ascending order."""
+    step = -(-scores.shape[0] // size)
+    keys, room = np.empty((2, size + 1), np.int64)
+    count = compiled(draw, kind_of(scores))(scores, step, keys)
+    compiled(arrange)(keys[:count], room)
+    return keys[:count].view(np.float64)
+
+
+def collected(  # noqa: PLR0917  (as the kernel)
+    scores: Any, labels: Any, one: int, grid: SpreadGrid, wanted: BoolArray, ends: FloatArray
+) -> IntArray:
+    """Return the rows in wanted cells of a grid, packed and in order."""
+    pack = compiled(collect, kind_of(scores), kind_of(labels))
+    place = grid.table, grid.shift, grid.bottom
+    found: list[IntArray] = []
+
+    def work(_: int, chunks: Iterator[slice]) -> None:
+        room = np.empty(_chunk(scores.shape[0]) + 1, np.int64)
+        for chunk in chunks:
+            count = pack(scores[chunk], labels[chunk], one, *place, wanted, ends, room)
+            found.append(room[:count].copy())
+
+    share_out(scores.shape[0], work, threads())
+    keys = np.concatenate(found)
+    sort(keys)
+    return keys
+
+
+def selected(
+    scores: np.ndarray[Any, Any], low: FloatArray, high: FloatArray, spare: int = 0
+) -> IntArray:
     """Return which rows lie in any of four ranges of scores, in no particular order."""
     pick = compiled(select, kind_of(scores))
-    most = threads()
-    room = np.empty((most, CHUNK + 1), np.int64)
+    most = max(threads() - spare, 1)
+    room = np.empty((most, _chunk(scores.shape[0]) + 1), np.int64)
     found: list[IntArray] = []
 
     def work(number: int, chunks: Iterator[slice]) -> None:
@@ -189,7 +516,7 @@ def selected(scores: np.ndarray[Any, Any], low: FloatArray, high: FloatArray) ->
 
 
 def nothing_told() -> IntArray:
-    """Return what :func:`check` tells of no rows."""
+    """Return what :func:`look` tells of no rows."""
     told = np.zeros(_TOLD, np.int64)
     told[LOWEST] = np.iinfo(np.int64).max
     return told
@@ -215,7 +542,7 @@ def _is_installed() -> bool:
     return find_spec("numba") is not None
 
 
-def pays(rows: int, *kinds: str) -> bool:
+def pays(rows: int, *kinds: str, function: Callable[..., Any] = look) -> bool:
     """Tell whether compiled code is to look at so many rows, whose arrays are of some kinds.
 
     Numba takes half a second to be imported, and longer to compile. It is imported once a process
@@ -229,7 +556,7 @@ def pays(rows: int, *kinds: str) -> bool:
     before = _rows_seen(rows)
     if "numba" not in sys.modules and max(before, rows // 8) < IMPORT_AFTER:
         return False
-    return max(before, rows // 8) >= COMPILE_AFTER or _is_on_disk()
+    return max(before, rows // 8) >= COMPILE_AFTER or _is_on_disk(function)
 
 
 _ready: set[tuple[str, ...]] = set()
@@ -249,11 +576,11 @@ def _rows_seen(more: int) -> int:
 
 
 @cache
-def _is_on_disk() -> bool:
-    """Tell whether something was compiled before by this version, and kept."""
+def _is_on_disk(function: Callable[..., Any]) -> bool:
+    """Tell whether a function was compiled before by this version, and kept."""
     numba = require("numba", "fast", "compiled passes need")
-    where = Path(_dispatcher(numba, add).stats.cache_path or "")
-    return any(where.glob("kernels.add-*.nbi"))
+    where = Path(_dispatcher(numba, function).stats.cache_path or "")
+    return any(where.glob(f"kernels.{function.__name__}-*.nbi"))
 
 
 def _dispatcher(numba: Any, function: Callable[..., Any], *signatures: Any) -> Any:
@@ -268,32 +595,33 @@ def compiled(function: Callable[..., Any], *kinds: str) -> Callable[..., Any]:
     """Return a function of this module compiled for arrays of some kinds: ``"<f8 C"``."""
     numba = require("numba", "fast", "compiled passes need")
     types = numba.types
-    whole, table = types.int64, types.int64[::1]
 
     def array(kind: str) -> Any:
         name, layout = kind.split()
         return types.Array(numba.from_dtype(np.dtype(name)), 1, layout, readonly=True)
 
     rows = [array(kind) for kind in kinds]
+    whole, flags = types.int64, types.boolean[::1]
+    numbers, pairs, doubles = types.int64[::1], types.int64[:, ::1], types.float64[::1]
+    sums = numbers, numbers, numbers, numbers
     arguments = {
-        check: (*rows, whole, table),
-        add: (*rows, whole, types.int32[::1], whole, whole, types.int64[:, ::1]),
-        add_ties: (
-            *rows,
-            *(
-                whole,
-                types.int32[::1],
-                whole,
-                whole,
-                types.int64[:, ::1],
-                table,
-                types.boolean[::1],
-            ),
+        draw: (*rows, whole, numbers),
+        lay: (types.float64[::1], *(types.float64,) * 2, whole, numbers, numbers),
+        look: (*rows, whole, numbers, whole, whole, numbers, pairs, numbers, flags),
+        fold: (types.int64[:, :, ::1], *sums),
+        walk: (*sums, pairs, doubles, doubles),
+        mark: (*sums, doubles, doubles, types.float64, flags),
+        select: (*rows, doubles, doubles, numbers),
+        collect: (
+            *(*rows, whole, numbers, whole, whole, flags),
+            *(types.float64[:, ::1], numbers),
         ),
-        select: (*rows, types.float64[::1], types.float64[::1], table),
+        lose: (*rows, whole),
+        arrange: (numbers, numbers),
+        finish: (numbers, numbers, pairs, pairs, doubles),
     }
     done = _dispatcher(numba, function, arguments[function])
-    _ready.add(kinds)
+    _ready.add(kinds or (function.__name__,))
     result: Callable[..., Any] = done
     return result
 
@@ -308,23 +636,40 @@ def threads() -> int:
     return int(require("numba", "fast", "compiled passes need").config.NUMBA_NUM_THREADS)
 
 
+def _chunk(rows: int) -> int:
+    """Return how many rows a thread takes at a time."""
+    return max(CHUNK, rows // _CHUNKS)
+
+
 def share_out(rows: int, work: Callable[[int, Iterator[slice]], None], most: int) -> None:
     """Have rows looked at in chunks, by so many threads, each with a number of its own.
 
     ``work`` is called in every thread and takes chunks until none is left.
     """
-    starts = itertools.count(0, CHUNK)
+    size = _chunk(rows)
+    starts = itertools.count(0, size)
 
     def chunks() -> Iterator[slice]:
         while (start := next(starts)) < rows:
-            yield slice(start, min(start + CHUNK, rows))
+            yield slice(start, min(start + size, rows))
 
-    count = min(most, rows // _A_THREAD)  # a thread takes as long to start as some chunks
+    count = min(most, rows // _A_THREAD)  # a thread takes as long to wake as some chunks
     if count <= 1:
         work(0, chunks())
         return
-    with ThreadPoolExecutor(count - 1) as pool:
-        others = [pool.submit(work, number, chunks()) for number in range(1, count)]
+    pool = _pool(os.getpid(), most)
+    others = [pool.submit(work, number, chunks()) for number in range(1, count)]
+    try:
         work(0, chunks())
-        for other in others:
-            other.result()
+    finally:
+        # What has not begun by now would find nothing to do.
+        begun = [other for other in others if not other.cancel()]
+        wait(begun)
+    for other in begun:
+        other.result()
+
+
+@cache
+def _pool(process: int, most: int) -> ThreadPoolExecutor:  # noqa: ARG001  (a fork has no threads)
+    """Return threads that stay, since to start them takes as long as to look at many rows."""
+    return ThreadPoolExecutor(max(most - 1, 1), "secant")

@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
     from secant._base.types import BoolArray, FloatArray, Forbidden, IntArray
     from secant._blocks.cluster_sums import ClusterSums
     from secant._blocks.grains import Grains, Ties
     from secant._blocks.table import Blocks, Totals
+    from secant._input.observations import Chunk
 
 __all__ = [
     "Clustered",
@@ -19,6 +20,8 @@ __all__ = [
     "Frugal",
     "Grinder",
     "Groups",
+    "Holder",
+    "Orderly",
     "Refine",
     "Source",
     "resolve",
@@ -66,6 +69,15 @@ class Direct(Protocol):
 
     def heights(self) -> tuple[float, float] | None:
         """Return the largest and the smallest cumulative difference; None if blocks must tell."""
+        ...
+
+
+@runtime_checkable
+class Orderly(Protocol):
+    """A source that can walk over its rows in order, in bounded memory if they are not there."""
+
+    def in_order(self) -> Iterator[Chunk]:
+        """Return all rows in the order of scores, then of weights, some ties at a time."""
         ...
 
 
@@ -157,6 +169,15 @@ class Grinder(Protocol):
 
     def grains(self, sizes: Mapping[int, float]) -> Mapping[int, Ties | Grains]:
         """Return grains of these sizes of the groups numbered, in one more look at them."""
+        ...
+
+
+@runtime_checkable
+class Holder(Protocol):
+    """Groups, or a source, that hold rows in memory while they are assessed."""
+
+    def release(self) -> None:
+        """Forget the rows: they are read again if anything is asked later."""
         ...
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from secant._blocks import kernels
 from secant._input.observations import Chunk
 from secant.errors import SecantError
 
@@ -83,7 +84,7 @@ class Sorting:
         """Return the rows in memory in order, without another copy of what has no weights."""
         keys = self._keys[: self._filled]
         if self._weights is None:
-            keys.sort()
+            kernels.sort(keys)
             return _Run(keys, None)
         return _in_order(_Run(keys, self._weights[: self._filled]))
 

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from secant._blocks import kernels
 from secant.errors import SecantError
 
 if TYPE_CHECKING:
@@ -34,6 +35,7 @@ __all__ = [
     "Totals",
     "add_totals",
     "by_outcome",
+    "changed",
     "collapse",
     "completed",
     "concatenate",
@@ -55,6 +57,7 @@ _FEW_PLACES = 64
 # Scores as whole numbers are counted in units of 2^-52, their sums in two halves of so many bits.
 FIXED_BITS = 26
 _UNIT = 2.0**-52
+_ONE = int(np.float64(1).view(np.int64))
 # How many values are added one after the other before a sum is put aside.
 ADDED_TOGETHER = 256
 
@@ -211,11 +214,7 @@ class Blocks:
         """Put finer blocks in the place of the marked ones, which hold the same observations."""
         old = self.select(coarse)
         if not _same_sums(old, finer):
-            msg = (
-                "the data were changed after they were assessed: a second look at the same scores "
-                f"found {finer.n.sum():,} observations in place of {old.n.sum():,}, or other ones"
-            )
-            raise SecantError(msg)
+            raise changed(int(finer.n.sum()), int(old.n.sum()))
         places = np.flatnonzero(coarse)
         if len(places) <= _FEW_PLACES:
             return _put_in(self, places, finer)
@@ -315,6 +314,15 @@ class Totals:
         return self.n == other.n and all(math.isclose(a, b, rel_tol=1e-9) for a, b in pairs)
 
 
+def changed(found: int, expected: int) -> SecantError:
+    """Return the error for data that are not what they were at the first look."""
+    msg = (
+        "the data were changed after they were assessed: a second look at the same scores "
+        f"found {found:,} observations in place of {expected:,}, or other ones"
+    )
+    return SecantError(msg)
+
+
 def _not_summed(what: str) -> SecantError:
     return SecantError(f"{what} were not summed: the state comes from an earlier version of secant")
 
@@ -397,7 +405,7 @@ def with_fixed(blocks: Blocks) -> Blocks:
     """Return ties with the sums of their scores as whole numbers."""
     if blocks.fixed is not None:
         return blocks
-    score = np.floor(blocks.low / _UNIT + 0.5).astype(np.int64)
+    score = (blocks.low + 1.0).view(np.int64) - _ONE  # rounded once: 1 + s counts in these units
     high, low = score >> FIXED_BITS, score & ((1 << FIXED_BITS) - 1)
     return replace(blocks, fixed=Fixed(blocks.n * high, blocks.n * low))
 
@@ -563,7 +571,7 @@ def in_order(
         rows = (scores + 0.0).view(np.int64)
         rows <<= 1
         rows += labels
-        rows.sort()
+        kernels.sort(rows)
         return (rows >> 1).view(np.float64), rows & 1, None
     if order is None:
         order = np.argsort(scores)

@@ -431,26 +431,25 @@ def absorbed(chain: Chain, marks: IntArray) -> FloatArray:
     else:
         state = _Rise(chain, chain.entry, chain.hold)
     told: list[FloatArray] = []
-    wanted = (marks + 1).tolist()
-    for start, stop in _runs(chain, wanted):  # pragma: no branch - the last mark ends it
+    wanted = np.zeros(int(marks[-1]) + 1, bool)
+    wanted[marks] = True
+    for start, stop in _runs(chain, len(wanted)):
         if chain.steps.offset[start] == chain.steps.offset[stop]:
-            state.walk(start, stop)
+            told += state.walk(start, stop, wanted[start:stop].tolist())
         else:
             state.leap(start)
-        if stop == wanted[len(told)]:
-            told.append(state.total())
-            if len(told) == len(wanted):
-                break
+            if wanted[start]:
+                told.append(state.total())
     return np.array(told)
 
 
-def _runs(chain: Chain, marks: list[int]) -> Iterator[tuple[int, int]]:
-    """Cut the steps into runs of single observations, not too long, and other steps."""
-    single = np.diff(chain.steps.offset) == 0
+def _runs(chain: Chain, count: int) -> Iterator[tuple[int, int]]:
+    """Cut so many steps into runs of single observations, not too long, and other steps."""
+    single = np.diff(chain.steps.offset[: count + 1]) == 0
     longest = max(64, _DRIFT // chain.stride)
     cuts = np.flatnonzero(~(single[1:] & single[:-1])) + 1
-    edges = sorted({0, *cuts.tolist(), *marks, len(single)})
-    for start, stop in pairwise(edges):  # pragma: no branch - who asks stops at the last mark
+    edges = [0, *cuts.tolist(), count]
+    for start, stop in pairwise(edges):
         for first in range(start, stop, longest):
             yield first, min(first + longest, stop)
 
@@ -467,18 +466,22 @@ class _Band:
     def total(self) -> FloatArray:
         return np.array([self.gone])
 
-    def walk(self, first: int, last: int) -> None:
-        """Take the steps ``first`` to ``last``, of one observation each, in place."""
+    def walk(self, first: int, last: int, wanted: list[bool]) -> list[FloatArray]:
+        """Take the steps ``first`` to ``last``, of one observation each, in place.
+
+        Return the total after each step after which it is wanted.
+        """
         chain, steps, part = self.chain, self.chain.steps, slice(first, last)
-        start, stop, gone = 0, self.cells.shape[0], 0.0
+        start, stop, gone = 0, self.cells.shape[0], self.gone
+        told = []
         low = (chain.low[part] + 1 - self.origin).tolist()
         high = (chain.high[part] - self.origin).tolist()
         buffer = np.zeros(max(high[-1], stop) + 1)
         buffer[:stop] = self.cells
         scratch = np.empty_like(buffer)
         multiply, add = np.multiply, np.add
-        for stay, move, floor, ceiling in zip(
-            steps.stay[part].tolist(), steps.move[part].tolist(), low, high, strict=True
+        for stay, move, floor, ceiling, tell in zip(
+            steps.stay[part].tolist(), steps.move[part].tolist(), low, high, wanted, strict=True
         ):
             alive, moved = buffer[start:stop], scratch[: stop - start]
             multiply(alive, move, moved)
@@ -493,9 +496,12 @@ class _Band:
                 stop -= 1
                 gone += buffer.item(stop)
                 buffer[stop] = 0.0
+            if tell:
+                told.append(np.array([gone]))
         self.cells = buffer[start:stop].copy()
         self.origin += start
-        self.gone += gone
+        self.gone = gone
+        return told
 
     def leap(self, k: int) -> None:
         """Take step k, of several observations, by one convolution."""
@@ -524,8 +530,9 @@ class _Rise:
     def total(self) -> FloatArray:
         return np.array(self.gone)
 
-    def walk(self, first: int, last: int) -> None:
-        """Take the steps ``first`` to ``last``, of one observation each, in place."""
+    def walk(self, first: int, last: int, wanted: list[bool]) -> list[FloatArray]:
+        """Do what :meth:`_Band.walk` does."""
+        told = []
         chain, steps, part, columns = self.chain, self.chain.steps, slice(first, last), self.columns
         jump, start, stop = chain.stride * columns, 0, self.cells.size
         low = ((chain.low[part] + 1 - self.origin) * columns).tolist()
@@ -536,8 +543,9 @@ class _Rise:
         scratch = np.empty_like(buffer)
         over = np.zeros(jump)
         multiply, add = np.multiply, np.add
-        for stay, move, floor, ceiling, door in zip(
-            steps.stay[part].tolist(), steps.move[part].tolist(), low, high, doors, strict=True
+        moves = steps.stay[part].tolist(), steps.move[part].tolist()
+        for stay, move, floor, ceiling, door, tell in zip(
+            *moves, low, high, doors, wanted, strict=True
         ):
             if width := stop - start:
                 alive, moved = buffer[start:stop], scratch[:width]
@@ -564,10 +572,13 @@ class _Rise:
                     self.resting[column] += sum(arriving.tolist())
             start = max(start, floor)
             stop = max(stop, start)
+            if tell:
+                told.append(over.reshape(-1, columns).sum(axis=0) + self.gone)
         self.cells = buffer[start:stop].reshape(-1, columns).copy()
         self.origin += start // columns
         for column, mass in enumerate(over.reshape(-1, columns).sum(axis=0).tolist()):
             self.gone[column] += mass
+        return told
 
     def leap(self, k: int) -> None:
         """Take step k, of several observations, by convolutions."""

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
 import numpy as np
 
 from secant._blocks import grains as _grains
+from secant._blocks.looking import Orderly
 from secant._inference.draws import DRAWS, ENOUGH, FEWEST_DRAWS, by_draws, same_every_time
 from secant._inference.enumeration import MOST, log10_pvalues
 from secant._metrics.ecce import METRICS
@@ -61,6 +62,8 @@ _MANY_SCORES = 4096
 _MANY_PAIRS = 1 << 20
 # Coins tossed (rows times draws) up to which "auto" draws for weighted rows: about a second.
 _COINS = 100_000_000
+# Observations up to which that never takes more operations than it may.
+_FEW_ROWS = 256
 # How many budgets a finite-sample P-value may cost where only Monte Carlo could replace it.
 _PATIENCE = 8
 # Where certified limits of ECCE-R's P-value leave its second digit open a number between them is
@@ -116,8 +119,17 @@ def needs_rows(totals: Totals, method: Method) -> bool:
     """Tell whether :func:`pvalues` asks for the rows themselves, to draw outcomes for them."""
     if method not in {"auto", "monte-carlo"} or totals.sigma == 0 or totals.equal_weights:
         return False
-    many = totals.n * FEWEST_DRAWS > _COINS
-    return not (method == "auto" and many and limit_is_trusted(totals))
+    return not (method == "auto" and _are_many_coins(totals) and limit_is_trusted(totals))
+
+
+def _are_many_coins(totals: Totals) -> bool:
+    """Tell whether even the fewest draws take more coins than "auto" tosses."""
+    return totals.n * FEWEST_DRAWS > _COINS
+
+
+def _affordable_draws(cells: int) -> int:
+    """Return how many draws "auto" makes of so many numbers each."""
+    return min(DRAWS, max(FEWEST_DRAWS, _COINS // cells))
 
 
 def asks_for_more(totals: Totals, method: Method) -> bool:
@@ -154,12 +166,10 @@ def pvalues(
         how = "asymptotic" if method == "asymptotic" else "exact"
         certain = PValue(-math.inf if found.ecce_r > 0 else 0.0, how, None)
         return certain, certain
-    if method == "asymptotic":
-        return _brownian(found, totals)
     if listed is None and not short:
         listed = of_few([blocks], [totals], method, [source]).get(0)
-    if listed is not None:
-        return listed
+    if method == "asymptotic" or listed is not None:
+        return listed or _brownian(found, totals)
     equal = totals.equal_weights
     if method == "exact" and not equal:
         raise InputError(
@@ -171,10 +181,10 @@ def pvalues(
     if large or short or (not equal and not needs_rows(totals, method)):
         return _large_sample(blocks, totals, found, source)
     rng = same_every_time(rng)
+    if method == "auto" and not equal and _are_many_coins(totals):
+        return _of_heavy_rows(totals, source, rng)
     if method == "monte-carlo" or not equal:
-        draws = DRAWS
-        if method == "auto":
-            draws = int(min(DRAWS, max(FEWEST_DRAWS, _COINS // totals.n)))
+        draws = _affordable_draws(totals.n) if method == "auto" else DRAWS
         return _monte_carlo(blocks, totals, source, rng, draws)
     return _finite_sample(
         _in_steps(blocks, totals, source, method, grains),
@@ -243,10 +253,10 @@ def work(blocks: Blocks, totals: Totals, method: Method, source: Source | None =
         return 0
     if blocks.least is not None and _beyond_any_budget(totals, method):
         return 0
-    from secant._inference.finite import operations  # noqa: PLC0415  (as in _finite_sample)
+    from secant._inference.finite import BUDGET, operations  # noqa: PLC0415  (as in _finite_sample)
 
     score, n, n1, ends = _table(blocks, source)
-    return sum(operations(score, n, n1, which, ends) for which in ("r", "mad"))
+    return sum(operations(score, n, n1, which, ends, budget=BUDGET) for which in ("r", "mad"))
 
 
 class Along(Protocol):
@@ -310,7 +320,9 @@ def _finite_sample(
     budget = finite.BUDGET * (1 if trusted else _PATIENCE)
 
     def affordable(which: str) -> bool:
-        return method == "exact" or finite.operations(score, n, n1, which, ends) <= budget
+        if method == "exact" or totals.n <= _FEW_ROWS:
+            return True
+        return finite.operations(score, n, n1, which, ends, budget=budget) <= budget
 
     can_r, can_mad = affordable("r"), affordable("mad")
     instead: tuple[PValue, ...] = ()
@@ -378,6 +390,30 @@ def _monte_carlo(
             drawing["ends"] = None if other is None else other.ends
             estimates = draw_rows(scores, weights, labels, **drawing)
     r, mad = estimates
+    return _drawn(r), _drawn(mad)
+
+
+def _of_heavy_rows(
+    totals: Totals, source: Source, rng: np.random.Generator
+) -> tuple[PValue, PValue]:
+    """Draw rows whose steps are large as they are, and all others as normal steps."""
+    from secant._base.progress import reporting  # noqa: PLC0415
+    from secant._inference.montecarlo import count_exceedances  # noqa: PLC0415  (as above)
+    from secant._inference.sieve import Sieve  # noqa: PLC0415  (as above)
+
+    sieve = Sieve(totals)
+    if isinstance(source, Orderly):
+        for rows in source.in_order():
+            sieve.add(rows)
+    else:
+        other = along(source)
+        sieve.add_all(*source.sorted_rows(), None if other is None else other.ends)
+    model = sieve.sifted()
+    draws = _affordable_draws(model.cells)
+    with reporting("Drawing outcomes") as progress:
+        r, mad = count_exceedances(
+            model, model.limits, rng=rng, draws=draws, enough=ENOUGH, progress=progress
+        )
     return _drawn(r), _drawn(mad)
 
 

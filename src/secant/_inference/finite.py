@@ -337,7 +337,13 @@ def too_wide(low: float, high: float) -> bool:
 
 
 def operations(
-    score: FloatArray, n: IntArray, n1: IntArray, which: str, ends: IntArray | None = None
+    score: FloatArray,
+    n: IntArray,
+    n1: IntArray,
+    which: str,
+    ends: IntArray | None = None,
+    *,
+    budget: int = 0,
 ) -> int:
     """Return the cost of a finite-sample P-value before any of it is computed.
 
@@ -348,7 +354,9 @@ def operations(
     ends : ndarray, optional
         The last entry of each step, where the order is another and a step holds several scores.
     which : {"exact-mad", "mad", "r"}
-        :func:`exact_mad`, or the coarsest bounds of :func:`certified_mad` or :func:`certified_r`.
+        :func:`exact_mad`, or the bounds of :func:`certified_mad` or :func:`certified_r`.
+    budget : int
+        The tightest bounds that take at most so many are meant, the coarsest if none do.
 
     Returns
     -------
@@ -362,7 +370,7 @@ def operations(
         return len(score)
     if which == "exact-mad":
         return mad_work(path, c)
-    return best(r_plans(path, c) if which == "r" else mad_plans(path, c), 0).work
+    return best(r_plans(path, c) if which == "r" else mad_plans(path, c), budget).work
 
 
 def worth_compiling(work: int) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from secant._blocks.looking import Clustered, Frugal, Grinder
+from secant._blocks.looking import Clustered, Frugal, Grinder, Holder
 from secant.sources.small import blocks_of
 
 if TYPE_CHECKING:
@@ -52,6 +52,12 @@ class Apart:
     def source(self, number: int) -> Source:
         """Return one group by itself."""
         return self._sources[number]
+
+    def release(self) -> None:
+        """Let sources forget the rows that they hold."""
+        for source in self._sources:
+            if isinstance(source, Holder):
+                source.release()
 
     def cluster_sums(self, tables: Sequence[Blocks], limit: int) -> list[ClusterSums]:
         """Return the sums by cluster and cell of every group."""

@@ -16,13 +16,13 @@ from secant._blocks.fixed_sums import FixedSums
 from secant._blocks.grains import Grinding
 from secant._blocks.grids import DyadicGrid, SampledGrid
 from secant._blocks.refining import Refinement, join, pick
-from secant._blocks.sorting import RUN
+from secant._blocks.sorting import RUN, Sorting
 from secant._blocks.table import Blocks, Totals, collapse, completed, in_order, running_sum
 from secant._input.observations import Chunk, Observations, aligned, observations, seen_before
 from secant._input.options import AS_USUAL, Reading
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Mapping, Sequence
+    from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 
     from secant._base.types import FloatArray, Forbidden, IntArray
     from secant._blocks.cluster_sums import ClusterSums
@@ -52,6 +52,10 @@ _SAMPLE = 1 << 14
 # How often a score is in the sample that is counted apart, not sorted with the others.
 _COMMON = 8
 _SMALL_SAMPLE = 1 << 12
+_CELLS = 4
+# Fewer cells where more rows may be collected, and a core that reads while others add up.
+_CELLS_OF_FILES = 2
+READERS = 1
 # So few distinct scores have cells of their own.
 _FEW_VALUES = 1024
 # What compiled code must know of chunks of files: their scores, and their outcomes as a rule.
@@ -169,6 +173,21 @@ class RowSource:
             return fixed.blocks(), fixed.totals()
         sums = self.cell_sums(moments=moments)
         self._feed(sums)
+        return self.summed(sums)
+
+    def first_sums(self, *, moments: bool = False) -> CellSums | FixedSums:
+        """Return empty sums for a first look at rows of files, to be :meth:`summed` then."""
+        fixed = None if moments else self.fixed_sums()
+        return self.cell_sums(moments=moments) if fixed is None else fixed
+
+    def summed(self, sums: CellSums | FixedSums) -> tuple[Blocks, Totals]:
+        """Return blocks that hold every observation, all of which were added to sums."""
+        if isinstance(sums, FixedSums):
+            if sums.suffice:
+                self._fixed = sums
+                return sums.blocks(), sums.totals()
+            sums = self.cell_sums()
+            self._feed(sums)
         blocks = sums.blocks()
         return blocks, sums.totals(blocks)
 
@@ -178,13 +197,16 @@ class RowSource:
         return blocks, self._totals(rows, blocks)
 
     def heights(self) -> tuple[float, float] | None:
-        """Return the extremes of the path where rows are few, in memory and have no weights.
+        """Return the extremes of the path of rows in memory without weights.
 
-        They are those of the blocks, bit for bit, without making blocks of rows that are not tied.
+        They are those of the blocks, bit for bit, without making blocks. None where there are many
+        rows, which compiled code did not look at, or of which many would have to be sorted.
         """
         seen = self._observations
-        if not isinstance(seen, Observations) or seen.rows > SORT_UP_TO:
+        if not isinstance(seen, Observations):
             return None
+        if seen.rows > SORT_UP_TO:
+            return self._compiled_heights()
         if seen.weights is not None or seen.outcome_weights is not None:
             return None
         (chunk,) = seen.chunks(seen.rows)
@@ -195,6 +217,23 @@ class RowSource:
             steps = happened - score
         path = running_sum(steps) / seen.rows
         return max(float(path.max()), 0.0), min(float(path.min()), 0.0)
+
+    def _compiled_heights(self) -> tuple[float, float] | None:
+        if self._fixed is None:
+            return None
+        cells = self._fixed.undecided()
+        if cells is None or cells.rows > COLLECT_UP_TO:
+            return None
+        keys = np.empty(0, np.int64)
+        if cells.rows:
+            seen = self._observations
+            assert isinstance(seen, Observations)  # noqa: S101
+            whole = kernels.as_whole(seen.labels)
+            assert whole is not None  # noqa: S101
+            ends = np.array(_ranges(cells.low, cells.high))
+            keys = kernels.collected(seen.scores, *whole, self._fixed.grid, cells.wanted, ends)
+        highest, lowest = cells.decide(keys)
+        return highest / self.rows, lowest / self.rows
 
     def cell_sums(self, *, moments: bool = False) -> CellSums:
         """Return empty sums over cells made for these rows."""
@@ -218,9 +257,9 @@ class RowSource:
         """Cut blocks finer: into ties where that takes few rows, else into pieces of some."""
         few = blocks.n.sum() <= COLLECT_UP_TO
         if blocks.fixed is not None and self.is_in_memory and few:
-            return self._collapse(self._inside(blocks))
+            return self._collapse(self._inside(blocks.low, blocks.high))
         finer = self.refinement(blocks)
-        self._feed(finer, None if blocks.fixed is None else _ranges(blocks))
+        self._feed(finer)
         return finer.blocks()
 
     def refinement(self, blocks: Blocks) -> Refinement:
@@ -246,7 +285,14 @@ class RowSource:
             sampling=self.sampling,
             counted=self._observations.counted,
             outcome_weights=self._observations.outcome_weights,
+            near=None if blocks.fixed is None else self._near(blocks),
         )
+
+    def _near(self, blocks: Blocks) -> Callable[[FloatArray], IntArray]:
+        """Return what finds rows near some blocks by compiled code."""
+        ranges = _ranges(blocks.low, blocks.high)
+        spare = 0 if self.is_in_memory else READERS
+        return lambda scores: kernels.selected(scores, *ranges, spare)
 
     def grinds(self, number: int) -> bool:
         """Tell whether ties can be had pooled into grains: rows can be put in order."""
@@ -309,6 +355,25 @@ class RowSource:
         keys = (rows.scores,) if rows.weights is None else (rows.weights, rows.scores)
         return pick(rows, np.lexsort(keys))
 
+    def in_order(self) -> Iterator[Chunk]:
+        """Return what :meth:`sorted_rows` does, some ties at a time.
+
+        What is not in memory is sorted in runs on disk.
+        """
+        weighted = self.sampling or self._observations.counted
+        run = self.rows if self.is_in_memory or self._lent is not None else RUN
+        rows = Sorting(self.rows, weighted=weighted, run=run)
+        if self._lent is None:
+            self._feed(rows)
+        else:
+            rows.add(self._lent)
+            self._lent = None
+        for chunk in rows.chunks(CHUNK):
+            scores, _, weights = chunk
+            if weights is not None and (scores[1:] == scores[:-1]).any():
+                chunk = pick(chunk, np.lexsort((weights, scores)))  # noqa: PLW2901
+            yield copied(chunk) if self._observations.counted else chunk
+
     def cluster_sums(self, tables: Sequence[Blocks], limit: int) -> list[ClusterSums]:
         """Return the sums by cluster and cell of these rows, the only group there is."""
         (blocks,) = tables
@@ -344,30 +409,38 @@ class RowSource:
         seen = self._observations
         if self._fixed is not None:
             return self._fixed
-        if seen.sampling or seen.counted or seen.outcome_weights is not None:
-            return None
-        if isinstance(seen, Observations):
-            self._fixed = _fixed_sums(seen.labels, seen.scores)
-        elif kernels.pays(seen.rows, *_OF_FILES):
-            sums = _sums_by(self._sample, seen.rows, log_loss=self._log_loss)
+        if not isinstance(seen, Observations):
+            sums = self.fixed_sums()
             if sums is not None:
                 self._feed(sums)
                 self._fixed = sums if sums.suffice else None
+        elif seen.weights is None and seen.outcome_weights is None:
+            self._fixed = _fixed_sums(seen.labels, seen.scores)
         return self._fixed
+
+    def fixed_sums(self) -> FixedSums | None:
+        """Return empty sums for compiled code to fill with rows of files, where that pays."""
+        seen = self._observations
+        if seen.sampling or seen.counted or seen.outcome_weights is not None:
+            return None
+        if not kernels.pays(seen.rows, *_OF_FILES):
+            return None
+        more: dict[str, Any] = {"log_loss": self._log_loss, "spare": READERS}
+        return _sums_by(self._sample, seen.rows, _CELLS_OF_FILES, **more)
 
     @property
     def _fixed_grid(self) -> SpreadGrid:
         assert self._fixed is not None  # noqa: S101
         return self._fixed.grid
 
-    def _inside(self, blocks: Blocks) -> Chunk:
-        """Return the rows inside some blocks, found by a compiled pass."""
+    def _inside(self, low: FloatArray, high: FloatArray) -> Chunk:
+        """Return the rows inside some ranges of scores in order, found by a compiled pass."""
         seen = self._observations
         assert isinstance(seen, Observations)  # noqa: S101
-        index = kernels.selected(seen.scores, *_ranges(blocks))
+        index = kernels.selected(seen.scores, *_ranges(low, high))
         scores = seen.scores[index].astype(np.float64, copy=False) + 0.0
-        owner = np.maximum(np.searchsorted(blocks.low, scores, side="right") - 1, 0)
-        inside = (scores >= blocks.low[owner]) & (scores <= blocks.high[owner])
+        owner = np.maximum(np.searchsorted(low, scores, side="right") - 1, 0)
+        inside = (scores >= low[owner]) & (scores <= high[owner])
         labels = seen.labels[index[inside]].astype(np.int64)
         return Chunk(scores[inside], labels, None)
 
@@ -410,21 +483,14 @@ class RowSource:
         with closing(self._observations.chunks(self._observations.rows)) as chunks:
             return join([kept(chunk) for chunk in chunks])
 
-    def _feed(
-        self,
-        taker: CellSums | FixedSums | Refinement | Grinding,
-        ranges: tuple[FloatArray, FloatArray] | None = None,
-    ) -> None:
-        """Give all rows to who takes them, or those in some ranges, found by compiled code."""
+    def _feed(self, taker: CellSums | FixedSums | Refinement | Grinding | Sorting) -> None:
+        """Give all rows to who takes them."""
         # Fresh memory costs more than what is done in it: fewer cells allow for smaller chunks.
         size = min(CHUNK, 4 << _cell_bits(self._observations.rows)) if self.is_in_memory else CHUNK
         # Closed at once if something fails: rows may come from a thread that reads ahead.
         with closing(self._observations.chunks(size)) as chunks:
             for chunk in chunks:
-                if ranges is None:
-                    taker.add(chunk)
-                else:
-                    taker.add(pick(chunk, kernels.selected(chunk.scores, *ranges)))
+                taker.add(chunk)
 
     def _collapse(
         self, rows: Chunk, *, moments: bool = False, order: IntArray | None = None
@@ -478,8 +544,7 @@ def _fixed_sums(labels: np.ndarray[Any, Any], scores: np.ndarray[Any, Any]) -> F
         return None
     if not kernels.pays(rows, kernels.kind_of(scores), kernels.kind_of(whole[0])):
         return None
-    sample = scores[:: -(-rows // _SMALL_SAMPLE)].astype(np.float64) + 0.0
-    sums = _sums_by(np.sort(sample[(sample >= 0) & (sample <= 1)]), rows)
+    sums = _sums_by(kernels.drawn(scores, _SMALL_SAMPLE), rows)
     if sums is None:
         return None
     sums.add_rows(scores, *whole)
@@ -492,28 +557,32 @@ def _common_among_many(sample: FloatArray) -> bool:
     These cells are not cut at common scores, as those of numpy are: where an extreme is near one,
     all of its rows would be collected.
     """
-    ends = np.append(np.flatnonzero(sample[1:] != sample[:-1]), sample.size - 1)
+    new = sample[1:] != sample[:-1]
+    if np.count_nonzero(new) * 64 > sample.size * 63:
+        return False
+    ends = np.append(np.flatnonzero(new), sample.size - 1)
     return ends.size > _FEW_VALUES and bool(np.diff(ends, prepend=-1).max() * 64 > sample.size)
 
 
-def _sums_by(sample: FloatArray, rows: int, *, log_loss: bool = False) -> FixedSums | None:
+def _sums_by(
+    sample: FloatArray, rows: int, cells: int = _CELLS, **options: Any
+) -> FixedSums | None:
     """Return empty sums in cells by a sample; None where scores look too small for whole sums."""
     if not sample.size or not FixedSums.suit(sample) or _common_among_many(sample):
         return None
     # Compiled code finds fewer cells quicker; rows left to sort grow like (n / cells)^2.
-    return FixedSums(sample, rows, round(4 * rows**0.6), log_loss=log_loss)
+    return FixedSums(sample, rows, round(cells * rows**0.6), **options)
 
 
-def _ranges(blocks: Blocks) -> tuple[FloatArray, FloatArray]:
-    """Return four ranges of scores that hold some blocks; the widest gaps are between them."""
-    gaps = blocks.low[1:] - blocks.high[:-1]
-    cuts = np.sort(np.argsort(gaps)[::-1][: kernels.RANGES - 1])
+def _ranges(low: FloatArray, high: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return four ranges of scores that hold all of some; the widest gaps are between them."""
+    cuts = np.sort(np.argsort(low[1:] - high[:-1])[::-1][: kernels.RANGES - 1])
     # One again where there are fewer.
     first, last = np.zeros((2, kernels.RANGES), np.int64)
     first[1 : cuts.shape[0] + 1], last[: cuts.shape[0]] = cuts + 1, cuts
-    last[cuts.shape[0] :] = len(blocks) - 1
+    last[cuts.shape[0] :] = low.shape[0] - 1
     first[cuts.shape[0] + 1 :] = first[cuts.shape[0]]
-    return blocks.low[first], blocks.high[last]
+    return low[first], high[last]
 
 
 def _cell_bits(rows: int) -> int:

@@ -12,12 +12,14 @@ from secant._base.types import Forbidden
 from secant._base.writing import write_whole
 from secant._blocks.cluster_sums import Adder
 from secant._blocks.refining import pick
+from secant._input.observations import Observations
 from secant.errors import Argument, InputError, SecantError
 from secant.sources import rows as row_source
 from secant.sources.files.clusters import ClusterWalk, clustered_rows
 from secant.sources.files.first import FirstLook
 from secant.sources.files.formats import arrow, look
 from secant.sources.files.groups import FileGroups
+from secant.sources.files.held import HeldSource, collected
 from secant.sources.files.ordered import open_ordered, open_ordered_groups
 from secant.sources.files.passes import Clusters, SideBySide, Taker
 from secant.sources.files.paths import find
@@ -73,8 +75,10 @@ def open_files(data: Any, columns: Columns) -> RowSource | OrderedSource:
         If pyarrow is not installed.
     """
     table = Predictions(data, columns)
-    source = RowSource(FileRows(table))
-    return source if columns.order_by is None else open_ordered(table, source)
+    rows = FileRows(table)
+    if columns.order_by is not None:
+        return open_ordered(table, RowSource(rows))
+    return HeldSource(rows) if columns.clusters is None else RowSource(rows)
 
 
 def open_file_groups(data: Any, columns: Columns) -> SideBySide | Apart:
@@ -267,6 +271,29 @@ class FileRows:
             for chunk, _ in chunks:
                 yield from _cut(chunk, size)
         self.walked(walk)
+
+    def observations(self, most: int) -> Observations | None:
+        """Read all rows into memory; None if there turn out to be more than so many."""
+        walk = self.walk()
+        room = most if self._table.rows is None else self._table.rows
+        with closing(walk.chunks(row_source.CHUNK)) as chunks:
+            rows = collected((chunk for chunk, _ in chunks), room)
+        if rows is None:
+            return None
+        self.walked(walk)
+        scores, labels, weights = rows
+        return Observations(
+            labels,
+            scores,
+            weights,
+            counted=self.counted,
+            n=int(weights.sum()) if weights is not None and self.counted else scores.shape[0],
+            lowest=self.lowest,
+            highest=self.highest,
+            forbidden=(),
+            has_zero_weights=False,
+            outcome_weights=self.outcome_weights,
+        )
 
     def keep(self, rows: Chunk | None) -> None:
         """Keep all rows in memory, so that they are not read again; None keeps none."""

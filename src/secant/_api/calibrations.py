@@ -9,7 +9,7 @@ import numpy as np
 
 from secant import null
 from secant._base.progress import reporting
-from secant._blocks.looking import Clustered, Families, Frugal, Grinder, resolve_all
+from secant._blocks.looking import Clustered, Families, Frugal, Grinder, Holder, resolve_all
 from secant._blocks.table import merge
 from secant._inference import choose, clusters
 from secant._inference.design import by_outcome
@@ -132,7 +132,15 @@ def calibrations(
             listed=listed.get(number),
         )
 
-    return [one(0)] if len(tables) == 1 else list(_in_turn(one, len(tables)))
+    results = [one(0)] if len(tables) == 1 else list(_in_turn(one, len(tables)))
+    _release(groups)
+    return results
+
+
+def _release(groups: Groups) -> None:
+    """Have groups forget the rows that they hold, so that a result does not keep them."""
+    if isinstance(groups, Holder):
+        groups.release()
 
 
 def _known_by_sums(
