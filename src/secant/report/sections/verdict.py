@@ -96,9 +96,10 @@ def _figures(result: Calibration) -> list[tuple[str, str, str]]:
         return [*figures, ("Covered", percent(result.base_rate), promised)]
     brier, log_loss = result.proper_scores
     if brier is not None:
-        beside = f"{_part(brier)} is miscalibration"
-        beside += "" if log_loss is None else f"; log loss {_loss(log_loss)}"
-        figures.append(("Brier score", metric(brier.value), beside))
+        # Where nothing was found it would be noise that is called miscalibration.
+        beside = [f"{_part(brier)} is miscalibration"] if result.found else []
+        beside += [] if log_loss is None else [f"log loss {_loss(log_loss)}"]
+        figures.append(("Brier score", metric(brier.value), "; ".join(beside)))
     outcome = f"mean outcome {percent(result.base_rate)}"
     return [*figures, ("Mean forecast", percent(result.mean_score), outcome)]
 
@@ -140,19 +141,15 @@ def _table(
     """Return one row a model, the best first."""
     order = sorted(range(len(results)), key=lambda number: results[number].ecce_r.value)
     columns = ["shape", "ECCE-R", "limits", "P", "steepest"]
-    columns += ["promised", "covered"] if _intervals(results) else _LOSSES
+    columns += ["promised", "covered"] if coverage_words.is_about(results[0]) else _LOSSES
     head = [tag("th", each, scope="col", class_=_kind(each)) for each in columns]
-
-    def cells(result: Calibration) -> list[str]:
-        return _cells(result) + (_kept(result) if _intervals(results) else _losses(result))
-
     body = [
         tag(
             "tr",
             tag("th", caption(number, names, "span"), scope="row"),
             *(
                 tag("td", cell, class_=_kind(column), data_label=column)
-                for column, cell in zip(columns, cells(results[number]), strict=True)
+                for column, cell in zip(columns, _cells(results[number]), strict=True)
             ),
         )
         for number in order
@@ -191,11 +188,8 @@ def _cells(result: Calibration) -> list[str]:
         f"{metric(low)} to {metric(high)}",
         pvalue(result.ecce_r).removeprefix("= "),
         _DASH if steepest is None else _at_least(steepest),
+        *(_kept(result) if coverage_words.is_about(result) else _losses(result)),
     ]
-
-
-def _intervals(results: Sequence[Calibration]) -> bool:
-    return all(coverage_words.is_about(result) for result in results)
 
 
 def _kept(result: Calibration) -> list[str]:
@@ -205,8 +199,6 @@ def _kept(result: Calibration) -> list[str]:
 
 def _losses(result: Calibration) -> list[str]:
     brier, log_loss = result.proper_scores
-    if coverage_words.is_about(result):  # which have one score, the level
-        return [_DASH] * len(_LOSSES)
     return [
         _DASH if brier is None else metric(brier.value),
         _DASH if brier is None else _part(brier),
@@ -231,7 +223,7 @@ def _best(
     levels = {level(1 - result.confidence_level) for result in results}
     at = f" at {levels.pop()}" if len(levels) == 1 else ""
     best = (*(f" {words}" for words in compared),)
-    if _intervals(results):
+    if coverage_words.is_about(results[0]):
         off_in = f"Coverage of {off} of {every} models is off"
         said = f"{off_in if off else 'No fault in coverage found'}{at}."
     else:
