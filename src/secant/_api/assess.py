@@ -274,7 +274,8 @@ def assess(
         How to compute P-values; the result names what was done. ``"exact"``: for the sample size
         at hand, exact for ECCE-MAD and, up to 14 observations, for ECCE-R, which otherwise is
         between certain limits. ``"asymptotic"``: the limit of many observations, which is
-        ``secant.null.range.sf(ecce_r.normalized)`` and the same of ``mad``. ``"monte-carlo"``: from responses drawn again and again.
+        ``secant.null.range.sf(ecce_r.normalized)`` and the same of ``mad``.
+        ``"monte-carlo"``: from responses drawn again and again.
         ``"auto"``: exact while the work is small, else asymptotic where there is enough variance
         for it, else Monte Carlo. Where weights differ: Monte Carlo, or asymptotic for very many
         observations if that is good. Its asymptotic P-value, called by the same name, is another
