@@ -52,7 +52,7 @@ _SAMPLE = 1 << 14
 # How often a score is in the sample that is counted apart, not sorted with the others.
 _COMMON = 8
 _SMALL_SAMPLE = 1 << 12
-_CELLS = 4
+_CELLS = 3
 # So few distinct scores have cells of their own.
 _FEW_VALUES = 1024
 # What compiled code must know of chunks of files: their scores, and their outcomes as a rule.
@@ -204,7 +204,7 @@ class RowSource:
         if self._fixed is None:
             return None
         cells = self._fixed.undecided()
-        if cells is None or cells.rows > COLLECT_UP_TO:
+        if cells is None or cells.rows > self._sorted_at_most:
             return None
         keys = np.empty(0, np.int64)
         if cells.rows:
@@ -247,13 +247,12 @@ class RowSource:
     def refinement(self, blocks: Blocks) -> Refinement:
         """Return what makes finer blocks of these when it is fed every row."""
         common, loose = self._common_scores(blocks)
-        share = COLLECT_SHARE * self._observations.rows
         are_pieces = blocks.inside is not None
         least = COLLECT_UP_TO * (1 if self.is_in_memory else COLLECT_OF_FILES)
-        budget = max(least, COLLECT_AT_MOST if are_pieces else min(share, COLLECT_AT_MOST))
+        budget: float = max(least, COLLECT_AT_MOST if are_pieces else self._sorted_at_most)
         # So many ties would cost more than to look again at a few pieces of them.
         if not are_pieces and loose.sum() > min(budget, max(COLLECT_UP_TO, self.rows / 2)):
-            budget = max(COLLECT_UP_TO, min(share, COLLECT_AT_MOST)) * _WHERE_PIECES_ARE
+            budget = self._sorted_at_most * _WHERE_PIECES_ARE
         lightest_first = np.argsort(loose, kind="stable")
         light = np.zeros(len(blocks), bool)
         light[lightest_first[np.cumsum(loose[lightest_first]) <= budget]] = True
@@ -268,6 +267,11 @@ class RowSource:
             counted=self._observations.counted,
             outcome_weights=self._observations.outcome_weights,
         )
+
+    @property
+    def _sorted_at_most(self) -> float:
+        """How many rows may be sorted without a thought."""
+        return max(COLLECT_UP_TO, min(COLLECT_SHARE * self.rows, COLLECT_AT_MOST))
 
     def grinds(self, number: int) -> bool:
         """Tell whether ties can be had pooled into grains: rows can be put in order."""
