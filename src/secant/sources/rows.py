@@ -52,7 +52,7 @@ _SAMPLE = 1 << 14
 # How often a score is in the sample that is counted apart, not sorted with the others.
 _COMMON = 8
 _SMALL_SAMPLE = 1 << 12
-_CELLS = 3
+_CELLS = 4
 # So few distinct scores have cells of their own.
 _FEW_VALUES = 1024
 # What compiled code must know of chunks of files: their scores, and their outcomes as a rule.
@@ -212,8 +212,8 @@ class RowSource:
             assert isinstance(seen, Observations)  # noqa: S101
             whole = kernels.as_whole(seen.labels)
             assert whole is not None  # noqa: S101
-            ends = np.array(_ranges(cells.low, cells.high))
-            keys = kernels.collected(seen.scores, *whole, self._fixed.grid, cells.wanted, ends)
+            ranges = _ranges(cells.low, cells.high, kernels.MORE_RANGES)
+            keys = kernels.collected(seen.scores, *whole, self._fixed.grid, cells.wanted, ranges)
         highest, lowest = cells.decide(keys)
         return highest / self.rows, lowest / self.rows
 
@@ -550,11 +550,13 @@ def _sums_by(sample: FloatArray, rows: int, *, log_loss: bool = False) -> FixedS
     return FixedSums(sample, rows, round(_CELLS * rows**0.6), log_loss=log_loss)
 
 
-def _ranges(low: FloatArray, high: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return four ranges of scores that hold all of some; the widest gaps are between them."""
-    cuts = np.sort(np.argsort(low[1:] - high[:-1])[::-1][: kernels.RANGES - 1])
+def _ranges(
+    low: FloatArray, high: FloatArray, most: int = kernels.RANGES
+) -> tuple[FloatArray, FloatArray]:
+    """Return so many ranges of scores that hold all of some; the widest gaps are between them."""
+    cuts = np.sort(np.argsort(low[1:] - high[:-1])[::-1][: most - 1])
     # One again where there are fewer.
-    first, last = np.zeros((2, kernels.RANGES), np.int64)
+    first, last = np.zeros((2, most), np.int64)
     first[1 : cuts.shape[0] + 1], last[: cuts.shape[0]] = cuts + 1, cuts
     last[cuts.shape[0] :] = low.shape[0] - 1
     first[cuts.shape[0] + 1 :] = first[cuts.shape[0]]
