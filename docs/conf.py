@@ -68,6 +68,7 @@ autodoc_mock_imports = ["torch", "torchmetrics"]
 autodoc_typehints = "signature"
 autodoc_member_order = "groupwise"
 python_use_unqualified_type_names = True
+toc_object_entries_show_parents = "hide"  # "between()" has room beside a page
 numpydoc_show_class_members = False
 
 # --- the gallery --------------------------------------------------------------------------------

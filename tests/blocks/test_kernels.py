@@ -243,6 +243,40 @@ def test_a_sort_has_one_answer(compiled, monkeypatch):
     assert (keys == expected).all()
 
 
+@given(rows)
+def test_python_multiplies_chances_before_it_takes_a_logarithm(pairs):
+    p, y = columns(pairs)
+    chance = np.where(y == 1, p, 1 - p)
+    with np.errstate(divide="ignore"):
+        expected = np.log(chance).sum()
+    # Each factor may move the logarithm by as much as it moves the product.
+    assert kernels.lose(p, y, 1) == pytest.approx(expected, rel=1e-14, abs=2e-16 * len(p))
+
+
+def test_compiled_code_loses_what_python_does():
+    optional("numba")
+    rng = np.random.default_rng(1)
+    small = np.where(rng.random(4000) < 0.3, 1e-300 * rng.random(4000), rng.random(4000))
+    for p in (rng.random(4001), small, np.zeros(9), np.array([0.0, 1.0])):
+        y = (rng.random(p.shape[0]) < 0.5).astype(np.int8)
+        quick = kernels.compiled(kernels.lose, kernels.kind_of(p), kernels.kind_of(y))
+        assert quick(p, y, 1) == pytest.approx(kernels.lose(p, y, 1), rel=1e-14)
+
+
+@pytest.mark.parametrize(("spare", "most"), [(0, 3), (1, 2), (3, 1), (9, 1)])
+def test_cores_are_spared_but_for_one(spare, most, monkeypatch):
+    optional("numba")
+    monkeypatch.setattr(kernels, "threads", lambda: 3)
+    used = []
+    share_out = kernels.share_out
+    monkeypatch.setattr(kernels, "share_out", lambda *a: (used.append(a[2]), share_out(*a)))
+    ends = np.array([0.1, 0.3, 0.5, 0.7])
+    p = np.linspace(0, 1, 1001)
+    found = kernels.selected(p, ends, ends + 0.05, spare)
+    assert used == [most]
+    assert np.sort(p[found])[0] == 0.1
+
+
 def test_threads_are_as_many_as_numba_is_told_to_use(monkeypatch):
     numba = optional("numba")
     monkeypatch.setattr(numba.config, "NUMBA_NUM_THREADS", 7)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import secant
+from commands import assess
 from helpers import optional
 
 optional("click")
@@ -17,12 +18,7 @@ NAMED = ("--y-true", "happened", "--y-prob", "forecast")
 
 def run(*arguments):
     """Run the command line in this process."""
-    from click.testing import CliRunner
-
-    from secant.cli import cli
-
-    wide = CliRunner(env={"COLUMNS": "120"})  # in which the table fits, whoever runs the tests
-    return wide.invoke(cli, ["assess", *map(str, arguments)])
+    return assess(*arguments, env={"COLUMNS": "120"})  # in which the table fits
 
 
 def table(off=-0.2, n=5000):

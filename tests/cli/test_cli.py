@@ -31,6 +31,20 @@ def test_the_list_of_commands_cuts_no_sentence():
     assert all(line.endswith(".") and not line.endswith("..") for line in commands)
 
 
+def test_without_a_command_the_help_is_shown_and_it_is_no_success():
+    shown = command()
+    assert shown.exit_code == 2
+    assert shown.stdout == ""
+    assert shown.stderr == command("--help").stdout
+
+
+@pytest.mark.parametrize("name", ["asess", "[sic]"])  # click may take the second for an option
+def test_what_is_no_command_is_refused(name):
+    shown = command(name)
+    assert shown.exit_code == 2
+    assert shown.stdout == ""
+
+
 @pytest.mark.parametrize(("error", "code"), [(KeyboardInterrupt, 130), (ZeroDivisionError, 3)])
 def test_only_the_gate_exits_with_1(file, monkeypatch, error, code):
     def fail(*_, **__):

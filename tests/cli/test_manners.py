@@ -16,6 +16,7 @@ from pathlib import Path
 
 import pytest
 
+import commands
 import secant
 from faults import ERRORS, content_of, counting
 from helpers import optional
@@ -259,7 +260,9 @@ def test_huge_integers_name_groups(tmp_path, digits):
     names = "9" * digits, "8" * digits
     rows = "".join(f"{i % 2},{(i % 9 + 0.5) / 10},{names[i % 2]}\n" for i in range(60))
     (tmp_path / "a.csv").write_text("y,p,g\n" + rows)
-    done = invoke("assess", tmp_path / "a.csv", "--by", "g", "--json", tmp_path / "a.json")
+    done = commands.command(
+        "assess", tmp_path / "a.csv", "--by", "g", "--json", tmp_path / "a.json"
+    )
     assert done.exit_code == 0, done.output
     assert "9" * min(digits, 20) in done.output
     assert names[0] in (tmp_path / "a.json").read_text()
@@ -317,14 +320,6 @@ def outputs(folder):
     return {"html": folder / "a.html", "json": folder / "a.json", "plot": folder / "a.svg"}
 
 
-def invoke(*arguments):
-    from click.testing import CliRunner
-
-    from secant.cli import cli
-
-    return CliRunner().invoke(cli, [*map(str, arguments)])
-
-
 def test_a_fault_at_any_step_of_any_output(tmp_path, monkeypatch):
     """Whatever fails, an output is the old file or the whole new one, and nothing lies beside."""
     drawn = "matplotlib.figure.Figure.savefig"  # which takes long, and is not what may fail here
@@ -342,7 +337,7 @@ def test_a_fault_at_any_step_of_any_output(tmp_path, monkeypatch):
 
     restore()
     with counting() as dry:
-        assert invoke(*call).exit_code == 0
+        assert commands.command(*call).exit_code == 0
     steps = [step for step in dry.steps if step != "write"]
     assert {path.name for path in files.values()} == set(content_of(folder))
     tried = 0
@@ -354,7 +349,7 @@ def test_a_fault_at_any_step_of_any_output(tmp_path, monkeypatch):
         error = ERRORS[tried % len(ERRORS)]
         restore()
         with counting(number, error):
-            done = invoke(*call)
+            done = commands.command(*call)
         tried += 1
         assert done.exit_code == {OSError: 2, KeyboardInterrupt: 130, SystemExit: 143}[type(error)]
         assert "Traceback" not in done.output
@@ -425,7 +420,7 @@ def test_outputs_are_checked_before_the_work(tmp_path, monkeypatch):
         together, "assess_together", lambda *_, **__: pytest.fail("the work was begun")
     )
     for path, why in unwritable(tmp_path):
-        done = invoke("assess", good, "--json", path)
+        done = commands.command("assess", good, "--json", path)
         assert done.exit_code == 2, (path, done.output)
         assert why in done.output, (path, done.output)
     assert (tmp_path / "read-only.json").read_bytes() == b"old"
@@ -440,10 +435,10 @@ def test_outputs_keep_the_mode_of_what_they_replace(tmp_path):
     long = tmp_path / ("n" * 250 + ".json")
     (tmp_path / "link.json").symlink_to(long.name)
     call = [word for name, path in files.items() for word in (f"--{name}", path)]
-    assert invoke("assess", good, *call).exit_code == 0
+    assert commands.command("assess", good, *call).exit_code == 0
     assert {stat.S_IMODE(path.stat().st_mode) for path in files.values()} == {0o640}
     assert b"old" not in {path.read_bytes() for path in files.values()}
     # A link to a file that is not there yet, whose name is as long as names can be.
-    assert invoke("assess", good, "--json", tmp_path / "link.json").exit_code == 0
+    assert commands.command("assess", good, "--json", tmp_path / "link.json").exit_code == 0
     assert long.is_file()
     assert (tmp_path / "link.json").is_symlink()

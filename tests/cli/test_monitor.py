@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import secant
+from commands import command
 from helpers import PACKAGE, optional
 
 click = optional("click")
@@ -22,11 +23,7 @@ START = date(2026, 1, 1)
 
 def run(*arguments, **options):
     """Run the command line in this process."""
-    from click.testing import CliRunner
-
-    from secant.cli import cli
-
-    return CliRunner().invoke(cli, ["monitor", *map(str, arguments)], **options)
+    return command("monitor", *arguments, **options)
 
 
 def write(folder, number, *, off=False, n=600):

@@ -231,15 +231,13 @@ UNUSUAL = {
         [0, 1, None], pa.array(["a", "b"], pa.string_view())
     ),
     "runs": pa.RunEndEncodedArray.from_arrays([1, 2, 3], pa.array(["a", "b", None])),
-    "decimal32": pa.array(
-        [decimal.Decimal("0.5"), decimal.Decimal("0.25"), None], pa.decimal32(4, 2)
-    ),
-    "decimal64": pa.array(
-        [decimal.Decimal("0.5"), decimal.Decimal("0.25"), None], pa.decimal64(9, 2)
-    ),
-    "decimal256": pa.array(
-        [decimal.Decimal("0.5"), decimal.Decimal("0.25"), None], pa.decimal256(60, 2)
-    ),
+    **{  # the first two came with pyarrow 18
+        name: pa.array(
+            [decimal.Decimal("0.5"), decimal.Decimal("0.25"), None], getattr(pa, name)(digits, 2)
+        )
+        for name, digits in {"decimal32": 4, "decimal64": 9, "decimal256": 60}.items()
+        if hasattr(pa, name)
+    },
     "float16": pa.array(np.array([0.5, 0.25, 1], np.float16)),
     "category of float16": pa.DictionaryArray.from_arrays(
         [0, 1, None], pa.array(np.array([0.5, 0.25], np.float16))

@@ -25,15 +25,25 @@ if TYPE_CHECKING:
     from secant._blocks.grids import Grid
     from secant._input.observations import Chunk
 
-__all__ = ["CellMeans", "CellSums", "add_exactly", "log_losses", "row_totals", "summed_log_loss"]
+__all__ = [
+    "LEAST_LOST",
+    "CellMeans",
+    "CellSums",
+    "add_exactly",
+    "log_losses",
+    "row_totals",
+    "summed_log_loss",
+]
 
 # Mean distances from anchors are told in this part of a cell: finer than rounding can be trusted.
 _MEAN_STEPS = 2.0**32
-# Chances that are multiplied before a logarithm is taken, the least one for which no product
-# underflows, and the least loss of a row, on average, that keeps all but 2^-41 of itself.
+# Rows whose log loss is taken together, chances that are multiplied before a logarithm is taken,
+# the least one for which no product underflows, and the least loss of a row, on average, that
+# keeps all but 2^-41 of itself.
+_PIECE = 1 << 14
 _FACTORS = 16
 _LEAST_FACTOR = 2.0**-60
-_LEAST_LOST = 2.0**-12
+LEAST_LOST = 2.0**-12
 
 
 class CellMeans(NamedTuple):
@@ -338,7 +348,15 @@ def log_losses(scores: FloatArray, labels: np.ndarray[Any, Any]) -> FloatArray:
 
 
 def summed_log_loss(scores: FloatArray, labels: np.ndarray[Any, Any]) -> float:
-    """Return the log loss of all rows together, with one logarithm for sixteen of them.
+    """Return the log loss of all rows together, with one logarithm for sixteen of them."""
+    # Small pieces stay in a cache, and in memory that was used before.
+    starts = range(0, scores.shape[0], _PIECE)
+    pieces = (slice(start, start + _PIECE) for start in starts)
+    return math.fsum(_lost(scores[piece], labels[piece]) for piece in pieces)
+
+
+def _lost(scores: FloatArray, labels: np.ndarray[Any, Any]) -> float:
+    """Return the log loss of some rows.
 
     A product is off by 2^-53 of itself for each of its factors, and its logarithm by as much: too
     much where hardly anything is lost, so that such rows have a logarithm each.
@@ -348,7 +366,7 @@ def summed_log_loss(scores: FloatArray, labels: np.ndarray[Any, Any]) -> float:
     if together and chance.min() >= _LEAST_FACTOR:
         products = np.multiply.reduce(chance[:together].reshape(_FACTORS, -1), axis=0)
         lost = -float(np.log(products).sum() + np.log(chance[together:]).sum())
-        if lost >= _LEAST_LOST * chance.shape[0]:
+        if lost >= LEAST_LOST * chance.shape[0]:
             return lost
     return float(log_losses(scores, labels).sum())
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from secant._blocks import kernels
-from secant._blocks.cell_sums import summed_log_loss
+from secant._blocks.cell_sums import LEAST_LOST, summed_log_loss
 from secant._blocks.grids import Scratch, SpreadGrid
 from secant._blocks.kernels import FINE, HIGHEST, LOWEST, ONE, OTHER, REFUSED, UNIT_BITS, VARIANCE
 from secant._blocks.table import FIXED_BITS, STEPS, Blocks, Fixed, Totals, changed
@@ -92,11 +92,20 @@ class FixedSums:
         How many cells to aim at.
     log_loss
         Whether to sum it.
+    spare
+        Cores that have something else to do.
     """
 
     def __init__(
-        self, sample: FloatArray, rows: int, n_cells: int, *, log_loss: bool = False
+        self,
+        sample: FloatArray,
+        rows: int,
+        n_cells: int,
+        *,
+        log_loss: bool = False,
+        spare: int = 0,
     ) -> None:
+        self._spare = spare
         bits = min(_FOLD_BITS, max(rows, 1).bit_length())
         # A cell as wide as 2^w holds at most 2^(w + 52) units a row, and sums stay below 2^62.
         self._fold_at = 1 << bits
@@ -133,7 +142,11 @@ class FixedSums:
         assert whole is not None  # noqa: S101
         self.add_rows(chunk.scores, *whole)
         if self._log_loss is not None:
-            self._log_loss.append(summed_log_loss(chunk.scores, chunk.labels))
+            lose = kernels.compiled(kernels.lose, *map(kernels.kind_of, (chunk.scores, whole[0])))
+            lost = -float(lose(chunk.scores, *whole))
+            if lost < LEAST_LOST * chunk.scores.shape[0]:
+                lost = summed_log_loss(chunk.scores, chunk.labels)
+            self._log_loss.append(lost)
 
     def add_rows(
         self, scores: np.ndarray[Any, Any], labels: np.ndarray[Any, Any], one: int
@@ -149,7 +162,8 @@ class FixedSums:
             self._fold()
         self._since += rows
         afforded = max(_MOST_BYTES // self._count.nbytes // 2, 1)
-        most = min(kernels.threads(), -(-rows // kernels.CHUNK), afforded)
+        threads = max(kernels.threads() - self._spare, 1)
+        most = min(threads, -(-rows // kernels.CHUNK), afforded)
         if (already := self._open.shape[0]) < most:
             more = np.zeros((most - already, *self._open.shape[1:]), np.int64)
             self._open = np.concatenate([self._open, more]) if already else more

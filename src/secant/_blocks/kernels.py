@@ -11,6 +11,7 @@ a type of scores and of labels at a time.
 from __future__ import annotations
 
 import itertools
+import math
 import os
 import sys
 from concurrent.futures import ThreadPoolExecutor, wait
@@ -53,6 +54,7 @@ __all__ = [
     "kind_of",
     "lay",
     "look",
+    "lose",
     "mark",
     "nothing_told",
     "pays",
@@ -86,6 +88,9 @@ _BUCKETS = 1 << 14
 _A_FEW = 16
 # Rows that are checked, then added up; an integer holds so many variances in units of 2^-64.
 _TOGETHER = 1 << 10
+# Chances that are multiplied at a time, and the least product to go on with: the square is normal.
+_FACTORS = 8
+_LEAST_PRODUCT = 2.0**-500
 # The share of a sample whose scores are too small for cells of their own; and how much more than
 # their share cells may hold before they are halved.
 _TAIL = 1 / 8192
@@ -352,6 +357,32 @@ def select(scores: Any, low: FloatArray, high: FloatArray, found: IntArray) -> A
     return count
 
 
+def lose(scores: Any, labels: Any, one: int) -> Any:
+    """Return the sum of the logarithms of the chances given to what happened.
+
+    One logarithm is taken of the product of many: a product is off by 2^-53 of itself for each
+    factor, and its logarithm by as much.
+    """
+    total, product = 0.0, 1.0
+    for start in range(0, scores.shape[0], _FACTORS):
+        some, happened = scores[start : start + _FACTORS], labels[start : start + _FACTORS]
+        chance = 1.0
+        for i in range(some.shape[0]):
+            s = np.float64(some[i])
+            chance *= s if np.int64(happened[i]) == one else 1.0 - s
+        if chance < _LEAST_PRODUCT:  # it could underflow
+            for i in range(some.shape[0]):
+                s = np.float64(some[i])
+                each = s if np.int64(happened[i]) == one else 1.0 - s
+                total += math.log(each) if each > 0.0 else -math.inf
+            continue
+        product *= chance
+        if product < _LEAST_PRODUCT:
+            total += math.log(product)
+            product = 1.0
+    return total + math.log(product)
+
+
 def collect(  # noqa: PLR0917  (compiled)
     scores: Any,
     labels: Any,
@@ -482,10 +513,12 @@ def collected(  # noqa: PLR0917  (as the kernel)
     return keys
 
 
-def selected(scores: np.ndarray[Any, Any], low: FloatArray, high: FloatArray) -> IntArray:
+def selected(
+    scores: np.ndarray[Any, Any], low: FloatArray, high: FloatArray, spare: int = 0
+) -> IntArray:
     """Return which rows lie in any of four ranges of scores, in no particular order."""
     pick = compiled(select, kind_of(scores))
-    most = threads()
+    most = max(threads() - spare, 1)
     room = np.empty((most, _chunk(scores.shape[0]) + 1), np.int64)
     found: list[IntArray] = []
 
@@ -600,6 +633,7 @@ def compiled(function: Callable[..., Any], *kinds: str) -> Callable[..., Any]:
             *(*rows, whole, numbers, whole, whole, flags),
             *(types.uint64[::1], types.uint64[::1], numbers),
         ),
+        lose: (*rows, whole),
         arrange: (numbers, numbers),
         finish: (numbers, numbers, pairs, pairs, doubles),
     }

@@ -16,7 +16,7 @@ import click
 import secant
 from secant._base.visible import visible
 from secant.cli import assess, completion, demo, imagenet, monitor, paper
-from secant.cli._outputs import say, silence
+from secant.cli._outputs import emit, say, silence
 from secant.cli._refusal import refuse
 
 if TYPE_CHECKING:
@@ -47,6 +47,13 @@ class _Commands(click.Group):
     def make_context(self, *args: Any, **options: Any) -> click.Context:
         with _in_words():
             return super().make_context(*args, **options)
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        # No command at all is a success for some versions of click, one long line for others.
+        if not args and not ctx.resilient_parsing:
+            emit(f"{ctx.get_help()}\n", err=True)
+            ctx.exit(_BAD_INPUT)
+        return super().parse_args(ctx, args)
 
     def invoke(self, ctx: click.Context) -> Any:
         with _in_words():

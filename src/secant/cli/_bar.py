@@ -24,4 +24,5 @@ def bar(*columns: str | ProgressColumn, transient: bool = False) -> Progress:
     from rich.progress import Progress  # noqa: PLC0415
 
     console = Console(stderr=True)
-    return Progress(*columns, console=console, transient=transient, disable=not console.is_terminal)
+    console.quiet = not console.is_terminal  # some end a bar that was not shown with an empty line
+    return Progress(*columns, console=console, transient=transient, disable=console.quiet)

@@ -218,7 +218,7 @@ def _clear(box: Bbox, taken: Sequence[Bbox], paper: BboxBase) -> bool:
     if not (box.width > 0 and box.height > 0):
         return True
     inside = min(box.x0 - paper.x0, box.y0 - paper.y0, paper.x1 - box.x1, paper.y1 - box.y1)
-    return inside >= -_TOUCH and not any(_touch(box, other) for other in taken)
+    return inside >= 0 and not any(_touch(box, other) for other in taken)
 
 
 def _touch(a: Bbox, b: Bbox) -> bool:
@@ -324,7 +324,8 @@ def _fewer_steps(ax: Axes) -> None:
     """Let the ordinate have few round values, and write them as shortly as can be."""
     from matplotlib.ticker import MaxNLocator  # noqa: PLC0415  (imported only when drawing)
 
-    ax.yaxis.set_major_locator(MaxNLocator(_FEW_STEPS, steps=[1, 2, 5, 10]))
+    steps = max(1, min(_FEW_STEPS, ax.yaxis.get_tick_space()))  # counts below have room for one
+    ax.yaxis.set_major_locator(MaxNLocator(steps, steps=[1, 2, 5, 10]))
     ax.yaxis.set_major_formatter(lambda value, _: _shortest(value))
 
 

@@ -53,6 +53,9 @@ _SAMPLE = 1 << 14
 _COMMON = 8
 _SMALL_SAMPLE = 1 << 12
 _CELLS = 4
+# Fewer cells where more rows may be collected, and a core that reads while others add up.
+_CELLS_OF_FILES = 2
+READERS = 1
 # So few distinct scores have cells of their own.
 _FEW_VALUES = 1024
 # What compiled code must know of chunks of files: their scores, and their outcomes as a rule.
@@ -388,16 +391,24 @@ class RowSource:
         seen = self._observations
         if self._fixed is not None:
             return self._fixed
-        if seen.sampling or seen.counted or seen.outcome_weights is not None:
-            return None
-        if isinstance(seen, Observations):
-            self._fixed = _fixed_sums(seen.labels, seen.scores)
-        elif kernels.pays(seen.rows, *_OF_FILES):
-            sums = _sums_by(self._sample, seen.rows, log_loss=self._log_loss)
+        if not isinstance(seen, Observations):
+            sums = self.fixed_sums()
             if sums is not None:
                 self._feed(sums)
                 self._fixed = sums if sums.suffice else None
+        elif seen.weights is None and seen.outcome_weights is None:
+            self._fixed = _fixed_sums(seen.labels, seen.scores)
         return self._fixed
+
+    def fixed_sums(self) -> FixedSums | None:
+        """Return empty sums for compiled code to fill with rows of files, where that pays."""
+        seen = self._observations
+        if seen.sampling or seen.counted or seen.outcome_weights is not None:
+            return None
+        if not kernels.pays(seen.rows, *_OF_FILES):
+            return None
+        more: dict[str, Any] = {"log_loss": self._log_loss, "spare": READERS}
+        return _sums_by(self._sample, seen.rows, _CELLS_OF_FILES, **more)
 
     @property
     def _fixed_grid(self) -> SpreadGrid:
@@ -468,7 +479,8 @@ class RowSource:
                 if ranges is None:
                     taker.add(chunk)
                 else:
-                    taker.add(pick(chunk, kernels.selected(chunk.scores, *ranges)))
+                    spare = 0 if self.is_in_memory else READERS
+                    taker.add(pick(chunk, kernels.selected(chunk.scores, *ranges, spare)))
 
     def _collapse(
         self, rows: Chunk, *, moments: bool = False, order: IntArray | None = None
@@ -542,12 +554,14 @@ def _common_among_many(sample: FloatArray) -> bool:
     return ends.size > _FEW_VALUES and bool(np.diff(ends, prepend=-1).max() * 64 > sample.size)
 
 
-def _sums_by(sample: FloatArray, rows: int, *, log_loss: bool = False) -> FixedSums | None:
+def _sums_by(
+    sample: FloatArray, rows: int, cells: int = _CELLS, **options: Any
+) -> FixedSums | None:
     """Return empty sums in cells by a sample; None where scores look too small for whole sums."""
     if not sample.size or not FixedSums.suit(sample) or _common_among_many(sample):
         return None
     # Compiled code finds fewer cells quicker; rows left to sort grow like (n / cells)^2.
-    return FixedSums(sample, rows, round(_CELLS * rows**0.6), log_loss=log_loss)
+    return FixedSums(sample, rows, round(cells * rows**0.6), **options)
 
 
 def _ranges(

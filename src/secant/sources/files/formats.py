@@ -116,7 +116,11 @@ def arrow() -> Any:
     MissingExtraError
         If it is not installed.
     """
-    return require("pyarrow", "files", "reading files needs")
+    try:
+        import pyarrow as pa  # noqa: PLC0415  (an extra; asked for a dozen times a batch)
+    except ModuleNotFoundError:
+        return require("pyarrow", "files", "reading files needs")
+    return pa
 
 
 def look(path: Path, kind: Format) -> Look:
