@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import secant
 from helpers import optional
 from secant import null
-from secant._api.calibrate import calibrations
+from secant._api.calibrations import calibrations
 from secant._blocks import cluster_sums
 from secant._inference import clusters as flipping
 from secant._inference import limits

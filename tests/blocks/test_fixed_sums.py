@@ -227,6 +227,50 @@ def test_files_have_the_bits_of_arrays_however_they_are_cut(tmp_path, monkeypatc
         assert answers("y", "p", data=paths) == expected
 
 
+@pytest.mark.parametrize("keep", [0, 1 << 18])
+def test_models_in_files_have_the_bits_of_arrays(tmp_path, monkeypatch, keep):
+    optional("pyarrow")
+    from secant.sources.files import first
+    from secant.sources.files.source import write_parquet
+
+    monkeypatch.setattr(first, "KEEP", keep)
+    y, p = data("uniform")
+    write_parquet(tmp_path / "a.parquet", {"y": y, "a": p, "b": p**2, "small": 1e-300 * p})
+    names = {"one": "a", "other": "b", "too small": "small"}
+    models = secant.assess_models("y", names, data=tmp_path / "a.parquet", method="asymptotic")
+    for name, scores in (("one", p), ("other", p**2)):
+        alone = secant.assess(y, scores, method="asymptotic")
+        assert models[name]._blocks.fixed is not None
+        assert models[name].ecce_r.value.hex() == alone.ecce_r.value.hex()
+        assert models[name].sigma.hex() == alone.sigma.hex()
+        assert models[name].log_loss.value == pytest.approx(alone.log_loss.value, rel=1e-13)
+    # Sums in whole numbers do not suffice here.
+    alone = secant.assess(y, 1e-300 * p, method="asymptotic")
+    assert models["too small"]._blocks.fixed is None
+    assert models["too small"].sigma == pytest.approx(alone.sigma, rel=1e-12)
+
+
+def test_sums_that_do_not_suffice_are_made_again(tmp_path, monkeypatch):
+    """As where a sample has seen none of the scores that are too small."""
+    optional("pyarrow")
+    from secant.sources.files import held
+    from secant.sources.files.source import write_parquet
+
+    monkeypatch.setattr(held, "HOLD", 0)
+    monkeypatch.setattr(FixedSums, "suit", staticmethod(lambda _: True))
+    y, p = data("uniform")
+    write_parquet(tmp_path / "a.parquet", {"y": y, "p": 1e-9 * p})
+    alone = secant.assess(y, 1e-9 * p, method="asymptotic")
+    for found in (
+        secant.assess("y", "p", data=tmp_path / "a.parquet", method="asymptotic"),
+        secant.assess_models("y", {"m": "p"}, data=tmp_path / "a.parquet", method="asymptotic")[
+            "m"
+        ],
+    ):
+        assert found.ecce_r.value == pytest.approx(alone.ecce_r.value, abs=1e-12)
+        assert found.sigma == pytest.approx(alone.sigma, rel=1e-12)
+
+
 def test_groups_have_the_bits_of_their_rows_alone():
     y, p = data("uniform")
     group = np.random.default_rng(4).integers(0, 3, N)

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 import secant
+import secant.report
 from helpers import optional
-from secant._drawing.order import SCORES, Order, order_of
+from secant._drawing.order import SCORES, Order, check_one_axis, order_of
 from secant._drawing.ticks import each_score, equal_fractions
 from secant._input.ordering import ordering
 
@@ -92,3 +93,28 @@ def test_pictures_and_pages_along_an_axis(tmp_path):
     assert "Along day: whether predictions are right on average at each day" in page
     assert '"along": "day"' in page or '"along":"day"' in page
     assert result._repr_html_().count("in the order of day") == 1
+
+
+def test_results_along_different_axes_do_not_share_a_picture():
+    y, p = [0, 1, 0, 1], [0.2, 0.4, 0.6, 0.7]
+    by_score, by_x = secant.assess(y, p), secant.assess(y, p, order_by=[4, 3, 2, 1])
+    widths = secant.assess_coverage(y, [0, 0, 0, 0], [1, 2, 3, 4], 0.9)
+    upper = secant.assess_coverage(y, None, [1, 2, 3, 4], 0.9)
+    named_width = {"y": y, "p": p, "width": [1, 2, 3, 4]}
+    by_width = secant.assess("y", "p", data=named_width, order_by="width")
+    for alike in ([by_score] * 2, [by_x, by_x], [widths, widths], [upper]):
+        check_one_axis(alike)
+        secant.CumulativeDisplay(alike)
+        assert "</html>" in secant.report.render(alike)
+    for unlike, words in (
+        ([by_score, by_x], "along scores and x "),
+        ([widths, upper], "along high and width "),
+        ([by_width, widths], "of two kinds (width) "),
+    ):
+        for draw in (check_one_axis, secant.CumulativeDisplay, secant.report.render):
+            with pytest.raises(secant.InputError) as refused:
+                draw(unlike)
+            assert words in str(refused.value)
+    groups = secant.assess_by(y * 5, p * 5, [0, 1] * 10, order_by=range(20))
+    with pytest.raises(secant.InputError, match="have no axis in common"):
+        secant.report.render(by_score, groups=groups)

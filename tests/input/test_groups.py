@@ -27,6 +27,14 @@ def test_what_is_missing_is_one_group():
     assert "(missing)" in str(result)
 
 
+@pytest.mark.parametrize("values", [[-0.0, 0.0], [0.0, -0.0], [-0.0, -0.0]])
+@pytest.mark.parametrize("kind", [float, object])
+def test_zero_has_one_name(values, kind):
+    keys, codes = grouped(np.array(values, kind), 2)
+    assert repr(keys) == "[0.0]"
+    assert codes.tolist() == [0, 0]
+
+
 @pytest.mark.parametrize(
     ("by", "keys"),
     [

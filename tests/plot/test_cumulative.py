@@ -195,6 +195,25 @@ def test_several_models_share_the_axes(models):
     ]
 
 
+@pytest.mark.parametrize("first", [0, 1])
+def test_graphs_that_share_an_ordinate_are_all_in_sight(first):
+    """The limits of one must not cut off the other, nor squeeze both out of the layout."""
+    rng = np.random.default_rng(0)
+    p = rng.random(1000)
+    drawn = rng.random(1000)
+    results = [secant.assess(drawn < p**k, p, method="asymptotic") for k in (1.5, 1)]
+    figure = Figure(figsize=(6.4, 4.8), layout="constrained")
+    beside = figure.subplots(1, 2, sharey=True)
+    displays = [results[i].plot(beside[i]) for i in (first, 1 - first)]
+    for _ in range(2):
+        figure.draw_without_rendering()
+    low, high = beside[0].get_ylim()
+    for display in displays:
+        heights = display.lines_[0].get_ydata()
+        assert low < heights.min() < heights.max() < high
+        assert display.ax_.get_position().height > 0.5
+
+
 def test_no_model_wears_the_colour_of_a_direction():
     styles = [style.model_style(number) for number in range(25)]
     assert {each.color for each in styles}.isdisjoint({style.TOO_HIGH, style.TOO_LOW})

@@ -126,6 +126,22 @@ def test_groups(engine):
         assert other[key].ecce_r.value == pytest.approx(one[key].ecce_r.value, abs=1e-12)
 
 
+@pytest.mark.parametrize("engine", ["polars", "duckdb"])
+def test_a_row_leaves_once_however_many_it_counts_as(engine, monkeypatch):
+    rows = np.count_nonzero(HELD["w"])
+    assert rows < HELD["w"].sum()
+    monkeypatch.setattr(budget, "LEAVE", int(rows))
+    options = {"order_by": "x", "sample_weight": "w", "weight_kind": "frequency"}
+    one = secant.assess("y", "s", data=HELD, **options)
+    other = secant.assess("y", "s", data=ENGINES[engine](), **options)
+    assert other.n == one.n == HELD["w"].sum()
+    assert other.ecce_r.pvalue == pytest.approx(one.ecce_r.pvalue, rel=1e-9)
+    assert other.ecce_r.method == one.ecce_r.method
+    monkeypatch.setattr(budget, "LEAVE", int(rows) - 1)
+    with pytest.raises(InputError, match="distinct values, more than the"):
+        secant.assess("y", "s", data=ENGINES[engine](), **options)
+
+
 @pytest.mark.parametrize(
     ("values", "words"),
     [

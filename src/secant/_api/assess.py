@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from secant._api.calibrate import calibrate, calibrations
+from secant._api.calibrations import calibrate, calibrations
 from secant._blocks.looking import Direct
 from secant._input.combinations import check_combination
 from secant._input.options import Method, Reading, Ties, check_choice, check_level, generator

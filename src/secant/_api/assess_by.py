@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from secant._api.calibrate import calibrations
+from secant._api.calibrations import calibrations
 from secant._inference.adjust import adjusted, adjusted_logs
 from secant._inference.clusters import FEWEST
 from secant._inference.limits import at_level, least_log_pvalue

@@ -10,7 +10,7 @@ import numpy as np
 
 from secant._api.assess import assess
 from secant._api.assess_by import ranked
-from secant._api.calibrate import calibrations, thinned
+from secant._api.calibrations import calibrations, thinned
 from secant._base.progress import reporting, showing
 from secant._inference.adjust import JOINT, adjusted, holm
 from secant._inference.draws import DRAWS, ENOUGH, same_every_time

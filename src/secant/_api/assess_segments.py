@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from secant._api.calibrate import calibrations
+from secant._api.calibrations import calibrations
 from secant._base.progress import reporting, showing
 from secant._inference.adjust import JOINT
 from secant._inference.draws import ENOUGH, same_every_time

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from secant._api.calibrate import calibrations
+from secant._api.calibrations import calibrations
 from secant._input.arraylike import one_dimensional, one_value_a_row, real_array
 from secant._input.axis import Axis
 from secant._input.clusters import cluster_codes

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from secant._api.assess_by import ranked
-from secant._api.calibrate import calibrations
+from secant._api.calibrations import calibrations
 from secant._inference.adjust import adjusted
 from secant._input.combinations import check_combination
 from secant._input.options import Adjust, Method, Reading, check_choice, check_level

@@ -14,7 +14,7 @@ from secant._blocks.table import Inside, collapse, concatenate, merge, running_s
 from secant._input.observations import Chunk
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from secant._base.types import BoolArray, FloatArray, IntArray
     from secant._blocks.grids import Buckets
@@ -53,6 +53,8 @@ class Refinement:
         Whether rows carry sampling weights, and whether weights count copies of rows.
     outcome_weights
         What the outcomes 0 and 1 weigh, on top of the weights of rows.
+    near
+        Returns which of some scores are near a block, quicker than the grid does.
     """
 
     def __init__(
@@ -67,8 +69,10 @@ class Refinement:
         sampling: bool,
         counted: bool,
         outcome_weights: tuple[float, float] | None = None,
+        near: Callable[[FloatArray], IntArray] | None = None,
     ) -> None:
         self._blocks, self._common, self._grid = blocks, common, grid
+        self._near = near
         self._counted = counted
         self._outcome_weights = outcome_weights
         self._moments = blocks.moments is not None
@@ -88,6 +92,8 @@ class Refinement:
 
     def add(self, chunk: Chunk) -> None:
         """Take in some rows, whose memory may be used again afterwards."""
+        if self._near is not None:
+            chunk = pick(chunk, self._near(chunk.scores))
         rows, owner = self._inside(chunk)
         if not owner.size:
             return

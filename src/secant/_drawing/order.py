@@ -6,14 +6,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from secant._drawing import style
 from secant._results import wording
+from secant.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from secant._input.axis import Axis
+    from secant._results.calibration import Calibration
     from secant._results.parts import Interval
 
-__all__ = ["SCORES", "Order", "order_of"]
+__all__ = ["SCORES", "Order", "check_one_axis", "order_of"]
 
 
 class Order(NamedTuple):
@@ -58,3 +60,19 @@ def order_of(result: object) -> Order:
 
 
 SCORES = Order("Score", "score of the prediction", "scores", style.score_labels, style.score_range)
+
+
+def check_one_axis(results: Iterable[Calibration]) -> None:
+    """Refuse results that would all be drawn along the axis of the first, and are not along it.
+
+    Raises
+    ------
+    InputError
+        If they are along different axes, or some are about intervals and others are not.
+    """
+    axes = {result.axis for result in results}
+    if len(axes) > 1:
+        along = sorted({"scores" if axis is None else axis.title for axis in axes})
+        what = f"along {' and '.join(along)}" if len(along) > 1 else f"of two kinds ({along[0]})"
+        msg = f"results {what} have no axis in common; draw each by itself"
+        raise InputError(msg)

@@ -118,6 +118,8 @@ def plain_key(key: Any) -> Any:
         key = key.item()
     if key is None:
         return None
+    if isinstance(key, float):
+        key += 0.0  # not -0.0, which is the same group
     same = key == key  # noqa: PLR0124  (what is missing is not equal to itself)
     if not (isinstance(same, bool) and same):
         return None

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
-from secant._base.extras import require
 from secant._results import group_words
 from secant._results.parts import SCHEMA
 from secant._results.shown import Shown
+from secant._results.tables import Frames
 
 if TYPE_CHECKING:
     import os
@@ -72,7 +72,7 @@ class Group(Shown):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Assessments(Mapping[Any, "Calibration"]):
+class Assessments(Mapping[Any, "Calibration"], Frames):
     """Assessments of many groups: a table, and a mapping from a group's key to its result.
 
     Print it to read which groups are miscalibrated. ``assessments["north"]`` is the
@@ -173,26 +173,6 @@ class Assessments(Mapping[Any, "Calibration"]):
             "empty": [plain_name(key) for key in self.empty],
             **({} if self.searched is None else search),
         }
-
-    def to_pandas(self) -> Any:
-        """Return the table as a pandas DataFrame.
-
-        Raises
-        ------
-        MissingExtraError
-            If pandas is not installed.
-        """
-        return require("pandas", None, "to_pandas() needs").DataFrame(self.table)
-
-    def to_polars(self) -> Any:
-        """Return the table as a polars DataFrame.
-
-        Raises
-        ------
-        MissingExtraError
-            If polars is not installed.
-        """
-        return require("polars", None, "to_polars() needs").DataFrame(self.table, strict=False)
 
     def plot(self, ax: Any = None, *, most: int = 9) -> AssessmentsDisplay:
         """Draw the graphs of cumulative differences of the worst groups: flat is good.

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from secant._base.extras import require
 from secant._results import model_words
 from secant._results.parts import SCHEMA
+from secant._results.tables import Frames
 
 if TYPE_CHECKING:
     import os
@@ -22,7 +22,7 @@ __all__ = ["Models"]
 
 
 @dataclass(frozen=True, eq=False)
-class Models(Mapping[str, "Calibration"]):
+class Models(Mapping[str, "Calibration"], Frames):
     """Several models assessed on the same outcomes, a mapping from names; print it to read it.
 
     Attributes
@@ -71,26 +71,6 @@ class Models(Mapping[str, "Calibration"]):
             "models": {name: result.to_dict() for name, result in self.results.items()},
             "comparisons": {name: each.to_dict() for name, each in self.comparisons.items()},
         }
-
-    def to_pandas(self) -> Any:
-        """Return the table as a pandas DataFrame.
-
-        Raises
-        ------
-        MissingExtraError
-            If pandas is not installed.
-        """
-        return require("pandas", None, "to_pandas() needs").DataFrame(self.table)
-
-    def to_polars(self) -> Any:
-        """Return the table as a polars DataFrame.
-
-        Raises
-        ------
-        MissingExtraError
-            If polars is not installed.
-        """
-        return require("polars", None, "to_polars() needs").DataFrame(self.table, strict=False)
 
     def plot(self, ax: Any = None, **kwargs: Any) -> CumulativeDisplay:
         """Draw the graphs of all models over each other.

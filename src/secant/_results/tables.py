@@ -1,13 +1,44 @@
-"""Small tables of texts, for a terminal and for a notebook."""
+"""Tables of results: texts for a terminal and for a notebook, and data frames of libraries."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+from secant._base.extras import require
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
-__all__ = ["html_table", "text_table"]
+__all__ = ["Frames", "html_table", "text_table"]
+
+
+class Frames:
+    """A result whose numbers are columns, which become a data frame."""
+
+    @property
+    def table(self) -> dict[str, list[Any]]:
+        """The numbers as columns."""
+        raise NotImplementedError
+
+    def to_pandas(self) -> Any:
+        """Return the table as a pandas DataFrame.
+
+        Raises
+        ------
+        MissingExtraError
+            If pandas is not installed.
+        """
+        return require("pandas", None, "to_pandas() needs").DataFrame(self.table)
+
+    def to_polars(self) -> Any:
+        """Return the table as a polars DataFrame.
+
+        Raises
+        ------
+        MissingExtraError
+            If polars is not installed.
+        """
+        return require("polars", None, "to_polars() needs").DataFrame(self.table, strict=False)
 
 
 def text_table(

@@ -106,7 +106,7 @@ class Graph:
     @property
     def curves(self) -> list[Line2D]:
         """The curves drawn so far, those of earlier displays included."""
-        return [line for line in self.ax.lines if line.get_gid() == _CURVE]
+        return _curves(self.ax)
 
     def curve(self, curve: Curve, number: int, *, label: str, **kwargs: Any) -> Line2D:
         """Draw the curve of a model."""
@@ -148,6 +148,7 @@ class Graph:
             markerfacecolor=self.ax.get_facecolor(),
             markeredgewidth=1.4 if self.roomy else 1,
             clip_on=False,
+            in_layout=False,
             zorder=4,
             label="_secant",
             gid=_SECANT,
@@ -344,8 +345,16 @@ class Graph:
         signs = any(text.get_gid() == _SIGN for text in self.ax.texts)
         low = min(low - (line if signs else _MARGIN * between), -triangle - line)
         high = max(high + _MARGIN * between, triangle + line)
-        self.ax.set_ylim(low, high + (high - low) * words / (1 - words), auto=None)
+        least, most = self._limits_of_others()
+        top = high + (high - low) * words / (1 - words)
+        self.ax.set_ylim(min(least, low), max(most, top), auto=None)
         self._explain(low + signs * line, high, level)
+
+    def _limits_of_others(self) -> tuple[float, float]:
+        """Return the limits of the ordinate where graphs beside this one share it."""
+        beside = self.ax.get_shared_y_axes().get_siblings(self.ax)
+        drawn = [ax for ax in beside if ax is not self.ax and _curves(ax)]
+        return self.ax.get_ylim() if drawn else (math.inf, -math.inf)
 
     def _explain(self, low: float, high: float, level: float) -> None:
         """Say in few words what the triangle and the band are, where nothing else is drawn."""
@@ -482,6 +491,10 @@ class Graph:
         """The upper ends of the bands drawn so far."""
         ours = [band for band in self.ax.collections if band.get_gid() == _BAND]
         return [_top(path) for band in ours for path in band.get_paths()]
+
+
+def _curves(ax: Axes) -> list[Line2D]:
+    return [line for line in ax.lines if line.get_gid() == _CURVE]
 
 
 def _top(path: Path) -> float:

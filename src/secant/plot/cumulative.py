@@ -11,7 +11,7 @@ from secant import null
 from secant._drawing import style
 from secant._drawing.findings import findings, in_short
 from secant._drawing.models import OfEstimator, assess_models, named, names_of
-from secant._drawing.order import order_of
+from secant._drawing.order import check_one_axis, order_of
 from secant._results.calibration import Calibration
 from secant.plot._graph import FEW_MODELS, Graph
 
@@ -156,6 +156,7 @@ class CumulativeDisplay(OfEstimator):
         name: str | Sequence[str] | None = None,
     ) -> None:
         self.names, self.results = named(results, Calibration, name)
+        check_one_axis(self.results)
 
     @property
     def curves(self) -> tuple[Curve, ...]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from secant._base.writing import write_whole
 from secant._drawing.models import named
+from secant._drawing.order import check_one_axis
 from secant._results import model_words
 from secant._results.assessments import Assessments
 from secant._results.calibration import Calibration
@@ -65,8 +66,8 @@ def write(
     Raises
     ------
     InputError
-        If there is nothing to report, or something that is not a :class:`Calibration`, or groups
-        are of a model that is not among the results.
+        If there is nothing to report, or something that is not a :class:`Calibration`; if results
+        are along different axes; or if groups are of a model that is not among the results.
 
     Examples
     --------
@@ -113,6 +114,7 @@ def render(
         msg = "no segment was found, so there is no curve to draw; report the whole beside them"
         raise InputError(msg)
     names, found = ((), ()) if only_groups else named(results, Calibration)
+    check_one_axis([*found, *(group for _, table in tables for group in [*table.values()][:1])])
     for whose, _ in tables:
         if found and whose not in (None, *names):
             msg = f"groups are of {whose!r}, which is not the name of a model among the results"

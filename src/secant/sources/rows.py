@@ -22,7 +22,7 @@ from secant._input.observations import Chunk, Observations, aligned, observation
 from secant._input.options import AS_USUAL, Reading
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 
     from secant._base.types import FloatArray, Forbidden, IntArray
     from secant._blocks.cluster_sums import ClusterSums
@@ -173,6 +173,21 @@ class RowSource:
             return fixed.blocks(), fixed.totals()
         sums = self.cell_sums(moments=moments)
         self._feed(sums)
+        return self.summed(sums)
+
+    def first_sums(self, *, moments: bool = False) -> CellSums | FixedSums:
+        """Return empty sums for a first look at rows of files, to be :meth:`summed` then."""
+        fixed = None if moments else self.fixed_sums()
+        return self.cell_sums(moments=moments) if fixed is None else fixed
+
+    def summed(self, sums: CellSums | FixedSums) -> tuple[Blocks, Totals]:
+        """Return blocks that hold every observation, all of which were added to sums."""
+        if isinstance(sums, FixedSums):
+            if sums.suffice:
+                self._fixed = sums
+                return sums.blocks(), sums.totals()
+            sums = self.cell_sums()
+            self._feed(sums)
         blocks = sums.blocks()
         return blocks, sums.totals(blocks)
 
@@ -244,7 +259,7 @@ class RowSource:
         if blocks.fixed is not None and self.is_in_memory and few:
             return self._collapse(self._inside(blocks.low, blocks.high))
         finer = self.refinement(blocks)
-        self._feed(finer, None if blocks.fixed is None else _ranges(blocks.low, blocks.high))
+        self._feed(finer)
         return finer.blocks()
 
     def refinement(self, blocks: Blocks) -> Refinement:
@@ -269,12 +284,19 @@ class RowSource:
             sampling=self.sampling,
             counted=self._observations.counted,
             outcome_weights=self._observations.outcome_weights,
+            near=None if blocks.fixed is None else self._near(blocks),
         )
 
     @property
     def _sorted_at_most(self) -> float:
         """How many rows may be sorted without a thought."""
         return max(COLLECT_UP_TO, min(COLLECT_SHARE * self.rows, COLLECT_AT_MOST))
+
+    def _near(self, blocks: Blocks) -> Callable[[FloatArray], IntArray]:
+        """Return what finds rows near some blocks by compiled code."""
+        ranges = _ranges(blocks.low, blocks.high)
+        spare = 0 if self.is_in_memory else READERS
+        return lambda scores: kernels.selected(scores, *ranges, spare)
 
     def grinds(self, number: int) -> bool:
         """Tell whether ties can be had pooled into grains: rows can be put in order."""
@@ -465,22 +487,14 @@ class RowSource:
         with closing(self._observations.chunks(self._observations.rows)) as chunks:
             return join([kept(chunk) for chunk in chunks])
 
-    def _feed(
-        self,
-        taker: CellSums | FixedSums | Refinement | Grinding | Sorting,
-        ranges: tuple[FloatArray, FloatArray] | None = None,
-    ) -> None:
-        """Give all rows to who takes them, or those in some ranges, found by compiled code."""
+    def _feed(self, taker: CellSums | FixedSums | Refinement | Grinding | Sorting) -> None:
+        """Give all rows to who takes them."""
         # Fresh memory costs more than what is done in it: fewer cells allow for smaller chunks.
         size = min(CHUNK, 4 << _cell_bits(self._observations.rows)) if self.is_in_memory else CHUNK
         # Closed at once if something fails: rows may come from a thread that reads ahead.
         with closing(self._observations.chunks(size)) as chunks:
             for chunk in chunks:
-                if ranges is None:
-                    taker.add(chunk)
-                else:
-                    spare = 0 if self.is_in_memory else READERS
-                    taker.add(pick(chunk, kernels.selected(chunk.scores, *ranges, spare)))
+                taker.add(chunk)
 
     def _collapse(
         self, rows: Chunk, *, moments: bool = False, order: IntArray | None = None

@@ -22,6 +22,7 @@ def test_the_answer_comes_first_and_says_what_it_rests_on(off):
     assert history.headline in words
     assert ("alarm" in words.lower()) >= history.alarm
     assert sections.rests_on(history)
+    assert "What a bet of 1 against calibration has become, at its largest so far." in words
 
 
 def test_every_batch_has_its_row():

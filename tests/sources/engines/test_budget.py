@@ -14,7 +14,8 @@ from secant import InputError
 
 optional("narwhals")
 
-from secant.sources.engines import budget, queries  # noqa: E402  (they load narwhals)
+from secant.sources.engines import budget, filters, queries  # noqa: E402  (they load narwhals)
+from secant.sources.engines.source import EngineGroups  # noqa: E402  (the same)
 
 # A limit that small tables reach, and what else scales with it.
 LEAVE = 2000
@@ -211,3 +212,119 @@ def test_grants_never_exceed_what_is_left(sizes, brought):
     assert sum(full) + sum(shares) <= max(budget.LEAVE - brought, 0)
     if shares and full:
         assert max(full) <= min(sizes[i] for i, grant in grants.items() if grant < math.inf)
+
+
+# Queries just below and just above each limit -----------------------------------------------------
+
+A_FEW_ENGINES = pytest.mark.parametrize("engine", ["duckdb", "polars lazy", "ibis"])
+
+
+@pytest.fixture
+def asked(monkeypatch):
+    """Return a list that gets what had come back, and what was wanted, before each second look."""
+    seen = []
+    look_again = EngineGroups._look_again
+
+    def look(self, unseen):
+        wanted = sum(int(blocks.n.sum()) for blocks in unseen.values())
+        seen.append((self._table.budget.brought, wanted))
+        return look_again(self, unseen)
+
+    monkeypatch.setattr(EngineGroups, "_look_again", look)
+    return seen
+
+
+@A_FEW_ENGINES
+@pytest.mark.parametrize("beyond", [0, 1])
+def test_scores_come_back_up_to_the_limit_and_cells_beyond(
+    engine, beyond, answers, asked, monkeypatch
+):
+    made = table(20_000)
+    monkeypatch.setattr(budget, "CELL_BITS", 5)
+    monkeypatch.setattr(budget, "LEAST", 1)
+    monkeypatch.setattr(budget, "LEAVE", 10**9)
+    wanted = assess(made, engine, method="asymptotic")
+    (first, rows) = asked[0]
+    assert len(asked) == 1
+    assert answers[0] == first
+    assert len(answers) == 2
+    monkeypatch.setattr(budget, "LEAVE", first + rows - beyond)
+    answers.clear()
+    same(assess(made, engine, method="asymptotic"), wanted)
+    # Beyond it cells come first, then the scores in a few of them: one more query, far fewer rows.
+    assert len(answers) == 2 + beyond
+    assert sum(answers[1:]) <= rows
+    assert not beyond or sum(answers[1:]) < rows / 2
+
+
+@A_FEW_ENGINES
+@pytest.mark.parametrize("beyond", [0, 1])
+def test_rows_leave_up_to_the_limit_and_not_beyond(engine, beyond, answers, monkeypatch):
+    made = table(1000, weights=heavy)
+    monkeypatch.setattr(budget, "CELL_BITS", 5)
+    monkeypatch.setattr(budget, "LEAST", 1)
+    assess(made, engine, method="asymptotic")
+    first = answers[0]
+    monkeypatch.setattr(budget, "LEAVE", first + 1000 - beyond)
+    answers.clear()
+    found = assess(made, engine)
+    fetched = not beyond
+    assert (found.ecce_r.method == "asymptotic") is not fetched
+    assert any("may leave an engine" in line for line in found.warnings) is not fetched
+    if fetched:
+        assert answers == [first, 1000]
+    else:
+        assert len(answers) == 2
+        assert sum(answers) < budget.LEAVE
+
+
+@A_FEW_ENGINES
+def test_ranges_are_named_up_to_a_number_and_listed_beyond(engine, answers, monkeypatch):
+    made = table(20_000)
+    monkeypatch.setattr(budget, "CELL_BITS", 9)
+    monkeypatch.setattr(filters, "WHOLE_UP_TO", 0)
+    monkeypatch.setattr(filters, "SPARE_ROWS", 0)
+    named = []
+    in_ranges = filters._in_ranges
+
+    def counted(table, keys, ranges):
+        named.append(len(ranges))
+        return in_ranges(table, keys, ranges)
+
+    monkeypatch.setattr(filters, "_in_ranges", counted)
+
+    def error():
+        result = assess(made, engine, method="asymptotic")
+        answers.clear()
+        named.clear()
+        return result.ece(n_bins=23).value
+
+    wanted = error()
+    (most,) = named
+    assert most > 10
+    for limit, ways in ((most, [most]), (most - 1, [])):
+        monkeypatch.setattr(filters, "RANGES_A_QUERY", limit)
+        assert error() == pytest.approx(wanted, abs=1e-12)
+        assert named == ways  # beyond, cells are listed
+        assert len(answers) == 1
+    # Lists that would bring too many other rows are no way out, while few queries do.
+    monkeypatch.setattr(filters, "_in_lists", lambda *_: [])
+    assert error() == pytest.approx(wanted, abs=1e-12)
+    assert named == [most - 1, 1]
+    assert len(answers) == 2
+
+
+@A_FEW_ENGINES
+@pytest.mark.parametrize("beyond", [0, 1])
+def test_small_groups_are_looked_at_whole_up_to_a_size(engine, beyond, answers, monkeypatch):
+    n = 4000
+    made = table(n)
+    made["happened"][made["forecast"] < 0.5] = 0  # so that few cells could hold an extreme
+    monkeypatch.setattr(budget, "CELL_BITS", 8)
+    monkeypatch.setattr(filters, "SPARE_ROWS", 0)
+    monkeypatch.setattr(filters, "WHOLE_UP_TO", n - beyond)
+    result = assess(made, engine, method="asymptotic")
+    assert len(answers) == 2
+    # All distinct scores where rows are few enough, else those of a few cells.
+    assert (answers[1] == n) is not bool(beyond)
+    same(result, secant.assess(**arguments(made, None), method="asymptotic"))

@@ -47,7 +47,7 @@ def answer(history: MonitorHistory) -> Markup:
         tag(
             "article",
             tag("p", tag("strong", f"{history.headline}."), f" {history.story}", class_="verdict"),
-            strip(_figures(history)),
+            strip(_figures(history), _DEFINED),
             tag("ul", tag("li", history.extent), *notes, class_="details"),
             class_="card",
         ),

@@ -140,19 +140,15 @@ def _table(
     """Return one row a model, the best first."""
     order = sorted(range(len(results)), key=lambda number: results[number].ecce_r.value)
     columns = ["shape", "ECCE-R", "limits", "P", "steepest"]
-    columns += ["promised", "covered"] if _intervals(results) else _LOSSES
+    columns += ["promised", "covered"] if coverage_words.is_about(results[0]) else _LOSSES
     head = [tag("th", each, scope="col", class_=_kind(each)) for each in columns]
-
-    def cells(result: Calibration) -> list[str]:
-        return _cells(result) + (_kept(result) if _intervals(results) else _losses(result))
-
     body = [
         tag(
             "tr",
             tag("th", caption(number, names, "span"), scope="row"),
             *(
                 tag("td", cell, class_=_kind(column), data_label=column)
-                for column, cell in zip(columns, cells(results[number]), strict=True)
+                for column, cell in zip(columns, _cells(results[number]), strict=True)
             ),
         )
         for number in order
@@ -191,11 +187,8 @@ def _cells(result: Calibration) -> list[str]:
         f"{metric(low)} to {metric(high)}",
         pvalue(result.ecce_r).removeprefix("= "),
         _DASH if steepest is None else _at_least(steepest),
+        *(_kept(result) if coverage_words.is_about(result) else _losses(result)),
     ]
-
-
-def _intervals(results: Sequence[Calibration]) -> bool:
-    return all(coverage_words.is_about(result) for result in results)
 
 
 def _kept(result: Calibration) -> list[str]:
@@ -205,8 +198,6 @@ def _kept(result: Calibration) -> list[str]:
 
 def _losses(result: Calibration) -> list[str]:
     brier, log_loss = result.proper_scores
-    if coverage_words.is_about(result):  # which have one score, the level
-        return [_DASH] * len(_LOSSES)
     return [
         _DASH if brier is None else metric(brier.value),
         _DASH if brier is None else _part(brier),
@@ -231,7 +222,7 @@ def _best(
     levels = {level(1 - result.confidence_level) for result in results}
     at = f" at {levels.pop()}" if len(levels) == 1 else ""
     best = (*(f" {words}" for words in compared),)
-    if _intervals(results):
+    if coverage_words.is_about(results[0]):
         off_in = f"Coverage of {off} of {every} models is off"
         said = f"{off_in if off else 'No fault in coverage found'}{at}."
     else:

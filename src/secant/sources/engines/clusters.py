@@ -30,7 +30,7 @@ _FINE = 4 * COARSE
 
 
 def cluster_sums(
-    table: Table, name: str, groups: Mapping[tuple[Any, ...], Blocks], limit: int
+    table: Table, name: str, groups: Mapping[tuple[Any, ...], Blocks], limit: int, n_rows: int
 ) -> list[ClusterSums]:
     """Return the sums by cluster and cell of every group.
 
@@ -47,13 +47,15 @@ def cluster_sums(
         The blocks of each group, by its key.
     limit
         How many pairs of a cluster and a cell a group may have before its cells are made fewer.
+    n_rows
+        How many rows have weight.
 
     Raises
     ------
     InputError
         If a row has no id.
     """
-    answer, ids = table.by_cluster(_place(list(groups.values())), _terms(table))
+    answer, ids = table.by_cluster(_place(list(groups.values()), n_rows), _terms(table))
     _refuse_missing(answer, ids, name)
     sums = answer.columns
     used = sums["n"] > 0
@@ -66,10 +68,10 @@ def cluster_sums(
     ]
 
 
-def _place(tables: Sequence[Blocks]) -> nw.Expr:
+def _place(tables: Sequence[Blocks], n_rows: int) -> nw.Expr:
     """Return what sums are taken by: scores themselves where they are few, else cells."""
     few = all(len(blocks) <= ENDS and not blocks.open.any() for blocks in tables)
-    if few or sum(int(blocks.n.sum()) for blocks in tables) <= LEAVE:
+    if few or n_rows <= LEAVE:
         return SCORE
     finder = CellFinder(_FINE)
     for blocks in tables:

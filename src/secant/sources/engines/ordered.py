@@ -49,8 +49,7 @@ def open_engine_along(frame: nw.LazyFrame[Any], columns: Columns) -> OrderedSour
     """
     table = Table(frame, columns)
     by_score = EngineGroups(table, columns).source(0)
-    totals = by_score.blocks()[1]
-    if totals.n <= budget.LEAVE:
+    if by_score.rows <= budget.LEAVE:
         return OrderedSource(_rows(table, columns)[0], Forbidden(by_score.forbidden.count, ()))
     if columns.clusters is not None:
         both = Argument("order_by"), " and ", Argument("clusters")

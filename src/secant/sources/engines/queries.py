@@ -54,6 +54,7 @@ _ALL = 1 << 62
 _WEIGHT_BITS = 24
 # No score that is not 0 has a larger logarithm.
 _MOST_LOSS = 745.2
+_LEAST_LOSS = 1e-290
 # From here on a product with a weight is not too small for a double.
 _VANISHING = 1e-207
 
@@ -330,8 +331,10 @@ class Table:
         said = nw.when(_HAPPENED).then(SCORE).otherwise(1 - SCORE)
         # The logarithm of 1 where there is none: an engine may refuse to compute it anyway.
         loss = 0 - nw.when(_USABLE & ~impossible).then(said).otherwise(nw.lit(1.0)).log()
-        # What rounding took from 1 - s is all there is of a score of 1e-20.
-        loss = loss + number_if(_USABLE & ~_HAPPENED, SCORE - (1 - said))
+        # What rounding took from 1 - s is all there is of a score of 1e-20; what is near
+        # the smallest doubles cannot be divided, which an engine may refuse.
+        is_little = _USABLE & ~_HAPPENED & (SCORE >= _LEAST_LOSS)
+        loss = loss + number_if(is_little, SCORE - (1 - said))
         o0, o1 = self.outcome_weights or (1.0, 1.0)
         loss = loss * _either(o0, o1) if o0 != o1 else loss
         return loss if self.weight_kind is None else times(WEIGHT, loss / _MOST_LOSS) * _MOST_LOSS

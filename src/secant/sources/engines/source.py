@@ -99,8 +99,11 @@ class EngineGroups:
         # Every group as finely as it has been seen so far, and what more it may bring.
         self._known = [blocks for blocks, _ in self._first]
         self._rows_of: dict[int, Sums] = {}
-        counts = {number: totals.n for number, (_, totals) in enumerate(self._first)}
-        self._grants = self._table.budget.grants(counts)
+        # Rows of positive weight, each of which is one row to bring back however many it counts as.
+        self._sizes = {
+            number: int(found[key]["rows"].sum()) for key, number in self._numbers.items()
+        }
+        self._grants = self._table.budget.grants(self._sizes)
 
     def blocks(self) -> list[tuple[Blocks, Totals]]:
         """Return blocks and sums of every group."""
@@ -124,6 +127,10 @@ class EngineGroups:
         """Return one group by itself."""
         return EngineSource(self, number)
 
+    def size(self, number: int) -> int:
+        """Count the rows of a group that have weight."""
+        return self._sizes[number]
+
     def forbidden(self, number: int) -> int:
         """Count the rows of a group whose score rules out what happened."""
         return self._forbidden[number]
@@ -134,7 +141,7 @@ class EngineGroups:
 
     def fetch(self, numbers: Sequence[int]) -> Collection[int]:
         """Fetch the rows of groups together, of as many as may leave the engine."""
-        sizes = {number: self._first[number][1].n for number in numbers}
+        sizes = {number: self._sizes[number] for number in numbers}
         fitting = self._table.budget.fitting(sizes)
         if fitting:
             found = _split(self._table.observations([self._keys[number] for number in fitting]))
@@ -157,7 +164,8 @@ class EngineGroups:
 
         assert self._clusters is not None  # noqa: S101
         groups = dict(zip(self._keys, tables, strict=True))
-        return cluster_sums(self._table, self._clusters, groups, limit)
+        rows = sum(self._sizes.values())
+        return cluster_sums(self._table, self._clusters, groups, limit, rows)
 
     def steps(self, number: int) -> tuple[float, ...] | None:
         """Return the largest possible steps of a group whose rows were fetched."""
@@ -263,6 +271,11 @@ class EngineSource:
     def forbidden(self) -> Forbidden:
         """How many rows have a score that rules out what happened; they have no numbers."""
         return Forbidden(self._groups.forbidden(self._number), ())
+
+    @property
+    def rows(self) -> int:
+        """How many rows have weight, each counted once."""
+        return self._groups.size(self._number)
 
     def blocks(self, *, moments: bool = False) -> tuple[Blocks, Totals]:  # noqa: ARG002  (always)
         """Return blocks that hold every observation, and the sums over all of them."""

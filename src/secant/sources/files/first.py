@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from secant._base.types import BoolArray, IntArray
     from secant._blocks.cell_sums import CellSums
+    from secant._blocks.fixed_sums import FixedSums
     from secant._blocks.table import Blocks, Totals
     from secant._input.observations import Chunk
     from secant.sources.rows import RowSource
@@ -40,7 +41,7 @@ class FirstLook:
         self._source, self._moments = source, moments
         self._kept: list[Chunk] | None = []
         self._count = 0
-        self._sums: CellSums | None = None
+        self._sums: CellSums | FixedSums | None = None
 
     def add(self, chunk: Chunk) -> None:
         """Take in some rows."""
@@ -50,7 +51,7 @@ class FirstLook:
         if self._sums is not None:
             self._sums.add(chunk)
         elif self._count > row_source.SORT_UP_TO:
-            self._sums = self._source.cell_sums(moments=self._moments)
+            self._sums = self._source.first_sums(moments=self._moments)
             for each in self._kept or ():
                 self._sums.add(each)
         if self._count > max(KEEP, row_source.SORT_UP_TO):
@@ -60,8 +61,7 @@ class FirstLook:
         """Return blocks that hold every row, and the sums over all of them."""
         if self._sums is None:
             return self._source.ties(join(self._kept or []))
-        blocks = self._sums.blocks()
-        return blocks, self._sums.totals(blocks)
+        return self._source.summed(self._sums)
 
     @property
     def rows(self) -> Chunk | None:
