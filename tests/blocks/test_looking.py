@@ -21,9 +21,9 @@ def looks(monkeypatch):
     seen = []
     walk = rows.RowSource._feed
 
-    def counted(self, taker, ranges=None):
+    def counted(self, taker):
         seen.append(taker)
-        walk(self, taker, ranges)
+        walk(self, taker)
 
     monkeypatch.setattr(rows.RowSource, "_feed", counted)
     return seen
@@ -59,8 +59,10 @@ def test_memory_of_arrays_is_a_sort_of_their_scores(n):
 
 
 def test_memory_of_files_does_not_grow(tmp_path, monkeypatch):
+    """Where they have more rows than are held."""
     pa, pq = optional("pyarrow"), optional("pyarrow.parquet")
     monkeypatch.setattr(rows, "RUN", 1 << 16)
+    monkeypatch.setattr("secant.sources.files.held.HOLD", 1 << 16)
     peaks = []
     for n in (1 << 17, 1 << 19):
         happened, scores = rare(5, n, expected=3)
