@@ -263,20 +263,6 @@ def test_compiled_code_loses_what_python_does():
         assert quick(p, y, 1) == pytest.approx(kernels.lose(p, y, 1), rel=1e-14)
 
 
-@pytest.mark.parametrize(("spare", "most"), [(0, 3), (1, 2), (3, 1), (9, 1)])
-def test_cores_are_spared_but_for_one(spare, most, monkeypatch):
-    optional("numba")
-    monkeypatch.setattr(kernels, "threads", lambda: 3)
-    used = []
-    share_out = kernels.share_out
-    monkeypatch.setattr(kernels, "share_out", lambda *a: (used.append(a[2]), share_out(*a)))
-    ends = np.array([0.1, 0.3, 0.5, 0.7])
-    p = np.linspace(0, 1, 1001)
-    found = kernels.selected(p, ends, ends + 0.05, spare)
-    assert used == [most]
-    assert np.sort(p[found])[0] == 0.1
-
-
 def test_threads_are_as_many_as_numba_is_told_to_use(monkeypatch):
     numba = optional("numba")
     monkeypatch.setattr(numba.config, "NUMBA_NUM_THREADS", 7)

@@ -92,8 +92,6 @@ class FixedSums:
         How many cells to aim at.
     log_loss
         Whether to sum it.
-    spare
-        Cores that have something else to do.
     """
 
     def __init__(
@@ -103,9 +101,7 @@ class FixedSums:
         n_cells: int,
         *,
         log_loss: bool = False,
-        spare: int = 0,
     ) -> None:
-        self._spare = spare
         bits = min(_FOLD_BITS, max(rows, 1).bit_length())
         # A cell as wide as 2^w holds at most 2^(w + 52) units a row, and sums stay below 2^62.
         self._fold_at = 1 << bits
@@ -162,8 +158,7 @@ class FixedSums:
             self._fold()
         self._since += rows
         afforded = max(_MOST_BYTES // self._count.nbytes // 2, 1)
-        threads = max(kernels.threads() - self._spare, 1)
-        most = min(threads, -(-rows // kernels.CHUNK), afforded)
+        most = min(kernels.threads(), -(-rows // kernels.CHUNK), afforded)
         if (already := self._open.shape[0]) < most:
             more = np.zeros((most - already, *self._open.shape[1:]), np.int64)
             self._open = np.concatenate([self._open, more]) if already else more

@@ -513,12 +513,10 @@ def collected(  # noqa: PLR0917  (as the kernel)
     return keys
 
 
-def selected(
-    scores: np.ndarray[Any, Any], low: FloatArray, high: FloatArray, spare: int = 0
-) -> IntArray:
+def selected(scores: np.ndarray[Any, Any], low: FloatArray, high: FloatArray) -> IntArray:
     """Return which rows lie in any of four ranges of scores, in no particular order."""
     pick = compiled(select, kind_of(scores))
-    most = max(threads() - spare, 1)
+    most = threads()
     room = np.empty((most, _chunk(scores.shape[0]) + 1), np.int64)
     found: list[IntArray] = []
 

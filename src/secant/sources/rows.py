@@ -53,9 +53,8 @@ _SAMPLE = 1 << 14
 _COMMON = 8
 _SMALL_SAMPLE = 1 << 12
 _CELLS = 4
-# Fewer cells where more rows may be collected, and a core that reads while others add up.
+# Fewer cells where more rows may be collected.
 _CELLS_OF_FILES = 2
-READERS = 1
 # So few distinct scores have cells of their own.
 _FEW_VALUES = 1024
 # What compiled code must know of chunks of files: their scores, and their outcomes as a rule.
@@ -295,8 +294,7 @@ class RowSource:
     def _near(self, blocks: Blocks) -> Callable[[FloatArray], IntArray]:
         """Return what finds rows near some blocks by compiled code."""
         ranges = _ranges(blocks.low, blocks.high)
-        spare = 0 if self.is_in_memory else READERS
-        return lambda scores: kernels.selected(scores, *ranges, spare)
+        return lambda scores: kernels.selected(scores, *ranges)
 
     def grinds(self, number: int) -> bool:
         """Tell whether ties can be had pooled into grains: rows can be put in order."""
@@ -429,8 +427,7 @@ class RowSource:
             return None
         if not kernels.pays(seen.rows, *_OF_FILES):
             return None
-        more: dict[str, Any] = {"log_loss": self._log_loss, "spare": READERS}
-        return _sums_by(self._sample, seen.rows, _CELLS_OF_FILES, **more)
+        return _sums_by(self._sample, seen.rows, _CELLS_OF_FILES, log_loss=self._log_loss)
 
     @property
     def _fixed_grid(self) -> SpreadGrid:
@@ -569,13 +566,13 @@ def _common_among_many(sample: FloatArray) -> bool:
 
 
 def _sums_by(
-    sample: FloatArray, rows: int, cells: int = _CELLS, **options: Any
+    sample: FloatArray, rows: int, cells: int = _CELLS, *, log_loss: bool = False
 ) -> FixedSums | None:
     """Return empty sums in cells by a sample; None where scores look too small for whole sums."""
     if not sample.size or not FixedSums.suit(sample) or _common_among_many(sample):
         return None
     # Compiled code finds fewer cells quicker; rows left to sort grow like (n / cells)^2.
-    return FixedSums(sample, rows, round(cells * rows**0.6), **options)
+    return FixedSums(sample, rows, round(cells * rows**0.6), log_loss=log_loss)
 
 
 def _ranges(
