@@ -684,7 +684,8 @@ class Calibration:
 
     @property
     def _ranges(self) -> Ranges:
-        return Ranges(self._totals, self.confidence_level, self._flips, self.axis)
+        last = self._blocks.high[-1]
+        return Ranges(self._totals, self.confidence_level, self._flips, self.axis, last)
 
     @cached_property
     def _of_scores(self) -> Calibration:

@@ -177,6 +177,7 @@ class Interval(Shown):
     ci: tuple[float, float]
     limits: Kind = "simultaneous"
     _axis: Axis | None = None
+    _last: bool = True  # whether no prediction lies above
 
     @property
     def direction(self) -> Direction:
