@@ -22,7 +22,7 @@ def command(*arguments, **options):
     # Before click 8.2 what is printed comes either together or apart, and tests ask for both.
     done = CliRunner(mix_stderr=False).invoke(cli, words, prog_name="secant", **options)
     parts = {name: getattr(done, name) for name in ("exit_code", "exception", "stdout", "stderr")}
-    return SimpleNamespace(**parts, output=done.stdout + done.stderr)
+    return SimpleNamespace(**parts, output=done.stderr + done.stdout)
 
 
 def assess(*arguments, **options):

@@ -108,6 +108,15 @@ def test_a_line_of_bars_is_the_curve():
     assert list(drawn[20:]) == sorted(drawn[20:], reverse=True)
 
 
+@pytest.mark.parametrize(("too_high", "heights"), [(0, range(2, 6)), (0.1, [8])])
+def test_noise_looks_small(too_high, heights):
+    rng = np.random.default_rng(0)
+    p = rng.random(5000)
+    result = secant.assess(rng.random(5000) < np.clip(p - too_high, 0, 1), p)
+    assert result.found == (too_high > 0)
+    assert len(set(sparkline(result, 72, "01234567"))) in heights
+
+
 @pytest.mark.parametrize("width", [1, 72])
 def test_nothing_to_see_is_a_flat_line(width):
     assert sparkline(secant.assess([0, 1], [0.0, 1.0]), width, "_#") == "_" * width

@@ -115,6 +115,33 @@ def test_rows_of_one_table_in_two_orders_are_refused():
     assert answers(frame["y"], frame["p"].to_numpy()) == answers(Y, P)
 
 
+def test_rows_of_different_tables_are_refused_unless_one_only_counts():
+    pandas = optional("pandas")
+    n = len(Y)
+    for mine, theirs in ((list("abcdefgh"), list("bcdefghi")), (range(1, n + 1), range(2, n + 2))):
+        y, p = pandas.Series(Y, index=mine), pandas.Series(P, index=theirs)
+        with pytest.raises(InputError, match="y_true and y_prob have different indexes"):
+            secant.assess(y, p)
+        by = pandas.Series(list("aaaabbbb"), index=theirs)
+        with pytest.raises(InputError, match="y_true and by have different indexes"):
+            secant.assess_by(y, P, by=by)
+        with pytest.raises(InputError, match="y_true and by have different indexes"):
+            secant.assess_by(y, P, by=[np.arange(n) % 2, by])
+        with pytest.raises(InputError, match="y_true and member have different indexes"):
+            secant.compare_groups(y, P, by == "a")
+        with pytest.raises(InputError, match="y_true and features have different indexes"):
+            secant.assess_segments(y, P, features={"of": by})
+        with pytest.raises(InputError, match="y_true and features have different indexes"):
+            secant.assess_segments(y, P, features=pandas.DataFrame({"of": by}))
+        with pytest.raises(InputError, match="y_true and probs have different indexes"):
+            secant.assess_classes(y, pandas.DataFrame({0: 1 - p, 1: p}))
+        with pytest.raises(InputError, match="y_prob_a and y_prob_b have different indexes"):
+            secant.compare_models(Y, pandas.Series(P, index=mine), p)
+        # What a model predicts is numbered from 0, whatever rows it is for.
+        assert answers(y, pandas.Series(P)) == answers(Y, P)
+        assert answers(pandas.Series(Y, index=np.arange(n)), p) == answers(Y, P)
+
+
 # --- nothing is changed ---------------------------------------------------------------------------
 
 

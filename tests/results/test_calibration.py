@@ -29,3 +29,12 @@ def test_decisions_are_on_the_result(level):
     low, high = result.worst.ci
     assert result.located == (result.found and not low <= 0 <= high)
     assert [metric.name for metric, _ in result.statistics] == ["ECCE-R", "ECCE-MAD"]
+
+
+@pytest.mark.parametrize("ends", [(20, 40), (1.5, 2), (-3, -1)])
+def test_ranges_beyond_all_scores_are_refused(ends):
+    result = secant.assess([0, 1, 1], [0.2, 0.3, 0.9])
+    with pytest.raises(secant.InputError, match="from 0 to 1; got a=") as caught:
+        result.between(*ends)
+    assert ("between(0.2, 0.4)" in str(caught.value)) == (ends == (20, 40))
+    assert result.between(-3, 20).n == 3

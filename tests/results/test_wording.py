@@ -66,7 +66,9 @@ def test_the_smallest_p_value_that_draws_can_give_is_an_upper_limit(method):
         (1.0, 1.0, "scores of 1.000"),
         (0.999999, 0.999999, "scores of 0.999999"),
         (0.9996, 1.0, "scores 0.9996 to 1"),
-        (0.5, 0.99999, "scores 0.500 to 1.000"),
+        (0.5, 0.99999, "scores 0.500 to 0.99999"),  # others lie above
+        (0.5, 0.9998765, "scores 0.500 to 0.9999"),
+        (0.5, 1 - 2**-53, "scores 0.500 to 0.9999999999999999"),
     ],
 )
 def test_a_range_of_one_score_is_that_score(low, high, words):
@@ -74,6 +76,14 @@ def test_a_range_of_one_score_is_that_score(low, high, words):
     written = dataclasses.replace(worst, low=low, high=high)
     assert scores(written) == words
     assert ("1.000 to" in between(written)) == (low == 1)
+
+
+def test_a_range_up_to_the_highest_score_needs_no_decimals():
+    y, p = [0, 0, 1, 0], [0.3, 0.5, 0.6, 0.99999]
+    result = secant.assess(y, p)
+    assert scores(result.between(0.5, 1)) == "scores 0.500 to 1.000"
+    above = secant.assess([*y, 1], [*p, 0.999995])
+    assert scores(above.between(0.5, 0.99999)) == "scores 0.500 to 0.99999"
 
 
 def test_a_pvalue_that_is_only_bounded_is_not_called_exact():

@@ -231,7 +231,7 @@ UNUSUAL = {
         [0, 1, None], pa.array(["a", "b"], pa.string_view())
     ),
     "runs": pa.RunEndEncodedArray.from_arrays([1, 2, 3], pa.array(["a", "b", None])),
-    **{  # the first two came with pyarrow 18
+    **{  # the first two came with pyarrow 19
         name: pa.array(
             [decimal.Decimal("0.5"), decimal.Decimal("0.25"), None], getattr(pa, name)(digits, 2)
         )

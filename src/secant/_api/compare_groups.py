@@ -13,7 +13,7 @@ from secant._inference.design import by_outcome
 from secant._inference.draws import DRAWS, ENOUGH, by_draws, same_every_time
 from secant._inference.limits import half_width, interval, normalize
 from secant._input.arraylike import one_dimensional, one_value_a_row, plain_value
-from secant._input.observations import observations
+from secant._input.observations import check_alignment, observations
 from secant._input.options import GroupMethod, Reading, check_choice, check_level, generator
 from secant._metrics.ecce import METRICS
 from secant._metrics.subgroup import compared_rows, stretches
@@ -162,6 +162,7 @@ def compare_groups(
     seen = observations(y_true, y_prob, sample_weight, Reading(pos_label=pos_label))
     if seen.sampling:
         by_outcome(*RowSource(seen).blocks(moments=True))
+    check_alignment(y_true=y_true, y_prob=y_prob, member=member)
     is_member = _membership(member, seen.rows)
     scores, happened, weights = seen.scores.astype(np.float64), seen.labels == 1, seen.weights
     if seen.has_zero_weights:

@@ -10,6 +10,7 @@ from secant import null
 from secant._inference.design import by_outcome
 from secant._inference.limits import half_width, noise
 from secant._inference.paired import FEWEST_EVENTS, MOST_ROWS, paired
+from secant._input.observations import check_alignment
 from secant._input.options import Reading, check_level
 from secant._metrics.ecce import extremes
 from secant._results.model_comparison import ModelComparison
@@ -136,6 +137,7 @@ def compare_models(
     check_level(confidence_level)
     level = float(confidence_level)
     opened = {"data": data, "sample_weight": sample_weight, "reading": Reading(pos_label=pos_label)}
+    check_alignment(y_prob_a=y_prob_a, y_prob_b=y_prob_b)
     a = _named("y_prob_a", y_true, y_prob_a, **opened)
     b = _named("y_prob_b", y_true, y_prob_b, **opened)
     (r_a, totals_a), (r_b, totals_b) = (_measured(source) for source in (a, b))

@@ -143,7 +143,7 @@ def deviation(worst: Interval) -> str:
 
 def score_range(worst: Interval) -> str:
     """Say in words which scores a range holds."""
-    low, high = wording.score(worst.low), wording.score(worst.high)
+    low, high = wording.ends(worst)
     return f"score {low}" if worst.low == worst.high else f"scores {low} to {high}"
 
 

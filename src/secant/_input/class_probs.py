@@ -10,6 +10,7 @@ import numpy as np
 from secant._input.arraylike import one_dimensional, plain_value, real_matrix
 from secant._input.groups import plain_key
 from secant._input.labels import refuse_missing
+from secant._input.observations import check_alignment
 from secant.errors import Argument, InputError
 
 if TYPE_CHECKING:
@@ -64,6 +65,7 @@ def class_predictions(
         _check_sums(matrix)
     names = _names(classes, probs, matrix.shape[1])
     _check_rows(y_true, matrix)
+    check_alignment(y_true=y_true, probs=probs)
     return ClassPredictions(matrix, _columns_of(one_dimensional("y_true", y_true), names), names)
 
 

@@ -18,7 +18,16 @@ if TYPE_CHECKING:
     from secant._base.types import IntArray
     from secant._input.observations import Observations
 
-__all__ = ["combined", "factorized", "grouped", "key_order", "plain_key", "plain_times", "split"]
+__all__ = [
+    "combined",
+    "factorized",
+    "group_columns",
+    "grouped",
+    "key_order",
+    "plain_key",
+    "plain_times",
+    "split",
+]
 
 # Units of numpy that no time of Python can hold.
 _FINE = {"ns", "ps", "fs", "as"}
@@ -48,9 +57,15 @@ def grouped(by: Any, rows: int) -> tuple[list[Any], IntArray]:
     text that ISO 8601 has for it (``"2026-01-01T00:00:00.000000001"``, with ``"+00:00"`` where it
     has a zone), so that no two different times are one key.
     """
-    columns = by if isinstance(by, list) and by and _is_column(by[0]) else [by]
-    parts = [factorized(_column(column, rows), zoned=_is_zoned(column)) for column in columns]
+    parts = [
+        factorized(_column(column, rows), zoned=_is_zoned(column)) for column in group_columns(by)
+    ]
     return parts[0] if len(parts) == 1 else combined(parts)
+
+
+def group_columns(by: Any) -> list[Any]:
+    """Return the columns that give groups: of a list of columns each, else what was passed."""
+    return by if isinstance(by, list) and by and _is_column(by[0]) else [by]
 
 
 def combined(parts: Sequence[tuple[list[Any], IntArray]]) -> tuple[list[Any], IntArray]:

@@ -255,7 +255,11 @@ def seen_before(
 
 
 def check_alignment(**columns: Any) -> None:
-    """Refuse pandas objects that have the same rows in different orders."""
+    """Refuse pandas objects whose indexes say that their rows do not belong together.
+
+    An index that counts from 0 says nothing: predictions of a model have it, whatever rows they
+    are for.
+    """
     known: list[tuple[str, Any]] = [
         (name, column.index)
         for name, column in columns.items()
@@ -265,18 +269,31 @@ def check_alignment(**columns: Any) -> None:
         first_name, first = known[0]
         if index.equals(first):
             continue
-        try:
-            reordered = index.sort_values().equals(first.sort_values())
-        except TypeError:  # labels that cannot be compared say nothing
+        if _reordered(index, first):
+            differ = "the same index in different orders"
+        elif _counts(index) or _counts(first):
             continue
-        if reordered:
-            raise InputError(
-                Argument(first_name),
-                " and ",
-                Argument(name),
-                " have the same index in different orders, so their rows may not belong together",
-                hint="; put them in one order, or pass .to_numpy() if they do",
-            )
+        else:
+            differ = "different indexes"
+        raise InputError(
+            Argument(first_name),
+            " and ",
+            Argument(name),
+            f" have {differ}, so their rows may not belong together",
+            hint="; put them in one order, or pass .to_numpy() if they do",
+        )
+
+
+def _reordered(index: Any, other: Any) -> bool:
+    try:
+        return bool(index.sort_values().equals(other.sort_values()))
+    except TypeError:  # labels that cannot be compared
+        return False
+
+
+def _counts(index: Any) -> bool:
+    """Tell whether an index numbers its rows from 0."""
+    return bool(np.array_equal(np.asarray(index), np.arange(len(index))))
 
 
 # Arrays -------------------------------------------------------------------------------------------

@@ -35,6 +35,7 @@ class Ranges:
     confidence_level: float
     flips: Flips | None
     axis: Axis | None
+    last: Any  # the highest score, or key along another axis
 
     def half_width(self, share: float) -> float:
         """Return the half-width of simultaneous limits for a range with this share of weight."""
@@ -69,6 +70,7 @@ class Ranges:
             ci=limits,
             limits=method,
             _axis=self.axis,
+            _last=bool(blocks.high[-1] == self.last),
         )
 
     def nothing(self, low: Any, high: Any) -> Interval:
@@ -81,9 +83,14 @@ class Ranges:
     def keys(self, a: Any, b: Any, kind: np.dtype[Any]) -> tuple[Any, Any]:
         """Return the first and the last key, of this type, between two values, both included."""
         if self.axis is None:
-            if isinstance(a, Real) and isinstance(b, Real) and a <= b:
-                return float(a), float(b)
-            raise _descending("numbers", a, b)
+            if not (isinstance(a, Real) and isinstance(b, Real) and a <= b):
+                raise _descending("numbers", a, b)
+            low, high = float(a), float(b)
+            if high < 0 or low > 1:
+                needs = f"between(a, b) needs scores, from 0 to 1; got a={low:g}, b={high:g}"
+                percent = f" (percentages? between({low / 100:g}, {high / 100:g}))"
+                raise InputError(needs, hint=percent if 1 < low <= high <= 100 else "")
+            return low, high
         low, high = self.axis.key(a), self.axis.key(b)
         if low > high:
             raise _descending("values", a, b)

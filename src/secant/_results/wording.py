@@ -96,15 +96,20 @@ def between(range_of: Interval | Contrast) -> str:
     """Write the ends of a range, of scores or of what predictions are put along."""
     axis = axis_of(range_of)
     if axis is None:
-        return " to ".join(_ends(range_of))
+        return " to ".join(ends(range_of))
     return axis.between_values(range_of.low, range_of.high)
 
 
-def _ends(range_of: Interval | Contrast) -> tuple[str, str]:
-    """Write the ends of a range of scores; of one near 1, with all that tells it from 1."""
+def ends(range_of: Interval | Contrast) -> tuple[str, str]:
+    """Write the ends of a range of scores; of one near 1, with all that tells it from 1.
+
+    "0.5 to 1.000" says that nothing is above: an end below other scores near 1 has more decimals.
+    """
     low, high = range_of.low, range_of.high
     if score(low) == "1.000" and low < 1:
         return f"{low:.15g}", f"{high:.15g}"
+    if score(high) == "1.000" and high < 1 and not getattr(range_of, "_last", True):
+        return score(low), f"{high:.{math.ceil(-math.log10(1 - high))}f}".rstrip("0")
     return score(low), score(high)
 
 
@@ -142,7 +147,7 @@ def scores(range_of: Interval | Contrast) -> str:
     axis = axis_of(range_of)
     if axis is not None:
         return axis.place(axis.key(range_of.low), axis.key(range_of.high))
-    low, high = _ends(range_of)
+    low, high = ends(range_of)
     return f"scores of {low}" if low == high else f"scores {low} to {high}"
 
 

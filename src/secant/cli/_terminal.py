@@ -112,13 +112,17 @@ def show_models(console: Console, models: Models) -> None:
 
 
 def sparkline(result: Calibration, width: int = _WIDTH, bars: str = _BARS) -> str:
-    """Return the graph of cumulative differences in one line, from the lowest place upward."""
+    """Return the graph of cumulative differences in one line, from the lowest place upward.
+
+    It is at least four sigma tall, as the triangle of pictures is, so that noise looks small.
+    """
     curve = result.curve
     at = np.interp(np.linspace(0, 1, width), curve.fraction, curve.difference)
     low, high = min(float(at.min()), 0.0), max(float(at.max()), 0.0)
-    if high == low:
+    tall = max(high - low, 4 * result.sigma)
+    if tall == 0:
         return bars[0] * width
-    steps = np.round((at - low) / (high - low) * (len(bars) - 1)).astype(int)
+    steps = np.round(((at - (low + high) / 2) / tall + 0.5) * (len(bars) - 1)).astype(int)
     return "".join(bars[step] for step in steps)
 
 

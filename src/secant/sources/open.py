@@ -14,7 +14,7 @@ from secant._base.types import Forbidden
 from secant._input.arraylike import on_a_device, one_dimensional
 from secant._input.clusters import SAMPLE, cluster_codes, repeated, telling
 from secant._input.columns import SELECTED, check_column, column_name, named_columns
-from secant._input.groups import grouped, key_order, split
+from secant._input.groups import group_columns, grouped, key_order, split
 from secant._input.observations import check_alignment, observations
 from secant._input.options import AS_USUAL
 from secant._input.ordering import are_equal, are_outcomes, holds_outcomes, ordering
@@ -117,13 +117,15 @@ def open_groups(
         seen = observations(y_true, y_prob, sample_weight, reading)
         seen = _clustered(seen, clusters, y_true=y_true, y_prob=y_prob)
         seen = _ordered(seen, order_by, y_true=y_true, y_prob=y_prob)
-        if any(column is y_true for column in (by if isinstance(by, list) else [by])):
-            raise InputError(
-                Argument("by"), " holds the outcomes, ", Argument("y_true"), f": {SELECTED}"
-            )
+        for column in group_columns(by):
+            if column is y_true:
+                holds = Argument("by"), " holds the outcomes, ", Argument("y_true")
+                raise InputError(*holds, f": {SELECTED}")
+            check_alignment(y_true=y_true, y_prob=y_prob, by=column)
         keys, codes = grouped(by, seen.rows)
-        several = isinstance(keys[0], tuple)
-        names = tuple(f"group {i + 1}" for i in range(len(keys[0]))) if several else ("group",)
+        names: tuple[str, ...] = ("group",)
+        if isinstance(keys[0], tuple):
+            names = tuple(f"group {i + 1}" for i in range(len(keys[0])))
         return _apart(seen, keys, codes, names)
     columns = named_columns(
         y_true, y_prob, sample_weight, by, clusters, order_by=order_by, reading=reading

@@ -14,7 +14,7 @@ from secant._blocks.segment_sums import Adder
 from secant._input.columns import SELECTED, named_columns
 from secant._input.features import check_features, column_of, levels_of
 from secant._input.groups import split
-from secant._input.observations import Chunk, observations
+from secant._input.observations import Chunk, check_alignment, observations
 from secant._input.options import AS_USUAL
 from secant.errors import Argument, InputError
 from secant.sources.open import _column, _is_files, _is_lazy, _names, _read, _refuse_names, _table
@@ -99,9 +99,11 @@ def open_segments(
         columns = _given(features)
         check_features(list(columns))
         seen = observations(y_true, y_prob, sample_weight, reading)
-        if any(column is y_true for column in columns.values()):
-            holds = " holds the outcomes, "
-            raise InputError(Argument("features"), holds, Argument("y_true"), f": {SELECTED}")
+        for column in [features, *columns.values()]:
+            if column is y_true:
+                holds = " holds the outcomes, "
+                raise InputError(Argument("features"), holds, Argument("y_true"), f": {SELECTED}")
+            check_alignment(y_true=y_true, y_prob=y_prob, features=column)
         return InMemory(seen, columns, bins=bins, most=most)
     wanted = [features] if isinstance(features, str) else features
     if not isinstance(wanted, (list, tuple)):

@@ -44,12 +44,16 @@ function writeScore(x, along) {
   return x < 1e-4 ? metric(x).replace(/\.?0*e/, "e") : String(Number(metric(x)));
 }
 
-/** Write a range of scores, or the one score that it is. */
+/** Write a score just below 1 with as many decimals as tell it from 1. */
+const belowOne = (x) => x.toFixed(Math.ceil(-Math.log10(1 - x))).replace(/0+$/, "");
+
+/** Write a range of scores, or the one score that it is; nobody asks for decimals of the highest of all. */
 function writeScores(range) {
   const ends = [range.low, range.high];
   let [low, high] = ends.map((x) => writeScore(x, range.along));
   // What is less than 1 is not written so.
   if (!range.along && low === "1.000" && range.low < 1) [low, high] = ends.map((x) => String(Number(x.toPrecision(15))));
+  else if (!range.along && high === "1.000" && range.high < 1 && !range.last) high = belowOne(range.high);
   return low === high ? `${range.along ? "" : "of "}${low}` : `${low} to ${high}`;
 }
 
@@ -83,6 +87,7 @@ function between(series, i, j) {
     coverage: series.coverage,
     low: c.next[i],
     high: c.score[j],
+    last: j === c.score.length - 1,
     n: c.n[j] - c.n[i],
     forecast,
     happened: forecast + gap,

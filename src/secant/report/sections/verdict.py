@@ -96,9 +96,10 @@ def _figures(result: Calibration) -> list[tuple[str, str, str]]:
         return [*figures, ("Covered", percent(result.base_rate), promised)]
     brier, log_loss = result.proper_scores
     if brier is not None:
-        beside = f"{_part(brier)} is miscalibration"
-        beside += "" if log_loss is None else f"; log loss {_loss(log_loss)}"
-        figures.append(("Brier score", metric(brier.value), beside))
+        # Where nothing was found it would be noise that is called miscalibration.
+        beside = [f"{_part(brier)} is miscalibration"] if result.found else []
+        beside += [] if log_loss is None else [f"log loss {_loss(log_loss)}"]
+        figures.append(("Brier score", metric(brier.value), "; ".join(beside)))
     outcome = f"mean outcome {percent(result.base_rate)}"
     return [*figures, ("Mean forecast", percent(result.mean_score), outcome)]
 

@@ -101,7 +101,10 @@ def usual(column: Any) -> Any:
 
         return usual(compute.run_end_decode(column))
     elif str(kind) == "string_view":
-        return column.cast(pa.large_string())
+        try:
+            return column.cast(pa.large_string())
+        except pa.ArrowNotImplementedError:  # before pyarrow 18
+            return pa.array(column.to_pylist(), pa.large_string())
     elif pa.types.is_decimal(kind) and kind.bit_width < _DECIMAL:
         return column.cast(pa.decimal128(kind.precision, kind.scale))
     return column
@@ -247,10 +250,13 @@ def _encoded(column: Any) -> tuple[IntArray, Any]:
         column = column.dictionary_decode()  # a null among the values is a null too
     if pa.types.is_null(column.type):
         column = column.cast(pa.string())
+    half = pa.types.is_float16(column.type)  # which many versions of pyarrow cannot tell apart
+    if half:
+        column = column.cast(pa.float32())
     if not pa.types.is_dictionary(column.type):
         column = column.dictionary_encode()
     indices = column.indices
     codes = as_array(indices).astype(np.int64)
     if indices.null_count:
         codes[as_array(indices.is_null())] = -1
-    return codes, column.dictionary
+    return codes, column.dictionary.cast(pa.float16()) if half else column.dictionary
