@@ -16,6 +16,8 @@ OLDEST_ROOMS := tests/api tests/base tests/cli tests/drawing tests/input tests/p
   tests/results tests/sources/files tests/sources/test_files.py tests/sources/test_open.py \
   tests/sources/test_streams.py tests/test_testing.py tests/test_torch.py
 CORE_TESTS := tests/blocks tests/inference tests/input tests/metrics tests/test_null.py
+# Simulations that run no line which others do not.
+QUICK := not convergence and not false_interval and not fifty_digits
 # -qq: errors only. Warnings about the machine's own pip settings are not our user's concern.
 PIP_FLAGS := -qq --disable-pip-version-check --no-input
 
@@ -46,11 +48,11 @@ test-oldest-extras: $(OLDEST_EXTRAS)/.test ## run the tests of what uses extras,
 test-peers: $(PEERS)/.test ## run other libraries on the same predictions: where they agree, and where they are wrong
 	$(PEERS)/bin/python -m pytest -m peers tests/peers $(ARGS)
 
-coverage: $(VENV)/.coverage ## which lines and branches of the numerical rooms their own tests run
-	SECANT_REQUIRE_ALL=1 SECANT_HYPOTHESIS=few $(VENV)/bin/coverage run -m pytest -q $(CORE_TESTS) $(ARGS)
+coverage: $(VENV)/.coverage ## which lines and branches of the numerical code its own tests run; it fails below 99%
+	SECANT_REQUIRE_ALL=1 SECANT_HYPOTHESIS=few $(VENV)/bin/coverage run -m pytest -q $(CORE_TESTS) -k "$(QUICK)" $(ARGS)
 	$(VENV)/bin/coverage report
 
-mutants: $(VENV)/.test ## change one thing at a time in the numerical rooms, and see whether a test notices
+mutants: $(VENV)/.test ## change one thing at a time in the numerical code, and see whether a test notices
 	$(VENV)/bin/python benchmarks/mutants.py $(ARGS)
 
 test-cuda: ## run the tests that need a GPU, with the python that has torch, CuPy and pytest: make PYTHON=... test-cuda

@@ -26,21 +26,24 @@ def places(version: str, day: str) -> dict[str, tuple[str, str]]:
     }
 
 
-def main(version: str, *options: str) -> None:
-    """Change the files, or show what would change."""
+def main(version: str = "", *options: str) -> None:
+    """Change all files or none, or show what would change."""
     if not VERSION.fullmatch(version):
         sys.exit(f"a version has three numbers, such as 0.2.0; this is {version!r}")
     day = datetime.now(UTC).date().isoformat()
+    changed = {}
     for name, (line, replacement) in places(version, day).items():
         path = ROOT / name
         before = path.read_text(encoding="utf-8")
         after, changes = re.subn(line, replacement, before, flags=re.MULTILINE)
         if changes != 1 or f"[{version}]" in before:
             sys.exit(f"{name} does not have exactly one place for the version, or has it already")
+        changed[path] = after
         if "--dry-run" in options:
-            diff = difflib.unified_diff(before.splitlines(), after.splitlines(), name, name, n=0)
-            print(*diff, sep="\n")
-        else:
+            old, new = before.splitlines(), after.splitlines()
+            print(*difflib.unified_diff(old, new, name, name, n=0, lineterm=""), sep="\n")
+    if "--dry-run" not in options:
+        for path, after in changed.items():
             path.write_text(after, encoding="utf-8")
 
 

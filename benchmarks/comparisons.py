@@ -363,6 +363,11 @@ def of_one(scores, model_a, model_b):
     return make
 
 
+def too_high(by):
+    """Scores up to .9 that are right, and the same ones too high."""
+    return of_one(lambda rng, n: 0.9 * rng.random(n), lambda p: p, lambda p: p + by)
+
+
 # Pairs of models, and the true difference of what miscalibration costs: none, or which loses more.
 PAIRS = {
     "both calibrated, one rounded": ("none", of_one(*MODELS["both calibrated, one rounded"])),
@@ -378,6 +383,9 @@ PAIRS = {
     ),
     "p and p^1.1": ("B", of_one(*MODELS["one mildly off (p^1.1)"])),
     "p and p^1.5": ("B", of_one(*MODELS["one clearly off (p^1.5)"])),
+    "calibrated, 3 points too high": ("B", too_high(0.03)),
+    "calibrated, 5 points too high": ("B", too_high(0.05)),
+    "calibrated, 10 points too high": ("B", too_high(0.10)),
     "p^1.2 and p^1.1": ("A", of_one(UNIFORM, lambda p: p**1.2, lambda p: p**1.1)),
     "too extreme by 1 and 1.5, different views": ("B", views(1, 1.5)),
     "too extreme by 1 and 2, different views": ("B", views(1, 2)),

@@ -112,6 +112,7 @@ def test_a_metric_alone_sorts_no_more_rows_than_it_may(more, monkeypatch):
     y, p = data("uniform")
     cells = rows.of_arrays(y, p)._fixed.undecided()
     monkeypatch.setattr(rows, "COLLECT_UP_TO", cells.rows + more)
+    monkeypatch.setattr(rows, "COLLECT_SHARE", 0)
     assert (rows.of_arrays(y, p).heights() is None) is (more < 0)
     whole = secant.assess(y, p, method="asymptotic")
     assert secant.ecce_r(y, p).hex() == whole.ecce_r.value.hex()

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from secant._blocks import grains
-from secant._blocks.grains import Grains, Grinding, Ties, grain_size, grind
+from secant._blocks.grains import Grains, Grinding, Ties, grain_size, grind, grind_along
 from secant._input.observations import Chunk
 
 
@@ -45,7 +45,8 @@ def ground(scores, labels, size, *, weights=None, run=None, chunk=None):
 def same(one, other):
     assert isinstance(one, Grains)
     for name, value in vars(one).items():
-        assert np.array_equal(value, getattr(other, name)), name
+        if value is not None:
+            assert np.array_equal(value, getattr(other, name)), name
 
 
 def variance(scores):
@@ -168,3 +169,58 @@ def test_how_many_and_how_much_memory_whatever_the_rows(n):
     tracemalloc.stop()
     assert 1 << 14 <= len(found.n) <= 1 << 17
     assert peak < 40e6
+
+
+# Along another order ------------------------------------------------------------------------------
+
+
+def rows_along(rng, n, kind, places):
+    """Return ties in the order of their places, the last of each place, and those places."""
+    scores, labels = rare_rows(rng, n, kind)
+    place = rng.integers(0, places, n) if places < n else rng.permutation(n)
+    order = np.lexsort((scores, place))
+    ends = np.append(np.flatnonzero(np.diff(place[order])), n - 1)
+    return Ties(scores[order], np.ones(n, np.int64), labels[order]), ends, place[order]
+
+
+@pytest.mark.parametrize("places", [3, 40, 500, 5000])
+@pytest.mark.parametrize("kind", ["low", "high", "both", "ties", "certain"])
+def test_grains_along_another_order_say_what_is_in_them(kind, places):
+    ties, ends, place = rows_along(np.random.default_rng(places), 5000, kind, places)
+    size = 50 * grain_size(variance(ties.score))
+    found = grind_along(ties, ends, size)
+    random = (ties.score > 0) & (ties.score < 1)
+    score, place = ties.score[random], place[random]
+    assert found.n.sum() == random.sum()
+    edges = np.concatenate([[0], np.cumsum(found.n)])
+    is_end = np.zeros(len(found.n), bool)
+    is_end[found.ends] = True
+    for k, (start, stop) in enumerate(itertools.pairwise(edges.tolist())):
+        inside = score[start:stop]
+        chance = np.minimum(inside, 1 - inside)
+        assert (inside < 0.5).all() or (inside >= 0.5).all()
+        assert (found.low[k], found.high[k]) == (inside.min(), inside.max())
+        assert found.rare[k] == pytest.approx(chance.mean(), rel=1e-12)
+        assert found.across[k] == (place[start] != place[stop - 1])
+        assert found.across[k] <= (chance.sum() <= 2 * size * (1 + 1e-9))
+        # A grain ends a step exactly if the next row is elsewhere; one that pools several, always.
+        assert is_end[k] == (stop == len(score) or place[stop] != place[stop - 1])
+        if k and found.across[k]:
+            assert place[start] != place[start - 1]
+    path = (np.cumsum(ties.n1) - np.cumsum(ties.score))[ends]
+    assert found.highest == pytest.approx(max(path.max(), 0), abs=1e-9)
+    assert found.lowest == pytest.approx(min(path.min(), 0), abs=1e-9)
+    assert found.expected == pytest.approx(ties.score.sum())
+
+
+def test_the_order_of_scores_is_an_order(few_ties):
+    """Along the scores themselves, grains are those of scores."""
+    scores, labels = rare_rows(np.random.default_rng(3), 5000)
+    order = np.argsort(scores)
+    ties = Ties(scores[order], np.ones(5000, np.int64), labels[order])
+    size = 20 * grain_size(variance(scores))
+    along, by_score = grind_along(ties, np.arange(5000), size), ground(scores, labels, size)
+    for name in ("n", "low", "high"):
+        assert np.array_equal(getattr(along, name), getattr(by_score, name))
+    assert np.allclose(along.rare, by_score.rare, rtol=1e-12, atol=0)
+    assert along.across.tolist() == (by_score.n > 1).tolist()

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from helpers import optional
 from secant._blocks import kernels
 from secant._blocks.grids import Scratch, SpreadGrid
+from secant.sources.rows import _ranges
 
 LABELS = ["?", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f2", "f4", "f8"]
 
@@ -101,6 +102,23 @@ def test_python_selects_what_lies_in_ranges(pairs, ends):
     assert found[:count].tolist() == np.flatnonzero(inside).tolist()
 
 
+@given(rows, st.sets(st.integers(0, 30)))
+def test_python_collects_the_rows_of_wanted_cells(pairs, cells):
+    p, y = columns(pairs)
+    grid = SpreadGrid(np.sort(p + 0.0), 20, -2)
+    wanted = np.isin(np.arange(grid.n_buckets), list(cells))
+    if not wanted.any():
+        return
+    low, high = _ranges(grid.low[wanted], grid.high[wanted], kernels.MORE_RANGES)
+    low, high = low.view(np.uint64), high.view(np.uint64)
+    place, keys = (grid.table, grid.shift, grid.bottom), np.empty(p.shape[0] + 1, np.int64)
+    with np.errstate(over="ignore"):
+        count = kernels.collect(p, y, 1, *place, wanted, low, high - low, keys)
+    mine = wanted[grid.bucket(p, Scratch())]
+    assert ((keys[:count] >> 1).view(np.float64) == p[mine] + 0.0).all()
+    assert (keys[:count] & 1 == y[mine]).all()
+
+
 @pytest.mark.parametrize("layout", ["contiguous", "strided", "backwards", "read-only"])
 @pytest.mark.parametrize(("score", "label"), [("f8", "i8"), ("f4", "?")])
 def test_compiled_code_has_the_numbers_of_python(score, label, layout):
@@ -133,7 +151,10 @@ def test_compiled_code_has_the_numbers_of_python(score, label, layout):
         ends = np.array([[0.0, 0.3, 0.5, 0.9], [0.0, 0.31, 0.5, 1.0]])
         count = of(kernels.select, kinds[0])(p, *ends, found)
         keys, wanted = np.empty(p.shape[0] + 1, np.int64), np.arange(grid.n_buckets) % 3 == 0
-        packed = of(kernels.collect, *kinds)(p, whole, one, *place, wanted, ends, keys)
+        low = np.array([0.0, 0.3, 0.3, 0.5, 0.7, 0.9]).view(np.uint64)
+        width = np.array([0.0, 0.31, 0.4, 0.6, 0.8, 1.0]).view(np.uint64) - low
+        with np.errstate(over="ignore"):  # of which numpy would warn
+            packed = of(kernels.collect, *kinds)(p, whole, one, *place, wanted, low, width, keys)
         sample = np.empty(p.shape[0] + 1, np.int64)
         drawn = of(kernels.draw, kinds[0])(p, 7, sample)
         return told, sums, mixed, found[:count], keys[:packed], sample[:drawn]

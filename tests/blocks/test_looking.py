@@ -7,7 +7,11 @@ import pytest
 
 import secant
 from helpers import optional
+from secant._blocks import kernels
 from secant._blocks.grains import Grinding
+from secant._blocks.sorting import Sorting
+from secant._blocks.table import collapse, merge
+from secant._input.observations import observations
 from secant.sources import rows
 
 
@@ -17,9 +21,9 @@ def looks(monkeypatch):
     seen = []
     walk = rows.RowSource._feed
 
-    def counted(self, taker, ranges=None):
+    def counted(self, taker):
         seen.append(taker)
-        walk(self, taker, ranges)
+        walk(self, taker)
 
     monkeypatch.setattr(rows.RowSource, "_feed", counted)
     return seen
@@ -45,18 +49,20 @@ def test_rows_are_put_in_order_in_one_look(looks, n):
 
 @pytest.mark.parametrize("n", [1 << 17, 1 << 19])
 def test_memory_of_arrays_is_a_sort_of_their_scores(n):
-    """Eight bytes a row to put them in order, and what does not grow."""
+    """Eight bytes a row to put them in order, as many for compiled code, and what does not grow."""
     happened, scores = rare(4, n, expected=3)
     tracemalloc.start()
     secant.assess(happened, scores)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    assert peak < 8 * n + 60e6
+    assert peak < 16 * n + 60e6
 
 
 def test_memory_of_files_does_not_grow(tmp_path, monkeypatch):
+    """Where they have more rows than are held."""
     pa, pq = optional("pyarrow"), optional("pyarrow.parquet")
     monkeypatch.setattr(rows, "RUN", 1 << 16)
+    monkeypatch.setattr("secant.sources.files.held.HOLD", 1 << 16)
     peaks = []
     for n in (1 << 17, 1 << 19):
         happened, scores = rare(5, n, expected=3)
@@ -92,3 +98,73 @@ def test_p_values_do_not_depend_on_the_order_of_rows():
         first, second = getattr(one, name), getattr(two, name)
         assert first.method == second.method
         assert first.log10_pvalue == pytest.approx(second.log10_pvalue, abs=1e-9)
+
+
+# Just below and just above every constant ---------------------------------------------------------
+
+
+def in_blocks(scores, size, sample=None):
+    """Return rows as a source, and blocks of so many neighbouring ones, none of which is a tie."""
+    happened = np.arange(scores.size) % 2 == 0
+    source = rows.RowSource(observations(happened, scores))
+    if sample is not None:
+        source.__dict__["_sample"] = sample
+    ties = collapse(np.sort(scores), happened[np.argsort(scores)].astype(np.int64), None)
+    first = np.searchsorted(ties.low, np.sort(scores)[::size])
+    return source, merge(ties, np.unique(first))
+
+
+@pytest.mark.parametrize(("n", "grain"), [(5 * 64 - 1, 4), (5 * 64, 5), (6 * 64 - 1, 5)])
+def test_a_heavy_block_becomes_about_so_many_pieces(n, grain, monkeypatch):
+    """And each is cut once more where the path is highest in it, and where it is lowest."""
+    monkeypatch.setattr(rows, "PIECES", 64)
+    monkeypatch.setattr(rows, "COLLECT_UP_TO", 0)
+    monkeypatch.setattr(rows, "COLLECT_SHARE", 0)
+    source, blocks = in_blocks(np.linspace(0.1, 0.9, n), n)
+    finer = source.refine(blocks)
+    pieces = -(-n // grain)
+    assert pieces <= len(finer) <= 3 * pieces
+    assert finer.n.max() <= grain
+    assert finer.n.sum() == n
+
+
+@pytest.mark.parametrize(("often", "apart"), [(rows._COMMON - 1, False), (rows._COMMON, True)])
+def test_a_score_that_is_often_in_the_sample_is_counted_and_not_sorted(often, apart, monkeypatch):
+    collected = []
+    add = Sorting.add
+    monkeypatch.setattr(
+        Sorting, "add", lambda self, chunk: collected.append(chunk.scores.size) or add(self, chunk)
+    )
+    scores = np.append(np.full(500, 0.3), np.linspace(0.1, 0.9, 101))
+    sample = np.sort(np.append(np.full(often, 0.3), [0.2, 0.5]))
+    source, blocks = in_blocks(scores, scores.size, sample)
+    finer = source.refine(blocks)
+    assert sum(collected) == (101 if apart else 601)
+    assert len(finer) == np.unique(scores).size
+    assert finer.n.max() == 500
+
+
+@pytest.mark.parametrize(("more", "light"), [(0, 1000), (1, 250)])
+def test_of_more_rows_than_are_sorted_at_once_a_quarter_become_ties(more, light, monkeypatch):
+    monkeypatch.setattr(rows, "COLLECT_UP_TO", 1000)
+    monkeypatch.setattr(rows, "COLLECT_SHARE", 0)
+    monkeypatch.setattr(rows, "PIECES", 8)
+    source, blocks = in_blocks(np.linspace(0.1, 0.9, 1000 + 10 * more), 10)
+    finer = source.refinement(blocks)
+    assert blocks.n[finer._grain == 1].sum() == light
+
+
+@pytest.mark.parametrize("more", [-1, 1])
+def test_a_metric_of_many_rows_alone_takes_two_passes(more, monkeypatch):
+    """One over all rows, and one that collects those near the extremes."""
+    optional("numba")
+    passes = []
+    share_out = kernels.share_out
+    monkeypatch.setattr(
+        kernels, "share_out", lambda n, *rest: passes.append(n) or share_out(n, *rest)
+    )
+    monkeypatch.setattr(kernels, "pays", lambda *_, **__: True)
+    n = rows.SORT_UP_TO + more
+    p = np.random.default_rng(6).random(n)
+    secant.ecce_r(np.random.default_rng(7).random(n) < p, p)
+    assert passes == ([] if more < 0 else [n, n])

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from secant._blocks.grids import DyadicGrid
-from secant._blocks.refining import Refinement, join, pick
+from secant._blocks.grids import DyadicGrid, Scratch
+from secant._blocks.refining import Refinement, _owners, join, pick
 from secant._blocks.table import collapse, merge, with_fixed
 from secant._input.observations import Chunk
 
@@ -94,6 +94,34 @@ def test_pieces_have_the_whole_sums_of_their_ties(data, every):
     wanted = merge(ties, np.searchsorted(ties.low, finer.low)).fixed
     assert finer.fixed.high.tolist() == wanted.high.tolist()
     assert finer.fixed.low.tolist() == wanted.low.tolist()
+
+
+@pytest.mark.parametrize("common", [-1.0, 0.5, 0.875])
+@pytest.mark.parametrize("together", [1, 3, 12, 24, 1000])
+def test_rows_that_are_put_together_a_few_at_a_time_are_all_there(monkeypatch, together, common):
+    """In many parts, in two, and in one; a common score comes where it belongs."""
+    monkeypatch.setattr("secant._blocks.refining._TOGETHER", together)
+    p, y = np.tile(np.arange(24) / 24 + 1 / 48, 2).round(3), np.arange(48) % 2
+    p[:6] = 0.5
+    ties = collapse(p, y, None)
+    coarse = merge(ties, np.arange(0, len(ties), 6))
+    inside = (coarse.low <= common) & (common <= coarse.high)
+    found = refined(Chunk(p, y, None), coarse, light=True, common=np.where(inside, common, -1.0))
+    assert_equal(found, ties)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_every_bucket_knows_which_block_it_meets(seed):
+    """Or that it meets none, or several: then rows are compared with the blocks themselves."""
+    rng = np.random.default_rng(seed)
+    ties = collapse(np.unique(rng.random(60) ** 2), np.zeros(60, int), None)
+    cells = merge(ties, np.append(0, np.flatnonzero(rng.random(59) < 0.4) + 1))
+    blocks = cells.select(rng.random(len(cells)) < 0.5)
+    grid = DyadicGrid(5)
+    first, last = (grid.bucket(end, Scratch()) for end in (blocks.low, blocks.high))
+    for bucket, owner in enumerate(_owners(grid, blocks).tolist()):
+        met = np.flatnonzero((first <= bucket) & (bucket <= last)).tolist()
+        assert owner == (met[0] if len(met) == 1 else -2 if met else -1)
 
 
 def test_chunks_are_picked_and_joined():

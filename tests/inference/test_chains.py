@@ -145,8 +145,23 @@ def test_mixtures_are_bounded_from_their_mean_and_limits(seed, side):
         if sum(pools[k]) > 1 and (part.stop > part.start):
             assert (lower.pmf[part] <= reckoned * (1 + 1e-12)).all()
             assert (reckoned <= upper.pmf[part] * (1 + 1e-12)).all()
-            none = 0 if side == "low" else -1
+            # Chances of a hundredth: of no rare outcome or one they hardly differ.
+            none, one = (0, 1) if side == "low" else (-1, -2)
             assert lower.pmf[part][none] == pytest.approx(upper.pmf[part][none], rel=2e-3)
+            assert lower.pmf[part][one] == pytest.approx(upper.pmf[part][one], rel=0.03)
+
+
+@pytest.mark.parametrize("bound", ["lower", "upper"])
+@pytest.mark.parametrize("side", ["low", "high"])
+def test_a_mixture_of_one_chance_is_a_tie(side, bound):
+    """And then nothing is left open, in pools of them either."""
+    chance, size = np.array([1e-3, 2e-3, 4e-3, 1e-2, 5e-3]), np.array([3, 1, 20, 7, 2])
+    score, ends = (chance if side == "low" else 1 - chance), np.array([0, 2, 4])
+    tie = chains.make_steps(score, size, ends, 60.0)
+    mixture = chains.Mixture(chance, chance, chance)
+    found = chains.make_steps(score, size, ends, 60.0, mixture=mixture, bound=bound)
+    assert (found.first == tie.first).all()
+    assert found.pmf == pytest.approx(tie.pmf, rel=1e-13, abs=0)
 
 
 @pytest.mark.parametrize("size", [2, 3, 64, 65, 1000, 10**6])

@@ -16,6 +16,7 @@ from secant._inference import chains_numba, choose, finite, montecarlo
 from secant._inference.finite import Bracket
 from secant._input.observations import observations
 from secant._metrics.ecce import extremes
+from secant.sources import ordered
 from secant.sources.rows import RowSource
 
 # Operations that a finite-sample P-value may take, and how often that where the limit of many
@@ -248,6 +249,60 @@ def test_the_upper_limit_stays_where_the_fewest_draws_would_take_too_long(monkey
     monkeypatch.setattr(choose, "_MOST_COINS", 16 * choose.FEWEST_DRAWS - 1)
     found = secant.assess(y, p).ecce_r
     assert (found.method, found.pvalue) == ("certified", pytest.approx(0.6, **RELATIVE))
+
+
+# Rare events along another order ------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("n", "pooled"), [(65_536, False), (65_537, True)])
+def test_rare_events_along_another_order_are_pooled(n, pooled, monkeypatch):
+    """Above 65,536 rows of as many places, as in the order of scores."""
+    asked = []
+    whole = finite.of_grains
+    monkeypatch.setattr(finite, "of_grains", lambda *a, **b: asked.append(1) or whole(*a, **b))
+    known = Bracket(-1.0, -1.0)
+    for name in ("certified_r", "certified_mad"):
+        monkeypatch.setattr(finite, name, lambda *_table, **_options: known)
+    rng = np.random.default_rng(0)
+    p = rng.random(n) * 100 / n
+    y = rng.random(n) < p
+    result = secant.assess(y, p, order_by=rng.permutation(n))
+    assert bool(asked) is pooled
+    assert result.ecce_r.method == ("certified" if pooled else "exact")
+
+
+@pytest.mark.parametrize("places", [None, 70])
+def test_grains_along_another_order_bound_the_exact_pvalues(places, monkeypatch):
+    monkeypatch.setattr(choose, "_MANY_ROWS", 1000)
+    monkeypatch.setattr(choose, "grain_size", lambda _totals: 0.03)
+    monkeypatch.setattr(ordered, "MANY_TIES", 100)
+    rng = np.random.default_rng(5)
+    n = 2000
+    p = rng.random(n) * 0.02
+    y = rng.random(n) < 1.5 * p
+    x = rng.random(n) if places is None else rng.integers(0, places, n)
+    ours, exact = (secant.assess(y, p, order_by=x, method=m) for m in ("auto", "exact"))
+    assert ours.ecce_mad.bracket[0] <= exact.ecce_mad.pvalue <= ours.ecce_mad.pvalue
+    assert ours.ecce_r.bracket[0] <= exact.ecce_r.pvalue
+    low = exact.ecce_r.pvalue if exact.ecce_r.bracket is None else exact.ecce_r.bracket[0]
+    assert low <= ours.ecce_r.pvalue <= 1.3 * exact.ecce_r.pvalue
+
+
+def test_scores_near_both_ends_in_turns_are_drawn_for_along_another_order(monkeypatch):
+    """No neighbours are alike, so nothing can be pooled; draws look at events alone."""
+    monkeypatch.setattr(choose, "_MANY_ROWS", 1000)
+    monkeypatch.setattr(choose, "_MANY_GRAINS", 1999)
+    monkeypatch.setattr(ordered, "MANY_TIES", 100)
+    rng = np.random.default_rng(5)
+    p = np.where(np.arange(2000) % 2, 0.01, 0.99) + rng.random(2000) * 0.005
+    y = rng.random(2000) < p
+    x = np.arange(2000)
+    drawn, exact = (secant.assess(y, p, order_by=x, method=m) for m in ("auto", "exact"))
+    assert methods(drawn) == ["Monte Carlo"] * 2
+    error = 0.1 * exact.ecce_mad.pvalue  # a hundred as extreme
+    assert drawn.ecce_mad.pvalue == pytest.approx(exact.ecce_mad.pvalue, abs=4 * error)
+    monkeypatch.setattr(choose, "_MANY_GRAINS", 2000)
+    assert methods(secant.assess(y, p, order_by=x)) == ["certified"] * 2
 
 
 # Sampling weights ---------------------------------------------------------------------------------

@@ -23,7 +23,16 @@ from secant._inference.finite import (
     operations,
 )
 from secant._inference.path import observe, pooled
-from ties import as_table, close, log10_fraction, observed_table, random_ties, table, tables
+from ties import (
+    as_table,
+    close,
+    enumerated,
+    log10_fraction,
+    observed_table,
+    random_ties,
+    table,
+    tables,
+)
 
 # --- oracles --------------------------------------------------------------------------------------
 
@@ -612,6 +621,63 @@ def test_bounds_from_grains_hold(monkeypatch, seed, kind):
     r, mad = finite.of_grains(grains.grind(grains.Ties(*ties), 1e-3), budget=10**11)
     if truth.high > -300:
         assert mad.high - mad.low < 0.03
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_bounds_from_grains_along_another_order_hold(seed):
+    """Against full enumeration: steps of one score and of several, on one side and on both."""
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(3, 11))
+    small = rng.random(n) * 0.02
+    score = [
+        small,
+        1 - small,
+        np.where(rng.random(n) < 0.5, small, 1 - small),
+        np.where(rng.random(n) < 0.3, rng.integers(0, 11, n) / 10, small),
+    ][seed % 4]
+    place = rng.integers(0, 1 + rng.integers(1, n), n)
+    order = np.lexsort((score, place))
+    score, place = score[order], place[order]
+    score[0] = 0.01  # something is random
+    happened = (rng.random(n) < np.where(score < 0.5, 0.2, 0.8)).astype(int)
+    ends = np.append(np.flatnonzero(np.diff(place)), n - 1)
+    truth = enumerated(score, ends, happened)
+    ties = grains.Ties(score, np.ones(n, np.int64), happened)
+    for size in (2.0**-5, 2.0**-7, 2.0**-10):
+        ground = grains.grind_along(ties, ends, size)
+        for budget in (0, BUDGET):
+            for found, p in zip(finite.of_grains(ground, budget=budget), truth, strict=True):
+                log10_p = math.log10(p) if p else -math.inf
+                assert found.low <= log10_p + 1e-11
+                assert log10_p <= found.high + 1e-11
+
+
+@pytest.mark.parametrize("places", [20, 300, 1500])
+@pytest.mark.parametrize("kind", ["low", "high", "both"])
+def test_bounds_from_grains_of_many_places_hold(places, kind):
+    """Against chains that look at every row."""
+    rng = np.random.default_rng(places)
+    n = 1500
+    score = rng.beta(0.5, 0.5 * n / 8, n)
+    if kind == "high":
+        score = 1 - score
+    elif kind == "both":
+        score = np.where(rng.random(n) < 0.5, score, 1 - score)
+    place = rng.integers(0, places, n) if places < n else rng.permutation(n)
+    order = np.lexsort((score, place))
+    score, ends = score[order], np.append(np.flatnonzero(np.diff(place[order])), n - 1)
+    happened = (rng.random(n) < np.where(score < 0.5, 2 * score, score)).astype(np.int64)
+    ties = score, np.ones(n, np.int64), happened, ends
+    truth, fine = exact_mad(*ties), certified_r(*ties, budget=10**11)
+    for size in (1e-5, 1e-3, 0.02):
+        ground = grains.grind_along(grains.Ties(*ties[:3]), ends, size)
+        for budget in (BUDGET, 0):
+            r, mad = finite.of_grains(ground, budget=budget)
+            assert mad.low <= truth.high + 1e-11
+            assert truth.low <= mad.high + 1e-11
+            assert r.low <= fine.high + 1e-11
+            assert fine.low <= r.high + 1e-11
+            assert mad.high - mad.low < 0.05 or not budget or size > 1e-3
 
 
 @pytest.mark.parametrize("happened", [0, 1, 3])

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from secant._inference.path import compensated_sum, observe, pooled, thresholds
+from secant._blocks import grains
+from secant._inference.path import compensated_sum, observe, observe_grains, pooled, thresholds
 
 CHANCES = st.sampled_from([0.0, 0.001, 0.01, 0.25, 0.5, 0.75, 0.995, 1.0])
 
@@ -135,3 +136,94 @@ def test_thresholds_are_a_little_below_what_was_seen():
     assert 5.0 * (1 - 2e-12) - 5 * math.ulp(100.0) < span < 5.0
     # The path starts at 0: one that only rises has fallen by nothing.
     assert thresholds(2.0, 1.0, 0.0) == (2.0 * (1 - 1e-12) - 4 * math.ulp(0.0),) * 2
+
+
+def test_the_first_pool_counts_as_any_other():
+    score, one = np.array([0.03, 0.01, 0.5, 0.002, 0.001]), np.ones(5, int)
+    fewer = pooled(observe(score, one, 0 * one)[0], 0.1)
+    assert fewer.ends.tolist() == [1, 2, 4]
+    assert 0.04 < fewer.drift < 0.04 * (1 + 1e-8)
+
+
+# Grains -------------------------------------------------------------------------------------------
+
+
+CHANCES_OF_GRAINS = {
+    "low": lambda rng: rng.beta(0.5, 50, 400),
+    "high": lambda rng: 1 - rng.beta(0.5, 50, 400),
+    "both": lambda rng: np.where(rng.random(400) < 0.5, 0.0, 1 - 0.02) + 0.02 * rng.random(400),
+    "alike": lambda rng: 1e-3 * (1 + 0.02 * rng.random(400)),
+}
+
+
+def as_grains(kind, monkeypatch, *, each):
+    """Return ties, and the path of their grains, about so many ties to a grain."""
+    monkeypatch.setattr(grains, "MANY_TIES", 10)
+    rng = np.random.default_rng(len(kind))
+    score, n = np.unique(CHANCES_OF_GRAINS[kind](rng), return_counts=True)
+    n = n * rng.integers(1, 4, len(n))
+    ties = score, n, rng.binomial(n, score)
+    size = each * float((n * np.minimum(score, 1 - score)).mean())
+    return ties, observe_grains(grains.grind(grains.Ties(*ties), size))
+
+
+def chances_by_step(ties, trials):
+    """Return the chances of the rarer outcome of all rows between some numbers of them."""
+    rows = np.repeat(np.minimum(ties[0], 1 - ties[0]), ties[1])
+    return np.split(rows, trials[:-1])
+
+
+@pytest.mark.parametrize("kind", CHANCES_OF_GRAINS)
+def test_grains_make_the_path_of_their_ties(monkeypatch, kind):
+    ties, (path, *seen) = as_grains(kind, monkeypatch, each=6)
+    whole, *wanted = observe(*ties)
+    assert seen == pytest.approx(wanted, rel=1e-12)
+    assert len(path) < len(whole) / 2
+    places = np.searchsorted(whole.trials, path.trials)
+    assert whole.trials[places].tolist() == path.trials.tolist()
+    assert path.reached == pytest.approx(whole.reached[places], rel=1e-12)
+    drift = 0.0
+    for number, chances in enumerate(chances_by_step(ties, path.trials)):
+        mean, least, largest = (column[number] for column in path.mixture)
+        assert (least, largest) == (chances.min(), chances.max())
+        assert mean == pytest.approx(chances.mean(), rel=1e-12)
+        assert path.rare[number] == pytest.approx(chances.sum(), rel=1e-12)
+        drift = max(drift, chances.sum() * (least < largest))
+    assert path.drift == pytest.approx(drift, rel=1e-8)
+    assert path.drift >= drift
+
+
+def test_grains_of_one_tie_each_drift_nowhere(monkeypatch):
+    _, (path, *_) = as_grains("low", monkeypatch, each=1e-9)
+    assert (path.mixture.least == path.mixture.largest).all()
+    assert path.drift == 0
+
+
+@pytest.mark.parametrize("several", [3, 10])
+@pytest.mark.parametrize("kind", CHANCES_OF_GRAINS)
+def test_pools_of_grains_are_mixtures_where_little_is_lost(monkeypatch, kind, several):
+    ties, (path, *_) = as_grains(kind, monkeypatch, each=6)
+    fewer = pooled(path, several * float(path.rare.max()))
+    assert len(fewer) < len(path)
+    assert set(fewer.total) <= set(path.total)
+    same = np.searchsorted(path.trials, fewer.trials)
+    assert path.trials[same].tolist() == fewer.trials.tolist()
+    assert fewer.reached.tolist() == path.reached[same].tolist()
+    # What stands together says of its rows what grains say.
+    for number, chances in enumerate(chances_by_step(ties, fewer.trials)):
+        assert fewer.size[number] == len(chances)
+        mean, least, largest = (column[number] for column in fewer.mixture)
+        assert (least, largest) == (chances.min(), chances.max())
+        assert mean == pytest.approx(chances.mean(), rel=1e-12)
+        below = fewer.score[number] < 0.5
+        assert fewer.score[number] == (mean if below else 1 - mean)
+    drift, grains_of = 0.0, np.searchsorted(path.total, fewer.total)
+    for number, chances in enumerate(chances_by_step(ties, fewer.total)):
+        count = grains_of[number] - (grains_of[number - 1] if number else -1)
+        entries = fewer.ends[number] - (fewer.ends[number - 1] if number else -1)
+        loose = chances.max() > (1 + 1e-4 * len(chances)) * chances.mean()
+        assert entries == (count if loose else 1)
+        if count > 1 or chances.min() < chances.max():
+            drift = max(drift, chances.sum())
+    assert path.drift <= fewer.drift == pytest.approx(drift, rel=1e-8)
+    assert fewer.drift >= drift

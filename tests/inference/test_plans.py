@@ -3,8 +3,10 @@
 import numpy as np
 import pytest
 
+from secant._blocks import grains
 from secant._inference import chains, plans
 from secant._inference.finite import certified_r, exact_mad, operations
+from secant._inference.path import observe_grains
 from ties import observed_table
 
 
@@ -43,3 +45,17 @@ def test_operations_count_what_is_done(monkeypatch):
         charge = 2 * n * plans.STEP_R
         assert operations(*ties, "r") - charge == pytest.approx(done.pop() + done.pop(), rel=0.02)
         assert not done
+
+
+@pytest.mark.parametrize("more", [0, 1])
+def test_the_work_of_very_many_grains_is_counted_but_once(more, monkeypatch):
+    """As a last resort, and not at every spacing, for it is never afforded but in pools."""
+    monkeypatch.setattr(grains, "MANY_TIES", 1)
+    rng = np.random.default_rng(14)
+    ties = observed_table(rng, 0.004 * rng.random(3000), 0.0)
+    path, _, span = observe_grains(grains.grind(grains.Ties(*ties), 1e-3))
+    monkeypatch.setattr(plans, "_MANY_GRAINS", len(path) - more)
+    monkeypatch.setattr(plans, "_KEYED", 0)
+    whole = [plan for plan in plans.r_plans(path, span) if plan.path is path]
+    assert len(path) > 100
+    assert len(whole) == (1 if more else 1 + len(plans._MUCH_COARSER))

@@ -48,6 +48,24 @@ def highest(of, total, sign):
     return max(-found.fun, 0.0)
 
 
+@pytest.mark.parametrize("t", [-400.0, -2.0, -1e-3, 0.3, 5.0, 400.0])
+def test_cumulants_are_those_of_the_definition(t):
+    """Rows without weights jump by one; the derivatives are checked in fifty digits."""
+    mp = optional("mpmath").mp
+    count, chance = [3, 5, 1], [0.2, 0.7, 1e-9]
+    of = Jumps(np.array(count), np.array(chance))
+    assert of.most(1)[0] == pytest.approx(3 * 0.8 + 5 * 0.3 + (1 - 1e-9), rel=1e-15)
+    assert of.most(-1)[0] == pytest.approx(3 * 0.2 + 5 * 0.7 + 1e-9, rel=1e-15)
+    with mp.workdps(50):
+
+        def k(t):
+            rows = zip(count, map(mp.mpf, chance), strict=True)
+            return sum(n * (mp.log(1 - q + q * mp.exp(t)) - t * q) for n, q in rows)
+
+        wanted = [float(mp.diff(k, t, order)) for order in (0, 1, 2)]
+    assert of.cumulants(t) == pytest.approx(wanted, rel=1e-11, abs=1e-30)
+
+
 # The exponent -------------------------------------------------------------------------------------
 
 

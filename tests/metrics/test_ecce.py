@@ -1,11 +1,12 @@
 """The graph of cumulative differences: exact at every point, and the paper's own numbers."""
 
 import json
+from fractions import Fraction
 from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 import secant
@@ -129,6 +130,16 @@ def test_the_curve_of_many_rows(many):
 # --- between the ends of blocks -------------------------------------------------------------------
 
 
+def many_ties(seed):
+    """Return what :func:`tables` draws, of more rows, so that three examples to a law will do."""
+    rng = np.random.default_rng(seed)
+    p = rng.random(300).round(2)
+    w = rng.random(300) + 0.1 if seed % 2 else None
+    ties = collapse(p, (rng.random(300) < p**1.5).astype(int), w)
+    starts = [0, *np.sort(rng.choice(np.arange(1, len(ties)), 20, replace=False)).tolist()]
+    return ties, merge(ties, np.array(starts)), [*starts, len(ties)]
+
+
 @st.composite
 def tables(draw):
     """Return ties and the same cut into wider blocks, with the first tie of each of these."""
@@ -148,6 +159,8 @@ def heights(ties):
 
 
 @given(tables())
+@example(many_ties(0))
+@example(many_ties(1))
 def test_a_path_over_blocks_is_that_of_their_ties_where_they_end(tables):
     ties, cells, edges = tables
     wanted, weight = heights(ties)
@@ -155,6 +168,8 @@ def test_a_path_over_blocks_is_that_of_their_ties_where_they_end(tables):
 
 
 @given(tables())
+@example(many_ties(0))
+@example(many_ties(1))
 def test_every_block_that_reaches_an_extreme_is_looked_into_and_none_that_cannot(tables):
     ties, cells, edges = tables
     all_heights, weight = heights(ties)
@@ -180,6 +195,8 @@ def test_a_path_smaller_than_any_guard_is_looked_into_at_its_ends_alone(scale):
 
 
 @given(tables())
+@example(many_ties(0))
+@example(many_ties(1))
 def test_extremes_are_found_by_looking_into_a_few_blocks(tables):
     ties, cells, _ = tables
     wanted, weight = heights(ties)
@@ -202,6 +219,8 @@ def test_extremes_are_found_by_looking_into_a_few_blocks(tables):
 
 
 @given(tables())
+@example(many_ties(0))
+@example(many_ties(1))
 def test_limits_hold_whatever_happens_inside_blocks_and_no_more(tables):
     ties, cells, edges = tables
     true, weight = heights(ties)
@@ -221,3 +240,20 @@ def test_limits_hold_whatever_happens_inside_blocks_and_no_more(tables):
     ):
         assert limit == pytest.approx((least, most), rel=0, abs=1e-12)
         assert 0 <= limit[0] <= truth <= limit[1]  # without any room for rounding
+
+
+@pytest.mark.parametrize("n", [1, 40, 3000])
+def test_limits_leave_room_for_rounding_and_for_nothing_else(n):
+    """Of ties, inside which nothing happens, against fractions."""
+    rng = np.random.default_rng(n)
+    p, y = rng.random(n), rng.integers(0, 2, n)
+    order = np.argsort(p)
+    x, heights = Fraction(0), [Fraction(0)]
+    for score, happened in zip(p[order].tolist(), y[order].tolist(), strict=True):
+        x += happened - Fraction(score)
+        heights.append(x)
+    found = limits(collapse(p, y, None), float(n))
+    exact = max(heights) - min(heights), max(map(abs, heights))
+    for (low, high), value in zip(found, exact, strict=True):
+        assert Fraction(low) * n < value < Fraction(high) * n
+        assert high - low < 1e-12

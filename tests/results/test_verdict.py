@@ -87,7 +87,7 @@ def test_details_have_the_other_metric_the_limits_and_every_range():
     result = paper(method="asymptotic")
     text = repr(result.details)
     assert "ECCE-R 0.0229 = 10.2 sigma" in text
-    assert "This decides." in text
+    assert "Its P-value decides." in text
     assert "ECCE-MAD 0.0124 = 5.51 sigma" in text
     assert "(P = 7.1e-08, large-sample). 95% limits 0.00718 to 0.0177." in text
     for each in result.intervals:

@@ -87,13 +87,16 @@ def test_a_range_up_to_the_highest_score_needs_no_decimals():
 
 
 def test_a_pvalue_that_is_only_bounded_is_not_called_exact():
-    """One rare event: which scores are as extreme turns on differences far below the grid."""
+    """Two rare events side by side: which are as extreme turns on differences below the grid."""
     n = 1000
-    p = (np.arange(n) + 0.5) / n * 0.6 / n
-    r = secant.assess(np.arange(n) == n // 3, p, method="exact").ecce_r
+    p = (np.arange(n) + 0.5) / n * 0.1 / n
+    r = secant.assess(np.isin(np.arange(n), [333, 334]), p, method="exact").ecce_r
     low, high = r.bracket
-    assert low < 0.062 < high  # the truth, where one event has a lower score or two happen
+    assert 1.25 * low < high
     assert f"(P <= {high:.2g}, upper limit;" in str(r)
+    # Of a single one it is known: one event has a lower score, or two happen.
+    alone = secant.assess(np.arange(n) == n // 3, 6 * p, method="exact").ecce_r
+    assert "(P = 0.0617, exact;" in str(alone)
     close = secant.assess([0, 1] * 500, np.linspace(0.01, 0.99, n)).ecce_r
     assert close.method == "certified"
     assert "exact" in str(close)

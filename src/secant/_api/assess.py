@@ -273,13 +273,15 @@ def assess(
     method : {"auto", "exact", "asymptotic", "monte-carlo"}
         How to compute P-values; the result names what was done. ``"exact"``: for the sample size
         at hand, exact for ECCE-MAD and, up to 14 observations, for ECCE-R, which otherwise is
-        between certain limits. ``"asymptotic"``: the limit of many observations.
+        between certain limits. ``"asymptotic"``: the limit of many observations, which is
+        ``secant.null.range.sf(ecce_r.normalized)`` and the same of ``mad``.
         ``"monte-carlo"``: from responses drawn again and again.
         ``"auto"``: exact while the work is small, else asymptotic where there is enough variance
         for it, else Monte Carlo. Where weights differ: Monte Carlo, or asymptotic for very many
-        observations if that is good. Its asymptotic P-value is tilted, to hold far in the tail
-        too. Where the certified limits of a large P-value leave its second digit open, it is
-        estimated between them. Very many observations with little variance take a sort of all of
+        observations if that is good. Its asymptotic P-value, called by the same name, is another
+        one: tilted to the law of the outcomes at hand, to hold far in the tail too. Where the
+        certified limits of a large P-value leave its second digit open, it is estimated between
+        them. Very many observations with little variance take a sort of all of
         them.
     confidence_level : float
         Level of all intervals, and one minus the level of the verdict's test.

@@ -21,11 +21,22 @@ if TYPE_CHECKING:
     from secant._base.types import BoolArray, FloatArray, IntArray
     from secant._input.observations import Chunk
 
-__all__ = ["MANY_TIES", "Grains", "Grinding", "Running", "Ties", "grain_size", "grind"]
+__all__ = [
+    "MANY_TIES",
+    "Grains",
+    "Grinding",
+    "Running",
+    "Ties",
+    "grain_size",
+    "grind",
+    "grind_along",
+]
 
 # Distinct scores that are kept as they are; and the share of the variance that a grain has, at
 # least, of more of them.
 MANY_TIES = 1 << 16
+# What a step may expect whose ties are pooled within it: chains take it for rare below 1.
+_LESS_THAN_ONE = 0.9
 # Rows in order that are looked at together.
 _TOGETHER = 1 << 17
 
@@ -56,6 +67,10 @@ class Grains:
         The largest and the smallest value of the path at the end of any tie.
     expected
         The sum of all scores.
+    ends, across
+        Along another order than that of scores: the last grain of each step, since several may
+        share a place there; and whether a grain pools several steps, so that the path is not looked
+        at inside it. In the order of scores each grain is a step.
     """
 
     n: IntArray
@@ -66,6 +81,8 @@ class Grains:
     highest: float
     lowest: float
     expected: float
+    ends: IntArray | None = None
+    across: BoolArray | None = None
 
 
 def grain_size(variance: float) -> float:
@@ -82,6 +99,83 @@ def grind(ties: Ties, size: float) -> Ties | Grains:
     mill = _Mill(size)
     mill.add(ties)
     return mill.grains()
+
+
+def grind_along(ties: Ties, ends: IntArray, size: float) -> Grains:
+    """Pool ties along another order than that of scores.
+
+    Steps of one side of 1/2 that expect little of the rarer outcome are pooled with their
+    neighbours. Of a step that expects more, ties of neighbouring scores are pooled within it, as
+    long as it expects less than one; what is left are ties as they are.
+
+    Parameters
+    ----------
+    ties
+        In the order of the path, then of scores.
+    ends
+        The last tie of each step.
+    size
+        As :func:`grain_size` has it.
+    """
+    score, n, n1 = ties
+    certain = score >= 1.0
+    reached = np.add(*Running().add(np.where(certain, 0.0, n * score)))
+    path = (np.cumsum(np.where(certain, n1 - n, n1)) - reached)[ends]
+    random = (score > 0.0) & ~certain
+    step = np.repeat(np.arange(len(ends)), np.diff(ends, prepend=-1))[random]
+    score, n = score[random], n[random]
+    chance = np.minimum(score, 1.0 - score)
+    rare = n.astype(np.float64) * chance
+    below = score < 0.5
+    starts = np.flatnonzero(np.diff(step, prepend=-1))
+    last = np.append(starts[1:], len(step)) - 1
+    step = np.repeat(np.arange(len(starts)), np.diff(starts, append=len(step)))
+    of_step = _Steps(starts, np.add.reduceat(rare, starts), np.maximum.reduceat(chance, starts))
+    first = _first_of_grains(step, of_step, rare, below, size)
+    begin = np.flatnonzero(first)
+    end = np.append(begin[1:], len(first)) - 1
+    total = np.add.reduceat(n, begin)
+    return Grains(
+        n=total,
+        rare=np.clip(
+            np.add.reduceat(rare, begin) / total,
+            np.minimum.reduceat(chance, begin),
+            np.maximum.reduceat(chance, begin),
+        ),
+        low=np.minimum.reduceat(score, begin),
+        high=np.maximum.reduceat(score, begin),
+        reached=reached[random][end],
+        highest=max(float(path.max()), 0.0),
+        lowest=min(float(path.min()), 0.0),
+        expected=float(reached[-1]) + int(ties.n[certain].sum()),
+        ends=np.flatnonzero(end == last[step[end]]),
+        across=step[begin] != step[end],
+    )
+
+
+class _Steps(NamedTuple):
+    """Where steps begin among ties, what they expect, and the largest chance in each."""
+
+    starts: IntArray
+    rare: FloatArray
+    largest: FloatArray
+
+
+def _first_of_grains(
+    step: IntArray, of_step: _Steps, rare: FloatArray, below: BoolArray, size: float
+) -> BoolArray:
+    """Mark ties with which a grain begins, along another order; see :func:`grind_along`."""
+    starts, expected, largest = of_step
+    part = np.floor(np.cumsum(rare) / size)
+    one_side = np.logical_and.reduceat(below, starts) == np.logical_or.reduceat(below, starts)
+    small = one_side & (expected <= size)
+    inside = one_side & ~small & (expected < _LESS_THAN_ONE * (1.0 - largest))
+    # A small step is in the part where it ends, with all its ties.
+    part = np.where(small[step], part[np.append(starts[1:], len(step)) - 1][step], part)
+    before, after = step[:-1], step[1:]
+    same = (part[1:] == part[:-1]) & (below[1:] == below[:-1])
+    same &= (small[before] & small[after]) | (inside[before] & (before == after))
+    return np.append(True, ~same)
 
 
 class Grinding:
@@ -110,11 +204,11 @@ class Grinding:
     def grains(self) -> Ties | Grains:
         """Return the grains, or the ties where these are few enough."""
         for rows in self._rows.chunks(_TOGETHER):
-            self._mill.add(_ties(rows))
+            self._mill.add(ties_of(rows))
         return self._mill.grains()
 
 
-def _ties(rows: Chunk) -> Ties:
+def ties_of(rows: Chunk) -> Ties:
     """Count rows in order by their score."""
     scores, labels, weights = rows
     starts = np.flatnonzero(np.append(True, scores[1:] != scores[:-1]))

@@ -35,6 +35,7 @@ __all__ = [
     "FINE",
     "HIGHEST",
     "LOWEST",
+    "MORE_RANGES",
     "ONE",
     "OTHER",
     "RANGES",
@@ -74,12 +75,13 @@ ONE = int(np.float64(1).view(np.int64))
 _UPPER = 2.0**26
 _HALF = (1 << 26) - 1
 # Rows that one call looks at, at least, and rows for which it pays to wake another thread.
-CHUNK = 1 << 16
-_A_THREAD = 1 << 17
+CHUNK = 1 << 17
+_A_THREAD = 1 << 16
 # Chunks of many rows: enough that no thread has to wait for another.
 _CHUNKS = 32
-# Ranges of scores that rows are selected from, and rows looked at before any is noted.
+# Ranges of scores that rows are selected from, and collected; rows looked at before any is noted.
 RANGES = 4
+MORE_RANGES = 6
 _AT_A_TIME = 16
 # Buckets of a sort, as many as stay in a near cache; in one with a few numbers they are compared.
 _BUCKETS = 1 << 14
@@ -213,22 +215,28 @@ def look(  # noqa: PLR0917  (compiled)
         told[FINE + 1] += fine & _HALF
         if lowest < 0 or highest > ONE or other != 0:
             break
-        for i in range(some.shape[0]):
-            s = np.float64(some[i])
-            bits = max(np.float64(s).view(np.int64), bottom) - bottom
-            entry = table[np.uint64(bits >> shift)]
-            cell = (bits >> (entry & 63)) + (entry >> 6)
-            slot = np.uint64((cell << 1) + np.int64(np.int64(happened[i]) == one))
-            sums[slot, 0] += 1
-            sums[slot, 1] += np.float64(s + 1.0).view(np.int64) - ONE
-        if anchor.shape[0]:  # apart from the sums, which are quicker without a branch
+        # Twice, for sums are quicker without a branch among them.
+        if anchor.shape[0]:
             for i in range(some.shape[0]):
-                bits = np.float64(some[i] + 0.0).view(np.int64)
-                at = max(bits, bottom) - bottom
-                entry = table[np.uint64(at >> shift)]
-                cell = np.uint64((at >> (entry & 63)) + (entry >> 6))
-                if bits != anchor[cell]:
-                    mixed[cell] = True
+                s = np.float64(some[i] + 0.0)
+                exact = np.float64(s).view(np.int64)
+                bits = max(exact, bottom) - bottom
+                entry = table[np.uint64(bits >> shift)]
+                cell = (bits >> (entry & 63)) + (entry >> 6)
+                if exact != anchor[np.uint64(cell)]:
+                    mixed[np.uint64(cell)] = True
+                slot = np.uint64((cell << 1) + np.int64(np.int64(happened[i]) == one))
+                sums[slot, 0] += 1
+                sums[slot, 1] += np.float64(s + 1.0).view(np.int64) - ONE
+        else:
+            for i in range(some.shape[0]):
+                s = np.float64(some[i])
+                bits = max(np.float64(s).view(np.int64), bottom) - bottom
+                entry = table[np.uint64(bits >> shift)]
+                cell = (bits >> (entry & 63)) + (entry >> 6)
+                slot = np.uint64((cell << 1) + np.int64(np.int64(happened[i]) == one))
+                sums[slot, 0] += 1
+                sums[slot, 1] += np.float64(s + 1.0).view(np.int64) - ONE
     told[LOWEST], told[HIGHEST] = lowest, highest
     told[OTHER], told[REFUSED] = other, refused
 
@@ -383,23 +391,25 @@ def collect(  # noqa: PLR0917  (compiled)
     shift: Any,
     bottom: Any,
     wanted: BoolArray,
-    ends: FloatArray,
+    low: Any,
+    width: Any,
     keys: IntArray,
 ) -> Any:
-    """Return how many rows lie in wanted cells, all in four ranges, having packed them.
+    """Return how many rows lie in wanted cells, all of them in six ranges, having packed them.
 
-    A packed row is its score's bits, and its response as one more.
+    A range is the bits of its lowest score, and how many more follow. A packed row is its score's
+    bits, and its response as one more.
     """
-    a, b, c, d = ends[0, 0], ends[0, 1], ends[0, 2], ends[0, 3]
-    e, f, g, h = ends[1, 0], ends[1, 1], ends[1, 2], ends[1, 3]
+    a, b, c, d, e, f = low[0], low[1], low[2], low[3], low[4], low[5]
+    u, v, w, x, y, z = width[0], width[1], width[2], width[3], width[4], width[5]
     count = np.int64(0)
     for start in range(0, scores.shape[0], _AT_A_TIME):
         some, happened = scores[start : start + _AT_A_TIME], labels[start : start + _AT_A_TIME]
         inside = np.int64(0)
         for i in range(some.shape[0]):
-            s = np.float64(some[i])
-            lower = ((s >= a) & (s <= e)) | ((s >= b) & (s <= f))
-            inside += np.int64(lower | ((s >= c) & (s <= g)) | ((s >= d) & (s <= h)))
+            s = np.float64(some[i] + 0.0).view(np.uint64)
+            lower = (s - a <= u) | (s - b <= v) | (s - c <= w)  # what is smaller wraps around
+            inside += np.int64(lower | (s - d <= x) | (s - e <= y) | (s - f <= z))
         if inside > 0:  # as a rule there is nothing to pack
             for i in range(some.shape[0]):
                 bits = np.float64(some[i] + 0.0).view(np.int64)
@@ -477,9 +487,16 @@ def drawn(scores: np.ndarray[Any, Any], size: int) -> FloatArray:
 
 
 def collected(  # noqa: PLR0917  (as the kernel)
-    scores: Any, labels: Any, one: int, grid: SpreadGrid, wanted: BoolArray, ends: FloatArray
+    scores: Any,
+    labels: Any,
+    one: int,
+    grid: SpreadGrid,
+    wanted: BoolArray,
+    ranges: tuple[FloatArray, FloatArray],
 ) -> IntArray:
-    """Return the rows in wanted cells of a grid, packed and in order."""
+    """Return the rows in wanted cells of a grid, which six ranges hold, packed and in order."""
+    low, high = (end.view(np.uint64) for end in ranges)
+    width = high - low
     pack = compiled(collect, kind_of(scores), kind_of(labels))
     place = grid.table, grid.shift, grid.bottom
     found: list[IntArray] = []
@@ -487,7 +504,7 @@ def collected(  # noqa: PLR0917  (as the kernel)
     def work(_: int, chunks: Iterator[slice]) -> None:
         room = np.empty(_chunk(scores.shape[0]) + 1, np.int64)
         for chunk in chunks:
-            count = pack(scores[chunk], labels[chunk], one, *place, wanted, ends, room)
+            count = pack(scores[chunk], labels[chunk], one, *place, wanted, low, width, room)
             found.append(room[:count].copy())
 
     share_out(scores.shape[0], work, threads())
@@ -612,7 +629,7 @@ def compiled(function: Callable[..., Any], *kinds: str) -> Callable[..., Any]:
         select: (*rows, doubles, doubles, numbers),
         collect: (
             *(*rows, whole, numbers, whole, whole, flags),
-            *(types.float64[:, ::1], numbers),
+            *(types.uint64[::1], types.uint64[::1], numbers),
         ),
         lose: (*rows, whole),
         arrange: (numbers, numbers),

@@ -21,7 +21,7 @@ from secant._metrics.ecce import METRICS
 from secant.errors import Argument, InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from secant._base.types import BoolArray, FloatArray, IntArray, NumberArray
     from secant._blocks.grains import Grains, Ties
@@ -58,6 +58,8 @@ _MOST_RHO3 = 1 / 20
 # Observations, and distinct scores among them, beyond which "auto" takes the limit if it is good.
 _MANY_ROWS = 1 << 16
 _MANY_SCORES = 4096
+# Steps of grains that are not drawn for instead.
+_MANY_GRAINS = 3 << 15
 # Observations of few places along another order up to which their scores are sorted all the same.
 _MANY_PAIRS = 1 << 20
 # Coins tossed (rows times draws) up to which "auto" draws for weighted rows: about a second.
@@ -181,13 +183,14 @@ def pvalues(
     if large or short or (not equal and not needs_rows(totals, method)):
         return _large_sample(blocks, totals, found, source)
     rng = same_every_time(rng)
-    if method == "auto" and not equal and _are_many_coins(totals):
-        return _of_heavy_rows(totals, source, rng)
-    if method == "monte-carlo" or not equal:
+    if method == "monte-carlo" or not (equal or (method == "auto" and _are_many_coins(totals))):
         draws = _affordable_draws(totals.n) if method == "auto" else DRAWS
         return _monte_carlo(blocks, totals, source, rng, draws)
+    steps = _in_steps(blocks, totals, source, method, grains) if equal else None
+    if steps is None:
+        return _of_heavy_rows(totals, source, rng)
     return _finite_sample(
-        _in_steps(blocks, totals, source, method, grains),
+        steps,
         blocks,
         totals,
         found,
@@ -208,13 +211,20 @@ def _are_many(blocks: Blocks, totals: Totals, source: Source) -> bool:
 
 def _in_steps(
     blocks: Blocks, totals: Totals, source: Source, method: Method, grains: Ties | Grains | None
-) -> _Table | Grains:
-    """Return the steps of the path, pooled into grains where these take the place of ties."""
-    if grains is None and along(source) is None and takes_grains(totals, method):
-        ties = _grains.Ties(blocks.low, blocks.n, blocks.n1)
-        grains = _grains.grind(ties, grain_size(totals))
+) -> _Table | Grains | None:
+    """Return the steps of the path, pooled into grains where these take the place of ties.
+
+    None if they are still very many: along another order, with scores near 0 and near 1 in turns.
+    """
+    if grains is None and takes_grains(totals, method):
+        other, size = along(source), grain_size(totals)
+        if other is not None:
+            grains = other.grains_along(size)
+        else:
+            grains = _grains.grind(_grains.Ties(blocks.low, blocks.n, blocks.n1), size)
     if isinstance(grains, _grains.Grains):
-        return grains
+        steps = grains.n if grains.ends is None else grains.ends
+        return grains if len(steps) <= _MANY_GRAINS else None
     return _table(blocks, source) if grains is None else (*grains, None)
 
 
@@ -272,6 +282,10 @@ class Along(Protocol):
         """Where ties along the order end among the sorted rows."""
         ...
 
+    def grains_along(self, size: float) -> Grains | None:
+        """Return the observations pooled along the order; None if there are few of them."""
+        ...
+
     def score_counts(self) -> tuple[NumberArray, FloatArray]:
         """Return how many observations there are of each score, or in narrow cells of scores."""
         ...
@@ -312,7 +326,9 @@ def _finite_sample(
     from secant._inference import finite, montecarlo  # noqa: PLC0415  (not for `import secant`)
 
     if isinstance(table, _grains.Grains):  # too many distinct scores to look at each
-        r, mad = map(_certified, finite.of_grains(table, fast=fast))
+        r, mad = map(
+            _certified, finite.of_grains(table, tables=lambda: _all_ties(source), fast=fast)
+        )
         return r, mad
     score, n, n1, ends = table
     trusted = limit_is_trusted(totals)
@@ -338,6 +354,18 @@ def _finite_sample(
         r = _one_number(blocks, table, r, found.ecce_r / totals.sigma, trusted=trusted)
     mad = _certified(compute(*table, fast=fast)) if can_mad else instead[1]
     return r, mad
+
+
+def _all_ties(source: Source) -> Iterator[_Table]:
+    """Go through the ties of observations of equal weight in order, some steps at a time."""
+    if isinstance(source, Orderly):
+        for rows in source.in_order():
+            yield *_grains.ties_of(rows), None
+        return
+    other = along(source)
+    score, happened, _ = source.sorted_rows()
+    ends = np.arange(len(score)) if other is None else other.ends
+    yield score, np.ones(len(score), np.int64), happened.astype(np.int64), ends
 
 
 def _one_number(

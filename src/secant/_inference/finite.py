@@ -28,6 +28,7 @@ from secant import null
 from secant._inference import chains
 from secant._inference.binomial import log_two_sided
 from secant._inference.chains import SCALE, Chain, Steps
+from secant._inference.one_event import log10_bounds
 from secant._inference.path import observe, observe_grains
 from secant._inference.plans import (
     FAINTEST,
@@ -41,10 +42,11 @@ from secant._inference.plans import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from secant._base.types import FloatArray, IntArray
     from secant._blocks.grains import Grains
+    from secant._inference.one_event import Table
     from secant._inference.path import Path
     from secant._inference.plans import Plan, Rounding
 
@@ -57,6 +59,7 @@ __all__ = [
     "certified_r",
     "exact_mad",
     "of_grains",
+    "of_one_event",
     "operations",
     "too_wide",
     "worth_compiling",
@@ -187,7 +190,7 @@ def certified_mad(
 def _bounded_mad(path: Path, c: float, budget: int, *, fast: bool | None) -> Bracket:
     plan = best(mad_plans(path, c), budget)
     lower, upper, error = _mad(plan.path, c, _kernel(plan.work, fast=fast))
-    return _bracket(lower, upper, error if plan.path.drift else 0.0)
+    return _bracket(lower, upper, 0.0 if plan.path.exact else error)
 
 
 def certified_r(
@@ -269,8 +272,21 @@ def certified_r(
     [0.2, 0.2]
     """
     path, _, c = observe(score, n, n1, ends)
-    known = _known(score, n, n1, path, c)
+    known = _known(score, n, n1, path, c) or of_one_event(lambda: [(score, n, n1, ends)], path, c)
     return _bounded_r(path, c, budget, fast=fast) if known is None else known
+
+
+def of_one_event(tables: Callable[[], Iterable[Table]], path: Path, c: float) -> Bracket | None:
+    """Return ECCE-R's P-value where one event happened, or one failure, and no more was expected.
+
+    ``path`` may be one of grains, while ``tables`` have every tie; c is what the range must reach.
+    """
+    rare = float(path.rare.sum())
+    if rare > 1.0 or not 1.0 - 1e-9 - rare <= c <= 1.0:  # before every tie is looked at
+        return None
+    failures = bool(path.reached[-1] > 1.0)
+    bounds = log10_bounds(tables, failures=failures, expected=float(path.reached[-1]))
+    return None if bounds is None else Bracket(*bounds)
 
 
 def _bounded_r(path: Path, c: float, budget: int, *, fast: bool | None) -> Bracket:
@@ -284,7 +300,7 @@ def _bounded_r(path: Path, c: float, budget: int, *, fast: bool | None) -> Brack
     low, high = 1.0, float(upper[:, -1].sum()) / SCALE
     if rise * fall < 1.0:
         low = (rise * (1.0 - fall) + fall * (1.0 - rise)) / (1.0 - rise * fall)
-    sharpen = not plan.path.drift and 2 * plan.work <= _TOGETHER * budget
+    sharpen = plan.path.exact and 2 * plan.work <= _TOGETHER * budget
     if sharpen and high <= _MOSTLY and too_wide(low, high):
         back_lower, back_upper = _backwards(plan, c, kernel, marks)
         ahead = _both(lower, upper, back_lower, back_upper)
@@ -297,7 +313,11 @@ def _bounded_r(path: Path, c: float, budget: int, *, fast: bool | None) -> Brack
 
 
 def of_grains(
-    grains: Grains, *, budget: int = BUDGET, fast: bool | None = None
+    grains: Grains,
+    *,
+    tables: Callable[[], Iterable[Table]] | None = None,
+    budget: int = BUDGET,
+    fast: bool | None = None,
 ) -> tuple[Bracket, Bracket]:
     """Return certain bounds of the P-values of ECCE-R and of ECCE-MAD, from ties that are pooled.
 
@@ -305,6 +325,8 @@ def of_grains(
     ----------
     grains
         Neighbouring ties taken together; see :mod:`secant._blocks.grains`.
+    tables : callable, optional
+        Gives the ties themselves, for :func:`of_one_event`.
     budget : int
         Operations up to which the bounds are made tighter: of ECCE-R, and half of it of ECCE-MAD.
     fast : bool, optional
@@ -325,6 +347,8 @@ def of_grains(
     """
     path, deviation, span = observe_grains(grains)
     r, mad = _too_improbable(path, span), _too_improbable(path, deviation)
+    if r is None and tables is not None:
+        r = of_one_event(tables, path, span)
     return (
         _bounded_r(path, span, budget, fast=fast) if r is None else r,
         _bounded_mad(path, deviation, budget // 2, fast=fast) if mad is None else mad,
@@ -469,7 +493,8 @@ def _mad(path: Path, c: float, kernel: _Kernel) -> tuple[float, float, float]:
 
     def solve(least: Steps, most: Steps) -> tuple[FloatArray, FloatArray]:
         lower = kernel(_band(path, least, c), last)
-        return lower, kernel(_band(path, most, c - path.drift), last) if path.drift else lower
+        upper = lower if path.exact else kernel(_band(path, most, c - path.drift), last)
+        return lower, upper
 
     lower, upper, error = _solve(path, null.mad, c, solve)
     return float(lower[-1, -1]), float(upper[-1, -1]), error
@@ -480,10 +505,10 @@ def _r(
 ) -> tuple[FloatArray, FloatArray, float]:
     """Return lower masses that rise and that fall by c up to each mark, upper ones, their error."""
     runs: list[tuple[float, tuple[str, ...]]]
-    if path.drift:
-        runs = [(c, ("down",)), (c - 2.0 * path.drift, ("up",))]
-    else:
+    if path.exact:
         runs = [(c, ("down", "up") if rounding.keys is None else ("up",))]
+    else:
+        runs = [(c, ("down",)), (c - 2.0 * path.drift, ("up",))]
 
     def solve(least: Steps, most: Steps) -> tuple[FloatArray, FloatArray]:
         masses = [
@@ -539,10 +564,10 @@ def _solve(
     What may be left out at a step is decided from the asymptotic P-value. If the P-value turns out
     much smaller than that, everything is done again with nothing left out.
     """
-    shortened = int((path.count > chains.WHOLE).sum()) + (len(path) if path.drift else 0)
+    shortened = int((path.count > chains.WHOLE).sum()) + (0 if path.exact else len(path))
     if path.several.any():
         shortened = cuts(path)
-    allowed = _MISSING_IN_POOLS if path.drift else _MISSING
+    allowed = _MISSING if path.exact else _MISSING_IN_POOLS
     for limit in (faint(path, law, c), FAINTEST):
         ties = path.score, path.size, path.ends, limit
         most = least = chains.make_steps(*ties, mixture=path.mixture)

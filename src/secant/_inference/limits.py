@@ -169,8 +169,8 @@ def least_log_pvalue(blocks: Blocks) -> float:
     here, and none at all to one that contradicts a score of 0 or 1.
     """
     ties, ones, zeros = blocks, 0.0, 0.0
-    certain = (blocks.highest <= 0) | (blocks.lowest >= 1)
-    if certain.any():
+    if blocks.highest.min() <= 0 or blocks.lowest.max() >= 1:
+        certain = (blocks.highest <= 0) | (blocks.lowest >= 1)
         ties, of_certain = blocks.select(~certain), blocks.select(certain)
         ones, zeros = of_certain.scored.sum(), (of_certain.weight - of_certain.scored).sum()
     scored = ties.scored
@@ -179,13 +179,17 @@ def least_log_pvalue(blocks: Blocks) -> float:
     if max(nothing + ones, everything + zeros) * (1 - _GUARD) > max(nothing, everything):
         return -math.inf
     # The middle of an open block will do: many observations have tiny probabilities.
-    score = (ties.lowest + ties.highest) / 2 if ties.least is None else ties.mean_score
+    score = ties.low
+    if ties.least is not None:
+        score = ties.mean_score
+    elif ties.high is not ties.low:
+        score = (ties.low + ties.high) / 2
     chances = []
     if nothing >= most:
         chances.append(float((ties.n * np.log1p(-score)).sum()))
     if everything >= most:
         chances.append(float((ties.n * np.log(score)).sum()))
-    return float(np.logaddexp.reduce(chances))
+    return chances[0] if len(chances) == 1 else float(np.logaddexp.reduce(chances))
 
 
 @lru_cache(maxsize=64)

@@ -19,6 +19,8 @@ __all__ = ["Path", "compensated_sum", "observe", "observe_grains", "pooled", "th
 
 # How much the law of a pool may lose, relative to it, when its grains are taken together.
 _LOOSE = 1e-4
+# What a pool of several scores expects, at most: chains take it for rare below 1.
+_RARE = 0.99
 
 
 @dataclass(frozen=True)
@@ -42,6 +44,8 @@ class Path:
         By how much X can differ inside a pool from what it is at its ends.
     mixture
         Where ties stand for rows of several scores: what is known of these.
+    across
+        Where they do: whether such a tie pools several steps.
     """
 
     score: FloatArray
@@ -52,9 +56,15 @@ class Path:
     ends: IntArray
     drift: float = 0.0
     mixture: Mixture | None = None
+    across: BoolArray | None = None
 
     def __len__(self) -> int:
         return int(self.ends.shape[0])
+
+    @property
+    def exact(self) -> bool:
+        """Whether nothing is pooled, so that all laws are known."""
+        return not self.drift and self.mixture is None
 
     @cached_property
     def rare(self) -> FloatArray:
@@ -163,11 +173,11 @@ def observe_grains(grains: Grains) -> tuple[Path, float, float]:
         reached=grains.reached,
         trials=np.cumsum(grains.n),
         variance=float((grains.n * grains.rare * (1.0 - grains.rare)).sum()),
-        ends=np.arange(len(grains.n)),
+        ends=np.arange(len(grains.n)) if grains.ends is None else grains.ends,
         mixture=mixture,
+        across=mixture.largest > mixture.least if grains.across is None else grains.across,
     )
-    mixed = mixture.largest > mixture.least
-    return replace(path, drift=_with_room(path.rare[mixed])), deviation, span
+    return replace(path, drift=_with_room(path.rare[path.across])), deviation, span
 
 
 def thresholds(highest: float, lowest: float, expected: float) -> tuple[float, float]:
@@ -213,8 +223,8 @@ def pooled(path: Path, drift: float) -> Path:
     last = np.append(np.flatnonzero(~same), len(rare) - 1)
     ends = path.ends[last]
     drifts = np.diff(last, prepend=-1) > 1
-    if path.mixture is not None:
-        drifts |= (path.mixture.largest > path.mixture.least)[ends]
+    if path.across is not None:
+        drifts |= path.across[ends]
     expected = np.add.reduceat(rare, np.concatenate([[0], last[:-1] + 1]))
     fewer = replace(path, ends=ends, drift=_with_room(expected[drifts]))
     return fewer if path.mixture is None else _as_mixtures(fewer, path.mixture)
@@ -231,6 +241,10 @@ def _as_mixtures(path: Path, mixture: Mixture) -> Path:
     )
     # About what two rare outcomes in one pool would be off by.
     loose = together.largest > (1.0 + _LOOSE * n) * together.mean
+    # Only of steps that are rare, all on one side, bounds of the law are known.
+    loose |= n * together.mean >= _RARE * (1.0 - together.largest)
+    low = path.score < 0.5
+    loose |= np.logical_and.reduceat(low, starts) != np.logical_or.reduceat(low, starts)
     first = np.repeat(loose, np.diff(path.ends, prepend=-1))
     first[starts] = True
     starts = np.flatnonzero(first)
@@ -247,6 +261,7 @@ def _as_mixtures(path: Path, mixture: Mixture) -> Path:
         reached=path.reached[last],
         trials=path.trials[last],
         ends=pool,
+        across=None if path.across is None else np.logical_or.reduceat(path.across, starts),
         mixture=Mixture(
             rare,
             np.minimum.reduceat(mixture.least, starts),

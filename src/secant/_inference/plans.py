@@ -164,7 +164,7 @@ def mad_work(path: Path, c: float) -> int:
     """Count the operations of ECCE-MAD's chains."""
     singles, taps, spare = _steps_to_take(path, null.mad, c)
     cells = math.ceil(2.0 * c)
-    chains = 2 if path.drift else 1
+    chains = 1 if path.exact else 2
     leaps = _LEAP_MAD * len(taps) + cells * int(taps.sum())
     return spare + chains * (singles * (STEP_MAD + 2 * cells) + leaps)
 
@@ -173,7 +173,7 @@ def _r_work(path: Path, c: float, stride: int, columns: int) -> int:
     """Count the operations of ECCE-R's chains."""
     singles, taps, spare = _steps_to_take(path, null.range, c)
     chains = 2
-    if path.drift:  # both ways of rounding have barriers of their own
+    if not path.exact:  # both ways of rounding have barriers of their own
         chains, columns = 4, 1
     cells = math.ceil(stride * c) * columns
     calls = _CALL * int(np.minimum(taps, stride * columns).sum())
@@ -196,7 +196,7 @@ def _steps_to_take(path: Path, law: null.BrownianLaw, c: float) -> tuple[int, In
 def faint(path: Path, law: null.BrownianLaw, c: float) -> float:
     """Return minus the logarithm of what may be left out at a step."""
     log_p = law.logsf(c / math.sqrt(path.variance))
-    negligible = _NEGLIGIBLE_IN_POOLS if path.drift else _NEGLIGIBLE
+    negligible = _NEGLIGIBLE if path.exact else _NEGLIGIBLE_IN_POOLS
     return math.ceil(min(negligible - log_p + math.log(cuts(path)), FAINTEST))
 
 

@@ -343,10 +343,10 @@ class Calibration:
         >>> import secant
         >>> secant.assess([0, 0, 1, 1], [0.1, 0.4, 0.5, 0.9]).details  # doctest: +ELLIPSIS
         No miscalibration found.
-        ECCE-R 0.150 = 0.733 sigma, ... This decides.
+        ECCE-R 0.150 = 0.733 sigma, ... Its P-value decides.
         ECCE-MAD 0.125 = 0.611 sigma, ...
         4 predictions: mean forecast 47.5%, mean outcome 50.0%.
-        The worst range, which ECCE-R is about: Scores 0.500 to 0.900, 2 predictions: ...
+        The worst range, which ECCE-R measures: Scores 0.500 to 0.900, 2 predictions: ...
         Brier score 0.108 = 0.108 miscalibration - 0.250 discrimination + 0.250 uncertainty.
         Log loss 0.354 = 0.354 miscalibration - 0.693 discrimination + 0.693 uncertainty.
         Cox's slope is infinite: the scores tell outcomes apart without a fault.

@@ -300,7 +300,7 @@ class Gate:
         else:
             says = f"some range of scores is off by more than {allowed}"
         # Another P than that of ECCE-R, which is against no miscalibration at all.
-        against = f"P = {plain_pvalue(shown)} against {allowed} or less everywhere{note}"
+        against = f"P = {plain_pvalue(shown)}{note} if no range were off by more than {allowed}"
         words = f"{_STANDS[answer]} {says} ({against}, {self._level})."
         return Judgement("max_miscalibration", tolerance, answer, words, pvalue=shown)
 

@@ -99,7 +99,9 @@ class Statistic(Shown):
     log10_pvalue : float
         Its decimal logarithm, which never underflows.
     method : str
-        How the P-value was obtained.
+        How the P-value was obtained: ``"exact"``, ``"certified"``, ``"asymptotic"`` or drawn, with
+        the number of draws. The asymptotic one of ``method="asymptotic"`` is that of the limit of
+        many observations; that of ``"auto"`` is tilted to the law of the outcomes.
     bracket : tuple of float or None
         Certified limits of the P-value, where the method gives any.
     ci : tuple of float

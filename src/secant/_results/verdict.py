@@ -505,12 +505,12 @@ def details(result: Calibration, little: Little = LITTLE) -> list[str]:
     """Return every number there is to say, a line each, and what usually helps."""
     said = [f"{headline(result, little)}.", *facts(result)]
     worst, pieces = result.worst, pieces_found(result)
-    about = "the worst range, which ECCE-R is about"
+    about = "The worst range, which ECCE-R measures"
     if worst.n and worst not in pieces:
-        said.append(f"T{about[1:]}: {interval(worst)}")
+        said.append(f"{about}: {interval(worst)}")
     for each in pieces:
-        which = f", {about}" if each == worst else ""
-        said.append(f"Found to be off{which}: {interval(each)}")
+        which = f"{about}, is off" if each == worst else "Found to be off"
+        said.append(f"{which}: {interval(each)}")
     if farthest := _steepest(result):
         most = f"off by at least {points(farthest.at_least)} points"
         twice = any((p.low, p.high) == (farthest.low, farthest.high) for p in (worst, *pieces))
@@ -534,7 +534,7 @@ def facts(result: Calibration) -> list[str]:
         low, high = (metric(limit) for limit in value.ci)
         told = statistic(named, value, **_by_chance(result, named))
         said.append(f"{told} {at} limits {low} to {high}.")
-    return [f"{said[0]} This decides.", *said[1:], averages(result)]
+    return [f"{said[0]} Its P-value decides.", *said[1:], averages(result)]
 
 
 def averages(result: Calibration) -> str:

@@ -41,7 +41,7 @@ DEFINITIONS = {
     "Mean outcome": "How often the event happened, to be compared with the mean forecast.",
     "Steepest place": (
         "Over all ranges of scores, the one shown to be farthest off: somewhere predictions are "
-        "off by at least this much, as far as the confidence level goes."
+        "off by at least this much, at the confidence level of the limits."
     ),
     "Brier score": (
         "The mean squared difference between forecast and outcome. What a monotone recalibration "

@@ -10,6 +10,7 @@ import numpy as np
 
 from secant._blocks.cell_sums import row_totals
 from secant._blocks.cluster_sums import Adder
+from secant._blocks.grains import MANY_TIES, Grains, Ties, grind_along
 from secant._blocks.ordered_sums import KeyCells, edges_of, pairs_of
 from secant._blocks.refining import join, pick
 from secant._blocks.table import completed, concatenate
@@ -136,6 +137,23 @@ class OrderedSource:
         """The observations by key and score."""
         rows, keys = self._all_rows
         return pairs_of(keys, rows, counted=self._rows.counted)
+
+    def grains_along(self, size: float) -> Grains | None:
+        """Return the observations pooled along the axis; None if few pairs, or none, would be."""
+        rows, keys = self._all_rows
+        order = np.argsort(keys)
+        keys = keys[order]
+        if (keys[1:] == keys[:-1]).any():
+            pairs = self.pairs
+            ties, ends = Ties(pairs.score, pairs.n0 + pairs.n1, pairs.n1), pairs.ends
+        else:
+            score, happened, copies = pick(rows, order)
+            n = np.ones(len(score), np.int64) if copies is None else copies.astype(np.int64)
+            ties, ends = Ties(score, n, n * happened), np.arange(len(score))
+        if len(ties.score) <= MANY_TIES:
+            return None
+        grains = grind_along(ties, ends, size)
+        return grains if 2 * len(grains.n) < len(ties.score) or len(ends) > MANY_TIES else None
 
     def score_counts(self) -> tuple[NumberArray, FloatArray]:
         """Return how many observations there are of each score, or in narrow cells of scores."""

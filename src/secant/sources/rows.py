@@ -221,7 +221,7 @@ class RowSource:
         if self._fixed is None:
             return None
         cells = self._fixed.undecided()
-        if cells is None or cells.rows > COLLECT_UP_TO:
+        if cells is None or cells.rows > self._sorted_at_most:
             return None
         keys = np.empty(0, np.int64)
         if cells.rows:
@@ -229,8 +229,8 @@ class RowSource:
             assert isinstance(seen, Observations)  # noqa: S101
             whole = kernels.as_whole(seen.labels)
             assert whole is not None  # noqa: S101
-            ends = np.array(_ranges(cells.low, cells.high))
-            keys = kernels.collected(seen.scores, *whole, self._fixed.grid, cells.wanted, ends)
+            ranges = _ranges(cells.low, cells.high, kernels.MORE_RANGES)
+            keys = kernels.collected(seen.scores, *whole, self._fixed.grid, cells.wanted, ranges)
         highest, lowest = cells.decide(keys)
         return highest / self.rows, lowest / self.rows
 
@@ -264,13 +264,12 @@ class RowSource:
     def refinement(self, blocks: Blocks) -> Refinement:
         """Return what makes finer blocks of these when it is fed every row."""
         common, loose = self._common_scores(blocks)
-        share = COLLECT_SHARE * self._observations.rows
         are_pieces = blocks.inside is not None
         least = COLLECT_UP_TO * (1 if self.is_in_memory else COLLECT_OF_FILES)
-        budget = max(least, COLLECT_AT_MOST if are_pieces else min(share, COLLECT_AT_MOST))
+        budget: float = max(least, COLLECT_AT_MOST if are_pieces else self._sorted_at_most)
         # So many ties would cost more than to look again at a few pieces of them.
         if not are_pieces and loose.sum() > min(budget, max(COLLECT_UP_TO, self.rows / 2)):
-            budget = max(COLLECT_UP_TO, min(share, COLLECT_AT_MOST)) * _WHERE_PIECES_ARE
+            budget = self._sorted_at_most * _WHERE_PIECES_ARE
         lightest_first = np.argsort(loose, kind="stable")
         light = np.zeros(len(blocks), bool)
         light[lightest_first[np.cumsum(loose[lightest_first]) <= budget]] = True
@@ -286,6 +285,11 @@ class RowSource:
             outcome_weights=self._observations.outcome_weights,
             near=None if blocks.fixed is None else self._near(blocks),
         )
+
+    @property
+    def _sorted_at_most(self) -> float:
+        """How many rows may be sorted without a thought."""
+        return max(COLLECT_UP_TO, min(COLLECT_SHARE * self.rows, COLLECT_AT_MOST))
 
     def _near(self, blocks: Blocks) -> Callable[[FloatArray], IntArray]:
         """Return what finds rows near some blocks by compiled code."""
@@ -571,11 +575,13 @@ def _sums_by(
     return FixedSums(sample, rows, round(cells * rows**0.6), log_loss=log_loss)
 
 
-def _ranges(low: FloatArray, high: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return four ranges of scores that hold all of some; the widest gaps are between them."""
-    cuts = np.sort(np.argsort(low[1:] - high[:-1])[::-1][: kernels.RANGES - 1])
+def _ranges(
+    low: FloatArray, high: FloatArray, most: int = kernels.RANGES
+) -> tuple[FloatArray, FloatArray]:
+    """Return so many ranges of scores that hold all of some; the widest gaps are between them."""
+    cuts = np.sort(np.argsort(low[1:] - high[:-1])[::-1][: most - 1])
     # One again where there are fewer.
-    first, last = np.zeros((2, kernels.RANGES), np.int64)
+    first, last = np.zeros((2, most), np.int64)
     first[1 : cuts.shape[0] + 1], last[: cuts.shape[0]] = cuts + 1, cuts
     last[cuts.shape[0] :] = low.shape[0] - 1
     first[cuts.shape[0] + 1 :] = first[cuts.shape[0]]

@@ -88,11 +88,15 @@ def _parts(blocks: Blocks, bounds: list[int]) -> list[Blocks]:
     assert blocks.moments is not None  # noqa: S101
     score, n0, n1, down, up = blocks.low, blocks.n0, blocks.n1, blocks.down, blocks.up
     wv, spread = blocks.moments.wv, blocks.moments.variance
+    n, gain, closed = blocks.n, blocks.gain, blocks.open
 
     def part(start: int, stop: int) -> Blocks:
         rows = slice(start, stop)
-        at, zeros, ones = score[rows], n0[rows], n1[rows]
+        at, zeros, ones, count = score[rows], n0[rows], n1[rows], n[rows]
         moments = Moments(wv[rows], spread[rows], zeros, ones)
-        return Blocks(at, at, zeros, ones, zeros, ones, down[rows], up[rows], moments)
+        piece = Blocks(at, at, zeros, ones, zeros, ones, down[rows], up[rows], moments)
+        # What each would compute when it is first asked, known for all of them.
+        vars(piece).update(n=count, weight=count, gain=gain[rows], open=closed[rows])
+        return piece
 
     return [part(*ends) for ends in pairwise(bounds)]

@@ -23,7 +23,7 @@ _GONE = (
 )
 _DIAGRAM = (
     "Reliability diagram: on the diagonal is good. Dots are bins with their limits; the line is "
-    "the recalibrated (isotonic) forecast, which needs none."
+    "the forecast recalibrated by isotonic regression, which needs no bins."
 )
 _FIRST_SHOWN = 15
 # A bin of equal width with a larger share than this shows nothing of the scores in it.
