@@ -11,7 +11,7 @@ import secant
 from helpers import optional
 from samples import NAMES, simulate
 from secant import InputError
-from secant._api import assess_classes, calibrate
+from secant._api import assess_classes, calibrations
 from secant._inference import westfall_young as joint
 
 
@@ -230,7 +230,7 @@ def test_many_rows_are_kept_in_less_memory_and_nothing_changes(monkeypatch):
         assert thin[c].between(0.123, 0.345).n == full[c].between(0.123, 0.345).n
         assert thin[c].ece().value == pytest.approx(full[c].ece().value, abs=1e-12)
         assert str(thin[c]) == str(full[c])
-    assert calibrate.thinned(full[0], 10**6) is full[0]
+    assert calibrations.thinned(full[0], 10**6) is full[0]
 
 
 def test_probabilities_made_class_by_class():

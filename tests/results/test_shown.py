@@ -26,7 +26,7 @@ def several():
         "calibration": result,
         "statistic": result.ecce_r,
         "interval": result.between(0.2, 0.4),
-        "nothing between": result.between(2, 3),
+        "nothing between": result.between(-1, 0),
         "intervals": result.intervals,
         "no intervals": secant.assess([0, 1], [0.4, 0.6]).intervals,
         "steepest": result.steepest,
