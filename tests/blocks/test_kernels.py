@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import secant
 from helpers import optional
 from secant._blocks import kernels
 from secant._blocks.grids import Scratch, SpreadGrid
@@ -357,3 +358,26 @@ secant.ecce_r(p > 0.5, p)
 assert "numba" not in sys.modules
 """
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+@pytest.mark.parametrize(
+    ("variable", "script"),
+    [
+        ("NUMBA_DISABLE_JIT", "print(secant.ecce_r(y, p))"),
+        ("SECANT_NOTHING", "import atexit; atexit.register(lambda: print(secant.ecce_r(y, p)))"),
+    ],
+)
+def test_without_compiler_or_threads_the_answer_is_the_same(variable, script):
+    """People turn the compiler off to debug, and measure when a process ends."""
+    optional("numba")
+    data = (
+        "import numba, numpy as np, secant; from secant._blocks import kernels; "
+        "kernels._rows_before[0] = 1 << 40; "
+        "p = np.random.default_rng(0).random(200_000); y = np.arange(200_000) % 2; "
+    )
+    environment = {**os.environ, variable: "1", "NUMBA_NUM_THREADS": "2"}
+    command = [sys.executable, "-c", data + script]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    p = np.random.default_rng(0).random(200_000)
+    assert float(done.stdout) == pytest.approx(secant.ecce_r(np.arange(200_000) % 2, p), rel=1e-12)
+    assert not done.stderr

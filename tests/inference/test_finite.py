@@ -806,3 +806,21 @@ def test_operations_do_not_depend_on_numba(monkeypatch):
     assert [operations(*ties, which) for which in ("exact-mad", "mad", "r")] == with_numba
     assert not finite.worth_compiling(10**15)
     assert all(isinstance(count, int) for count in with_numba)
+
+
+def test_paths_that_go_nowhere_are_as_far_as_any():
+    """Scores that are all but certain, and so they happen: the range drowns in its rounding."""
+    import secant
+
+    n = 70_000
+    place = np.random.default_rng(0).permutation(n)
+    result = secant.assess(np.ones(n, int), np.full(n, 1 - 2**-53), order_by=place)
+    assert (result.ecce_r.pvalue, result.ecce_mad.pvalue) == (1, 1)
+
+
+def test_bounds_are_trivial_where_grains_are_wider_than_the_path():
+    score = np.array([0.001, 1 - 2**-53, 0.001, 0.999, 0.95])
+    ties = grains.Ties(score, np.ones(5, int), np.array([0, 1, 0, 1, 1]))
+    pooled_ties = grains.grind_along(ties, np.arange(5), 0.0625)
+    for low, high in finite.of_grains(pooled_ties, budget=2_000_000):
+        assert low <= high <= 0

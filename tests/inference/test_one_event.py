@@ -113,3 +113,18 @@ def test_many_rows_have_the_pvalue_of_their_ties(along, expected, monkeypatch):
         near = (p > p[y]) & (p <= p[y] + 3e-12)
         assert found.pvalue <= (truth + none * odds[near].sum()) * (1 + 1e-9)
         assert found.bracket is None or found.bracket[0] <= truth * (1 + 1e-9)
+
+
+def test_steps_that_tie_exactly_are_found_to_whatever_their_rows():
+    low = float.fromhex("0x1.ad5963011a95cp-22")
+    many = low + np.repeat(np.arange(100_000), 8) * 2.0**-73
+    half = many[::2] + many[1::2]  # what both places expect adds up to the same
+    p, place = np.r_[many, half], np.r_[np.zeros(many.size), np.ones(half.size)]
+    found = []
+    for event in (0, many.size):
+        y = np.zeros(p.size, int)
+        y[event] = 1
+        found.append(secant.assess(y, p, order_by=place).ecce_r)
+    assert found[0].pvalue == pytest.approx(0.47259, abs=1e-5)
+    assert found[1].pvalue == pytest.approx(found[0].pvalue, rel=1e-9)
+    assert all(each.bracket[0] <= each.bracket[1] <= 1 for each in found)

@@ -280,3 +280,38 @@ def test_pvalues_are_those_of_drawing_every_row(outcome_weights, along, monkeypa
         assert one.value == two.value
         # Draws stop at the hundredth as extreme: a tenth of either is chance.
         assert math.log(one.pvalue / two.pvalue) == pytest.approx(0, abs=0.5)
+
+
+@pytest.mark.parametrize("expected", [0.009, 0.05, 0.1])
+def test_a_heavy_row_that_hardly_ever_happens_makes_no_other_light(expected):
+    """All others decide then: half of their single events are as extreme as the observed one."""
+    n = 100_200
+    place = np.arange(n) / n
+    p, w = expected / (n - 1) * (1 + 1e-3 * place), 1 + 0.01 * place
+    p[-1], w[-1] = 1e-5, 17_000
+    y = np.zeros(n, int)
+    y[n // 2] = 1
+    result = secant.assess(y, p, sample_weight=w)
+    for found in (result.ecce_r, result.ecce_mad):
+        assert 0.4 * expected < found.pvalue < 0.62 * expected + 1e-3
+
+
+def test_rows_are_sifted_until_what_is_left_is_light():
+    n = 5000
+    score, response = np.full(n, 1e-4), np.zeros(n, int)
+    score[0] = 1e-9
+    for others in (1.0, 1e-3):  # of one size, or of many
+        weight = others ** (np.arange(n) % 7 / 6)
+        weight[0] = 1e9
+        rows = Chunk(score, response, weight)
+        options = {"sampling": True, "outcome_weights": None, "log_loss": False}
+        totals = row_totals(rows, score * (1 - score), **options)
+        through, looks = Sieve(totals), 1
+        through.add_all(*rows)
+        while (lower := through.too_coarse()) is not None:
+            through, looks = Sieve(totals, lower), looks + 1
+            through.add_all(*rows)
+        assert looks == 2
+        model = through.sifted()
+        # All that could decide is drawn as it is, for about half an event is expected.
+        assert len(model.step) > n / 2

@@ -137,6 +137,11 @@ def test_rows_of_different_tables_are_refused_unless_one_only_counts():
             secant.assess_classes(y, pandas.DataFrame({0: 1 - p, 1: p}))
         with pytest.raises(InputError, match="y_prob_a and y_prob_b have different indexes"):
             secant.compare_models(Y, pandas.Series(P, index=mine), p)
+        # Whatever is in first place: all that do not only count are compared with each other.
+        with pytest.raises(InputError, match="y_prob and sample_weight have different indexes"):
+            secant.ecce_r(pandas.Series(Y), p, sample_weight=pandas.Series(W, index=mine))
+        with pytest.raises(InputError, match="y_prob and by have different indexes"):
+            secant.assess_by(pandas.Series(Y), p, by=pandas.Series(list("aaaabbbb"), index=mine))
         # What a model predicts is numbered from 0, whatever rows it is for.
         assert answers(y, pandas.Series(P)) == answers(Y, P)
         assert answers(pandas.Series(Y, index=np.arange(n)), p) == answers(Y, P)

@@ -15,6 +15,7 @@ import math
 import os
 import sys
 from concurrent.futures import ThreadPoolExecutor, wait
+from contextlib import suppress
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -568,6 +569,8 @@ def pays(rows: int, *kinds: str, function: Callable[..., Any] = look) -> bool:
         return False
     if is_ready(*kinds):
         return True
+    if os.environ.get("NUMBA_DISABLE_JIT", "0") not in {"", "0"}:
+        return False
     before = _rows_seen(rows)
     if "numba" not in sys.modules and max(before, rows // 8) < IMPORT_AFTER:
         return False
@@ -672,8 +675,10 @@ def share_out(rows: int, work: Callable[[int, Iterator[slice]], None], most: int
     if count <= 1:
         work(0, chunks())
         return
-    pool = _pool(os.getpid(), most)
-    others = [pool.submit(work, number, chunks()) for number in range(1, count)]
+    others = []
+    with suppress(RuntimeError):  # at the end of the process threads cannot be had any more
+        pool = _pool(os.getpid(), most)
+        others += [pool.submit(work, number, chunks()) for number in range(1, count)]
     try:
         work(0, chunks())
     finally:

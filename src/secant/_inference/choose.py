@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from secant._blocks.table import Blocks, Totals
     from secant._inference.finite import Bracket
     from secant._inference.montecarlo import Estimate
+    from secant._inference.sieve import Sifted
     from secant._inference.tilt import Jumps, Steps
     from secant._input.options import Method
     from secant._metrics.ecce import Extremes, Metric
@@ -427,22 +428,29 @@ def _of_heavy_rows(
     """Draw rows whose steps are large as they are, and all others as normal steps."""
     from secant._base.progress import reporting  # noqa: PLC0415
     from secant._inference.montecarlo import count_exceedances  # noqa: PLC0415  (as above)
-    from secant._inference.sieve import Sieve  # noqa: PLC0415  (as above)
 
-    sieve = Sieve(totals)
-    if isinstance(source, Orderly):
-        for rows in source.in_order():
-            sieve.add(rows)
-    else:
-        other = along(source)
-        sieve.add_all(*source.sorted_rows(), None if other is None else other.ends)
-    model = sieve.sifted()
+    model = _sifted(totals, source)
     draws = _affordable_draws(model.cells)
     with reporting("Drawing outcomes") as progress:
         r, mad = count_exceedances(
             model, model.limits, rng=rng, draws=draws, enough=ENOUGH, progress=progress
         )
     return _drawn(r), _drawn(mad)
+
+
+def _sifted(totals: Totals, source: Source, heavy: float | None = None) -> Sifted:
+    """Sift all rows in order, and again where rows heavy beside all others hardly ever happen."""
+    from secant._inference.sieve import Sieve  # noqa: PLC0415  (as above)
+
+    sieve = Sieve(totals, heavy)
+    if isinstance(source, Orderly):
+        for rows in source.in_order():
+            sieve.add(rows)
+    else:
+        other = along(source)
+        sieve.add_all(*source.sorted_rows(), None if other is None else other.ends)
+    lower = sieve.too_coarse()
+    return sieve.sifted() if lower is None else _sifted(totals, source, lower)
 
 
 def limit_is_trusted(totals: Totals) -> bool:

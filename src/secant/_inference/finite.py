@@ -428,7 +428,9 @@ def _known(score: FloatArray, n: IntArray, n1: IntArray, path: Path, c: float) -
 
 
 def _too_improbable(path: Path, c: float) -> Bracket | None:
-    """Return the P-value where it is 0, or too small to tell."""
+    """Return the P-value where it is 0 or too small to tell, or where every path goes as far."""
+    if len(path) and c <= 0.0:
+        return _CERTAIN
     if not len(path) or c > max(path.reached[-1], path.trials[-1] - path.reached[-1]):
         return _IMPOSSIBLE
     # Freedman's inequality for martingales with steps of at most 1, from each starting point.
@@ -442,7 +444,8 @@ def _too_improbable(path: Path, c: float) -> Bracket | None:
 def _band(path: Path, steps: Steps, c: float) -> Chain:
     """Return the chain of K, which is absorbed when |X| reaches c."""
     low = np.floor(path.after - c).astype(np.int64)
-    return Chain(steps, low, np.ceil(path.after + c).astype(np.int64))
+    high = np.ceil(path.after + c).astype(np.int64)
+    return Chain(steps, low, np.maximum(high, low + 1))  # room to be absorbed from, if c is below 0
 
 
 def _rise(path: Path, rounding: Rounding, steps: Steps, c: float, ways: tuple[str, ...]) -> Chain:

@@ -94,7 +94,7 @@ def log10_bounds(
     many = sums.many + (sums.mass + sums.own >= 1.0 - 2.0 * guard)
     low = none * few * (1.0 - _ROUNDED) + max(several - unsure, 0.0)
     high = none * many * (1.0 + _ROUNDED) + max(several, 0.0) + unsure
-    return (math.log10(low), math.log10(min(high, 1.0))) if low > 0.0 else None
+    return (math.log10(min(low, 1.0)), math.log10(min(high, 1.0))) if low > 0.0 else None
 
 
 def _added(tables: Iterable[Table], *, failures: bool, own: float, guard: float) -> _Sums | None:
@@ -124,13 +124,16 @@ def _sums(
 ) -> _Sums:
     own, guard = near
     odds = n * (chance / (1.0 - chance))
-    mass, of_step = np.bincount(step, n * chance), np.bincount(step, odds)
+    # Not by np.bincount, which adds one after the other: steps that tie exactly must be found to.
+    starts = np.flatnonzero(np.append(True, step[1:] != step[:-1]))
+    mass, of_step = np.add.reduceat(n * chance, starts), np.add.reduceat(odds, starts)
+    where = np.searchsorted(starts, np.flatnonzero(happened), side="right") - 1
     return _Sums(
         mass=float(mass.sum()),
         odds=float(odds.sum()),
         log_none=float((n * np.log1p(-chance)).sum()),
         events=int(happened.sum()),
-        own=float(mass[step[happened > 0]].sum()),
+        own=float(mass[where].sum()),
         few=float(of_step[mass <= own].sum()),
         many=float(of_step[mass <= own + 2.0 * guard].sum()),
     )

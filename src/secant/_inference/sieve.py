@@ -7,7 +7,9 @@ share the variance fairly, and the observed path is looked at where they end, li
 
 A row is heavy if its step exceeds a fiftieth of that standard deviation. So rho3 of what is normal
 is at most 1/50, and the heavy rows expect at most 5,000 of their rarer outcomes, 2 x 50^2: a draw
-costs no more than these and the cells, however many rows there are.
+costs no more than these and the cells, however many rows there are. But where the heavy rows hardly
+ever happen it is the others that decide, and the standard deviation of the whole is no measure of
+them: then rows are sifted again, by that of what was left.
 """
 
 from __future__ import annotations
@@ -36,6 +38,12 @@ _HEAVY = 1 / 50
 _HALVINGS = 13
 # At first cells are also cut after so many rows, the number of all halved as often.
 _FINER = 16
+# Steps of what is left are this share of its own standard deviation at most, unless as many rarer
+# outcomes of heavy rows are expected that draws without any do not matter.
+_LIGHT = 1 / 25
+_OFTEN = 20.0
+# Exponents of doubles are smaller, either way.
+_MOST_BITS = 1100
 # Rows looked at together.
 _TOGETHER = 1 << 18
 # A drawn outcome of a heavy row takes as long as so many normal steps.
@@ -65,16 +73,21 @@ class Sieve:
     ----------
     totals
         The sums over all rows.
+    heavy
+        Beyond which steps are heavy, in place of what all rows together suggest.
     """
 
-    def __init__(self, totals: Totals) -> None:
+    def __init__(self, totals: Totals, heavy: float | None = None) -> None:
         o0, o1 = totals.outcome_weights or (1.0, 1.0)
         # Weights are multiples of a unit such that their sum is below 2^53: they add up exactly.
         most = totals.weight * max(o0, o1) / min(o0, o1)
         self._shift = 52 - math.frexp(most)[1]
         self._outcome_weights = totals.outcome_weights
         variance = math.ldexp(totals.variance, 2 * self._shift)
-        self._heavy = _HEAVY * math.sqrt(variance)
+        self._heavy = _HEAVY * math.sqrt(variance) if heavy is None else heavy
+        # Variance and expected rarer outcomes of steps from 2^(k - 1) to 2^k.
+        self._of_size = np.zeros((2, 2 * _MOST_BITS))
+        self._light, self._often = 0.0, 0.0
         self._size = _cell_size(variance)
         self._each = max(1, totals.n >> _FINER)
         self._count, self._happened, self._above = 0, 0.0, 0.0
@@ -97,6 +110,11 @@ class Sieve:
         self._happened = float(path[-1])
         variance = step * step * (chance * (1.0 - chance))
         heavy = (step > self._heavy) & (chance > 0.0) & ~certain
+        rare = np.minimum(chance, 1.0 - chance)
+        size = np.frexp(step)[1] + _MOST_BITS
+        self._of_size += [np.bincount(size, each, 2 * _MOST_BITS) for each in (variance, rare)]
+        self._light += float(variance[~heavy].sum())
+        self._often += float(rare[heavy].sum())
         kept, gone = self._kept.add(np.where(heavy, units * chance, 0.0))
         above = self._above + np.cumsum(np.where(heavy & (chance > 0.5), units, 0.0))
         self._above = float(above[-1])
@@ -140,6 +158,24 @@ class Sieve:
             self.add(some, ends[first : last + 1] - start)
             start, first = part.stop, last + 1
 
+    def too_coarse(self) -> float | None:
+        """Return beyond which steps rows should be heavy instead; None if all is well.
+
+        What is left as normal steps must be so beside its own noise, unless heavy rows happen in
+        all but every draw.
+        """
+        if _is_well(self._heavy, self._light, self._often):
+            return None
+        variance, rare = self._of_size
+        bits = math.frexp(self._heavy)[1] + _MOST_BITS
+        while not _is_well(
+            limit := math.ldexp(1.0, bits - 1 - _MOST_BITS),
+            light := float(variance[:bits].sum()),
+            float(rare[bits:].sum()),
+        ):
+            bits = min(bits - 1, math.frexp(_HEAVY * math.sqrt(light))[1] + _MOST_BITS)
+        return math.nextafter(limit, 0.0)
+
     def sifted(self) -> Sifted:
         """Return what is left of all rows."""
         number, alone, noise, rows, observed, expected = (
@@ -176,6 +212,11 @@ class Sieve:
 
 def _ends_of_ties(scores: FloatArray) -> IntArray:
     return np.append(np.flatnonzero(scores[1:] != scores[:-1]), len(scores) - 1)
+
+
+def _is_well(step: float, light: float, often: float) -> bool:
+    """Tell whether rows up to a step may be normal steps: their variance, and how often others."""
+    return often >= _OFTEN or not light or step <= _LIGHT * math.sqrt(light)
 
 
 def _cell_size(variance: float) -> float:

@@ -7,6 +7,7 @@ where their type allows, never copied.
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -265,8 +266,7 @@ def check_alignment(**columns: Any) -> None:
         for name, column in columns.items()
         if hasattr(getattr(column, "index", None), "equals")
     ]
-    for name, index in known[1:]:
-        first_name, first = known[0]
+    for (first_name, first), (name, index) in itertools.combinations(known, 2):
         if index.equals(first):
             continue
         if _reordered(index, first):
@@ -285,6 +285,8 @@ def check_alignment(**columns: Any) -> None:
 
 
 def _reordered(index: Any, other: Any) -> bool:
+    if index.dtype != other.dtype:
+        return False
     try:
         return bool(index.sort_values().equals(other.sort_values()))
     except TypeError:  # labels that cannot be compared
