@@ -309,3 +309,13 @@ def test_a_common_score_among_many_is_left_to_cells_that_are_cut_at_it(tied, who
     p = np.where(rng.random(N) < tied, 0.3, rng.random(N))
     found = rows.RowSource(observations(rng.random(N) < p, p))._compiled_look()
     assert (found is not None) is whole
+
+
+@pytest.mark.parametrize("low", [0.5, 0.02, 0.999 / (1 + 2**-8)])
+def test_scores_close_together_are_left_to_cells_that_are_cut_there(low):
+    def sample(width):
+        return low * (1 + width * np.linspace(-1 / 18, 19 / 18, 4096).clip(0, 1))
+
+    assert not FixedSums.suit(sample(0.999 * 2**-8))
+    assert FixedSums.suit(sample(1.001 * 2**-8))
+    assert FixedSums.suit(np.full(4096, low))  # one score has a cell of its own

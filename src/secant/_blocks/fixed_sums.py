@@ -29,6 +29,8 @@ _MOST_BYTES = 1 << 26
 _REPEATED = 1 / 50
 # Where s(1 - s) is less on average, units of 2^-52 are too coarse.
 _LEAST_VARIANCE = 2.0**-16
+# Where nine in ten scores lie so close together, relative to them, shifts find too few cells.
+_NARROW = 2.0**-8
 _LOW = (1 << FIXED_BITS) - 1
 # Rounding moves the limits of the path inside a cell by less than this, for each row there is.
 _SLACK = 2.0**-43
@@ -119,7 +121,11 @@ class FixedSums:
 
     @staticmethod
     def suit(sample: FloatArray) -> bool:
-        """Tell whether units look fine enough for scores like these."""
+        """Tell whether units, and cells, look fine enough for scores like these, in order."""
+        tenth = sample.shape[0] // 20
+        low, high = sample[tenth], sample[-1 - tenth]
+        if low < high < low * (1 + _NARROW):
+            return False
         return bool((sample * (1 - sample)).mean() >= 2 * _LEAST_VARIANCE)
 
     def _anchors(self, sample: FloatArray) -> tuple[IntArray, BoolArray]:
