@@ -23,10 +23,10 @@ PIP_FLAGS := -qq --disable-pip-version-check --no-input
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test test-oldest test-oldest-extras test-long test-cuda test-peers coverage mutants fuzz lint format hooks docs bench bench-check bench-peers alternatives build smoke release clean
+.PHONY: help demo test test-oldest test-oldest-numpy test-oldest-extras test-long test-cuda test-peers coverage mutants fuzz lint format hooks docs bench bench-check bench-peers alternatives build smoke release clean
 
 help: ## list the targets
-	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' Makefile | expand -t 22
+	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' Makefile | expand -t 28
 	@echo 'Variables: PYTHON=$(PYTHON)  WORKERS=$(WORKERS)  ARGS="extra arguments for pytest or the benchmarks"'
 
 demo: $(VENV)/.demo ## assess two files of predictions, print the verdicts and write the reports
@@ -38,7 +38,9 @@ test: $(VENV)/.test ## run the tests and docstring examples; a missing library i
 test-long: $(VENV)/.test ## run the tests that take half a minute or more each: clusters that lose a worker, hostile names
 	SECANT_REQUIRE_ALL=1 SECANT_HYPOTHESIS=ci $(VENV)/bin/python -m pytest -n $(WORKERS) -m long $(ARGS)
 
-test-oldest: $(OLDEST)/.test ## run the tests with numpy alone, at its oldest supported version
+test-oldest: test-oldest-numpy test-oldest-extras ## both of these: the oldest supported version of everything
+
+test-oldest-numpy: $(OLDEST)/.test ## run the tests with numpy alone, at its oldest supported version
 	@$(OLDEST)/bin/python -c 'import numpy, sys; print("numpy", numpy.__version__, "alone, Python", sys.version.split()[0])'
 	SECANT_REQUIRE_ALL=0 SECANT_HYPOTHESIS=ci $(OLDEST)/bin/python -m pytest $(ARGS)
 

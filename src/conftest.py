@@ -5,7 +5,7 @@ import importlib.util
 import os
 from typing import Any
 
-# Left out where the library is missing (`make test-oldest`).
+# Left out where the library is missing (`make test-oldest-numpy`).
 NEEDED = {
     "matplotlib": [
         "secant/plot/assessments.py",
