@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any
 
 from secant._base.extras import require
@@ -12,13 +13,13 @@ if TYPE_CHECKING:
 __all__ = ["Frames", "html_table", "text_table"]
 
 
-class Frames:
+class Frames(ABC):
     """A result whose numbers are columns, which become a data frame."""
 
     @property
+    @abstractmethod
     def table(self) -> dict[str, list[Any]]:
         """The numbers as columns."""
-        raise NotImplementedError
 
     def to_pandas(self) -> Any:
         """Return the table as a pandas DataFrame.
