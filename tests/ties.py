@@ -107,6 +107,17 @@ def every_chain(path, c, span):
             yield make(path, plans.Rounding(stride), steps, span, ("down", "up"))
 
 
+def every_pair(path, span):
+    """Make what rises and what falls by so much, without rounding and with."""
+    steps = chains.make_steps(path.score, path.size, path.ends, 60.0)
+    keys = np.unique(path.before - np.floor(path.before))
+    four = ("down", "up") * 2
+    grids = [(plans.Rounding(len(keys), keys), ("up",))]
+    grids += [(plans.Rounding(stride), four) for stride in (1, 3, 17)]
+    for grid, ways in grids:
+        yield tuple(make(path, grid, steps, span, ways) for make in (finite._rise, finite._fall))
+
+
 def any_chain(seed):
     """Make a chain that no path has, with steps of every kind and limits that jump."""
     rng = np.random.default_rng(seed)
