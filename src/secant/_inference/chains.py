@@ -79,6 +79,11 @@ class Steps:
     def __len__(self) -> int:
         return int(self.stay.shape[0])
 
+    def part(self, steps: slice) -> Steps:
+        """Return some of the steps."""
+        offset = self.offset[steps.start : steps.stop + 1]
+        return Steps(self.stay[steps], self.move[steps], self.first[steps], offset, self.pmf)
+
 
 class Mixture(NamedTuple):
     """Chances of the rarer outcome among rows that enter together as one tie.
@@ -114,6 +119,12 @@ class Chain:
     stride: int = 1
     hold: IntArray | None = None
     entry: IntArray | None = None
+
+    def part(self, steps: slice, stride: int = 1) -> Chain:
+        """Return the chain of one path, where several stand one after another."""
+        hold, entry = (None if each is None else each[steps] for each in (self.hold, self.entry))
+        low, high = self.low[steps], self.high[steps]
+        return Chain(self.steps.part(steps), low, high, stride, hold, entry)
 
 
 # --- laws of steps --------------------------------------------------------------------------------

@@ -20,18 +20,38 @@ if TYPE_CHECKING:
 
     from secant._base.types import FloatArray, IntArray
 
-__all__ = ["absorb", "absorbed", "either", "run"]
+__all__ = ["absorb", "absorbed", "either", "many", "run"]
 
 
 def absorbed(chain: Chain) -> FloatArray:
     """Return the mass absorbed, out of ``SCALE``, for each column."""
-    gone: FloatArray = run(_compiled(), [chain])[0]
-    return gone
+    (gone,) = run(_compiled(), [chain])
+    return np.asarray(gone)
 
 
 def either(rise: Chain, fall: Chain) -> FloatArray:
     """Return the mass that one chain absorbs or the other; see ``chains.either``."""
     return of_either(run(_compiled(), [rise, fall]))
+
+
+def many(ways: Sequence[Chain], bounds: IntArray, strides: IntArray) -> FloatArray:
+    """Return the mass that chains absorb of many paths that stand one after another.
+
+    Parameters
+    ----------
+    ways
+        A chain, or two of the same paths as for :func:`either`; their own stride is not asked for.
+    bounds
+        Where paths begin, and where the last one ends.
+    strides
+        How many cells a success moves each.
+
+    Returns
+    -------
+    ndarray
+        A number for each path, each chain and each column.
+    """
+    return run(_compiled(), ways, bounds, strides)
 
 
 def run(
@@ -40,14 +60,11 @@ def run(
     bounds: IntArray | None = None,
     strides: IntArray | None = None,
 ) -> FloatArray:
-    """Run :func:`absorb`, compiled or not, on a chain, or on two that are one path's.
-
-    ``bounds`` tell where paths end that stand one after another, ``strides`` are theirs.
-    """
+    """Run :func:`absorb`, compiled or not, on the chains of one path, or as in :func:`many`."""
     count = len(ways[0].steps)
-    many = bounds is not None
     if bounds is None or strides is None:
-        bounds, strides = np.array([0, count]), np.array([ways[0].stride])
+        (alone,) = run(function, ways, np.array([0, count]), np.array([ways[0].stride]))
+        return np.asarray(alone)
     nowhere = np.zeros((count, 1), np.int64)
     entry = np.stack([nowhere if way.entry is None else way.entry for way in ways])
     told = np.zeros((len(strides), len(ways), entry.shape[2]))
@@ -66,7 +83,7 @@ def run(
         SCALE,
         told,
     )
-    return told if many else told[0]
+    return told
 
 
 @cache

@@ -47,18 +47,22 @@ if TYPE_CHECKING:
     from secant._blocks.grains import Grains
     from secant._inference.one_event import Table
     from secant._inference.path import Path
-    from secant._inference.plans import Rounding
+    from secant._inference.plans import Points, Rounding
 
 
 __all__ = [
     "BUDGET",
+    "LOG10_LEAST",
     "Bracket",
+    "band",
     "certified_mad",
     "certified_r",
     "exact_mad",
+    "fall",
     "of_grains",
     "of_one_event",
     "operations",
+    "rise",
     "too_wide",
     "worth_compiling",
 ]
@@ -66,12 +70,12 @@ __all__ = [
 _LOG_10 = math.log(10)
 
 # Smaller P-values are only said to be below it.
-_LOG10_LEAST = -300.0
+LOG10_LEAST = -300.0
 
 # Operations that take about 0.2 s with numpy alone: where "auto" gives up.
 BUDGET = 800_000_000
 # Operations from which loading numba pays.
-_WORTH_COMPILING = 8 * BUDGET
+_WORTH_COMPILING = 4 * BUDGET
 
 # How much of a P-value may at last be missing, where nothing is pooled and where pools are.
 _MISSING, _MISSING_IN_POOLS = 1e-14, 1e-7
@@ -302,10 +306,10 @@ def _bounded_r(path: Path, c: float, budget: int, *, fast: bool | None) -> Brack
     if plan.path.exact and likely and plan.work <= allowed:
         return _bracket(*_either(plan.path, plan.rounding, c, kernel, ("down", "up") * 2))
     lower, upper, error = _r(plan.path, plan.rounding, c, kernel)
-    rise, fall = (lower / SCALE).tolist()
+    rises, falls = (lower / SCALE).tolist()
     low, high = 1.0, float(upper.sum())
-    if rise * fall < 1.0:
-        low = (rise * (1.0 - fall) + fall * (1.0 - rise)) / (1.0 - rise * fall)
+    if rises * falls < 1.0:
+        low = (rises * (1.0 - falls) + falls * (1.0 - rises)) / (1.0 - rises * falls)
     return _bracket(low * SCALE, high, error)
 
 
@@ -432,20 +436,22 @@ def _too_improbable(path: Path, c: float) -> Bracket | None:
         return _IMPOSSIBLE
     # Freedman's inequality for martingales with steps of at most 1, from each starting point.
     log_bound = math.log(2.0 * len(path)) - 0.5 * c * c / (path.variance + c / 3.0)
-    return _bracket(0.0, 0.0) if log_bound < _LOG10_LEAST * _LOG_10 else None
+    return _bracket(0.0, 0.0) if log_bound < LOG10_LEAST * _LOG_10 else None
 
 
 # --- chains ---------------------------------------------------------------------------------------
 
 
-def _band(path: Path, steps: Steps, c: float) -> Chain:
+def band(path: Path, steps: Steps, c: float | FloatArray) -> Chain:
     """Return the chain of K, which is absorbed when |X| reaches c."""
     low = np.floor(path.after - c).astype(np.int64)
     high = np.ceil(path.after + c).astype(np.int64)
     return Chain(steps, low, np.maximum(high, low + 1))  # room to be absorbed from, if c is below 0
 
 
-def _rise(path: Path, rounding: Rounding, steps: Steps, c: float, ways: tuple[str, ...]) -> Chain:
+def rise(
+    path: Path, rounding: Points, steps: Steps, c: float | FloatArray, ways: tuple[str, ...]
+) -> Chain:
     """Return the chain of K - min X, which is absorbed when X - min X reaches c."""
     low = rounding.below(path.after)
     rounded = {"up": rounding.above(path.before), "down": rounding.below(path.before)}
@@ -459,7 +465,9 @@ def _rise(path: Path, rounding: Rounding, steps: Steps, c: float, ways: tuple[st
     )
 
 
-def _fall(path: Path, rounding: Rounding, steps: Steps, c: float, ways: tuple[str, ...]) -> Chain:
+def fall(
+    path: Path, rounding: Points, steps: Steps, c: float | FloatArray, ways: tuple[str, ...]
+) -> Chain:
     """Return the chain of max X - K, which is absorbed when max X - X reaches c.
 
     The points are still those around A_k, only numbered downwards from the number of trials: so
@@ -491,8 +499,8 @@ def _mad(path: Path, c: float, kernel: _Kernel) -> tuple[float, float, float]:
     """Return a lower and an upper mass that deviates by c, and their relative error."""
 
     def solve(least: Steps, most: Steps) -> tuple[FloatArray, FloatArray]:
-        lower = kernel.absorbed(_band(path, least, c))
-        upper = lower if path.exact else kernel.absorbed(_band(path, most, c - path.drift))
+        lower = kernel.absorbed(band(path, least, c))
+        upper = lower if path.exact else kernel.absorbed(band(path, most, c - path.drift))
         return lower, upper
 
     lower, upper, error = _solve(path, null.mad, c, solve)
@@ -515,7 +523,7 @@ def _r(
                 kernel.absorbed(chain(path, rounding, steps, *run))
                 for steps, run in zip((least, most), runs, strict=False)
             ]
-            for chain in (_rise, _fall)
+            for chain in (rise, fall)
         ]
         lower = np.array([mass[0][0] for mass in masses])
         return lower, np.array([mass[-1][-1] for mass in masses])
@@ -529,7 +537,7 @@ def _either(
     """Return a lower and an upper mass of paths that rise or fall by c, and their error."""
 
     def solve(least: Steps, _: Steps) -> tuple[FloatArray, FloatArray]:
-        bounds = kernel.either(*(chain(path, rounding, least, c, ways) for chain in (_rise, _fall)))
+        bounds = kernel.either(*(chain(path, rounding, least, c, ways) for chain in (rise, fall)))
         return bounds[:1], bounds[-1:]
 
     lower, upper, error = _solve(path, null.range, c, solve, rounding.stride)
@@ -574,11 +582,11 @@ def _solve(
 def _bracket(lower: float, upper: float, error: float = 0.0) -> Bracket:
     """Return the bracket for bounds given as mass out of ``SCALE``, widened by their error."""
     low = _log10(lower * (1.0 - error))
-    high = max(_log10(upper * (1.0 + error)), _LOG10_LEAST)
+    high = max(_log10(upper * (1.0 + error)), LOG10_LEAST)
     if error:  # the logarithms are rounded as well
         low -= 2.0 * math.ulp(low)
-        high = min(high + 2.0 * math.ulp(high), 0.0) if high > _LOG10_LEAST else high
-    return Bracket(low if low >= _LOG10_LEAST else -math.inf, high)
+        high = min(high + 2.0 * math.ulp(high), 0.0) if high > LOG10_LEAST else high
+    return Bracket(low if low >= LOG10_LEAST else -math.inf, high)
 
 
 def _log10(mass: float) -> float:

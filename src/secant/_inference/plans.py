@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -23,6 +23,7 @@ __all__ = [
     "STEP_MAD",
     "STEP_R",
     "Plan",
+    "Points",
     "Rounding",
     "best",
     "cuts",
@@ -65,6 +66,23 @@ _NEGLIGIBLE, _NEGLIGIBLE_IN_POOLS = 42.0, 26.0
 FAINTEST = 730.0
 # So that a quotient of counts does not overflow.
 _TINY = 1e-300
+
+
+class Points(Protocol):
+    """Points to which a running minimum is rounded, numbered upwards."""
+
+    @property
+    def stride(self) -> Any:
+        """How many of them there are in every unit interval."""
+        ...
+
+    def below(self, y: FloatArray) -> IntArray:
+        """Return the number of the last point that is at most y."""
+        ...
+
+    def above(self, y: FloatArray) -> IntArray:
+        """Return the number of the first point that is at least y."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
