@@ -232,8 +232,8 @@ def test_many_scores_are_estimated_in_place_of_drawing(distinct):
 def test_nothing_is_drawn_where_a_decision_could_hang_on_it(low, high, drawn, monkeypatch):
     bracket = Bracket(math.log10(low), math.log10(high))
     monkeypatch.setattr(finite, "certified_r", lambda *_table, **_options: bracket)
-    # More rows than all outcomes are gone through for.
-    found = secant.assess(np.arange(16) % 2, np.linspace(0.2, 0.7, 16)).ecce_r
+    # More rows than are looked at together with other tables.
+    found = secant.assess(np.arange(300) % 2, np.linspace(0.2, 0.7, 300)).ecce_r
     assert found.method.startswith("Monte Carlo") is drawn
     assert drawn or found.pvalue == pytest.approx(high, **RELATIVE)
 
@@ -241,9 +241,9 @@ def test_nothing_is_drawn_where_a_decision_could_hang_on_it(low, high, drawn, mo
 def test_the_upper_limit_stays_where_the_fewest_draws_would_take_too_long(monkeypatch):
     bracket = Bracket(math.log10(0.4), math.log10(0.6))
     monkeypatch.setattr(finite, "certified_r", lambda *_table, **_options: bracket)
-    y, p = np.arange(16) % 2, np.linspace(0.2, 0.7, 16)
+    y, p = np.arange(300) % 2, np.linspace(0.2, 0.7, 300)
     assert secant.assess(y, p).ecce_r.method.startswith("Monte Carlo")
-    monkeypatch.setattr(choose, "_MOST_COINS", 16 * choose.FEWEST_DRAWS - 1)
+    monkeypatch.setattr(choose, "_MOST_COINS", 300 * choose.FEWEST_DRAWS - 1)
     found = secant.assess(y, p).ecce_r
     assert (found.method, found.pvalue) == ("certified", pytest.approx(0.6, **RELATIVE))
 
@@ -373,9 +373,9 @@ def test_numba_does_not_choose_the_method(case, monkeypatch):
     """The kernel that numba compiles, run as it stands, so that no test waits for a compiler."""
     rng = np.random.default_rng(0)
     p = {
-        "few rows": lambda: rng.random(40),
-        "ten scores": lambda: rng.integers(1, 11, 100) / 11,
-        "rare": lambda: rng.beta(1, 200, 100),
+        "few rows": lambda: rng.random(260),
+        "ten scores": lambda: rng.integers(1, 11, 260) / 11,
+        "rare": lambda: rng.beta(1, 200, 260),
     }[case]()
     y = rng.random(len(p)) < p**1.5
     ran = []

@@ -37,7 +37,7 @@ def test_every_outcome_counts_once(some):
 
 
 def some_tables(count=60):
-    """Draw tables of sizes from 2 to 250, with scores of every kind and outcomes more or less so."""
+    """Draw tables of 2 to 250 rows, with scores of every kind and outcomes more or less so."""
     rng = np.random.default_rng(count)
     for number in range(count):
         n = int(rng.integers(2, 250))

@@ -61,10 +61,9 @@ def run(
     strides: IntArray | None = None,
 ) -> FloatArray:
     """Run :func:`absorb`, compiled or not, on the chains of one path, or as in :func:`many`."""
-    count = len(ways[0].steps)
+    count, alone = len(ways[0].steps), bounds is None
     if bounds is None or strides is None:
-        (alone,) = run(function, ways, np.array([0, count]), np.array([ways[0].stride]))
-        return np.asarray(alone)
+        bounds, strides = np.array([0, count]), np.array([ways[0].stride])
     nowhere = np.zeros((count, 1), np.int64)
     entry = np.stack([nowhere if way.entry is None else way.entry for way in ways])
     told = np.zeros((len(strides), len(ways), entry.shape[2]))
@@ -83,7 +82,7 @@ def run(
         SCALE,
         told,
     )
-    return told
+    return told.reshape(told.shape[1:]) if alone else told
 
 
 @cache
