@@ -118,11 +118,11 @@ class Graph:
         [line] = self.ax.plot(curve.fraction[kept], curve.difference[kept], **options)
         return line
 
-    def triangle(self, sigma: float, color: str) -> Polygon:
-        """Draw the triangle at the origin: two sigma either way."""
+    def triangle(self, noise: float, color: str) -> Polygon:
+        """Draw the triangle at the origin: twice the noise either way."""
         [patch] = self.ax.fill(
             [0, 0, _TRIANGLE_WIDTH],
-            [-2 * sigma, 2 * sigma, 0],
+            [-2 * noise, 2 * noise, 0],
             facecolor=color,
             alpha=0.5,
             linewidth=0,
