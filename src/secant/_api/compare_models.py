@@ -190,17 +190,20 @@ def _tested(a: Source | None, b: Source | None, level: float) -> dict[str, Any]:
     from statistics import NormalDist  # noqa: PLC0415  (as in _noise_of_one)
 
     if not (isinstance(a, RowSource) and isinstance(b, RowSource)):
-        return {}
+        return {"untested": "it needs the rows themselves"}
     if max(a.rows, b.rows) > MOST_ROWS:
-        return {}
+        return {"untested": f"there are more than {MOST_ROWS:,} rows"}
     one, other = a.in_memory(), b.in_memory()
-    if (one.counted and one.weights is not None) or one.outcome_weights is not None:
-        return {}  # copies of rows would have to be drawn one by one, and kept rows by another law
+    if one.counted and one.weights is not None:  # copies would have to be drawn one by one
+        return {"untested": "weights count copies of rows"}
+    if one.outcome_weights is not None:  # they follow another law
+        return {"untested": "rows were kept by their outcome"}
     if not np.array_equal(one.labels, other.labels):
-        return {}  # the file has changed between two looks
+        return {"untested": "the file has changed between two looks"}
     events = int(np.count_nonzero(one.labels))
     if min(events, len(one.labels) - events) < FEWEST_EVENTS:
-        return {}
+        few = "events" if events < FEWEST_EVENTS else "rows without the event"
+        return {"untested": f"there are fewer than {FEWEST_EVENTS} {few}"}
     weights = one.weights
     used = slice(None) if weights is None or not one.has_zero_weights else weights > 0
     happened, scores_a, scores_b = (
