@@ -212,6 +212,15 @@ def test_the_steepest_place_is_named_where_it_says_more_than_the_pieces():
     assert "Somewhere" not in str(paper())
 
 
+def test_the_steepest_place_is_not_named_where_its_own_piece_may_be_as_far_off():
+    rng = np.random.default_rng(0)
+    p = rng.random(100_000)
+    result = secant.assess(rng.random(p.size) < p**1.1, p)
+    [piece] = result.intervals
+    assert abs(piece.miscalibration) < result.steepest.at_least < -piece.ci[0]
+    assert "Somewhere" not in str(result)
+
+
 def test_a_factor_of_two_is_not_little_however_rare_the_event():
     rng = np.random.default_rng(4)
     p = rng.uniform(0, 0.004, 1_000_000)

@@ -339,7 +339,10 @@ def the_question(result: Calibration) -> str:
 
 
 def _even_farther(result: Calibration, pieces: Sequence[Interval]) -> str:
-    """Name the place that is farthest off, where it is farther off than any piece seems to be."""
+    """Name the place that is farthest off, where it is farther off than any piece seems to be.
+
+    And than its own piece may be on average: else it says nothing that is not said.
+    """
     farthest = _steepest(result)
     if farthest is None or farthest.at_least <= max(abs(p.miscalibration) for p in pieces):
         return ""
@@ -351,6 +354,8 @@ def _even_farther(result: Calibration, pieces: Sequence[Interval]) -> str:
         if coverage_words.is_about(result):
             they = f"{scores(farthest)} coverage is"
         return f" But within these, {they} {most}."
+    if around is not None and farthest.at_least <= max(map(abs, around.ci)):
+        return ""
     who = "predictions are" if not coverage_words.is_about(result) else "coverage is"
     return f" Somewhere {who} {most} ({scores(farthest)})."
 
