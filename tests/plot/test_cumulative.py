@@ -146,6 +146,11 @@ def test_clusters_widen_the_triangle_and_the_band_by_what_they_add_to_noise():
         [one], [other] = getattr(alone, name), getattr(together, name)
         tops = [drawn_height(each) for each in (one, other)]
         assert tops[1] == pytest.approx(tops[0], rel=0.1)
+    for display, named in (
+        (alone, "\N{PLUS-MINUS SIGN}2\N{GREEK SMALL LETTER SIGMA}"),
+        (together, "noise in clusters"),
+    ):
+        assert named in [text.get_text() for text in display.ax_.texts]
 
 
 @pytest.mark.parametrize("level", [0.5, 0.95, 0.999])

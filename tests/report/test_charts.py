@@ -79,7 +79,10 @@ def test_the_axis_has_room_for_every_curve_and_for_noise():
 
 def test_the_triangle_says_that_clusters_are_in_it():
     rows = ([0, 1] * 40, [0.4, 0.6] * 40)
-    alone, together = secant.assess(*rows), secant.assess(*rows, clusters=[i // 2 for i in range(80)])
+    alone, together = (
+        secant.assess(*rows),
+        secant.assess(*rows, clusters=[i // 2 for i in range(80)]),
+    )
     pages = [secant.report.render(each) for each in (alone, together)]
     assert ["noise in clusters" in page for page in pages] == [False, True]
     assert ["times what clusters add" in page for page in pages] == [False, True]

@@ -313,7 +313,9 @@ class CumulativeDisplay(OfEstimator):
             line = graph.curve(result.curve, first + number, label=words, **kwargs)
             color = str(line.get_color())
             self.lines_.append(line)
-            self.triangles_.append(graph.triangle(result.noise, color))
+            self.triangles_.append(
+                graph.triangle(result.noise, color, clusters=result.n_clusters is not None)
+            )
             if band:
                 self.bands_.append(graph.band(self.bands[number]))
             if worst:

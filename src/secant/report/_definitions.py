@@ -15,8 +15,8 @@ _R = (
 _MAD = "The largest distance of the cumulative curve from zero. It has no bins to choose."
 _LIMITS = "Confidence limits of its true value."
 _SIGMAS = (
-    "The metric divided by sigma. By chance: what perfect calibration gives on average, whatever "
-    "the number of predictions, with scores that lie like these."
+    "The metric divided by sigma. By chance: what perfect calibration gives on average, for rows "
+    "like these."
 )
 _P = (
     "The probability of a value at least this large under perfect calibration, and how it was "
