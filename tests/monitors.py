@@ -1,7 +1,10 @@
 """Monitors made for tests."""
 
+from datetime import date, timedelta
+
 import numpy as np
 
+from secant import Monitor
 from secant._inference.monitor_batches import RowBatch
 from secant._inference.monitor_file import pack
 from secant._inference.monitor_state import State
@@ -22,3 +25,13 @@ def fed(*batches, alpha=0.05, tolerance=0.0):
 
 def same(one, other):
     assert pack(one) == pack(other)
+
+
+def watched(days=30, change=15, power=1.3, *, seed=0, n=800, name=None, **options):
+    monitor, rng = Monitor(**options), np.random.default_rng(seed)
+    for day in range(days):
+        scores = rng.random(n)
+        chance = scores if day < change else scores**power
+        time = date(2026, 1, 1) + timedelta(day) if name is None else name(day)
+        monitor.add(rng.random(n) < chance, scores, time=time)
+    return monitor
