@@ -54,5 +54,5 @@ def test_mappings_are_themselves():
 def test_anything_else_is_refused():
     optional("narwhals")
     assert not is_frame(3)
-    with pytest.raises(InputError, match="data must be a data frame, .* got int"):
+    with pytest.raises(InputError, match=r"data must be a data frame, .* got int"):
         table_of(3)
