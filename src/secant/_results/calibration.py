@@ -32,7 +32,7 @@ from secant._metrics.scores import (
     taken_apart,
 )
 from secant._metrics.shape import pieces
-from secant._results import verdict
+from secant._results import verdict, where_words
 from secant._results.again import Again
 from secant._results.bins import binned_metric, reliability
 from secant._results.parts import (
@@ -648,7 +648,7 @@ class Calibration:
             "schema": SCHEMA,
             "verdict": verdict.headline(self),
             **self.summary(),
-            "where": verdict.where(self),
+            "where": where_words.where(self),
             "shape": self.shape,
             **{
                 name: None if each is None else each.to_dict()
