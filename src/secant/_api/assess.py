@@ -13,7 +13,8 @@ from secant._metrics.ecce import Heights, extremes
 from secant._metrics.ece import Binning, binned, error
 from secant.errors import Argument, InputError
 from secant.sources.apart import Apart
-from secant.sources.open import open_source, repeated_units
+from secant.sources.open import open_source
+from secant.sources.repeated import repeated_units
 from secant.sources.rows import RowSource
 
 if TYPE_CHECKING:
