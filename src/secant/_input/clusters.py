@@ -95,7 +95,7 @@ def missing_id(value: str, row: int) -> InputError:
     )
 
 
-def telling(names: Sequence[str]) -> list[str]:
+def telling(names: Sequence[Any]) -> list[str]:
     """Return the columns whose names say that they tell units apart.
 
     Examples

@@ -168,7 +168,7 @@ def column_name(argument: str, value: Any) -> str:
     raise InputError("with data=, ", Argument(argument), wanted)
 
 
-def are_numbers(names: Collection[str]) -> bool:
+def are_numbers(names: Collection[Any]) -> bool:
     """Tell whether names of columns are numbers, as where the first line of a CSV is a row."""
     numbers = (isinstance(name, str) and re.fullmatch(r"-?\d*\.?\d+", name) for name in names)
     return bool(names) and all(numbers)
