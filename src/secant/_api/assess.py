@@ -175,7 +175,7 @@ def ece(
     y_true, y_prob, data, sample_weight, outcome_weights, pos_label
         As in :func:`ecce_r`.
     n_bins : int
-        Number of bins m.
+        Number of bins m, at most 16,777,216.
     strategy : {"uniform", "quantile"}
         Equispaced bins, closed on the right; or bins of floor(n / m) consecutive observations, the
         last with the remainder, a tie across an edge being shared. Weighted quantile bins hold
