@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 from secant._inference.adjust import ADJUSTMENTS
 from secant._results import verdict
+from secant._results.little import pieces_found
 from secant._results.tables import html_table, text_table
+from secant._results.where_words import direction_said
 from secant._results.wording import (
     adjusted_pvalue,
     between,
@@ -211,7 +213,7 @@ def _group_words(row: Group, *, ranges: bool) -> str:
 
 def _group_verdict(result: Calibration, *, ranges: bool) -> str:
     """Say in which shape a group is off, and how far where that matters most."""
-    pieces = verdict.pieces_found(result)
+    pieces = pieces_found(result)
     if not pieces:
         return "miscalibrated, not certain where"
     return _in_turn(result, pieces, ranges=ranges)
@@ -229,7 +231,7 @@ def _in_turn(
         by = _with_limits(each.miscalibration, each.ci)
         by = by if sure else f"{points(abs(each.miscalibration))} points"
         over = f" over {between(each)}" if ranges else ""
-        said.append(f"{verdict.direction_said(result, each.direction)} by {by}{over}")
+        said.append(f"{direction_said(result, each.direction)} by {by}{over}")
     off = ", then ".join(said)
     if len(pieces) == 1 or (result.axis is not None and len(pieces) == 2):
         return off
@@ -239,7 +241,7 @@ def _in_turn(
 def _segment_verdict(row: Any, *, ranges: bool) -> str:
     """Say how far off a segment is on average, or where it is off, with limits after the search."""
     worst, whole = row.calibration.worst, _MOSTLY * row.calibration.n
-    pieces = verdict.pieces_found(row.calibration)
+    pieces = pieces_found(row.calibration)
     if len(pieces) > 1:  # never one direction where there are two
         return _in_turn(row.calibration, pieces, ranges=ranges, sure=True)
     if row.direction == "mixed":
