@@ -1,7 +1,7 @@
 """Weighted sums in whole numbers: bit for bit the same in any order, and right."""
 
 import math
-from dataclasses import fields
+from dataclasses import fields, replace
 from fractions import Fraction
 
 import numpy as np
@@ -217,6 +217,32 @@ def test_sums_grow_coarser_as_heavier_rows_come(order):
         a, b = getattr(grown.blocks(), name), getattr(known.blocks(), name)
         assert a == pytest.approx(b, rel=1e-12)
     assert (grown.blocks().n == known.blocks().n).all()
+
+
+@pytest.mark.parametrize("kind", [WeighedSums, CopiedSums])
+def test_sums_of_threads_are_joined(kind):
+    y, p, _ = data()
+    w = np.random.default_rng(3).integers(1, 9, N) * 1.0
+    w[-1] = 1e5  # the last thread has to make units coarser
+    alone = kind(np.sort(p[::50]), N, 500, log_loss=True)
+    alone.add(Chunk(p, y, w))
+    joined = kind(np.sort(p[::50]), N, 500, log_loss=True)
+    others = [joined.beside() for _ in range(4)]  # one of which finds nothing to do
+    for other, piece in zip(others, np.array_split(np.arange(N), 3), strict=False):
+        assert other.add_unchecked(Chunk(p[piece], y[piece], w[piece]))
+    for other in others:
+        joined.join(other)
+    mine, theirs = joined.totals(), alone.totals()
+    assert mine.log_loss == pytest.approx(theirs.log_loss, rel=1e-13)
+    assert replace(mine, log_loss=None) == replace(theirs, log_loss=None)
+    for name in ("n0", "n1", "w0", "w1", "down", "up"):
+        assert (getattr(joined.blocks(), name) == getattr(alone.blocks(), name)).all()
+
+
+def test_weights_that_cannot_be_used_are_noticed():
+    y, p, w = data()
+    w[7] = np.nan
+    assert not WeighedSums(np.sort(p[::50]), N, 500).add_unchecked(Chunk(p, y, w))
 
 
 @pytest.mark.parametrize(("score", "label", "weight"), [("f4", "?", "f4"), ("f8", "i1", "f8")])

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from copy import copy
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
@@ -121,13 +122,19 @@ class FixedSums:
         self._fold_at = 1 << bits
         lay = kernels.compiled(kernels.lay)
         self.grid = SpreadGrid(sample, n_cells, 62 - UNIT_BITS - bits, lay)
+        self._start = (self.grid.low + 1.0).view(np.int64) - ONE
+        self._anchor = self._anchors(sample)
+        self._log_loss: list[float] | None = [] if log_loss else None
+        self.clear()
+
+    def clear(self) -> None:
+        """Begin anew, with nothing added up."""
         cells = self.grid.n_buckets
         self._count, high, low = np.zeros((3, 2 * cells), np.int64)
         self._fixed = Fixed(high, low)
-        self._start = (self.grid.low + 1.0).view(np.int64) - ONE
         self.told = np.array(self._nothing)
-        self._anchor, self._mixed = self._anchors(sample)
-        self._log_loss: list[float] | None = [] if log_loss else None
+        self._mixed = np.full(cells, not self._anchor.size)
+        self._log_loss = None if self._log_loss is None else []
         self._open = np.zeros((0, 2 * cells, self._words), np.int64)
         self._since = 0
 
@@ -140,23 +147,31 @@ class FixedSums:
             return False
         return bool((sample * (1 - sample)).mean() >= 2 * _LEAST_VARIANCE)
 
-    def _anchors(self, sample: FloatArray) -> tuple[IntArray, BoolArray]:
+    def _anchors(self, sample: FloatArray) -> IntArray:
         """Return the score that each cell may hold alone, as an integer; none if few repeat."""
-        cells = self.grid.n_buckets
         repeated = np.flatnonzero(sample[1:] == sample[:-1])
         if repeated.size <= _REPEATED * sample.shape[0]:
-            return np.empty(0, np.int64), np.ones(cells, bool)
+            return np.empty(0, np.int64)
         anchor = self.grid.low.copy()
         anchor[self.grid.bucket(sample[repeated], Scratch())] = sample[repeated]
-        return anchor.view(np.int64), np.zeros(cells, bool)
+        return anchor.view(np.int64)
 
     def add(self, chunk: Chunk) -> None:
         """Add some observations that were checked."""
+        is_usable = self.add_unchecked(chunk)
+        assert is_usable  # noqa: S101
+
+    def add_unchecked(self, chunk: Chunk) -> bool:
+        """Add some observations; False if any so far could not be used, nor what was added."""
         whole = kernels.as_whole(chunk.labels)
-        assert whole is not None  # noqa: S101
+        if whole is None:
+            return False
         self.add_rows(chunk.scores, *whole, chunk.weights)
+        if not self.usable:
+            return False
         if self._log_loss is not None:
             self._log_loss.append(self._lost(chunk, *whole))
+        return True
 
     def _lost(self, chunk: Chunk, labels: IntArray, one: int) -> float:
         """Return the log loss of some observations."""
@@ -165,6 +180,23 @@ class FixedSums:
         if lost >= LEAST_LOST * chunk.scores.shape[0]:
             return lost
         return summed_log_loss(chunk.scores, chunk.labels)
+
+    def beside(self) -> Self:
+        """Return empty sums over the same cells, for another thread, to be joined to these."""
+        other = copy(self)
+        other.clear()
+        return other
+
+    def join(self, other: Self) -> None:
+        """Add what another thread has added up."""
+        other._fold()
+        self._count += other._count
+        mine, theirs = self._fixed, other._fixed
+        self._fixed = Fixed(mine.high + theirs.high, mine.low + theirs.low)
+        self._tell(other.told)
+        self._mixed |= other._mixed
+        if self._log_loss is not None:
+            self._log_loss += other._log_loss or []
 
     def add_rows(
         self,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
@@ -182,33 +182,54 @@ class WeighedSums(_Weighted):
         log_loss: bool = False,
         weights: Heeded | None = None,
     ) -> None:
+        self._exponent, self._is_scaled = 0, False
+        self._room = max(rows.bit_length() - _ROWS_BITS, 0)
         super().__init__(sample, rows, n_cells, log_loss=log_loss, weights=weights)
         self._fold_at = 1 << _ROWS_BITS
-        self._room = max(rows.bit_length() - _ROWS_BITS, 0)
-        self._sums = dict.fromkeys(SUMS, 0)
-        self._words_of = np.zeros(self._open.shape[1:], np.int64)
-        self._steps: list[FloatArray] = []
-        self._exponent, self._is_scaled = 0, False
         if weights is not None:
             self._heed(weights)
 
+    def clear(self) -> None:
+        """Begin anew, with nothing added up."""
+        super().clear()
+        self._sums = dict.fromkeys(SUMS, 0)
+        self._words_of = np.zeros(self._open.shape[1:], np.int64)
+        self._steps: list[FloatArray] = []
+
+    def join(self, other: Self) -> None:
+        """Add what another thread has added up."""
+        if not other._is_scaled:  # it has seen no row
+            return
+        other._fold()
+        self._reach(other._exponent)
+        other._reach(self._exponent)
+        self._words_of += other._words_of
+        for name, units in other._sums.items():
+            self._sums[name] += units
+        self._steps += other._steps
+        super().join(other)
+
     def _heed(self, weights: Heeded) -> None:
         """Make room for weights."""
-        exponent = math.frexp(weights.heaviest)[1] + self._room
+        self._reach(math.frexp(weights.heaviest)[1] + self._room)
+
+    def _reach(self, exponent: int) -> None:
+        """Make units that suit weights below a power of two, if they are not coarser already."""
         if self._is_scaled and exponent > self._exponent:
             self._coarsen(exponent - self._exponent)
         if not self._is_scaled or exponent > self._exponent:
             self._exponent, self._is_scaled = exponent, True
 
-    def add(self, chunk: Chunk) -> None:
-        """Add some observations that were checked."""
+    def add_unchecked(self, chunk: Chunk) -> bool:
+        """Add some observations; False if any so far could not be used, nor what was added."""
         if not chunk.scores.size:
-            return
+            return True
         assert chunk.weights is not None  # noqa: S101
         weights = heeded(chunk.weights)
-        assert weights is not None  # noqa: S101
+        if weights is None:
+            return False
         self._heed(weights)
-        super().add(chunk)
+        return super().add_unchecked(chunk)
 
     @property
     def _scale(self) -> float:

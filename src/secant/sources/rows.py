@@ -294,18 +294,13 @@ class RowSource:
             sampling=self.sampling,
             counted=self._observations.counted,
             outcome_weights=self._observations.outcome_weights,
-            near=None if blocks.fixed is None else self._near(blocks),
+            near=None if blocks.fixed is None else _ranges(blocks.low, blocks.high),
         )
 
     @property
     def _sorted_at_most(self) -> float:
         """How many rows may be sorted without a thought."""
         return max(COLLECT_UP_TO, min(COLLECT_SHARE * self.rows, COLLECT_AT_MOST))
-
-    def _near(self, blocks: Blocks) -> Callable[[FloatArray], IntArray]:
-        """Return what finds rows near some blocks by compiled code."""
-        ranges = _ranges(blocks.low, blocks.high)
-        return lambda scores: kernels.selected(scores, *ranges)
 
     def grinds(self, number: int) -> bool:
         """Tell whether ties can be had pooled into grains: rows can be put in order."""
@@ -508,6 +503,10 @@ class RowSource:
 
     def _feed(self, taker: CellSums | FixedSums | Refinement | Grinding | Sorting) -> None:
         """Give all rows to who takes them."""
+        # Files may have a way of their own.
+        feed = getattr(self._observations, "feed", None)
+        if feed is not None and feed(taker):
+            return
         # Fresh memory costs more than what is done in it: fewer cells allow for smaller chunks.
         size = min(CHUNK, 4 << _cell_bits(self._observations.rows)) if self.is_in_memory else CHUNK
         # Closed at once if something fails: rows may come from a thread that reads ahead.
