@@ -91,7 +91,9 @@ class ModelComparison(Shown):
         if self.mcb_a is None or self.mcb_b is None or self.mcb_ci is None:
             if self.untested is None or self._same:
                 return ""
-            return f"No paired test of what miscalibration costs, which is sharper: {self.untested}."
+            return (
+                f"No paired test of what miscalibration costs, which is sharper: {self.untested}."
+            )
         assert self.mcb_difference is not None  # noqa: S101
         assert self.pvalue is not None  # noqa: S101
         a, b = map(visible, self.names)
