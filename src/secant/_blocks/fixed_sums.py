@@ -177,7 +177,7 @@ class FixedSums:
         self._count += other._count
         mine, theirs = self._fixed, other._fixed
         self._fixed = Fixed(mine.high + theirs.high, mine.low + theirs.low)
-        self._tell(other.told)
+        self.tell(other.told)
         self._mixed |= other._mixed
         if self._log_loss is not None:
             self._log_loss += other._log_loss or []
@@ -212,9 +212,10 @@ class FixedSums:
 
         kernels.share_out(rows, work, most)
         for told in more_told:
-            self._tell(told)
+            self.tell(told)
 
-    def _tell(self, told: IntArray) -> None:
+    def tell(self, told: IntArray) -> None:
+        """Take note of what was told of other rows."""
         mine = self.told
         mine[LOWEST] = min(mine[LOWEST], told[LOWEST])
         mine[HIGHEST] = max(mine[HIGHEST], told[HIGHEST])

@@ -198,6 +198,56 @@ def test_a_result_keeps_no_outcomes(columns_read):
     assert set(columns_read) <= {("abreast", "y", "p"), ("walk", "y", "p")}
 
 
+@pytest.fixture
+def rows_read(monkeypatch):
+    """How many rows every pass over pieces has read."""
+    seen = []
+    read = abreast.read
+
+    def counted(table, names, pieces, takers):
+        seen.append(sum(piece.rows for piece in pieces))
+        return read(table, names, pieces, takers)
+
+    monkeypatch.setattr(abreast, "read", counted)
+    return seen
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_pieces_without_scores_that_matter_are_passed_over(sign, rows_read, monkeypatch):
+    order = np.argsort(sign * P)
+    write(y=Y[order], p=P[order])
+    found = assess()
+    first, again = rows_read
+    assert first == N
+    assert 0 < again < N / 2
+    rows_read.clear()
+    assert found.between(0.3, 0.301).n == np.count_nonzero((P >= 0.3) & (P <= 0.301))
+    assert sum(rows_read) <= 2 * 300  # one piece, or two
+    rows_read.clear()
+    monkeypatch.setattr(Abreast, "_near", lambda _, pieces, *__: pieces)
+    assert told(assess()) == told(found)
+    assert rows_read == [N, N]
+
+
+def test_a_piece_whose_scores_only_touch_a_range_is_read():
+    write(p=np.repeat(np.arange(10) / 10, N // 10), y=np.arange(N) % 2)
+    table = open_source("y", "p", data="a.parquet")._files
+    assert table.feed(rows.RowSource(table).fixed_sums())
+    reader = table._abreast
+    pieces = reader._pieces()
+
+    def near(low, high):
+        return [piece.first for piece in reader._near(pieces, np.array([low]), np.array([high]))]
+
+    assert [piece.rows for piece in pieces] == [300] * 10
+    assert near(0.3, 0.3) == [900]
+    assert near(0.25, 0.3) == [900]
+    assert near(0.3, 0.35) == [900]
+    assert near(0.21, 0.29) == []
+    assert near(0.2, 0.4) == [600, 900, 1200]
+    assert near(0.0, 1.0) == [piece.first for piece in pieces]
+
+
 def test_outcomes_are_kept_as_bits():
     class Taker:
         def __init__(self, parts):
