@@ -11,7 +11,7 @@ import secant
 from helpers import optional
 from secant._base.types import Forbidden
 from secant.sources import rows
-from secant.sources.files import abreast, held
+from secant.sources.files import abreast, first, held
 from secant.sources.files.abreast import Abreast, _Outcomes
 from secant.sources.files.prefetch import THREAD
 from secant.sources.files.source import FileRows
@@ -227,6 +227,28 @@ def test_pieces_without_scores_that_matter_are_passed_over(sign, rows_read, monk
     monkeypatch.setattr(Abreast, "_near", lambda _, pieces, *__: pieces)
     assert told(assess()) == told(found)
     assert rows_read == [N, N]
+
+
+@pytest.mark.parametrize("most", [N - 1, N])
+def test_one_model_alone_is_read_abreast_whoever_asks(most, columns_read, monkeypatch):
+    write()
+    monkeypatch.setattr(first, "KEEP", most)
+    wanted = assess()
+    columns_read.clear()
+    asked = {"data": "a.parquet", "method": "asymptotic"}
+    found = secant.assess_models("y", {"one": "p"}, **asked)["one"]
+    kinds = {kind for kind, *_ in columns_read}
+    assert kinds == ({"abreast"} if most < N else {"walk"})
+    assert found._source._observations._abreast._outcomes is None
+    assert told(found)[:-1] == told(wanted)[:-1]
+
+
+def test_several_models_are_read_together(columns_read):
+    write(q=P[::-1].copy())
+    asked = {"data": "a.parquet", "method": "asymptotic"}
+    found = secant.assess_models("y", {"one": "p", "two": "q"}, **asked)
+    assert {kind for kind, *_ in columns_read} == {"walk"}
+    assert told(found["one"])[:-1] == told(assess())[:-1]
 
 
 def test_a_piece_whose_scores_only_touch_a_range_is_read():
