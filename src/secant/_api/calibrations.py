@@ -115,7 +115,7 @@ def calibrations(
             None if blocks.least is None or number in short else groups.source(number)
             for number, blocks in enumerate(tables)
         ]
-        listed = choose.of_few(tables, totals, method, sources)
+        listed = choose.of_few(tables, totals, method, sources, fast=fast)
     rngs = [None] * len(tables) if rng is None else rng.spawn(len(tables))
     flips = _flipped(groups, tables, totals, confidence_level, rngs) if clustered else {}
 

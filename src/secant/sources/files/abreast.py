@@ -163,16 +163,14 @@ class _Adding:
         if not batch.rows:
             return
         labels, scores, _, words = self._table.values(batch)
-        sums = self.sums
-        before, sums.told = sums.told, kernels.nothing_told()
-        if words is not None or not sums.add_unchecked(Chunk(scores, labels, None)):
+        if words is not None or not self.sums.add_unchecked(Chunk(scores, labels, None)):
             msg = "rows are to be looked at in their order"
             raise InputError(msg)
-        self.extents.append(_Extent(batch.first, *sums.extent))
-        if sums.refused:
+        lowest, highest, refused = self.sums.latest
+        self.extents.append(_Extent(batch.first, lowest, highest))
+        if refused:
             rows = forbidden_rows(labels, scores, None)
             self.refused.append(np.array(rows, np.int64) + batch.first)
-        sums.tell(before)
         if self._keeps:
             self.outcomes.append((batch.first, np.packbits(labels.astype(bool, copy=False))))
         self.rows += batch.rows
