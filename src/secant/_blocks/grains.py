@@ -35,8 +35,6 @@ __all__ = [
 # Distinct scores that are kept as they are; and the share of the variance that a grain has, at
 # least, of more of them.
 MANY_TIES = 1 << 16
-# What a step may expect whose ties are pooled within it: chains take it for rare below 1.
-_LESS_THAN_ONE = 0.9
 # Rows in order that are looked at together.
 _TOGETHER = 1 << 16
 
@@ -109,8 +107,7 @@ def grind_along(ties: Ties, ends: IntArray, size: float) -> Grains:
     """Pool ties along another order than that of scores.
 
     Steps of one side of 1/2 that expect little of the rarer outcome are pooled with their
-    neighbours. Of a step that expects more, ties of neighbouring scores are pooled within it, as
-    long as it expects less than one; what is left are ties as they are.
+    neighbours. Of a step that expects more, ties of neighbouring scores are pooled within it.
 
     Parameters
     ----------
@@ -134,8 +131,7 @@ def grind_along(ties: Ties, ends: IntArray, size: float) -> Grains:
     starts = np.flatnonzero(np.diff(step, prepend=-1))
     last = np.append(starts[1:], len(step)) - 1
     step = np.repeat(np.arange(len(starts)), np.diff(starts, append=len(step)))
-    of_step = _Steps(starts, np.add.reduceat(rare, starts), np.maximum.reduceat(chance, starts))
-    first = _first_of_grains(step, of_step, rare, below, size)
+    first = _first_of_grains(step, starts, rare, below, size)
     begin = np.flatnonzero(first)
     end = np.append(begin[1:], len(first)) - 1
     total = np.add.reduceat(n, begin)
@@ -168,28 +164,23 @@ def _between(
     return mean, np.clip(square, mean * mean, mean * largest)
 
 
-class _Steps(NamedTuple):
-    """Where steps begin among ties, what they expect, and the largest chance in each."""
-
-    starts: IntArray
-    rare: FloatArray
-    largest: FloatArray
-
-
 def _first_of_grains(
-    step: IntArray, of_step: _Steps, rare: FloatArray, below: BoolArray, size: float
+    step: IntArray, starts: IntArray, rare: FloatArray, below: BoolArray, size: float
 ) -> BoolArray:
-    """Mark ties with which a grain begins, along another order; see :func:`grind_along`."""
-    starts, expected, largest = of_step
+    """Mark ties with which a grain begins, along another order; see :func:`grind_along`.
+
+    ``step`` numbers the steps of ties, and ``starts`` is where they begin.
+    """
     part = np.floor(np.cumsum(rare) / size)
     one_side = np.logical_and.reduceat(below, starts) == np.logical_or.reduceat(below, starts)
-    small = one_side & (expected <= size)
-    inside = one_side & ~small & (expected < _LESS_THAN_ONE * (1.0 - largest))
+    small = one_side & (np.add.reduceat(rare, starts) <= size)
     # A small step is in the part where it ends, with all its ties.
     part = np.where(small[step], part[np.append(starts[1:], len(step)) - 1][step], part)
     before, after = step[:-1], step[1:]
     same = (part[1:] == part[:-1]) & (below[1:] == below[:-1])
-    same &= (small[before] & small[after]) | (inside[before] & (before == after))
+    light = rare <= size
+    light = light[1:] & light[:-1] & ~small[before]
+    same &= (small[before] & small[after]) | (light & (before == after))
     return np.append(True, ~same)
 
 

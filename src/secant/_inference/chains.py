@@ -199,8 +199,8 @@ def make_steps(
 ) -> Steps:
     """Return the law of the number of successes at each step; see :func:`windows`.
 
-    Of a mixture they are bounds of the law, each probability by itself; it may only be part of
-    steps that :func:`rare_steps` marks.
+    Of a mixture they are bounds of the law, each probability by itself; it must expect less than
+    one rare outcome.
     """
     first, last = windows(score, size, ends, faint, mixture)
     several = _several(ends, mixture)
@@ -237,7 +237,11 @@ def make_steps(
         starts = _starts(ends)
         for k in np.flatnonzero(several & ~is_rare).tolist():
             ties = slice(int(starts[k]), int(ends[k]) + 1)
-            mixed = _mixed_law(score[ties], size[ties], faint)
+            if mixture is None:
+                mixed = _mixed_law(score[ties], size[ties], faint)
+            else:
+                known = Mixture(*(each[ties] for each in mixture))
+                mixed = _law_of_grains(score[ties], size[ties], known, faint, bound)
             pmf[offset[k] : offset[k + 1]] = mixed.between(int(first[k]), int(last[k]))
     return Steps(1.0 - one_score, one_score, first, offset, pmf)
 
@@ -324,6 +328,33 @@ def _mixed_law(score: FloatArray, size: IntArray, faint: float) -> _Law:
         odd = laws[-1:] if len(laws) % 2 else []
         laws = [a.plus(b, least) for a, b in zip(laws[::2], laws[1::2], strict=False)] + odd
     return laws[0]
+
+
+def _law_of_grains(
+    score: FloatArray,
+    size: IntArray,
+    mixture: Mixture,
+    faint: float,
+    bound: Literal["lower", "upper"],
+) -> _Law:
+    """Return a bound of the law of the number of successes among mixtures and ties."""
+    several = mixture.largest > mixture.least
+    laws = [_mixed_law(score[~several], size[~several], faint)] if (~several).any() else []
+    for low in (True, False):
+        here = several & ((score < 0.5) == low)
+        if not here.any():
+            continue
+        odds = _odds(score, size, mixture, bound).of(here)
+        faintest = faint + math.log(len(score))
+        own, taps = (_rare_count(float(each), faintest) for each in (odds.first.max(), odds.first.sum()))
+        law = _rare_laws(np.zeros(int(here.sum()), np.int64), odds, taps=taps + 1, own=own)[0]
+        total = int(size[here].sum())
+        law = law[: total + 1]
+        laws.append(_Law(0, law) if low else _Law(total - len(law) + 1, law[::-1]))
+    together = laws[0]
+    for law in laws[1:]:
+        together = together.plus(law, math.exp(-faint))
+    return together
 
 
 def _several(ends: IntArray, mixture: Mixture | None) -> BoolArray:

@@ -28,8 +28,9 @@ __all__ = [
 
 # How much the law of a pool may lose for each rare outcome, when its grains are taken together.
 _LOOSE = 2e-5
-# What a pool of several scores expects, at most: chains take it for rare below 1.
-_RARE = 0.99
+# What a mixture of grains expects, its last grain aside, and what a grain may that is in one:
+# together less than one.
+_RARE, _ALONE = 0.6, 0.3
 # What a step without a look inside it expects, at most, beside its first tie.
 _BETWEEN_LOOKS = 0.5
 # So that a quotient is finite.
@@ -192,7 +193,10 @@ def observe_grains(grains: Grains) -> tuple[Path, float, float]:
         mixture=mixture,
         across=mixture.largest > mixture.least if grains.across is None else grains.across,
     )
-    return replace(path, drift=_with_room(path.rare[path.across])), deviation, span
+    path = replace(path, drift=_with_room(path.rare[path.across]))
+    if grains.ends is not None:  # several may share a step
+        path = _as_mixtures(path, mixture)
+    return path, deviation, span
 
 
 def thresholds(highest: float, lowest: float, expected: float) -> tuple[float, float]:
@@ -290,15 +294,16 @@ def _as_mixtures(path: Path, mixture: Mixture) -> Path:
     # by the square of that.
     room = np.where(largest**2 > _LOOSE, 0.0, _LOOSE / largest)
     room[largest == np.minimum.reduceat(mixture.least, starts)] = np.inf
-    # Only of steps that are rare, all on one side, bounds of the law are known.
+    # Only of what is rare, all on one side, bounds of the law are known.
     low = path.score < 0.5
-    one_side = np.logical_and.reduceat(low, starts) == np.logical_or.reduceat(low, starts)
-    rare = np.add.reduceat(path.rare, starts) < _RARE * (1.0 - largest)
-    room = np.repeat(np.where(rare & one_side, room, 0.0), np.diff(path.ends, prepend=-1))
+    room = np.minimum(room, _RARE * (1.0 - largest))
+    room = np.repeat(room, np.diff(path.ends, prepend=-1))
     before = np.cumsum(path.rare) - path.rare
     before -= np.repeat(before[starts], np.diff(path.ends, prepend=-1))
     part = np.floor(before / np.maximum(room, _TINY))
-    first = np.append(True, part[1:] != part[:-1]) | (room == 0.0)
+    first = np.append(True, (part[1:] != part[:-1]) | (low[1:] != low[:-1])) | (room == 0.0)
+    heavy = path.rare > _ALONE
+    first |= heavy | np.append(False, heavy[:-1])
     first[starts] = True
     starts = np.flatnonzero(first)
     last = np.append(starts[1:], len(first)) - 1

@@ -189,7 +189,10 @@ def _steps_to_take(path: Path, law: null.BrownianLaw, c: float) -> tuple[int, In
     first, last = windows(path.score, path.size, path.ends, faint(path, law, c), path.mixture)
     taps = (last - first + 1)[path.count > 1]
     rare = rare_steps(path.score, path.size, path.ends, path.mixture)[0]
-    large = int((~np.repeat(rare, np.diff(path.ends, prepend=-1)) & (path.size > WHOLE)).sum())
+    tie = ~np.repeat(rare, np.diff(path.ends, prepend=-1))
+    if path.mixture is not None:
+        tie &= path.mixture.largest == path.mixture.least
+    large = int((tie & (path.size > WHOLE)).sum())
     saved = len(path.score) - len(path)
     # Laws of several scores are added up in pairs, the last two of which take the most.
     mixed = path.several & ~rare
