@@ -48,7 +48,7 @@ class Pairs:
         self, outcome_weights: tuple[float, float] | None = None, *, most: int | None = None
     ) -> Blocks:
         """Return one block for every distinct key; or at most so many, of several keys each."""
-        ends = self.ends
+        ends: Any = self.ends
         if most is not None and len(ends) > most:
             ends = ends[np.arange(1, most + 1) * len(ends) // most - 1]
         starts = np.concatenate([[0], ends[:-1] + 1])

@@ -346,7 +346,9 @@ def _law_of_grains(
             continue
         odds = _odds(score, size, mixture, bound).of(here)
         faintest = faint + math.log(len(score))
-        own, taps = (_rare_count(float(each), faintest) for each in (odds.first.max(), odds.first.sum()))
+        own, taps = (
+            _rare_count(float(each), faintest) for each in (odds.first.max(), odds.first.sum())
+        )
         law = _rare_laws(np.zeros(int(here.sum()), np.int64), odds, taps=taps + 1, own=own)[0]
         total = int(size[here].sum())
         law = law[: total + 1]

@@ -180,9 +180,7 @@ def observe_grains(grains: Grains) -> tuple[Path, float, float]:
     deviation, span = thresholds(grains.highest, grains.lowest, grains.expected)
     chances = (np.minimum(end, 1.0 - end) for end in (grains.low, grains.high))
     one, other = chances
-    mixture = Mixture(
-        grains.rare, grains.square, np.minimum(one, other), np.maximum(one, other)
-    )
+    mixture = Mixture(grains.rare, grains.square, np.minimum(one, other), np.maximum(one, other))
     path = Path(
         score=np.where(grains.low < 0.5, grains.rare, 1.0 - grains.rare),
         size=grains.n,
