@@ -233,7 +233,8 @@ def test_good_n_cells(n_cells):
     assert (cells.n_cells, cells.n, cells.forbidden) == (int(n_cells), 0, 0)
     cells.update(Y, P)
     assert (cells.n, type(cells.n), type(cells.n_cells)) == (5, int, int)
-    assert repr(cells) == f"<secant.Cells: 5 predictions in {int(n_cells):,} cells>"
+    words = "1 cell" if n_cells == 1 else f"{int(n_cells):,} cells"
+    assert repr(cells) == f"<secant.Cells: 5 predictions in {words}>"
 
 
 def test_an_empty_state_has_no_bounds():

@@ -512,7 +512,8 @@ class Sparse:
         (DlpackElsewhere(), r"pass it as \.cpu\(\)"),
         (Shortened(), r"pass it as \.float\(\)"),
         (Sparse(), r"is sparse, and every row counts; pass it as \.toarray\(\)\.ravel\(\)"),
-        (np.zeros(3, [("a", "f4")]), r"pass it as \.astype\('float32'\)"),
+        (np.zeros(3, "V2"), r"pass it as \.astype\('float32'\)"),
+        (np.zeros(3, [("a", "f4"), ("b", "f4")]), "pass one of its fields"),
     ],
 )
 @pytest.mark.parametrize("place", [0, 1])

@@ -4,6 +4,7 @@ import pytest
 
 import secant
 from doors import P, W, Y
+from helpers import optional
 from secant import InputError
 from secant._input.columns import named_columns
 from secant._input.options import AS_USUAL
@@ -53,6 +54,8 @@ def test_names_that_are_refused(arguments, says):
         (["y", "other"], "it has 'y', 'other'$"),
         (["0.3", "1"], r"it has '0.3', '1' \(is the line of names missing\?\)"),
         ([], "it has no columns"),
+        ([0, None, ("a", "p"), 2.5], r"it has 0, None, \('a', 'p'\), 2.5$"),
+        (["y", 0, "P"], "did you mean 'P'"),
         (["y", *"abcdefghijkl"], "and 5 more"),
     ],
 )
@@ -60,6 +63,15 @@ def test_a_column_that_is_not_there(available, says):
     columns().check(["p", "y", "x"], "data")
     with pytest.raises(InputError, match=rf"^data has no column .*{says}"):
         columns().check(available, "data")
+
+
+@pytest.mark.parametrize(("name", "kind"), [(0, "int"), (0.5, "float")])
+def test_a_name_that_is_no_text_is_told_of(name, kind):
+    frame = optional("pandas").DataFrame({"y": Y, name: P})
+    says = rf"data has no column '{name}', .*; its column {name} has a name of type {kind}: call it"
+    for data in (frame, {"y": Y, name: P}):
+        with pytest.raises(InputError, match=says):
+            secant.assess("y", str(name), data=data)
 
 
 def test_an_error_about_one_value_is_told_its_place():

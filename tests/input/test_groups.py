@@ -52,6 +52,13 @@ def test_zero_has_one_name(values, kind):
         ([np.float64(2), np.float64(1), np.float64(1)], {1.0, 2.0}),
         ([["b", "a", "a"], [1, 2, 2]], {("b", 1), ("a", 2)}),
         ([np.array(["b", "a", "a"]), [1, 2, 3]], {("b", 1), ("a", 2), ("a", 3)}),
+        (["nan", math.nan, math.nan], {"nan", None}),
+        (["1", 1, b"1"], {"1", 1, b"1"}),
+        ([2**60, 2**60 + 1, math.nan], {2**60, 2**60 + 1, None}),
+        ([2**60, 2**60 + 1, 0.5], {2**60, 2**60 + 1, 0.5}),
+        ([["nan", math.nan, "a"], [1, "1", "1"]], {("nan", 1), (None, "1"), ("a", "1")}),
+        (np.array([2, 1, math.nan], np.longdouble), {1.0, 2.0, None}),
+        (np.array([np.longdouble(2), 1, np.longdouble("nan")], object), {1.0, 2.0, None}),
     ],
 )
 def test_keys_are_plain_values(by, keys):
@@ -159,6 +166,50 @@ def test_times_of_every_library_are_the_same_keys():
         keys, _ = grouped(by, 1)
         assert keys == [key]
         assert type(keys[0]) is type(key)
+
+
+class PutBack(dt.tzinfo):
+    """A zone whose clocks are put back by an hour."""
+
+    def utcoffset(self, when):
+        return dt.timedelta(hours=2 - when.fold)
+
+    def dst(self, when):
+        return dt.timedelta(hours=1 - when.fold)
+
+
+def test_the_hour_that_a_clock_shows_twice_is_two_hours():
+    """Python takes both for equal, being in one zone."""
+    hours = [dt.datetime(2026, 10, 25, 2, 30, tzinfo=PutBack(), fold=fold) for fold in (0, 1)]
+    keys, codes = grouped([*hours, hours[1].astimezone(dt.UTC)], 3)
+    assert codes.tolist() == [0, 1, 1]
+    assert keys[1] - keys[0] == dt.timedelta(hours=1)
+    naive = [hour.replace(tzinfo=None) for hour in hours]
+    assert len(grouped(naive, 2)[0]) == 1
+
+
+def test_whole_numbers_stay_whole_where_one_is_missing():
+    """As doubles, which numpy makes of them, the first two would be one group."""
+    pandas, polars, pa = optional("pandas"), optional("polars"), optional("pyarrow")
+    ids = [2**60, 2**60 + 1, None, 5]
+    arrow = pa.array(ids)
+    for by in (
+        pandas.Series(ids, dtype="Int64"),
+        pandas.Series(arrow.to_pylist(), dtype="int64[pyarrow]"),
+        pandas.array(ids, dtype="UInt64"),
+        pandas.Categorical(pandas.array(ids, dtype="Int64")),
+        pandas.CategoricalIndex(ids, categories=[5, 2**60, 2**60 + 1]),
+        polars.Series(ids),
+        arrow,
+        pa.chunked_array([arrow]),
+        arrow.dictionary_encode(),
+    ):
+        keys, codes = grouped(by, 4)
+        assert [keys[code] for code in codes] == ids
+        assert all(type(key) is int for key in keys if key is not None)
+    frame = pandas.DataFrame({"y": [0, 1, 1, 0], "p": [0.2, 0.4, 0.6, 0.8]})
+    frame["id"] = pandas.array(ids, dtype="Int64")
+    assert set(secant.assess_by("y", "p", "id", data=frame)) == set(ids)
 
 
 @pytest.mark.parametrize("key", [None, dt.date(2026, 1, 1), np.datetime64("2026-01-01"), b"a", 1])

@@ -28,12 +28,31 @@ BAD_LABELS = [
 @every_door
 @bad(BAD_LABELS)
 def test_bad_label(door, item, shown):
-    if item == -1:  # beside zeros; the first value that does not fit either reading is named
-        labels, index, shown = [0, 1, -1, 1, 1, 0, 1, 0], 0, "0"
-    else:
-        labels, index = with_item(Y, 3, item), 3
+    with pytest.raises(InputError, match=names("y_true", 3, shown)):
+        door(with_item(Y, 3, item), P)
+
+
+@pytest.mark.parametrize(
+    ("labels", "index", "shown"),
+    [
+        ([0, 1, -1, 1, 1, 0, 1, 0], 2, "-1"),
+        ([-1, 1, -1, 1, 0, -1, 1, 1], 4, "0"),
+        ([-1, 0, -1, 0, -1, 0, -1, 0], 1, "0"),
+    ],
+)
+def test_the_rarer_of_two_codes_is_the_stray_one(labels, index, shown):
     with pytest.raises(InputError, match=names("y_true", index, shown)):
-        door(labels, P)
+        secant.assess(labels, P)
+
+
+@every_door
+@pytest.mark.parametrize("missing", [None, NAN, np.float32(NAN)], ids=repr)
+def test_a_missing_outcome_among_words_is_no_second_word(door, missing):
+    """numpy makes the text "nan" of it, which would stand for what did not happen."""
+    with pytest.raises(InputError, match=r"y_true\[1\] is .*; a missing outcome"):
+        door(["a", missing, "a"], P[:3], pos_label="a")
+    with pytest.raises(InputError, match=r"y_true\[1\] is .*; a missing outcome"):
+        door(["a", missing, "a"], P[:3])
 
 
 @pytest.mark.parametrize("dtype", ["i1", "u1", "i4", ">i4", "i8", "u8", "f4", "f8"])
@@ -142,9 +161,9 @@ def test_minus_one_and_one_need_no_pos_label():
 )
 def test_pos_label_refused(door, labels, pos_label, says):
     mixed = any(item is None or item != item for item in labels) and "a" in labels  # noqa: PLR0124
-    labels = np.array(labels, object) if mixed else labels
-    with pytest.raises(InputError, match=says):
-        door(labels, P[:4], pos_label=pos_label)
+    for given in (labels, np.array(labels, object)) if mixed else (labels,):
+        with pytest.raises(InputError, match=says):
+            door(given, P[:4], pos_label=pos_label)
 
 
 @pytest.mark.parametrize("pos_label", [[0, 1, 0, 1], np.array([1]), (0, 1, 0, 1), {0: 1}, {1}])

@@ -57,6 +57,8 @@ def test_rng_for_random_ties(rng):
         ("n_bins", True),
         ("n_bins", "10"),
         ("n_bins", None),
+        ("n_bins", 2**24 + 1),  # sums of every bin, which would fill the memory
+        ("n_bins", 10**30),
         ("strategy", "equal"),
         ("norm", "l3"),
         ("norm", None),

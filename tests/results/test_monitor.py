@@ -1,26 +1,15 @@
-"""What a monitor says: the same numbers in words, in JSON and in a notebook."""
+"""What a monitor has found: the same numbers as attributes, in JSON and in a notebook."""
 
 import json
 import math
-from datetime import date, timedelta
 
 import numpy as np
 import pytest
 
 from helpers import HOSTILE
-from secant import Cells, Monitor, MonitorHistory, Period, Where
+from monitors import watched
+from secant import Monitor, MonitorHistory, Period, Where
 from secant._inference.evalues import FINE
-from secant._results.monitor import ASSUMES, evidence
-
-
-def watched(days=30, change=15, power=1.3, *, seed=0, n=800, name=None, **options):
-    monitor, rng = Monitor(**options), np.random.default_rng(seed)
-    for day in range(days):
-        scores = rng.random(n)
-        chance = scores if day < change else scores**power
-        time = date(2026, 1, 1) + timedelta(day) if name is None else name(day)
-        monitor.add(rng.random(n) < chance, scores, time=time)
-    return monitor
 
 
 @pytest.fixture(scope="module")
@@ -40,45 +29,6 @@ def test_it_is_a_sequence_of_periods(off):
     assert off[0] is off.periods[0]
     assert off[-2:] == off.periods[-2:]
     assert off.n == sum(each.n for each in off)
-
-
-def test_an_alarm_in_words(off):
-    text = str(off)
-    headline, evidence_line, extent = text.split("\n")
-    assert headline.startswith(f"Alarm at {off.alarm_time}: not calibrated. All scores have been ")
-    assert f"too high since about {off.since}: " in headline
-    assert "mean forecast " in headline
-    assert "an alarm is raised at 20 to 1" in evidence_line
-    assert "valid however often one looks" in evidence_line
-    assert extent == "24,000 predictions in 30 batches, 2026-01-01 to 2026-01-30."
-
-
-def test_no_alarm_is_no_proof(calm):
-    assert str(calm).startswith("No alarm in 30 batches. No scores are seen to be off. That is no ")
-    assert calm.where is calm.since is calm.alarm_time is None
-
-
-def test_a_tolerance_is_named():
-    history = watched(power=1.8, tolerance=0.02).history
-    assert "not calibrated within 0.02" in str(history)
-    quiet = watched(change=99, tolerance=0.02).history
-    assert "by more than 0.02" in str(quiet)
-
-
-def test_numbered_batches_get_a_word():
-    history = watched(name=lambda day: day + 1).history
-    assert f"Alarm at batch {history.alarm_time}" in str(history)
-
-
-def test_impossible_outcomes_in_words():
-    monitor = Monitor()
-    monitor.add([1], [0.0])
-    assert "1 event came after a score of exactly 0, the first at batch 1" in str(monitor)
-    assert "has the P-value 0" in str(monitor)
-    assert "that alone refutes them" in str(monitor)
-    monitor = Monitor()
-    monitor.add([0, 0], [1.0, 1.0])
-    assert "2 failures came after a score of exactly 1" in str(monitor)
 
 
 def test_pvalues_only_fall_and_belong_to_the_largest_evidence(off):
@@ -127,7 +77,7 @@ def test_stretches_hold_all_predictions(off, calm):
     assert (curve.score[0], curve.score[-1], curve.fraction[-1]) == (0, 1, 1)
     gap = sum(each.events - each.n * each.mean_score for each in calm) / calm.n
     assert curve.difference[-1] == pytest.approx(gap, abs=1e-12)
-    assert everything.sigma == pytest.approx(math.sqrt(1 / 6 / calm.n), rel=0.01)
+    assert everything.noise == pytest.approx(math.sqrt(1 / 6 / calm.n), rel=0.01)
     assert not everything.weighted
 
 
@@ -164,29 +114,3 @@ def test_in_a_notebook(off):
     assert HOSTILE not in hostile._repr_html_()
     assert "&lt;img" in hostile._repr_html_()
     assert "<svg" not in Monitor()._repr_html_()
-
-
-def test_notes_about_cells_and_recurring_rows():
-    monitor, cells = Monitor(), Cells()
-    cells.update([0, 1] * 100, [0.3, 0.6] * 100)
-    monitor.add(cells)
-    assert "too extreme or too timid as a whole" in monitor.history.notes[0]
-    tolerant = Monitor(tolerance=0.1)
-    tolerant.add(cells)
-    assert tolerant.history.notes == ()
-    assert "every row is new" in ASSUMES
-
-
-@pytest.mark.parametrize(
-    ("log10", "text"),
-    [
-        (0, "1"),
-        (-2.5, "0.0032"),
-        (2.0, "100"),
-        (5.2, "158,489"),
-        (8.9999, "1.0e9"),
-        (400.5, "3.2e400"),
-    ],
-)
-def test_evidence_for_reading(log10, text):
-    assert evidence(log10) == text

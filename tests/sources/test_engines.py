@@ -562,8 +562,17 @@ def test_lists_cannot_name_groups():
 @every_engine
 def test_an_empty_table(engine, tmp_path):
     data = table(engine, tmp_path, y=np.zeros(0, np.int64), p=np.zeros(0))
-    with pytest.raises(InputError, match="no rows"):
-        secant.assess("y", "p", data=data)
+    for pos_label in (None, 1):  # which takes a look at the distinct outcomes
+        with pytest.raises(InputError, match="no rows"):
+            secant.assess("y", "p", data=data, pos_label=pos_label)
+
+
+def test_outcomes_of_no_rows_may_be_words():
+    polars = optional("polars")
+    for kind in (polars.String, polars.Null):
+        data = polars.LazyFrame({"y": [], "p": []}, schema={"y": kind, "p": polars.Float64})
+        with pytest.raises(InputError, match="data holds no rows"):
+            secant.assess("y", "p", data=data)
 
 
 def test_random_ties_need_rows(tmp_path):

@@ -13,7 +13,8 @@ from secant._metrics.ecce import Heights, extremes
 from secant._metrics.ece import Binning, binned, error
 from secant.errors import Argument, InputError
 from secant.sources.apart import Apart
-from secant.sources.open import open_source, repeated_units
+from secant.sources.open import open_source
+from secant.sources.repeated import repeated_units
 from secant.sources.rows import RowSource
 
 if TYPE_CHECKING:
@@ -174,7 +175,7 @@ def ece(
     y_true, y_prob, data, sample_weight, outcome_weights, pos_label
         As in :func:`ecce_r`.
     n_bins : int
-        Number of bins m.
+        Number of bins m, at most 16,777,216.
     strategy : {"uniform", "quantile"}
         Equispaced bins, closed on the right; or bins of floor(n / m) consecutive observations, the
         last with the remainder, a tie across an edge being shared. Weighted quantile bins hold

@@ -361,7 +361,8 @@ class Cells:
         return blocks, self._sums.totals(blocks)
 
     def __repr__(self) -> str:
-        return f"<secant.Cells: {self.n:,} predictions in {self.n_cells:,} cells>"
+        cells = "1 cell" if self.n_cells == 1 else f"{self.n_cells:,} cells"
+        return f"<secant.Cells: {predictions(self.n)} in {cells}>"
 
     def _repr_html_(self) -> str:
         return f"<div><b>Cells:</b> {self.n:,} predictions in {self.n_cells:,} cells</div>"

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from secant._inference.evalues import WHOLE, Tally
-from secant._inference.monitor_state import ENOUGH, RowBatch, Summed
+from secant._inference.monitor_batches import RowBatch, Summed
+from secant._inference.monitor_state import ENOUGH
 from secant._input.columns import named_columns
 from secant._input.options import Reading
 from secant._input.periods import in_order, number_in, period_of, written
@@ -17,7 +18,8 @@ from secant.errors import Argument, InputError
 
 if TYPE_CHECKING:
     from secant._api.monitor import Monitor
-    from secant._inference.monitor_state import Batch, State
+    from secant._inference.monitor_batches import Batch
+    from secant._inference.monitor_state import State
     from secant._input.periods import Time
     from secant.sources.files.periods import PeriodFiles
 

@@ -10,7 +10,8 @@ from secant._api.calibrations import calibrations
 from secant._inference.adjust import adjusted
 from secant._input.combinations import check_combination
 from secant._input.options import Adjust, Method, Reading, check_choice, check_level
-from secant.sources.open import open_side_by_side, repeated_units
+from secant.sources.open import open_side_by_side
+from secant.sources.repeated import repeated_units
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 __all__ = [
     "device_of",
     "from_objects",
+    "names_of_rows",
     "on_a_device",
     "one_dimensional",
     "one_value_a_row",
@@ -47,6 +48,28 @@ def one_dimensional(argument: str, value: Any) -> np.ndarray[Any, Any]:
     if array.ndim == 1:
         return array
     raise wrong_shape(argument, array.shape, type(value).__name__)
+
+
+def names_of_rows(argument: str, value: Any) -> np.ndarray[Any, Any]:
+    """Return what names the group or the cluster of each row, whole numbers as whole numbers.
+
+    numpy makes doubles of a column of them where one is missing, which merges those from 2**53 on.
+    """
+    array = one_dimensional(argument, value)
+    if isinstance(value, np.ndarray) or array.dtype.kind != "f":
+        return array
+    if not (np.isnan(array).any() or (np.abs(array) >= 2**53).any()):
+        return array
+    listed = value
+    if not isinstance(value, (list, tuple)):
+        methods = (getattr(value, name, None) for name in ("to_pylist", "to_list", "tolist"))
+        as_list = next(filter(None, methods), None)
+        if as_list is None:
+            return array
+        listed = as_list()
+    given = np.empty(array.shape[0], object)
+    given[:] = listed
+    return given
 
 
 def wrong_shape(argument: str, shape: tuple[int, ...], kind: str) -> InputError:
@@ -109,12 +132,21 @@ def _array(argument: str, value: Any) -> np.ndarray[Any, Any]:
     except (TypeError, ValueError, RuntimeError, BufferError) as error:
         unread = f" cannot be read as an array: {error}"
         raise InputError(Argument(argument), unread, hint=_remedy(value, error)) from error
-    return np.array(value, dtype=object) if _were_whole(value, array) else array
+    return np.array(value, dtype=object) if _were_other(value, array) else array
 
 
-def _were_whole(value: Any, array: np.ndarray[Any, Any]) -> bool:
-    """Tell whether numpy made doubles of whole numbers too large for them, which merges some."""
-    if not isinstance(value, (list, tuple)) or array.dtype != np.float64 or array.ndim != 1:
+def _were_other(value: Any, array: np.ndarray[Any, Any]) -> bool:
+    """Tell whether numpy gave the values of a list one type that some of them did not have.
+
+    It makes texts of numbers and of NaN among texts, and doubles of whole numbers too large for
+    them, which merges some.
+    """
+    if not isinstance(value, (list, tuple)) or array.ndim != 1:
+        return False
+    if array.dtype.kind in "US":
+        text = str if array.dtype.kind == "U" else bytes
+        return not all(isinstance(item, text) for item in value)
+    if array.dtype != np.float64:
         return False
     large = array.size > 0 and bool(np.abs(array).max() >= 2**53)
     return large and all(isinstance(item, (int, np.integer)) for item in value)
@@ -197,7 +229,11 @@ def real_matrix(argument: str, value: Any) -> np.ndarray[Any, Any]:
 
 def wrong_type(argument: str, array: np.ndarray[Any, Any], wanted: str) -> InputError:
     """Return the error about values that are not what they should be."""
-    hint = "; pass it as .astype('float32')" if array.dtype.kind == "V" else ""
+    hint = ""
+    if array.dtype.names:
+        hint = "; pass one of its fields"
+    elif array.dtype.kind == "V":  # floats of other libraries, such as bfloat16
+        hint = "; pass it as .astype('float32')"
     what = "text" if array.dtype.kind in "UST" else f"values of type {array.dtype}"
     first = f"; the first is {shown(array[0])}" if array.shape[0] else ""
     return InputError(Argument(argument), f" must hold {wanted}; got {what}{first}", hint=hint)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from secant._base.visible import visible
-from secant._input.arraylike import one_dimensional, one_value_a_row, shown
+from secant._input.arraylike import names_of_rows, one_value_a_row, shown
 from secant._input.groups import factorized
 from secant.errors import Argument, InputError, Message
 
@@ -59,11 +59,9 @@ def cluster_codes(values: Any, rows: int) -> IntArray:
     >>> cluster_codes(["ann", "bob", "ann"], 3).tolist()
     [0, 1, 0]
     """
-    ids = one_dimensional("clusters", values)
+    ids = names_of_rows("clusters", values)
     if ids.shape[0] != rows:
         raise one_value_a_row("clusters", ids.shape[0], rows)
-    if ids.dtype.kind in "US" and isinstance(values, (list, tuple)):
-        ids = np.array(values, dtype=object)  # to numpy NaN among texts is the text "nan"
     if ids.dtype.kind in "biufmM":
         missing = np.isnat(ids) if ids.dtype.kind in "mM" else ids != ids  # noqa: PLR0124
         if missing.any():
@@ -97,7 +95,7 @@ def missing_id(value: str, row: int) -> InputError:
     )
 
 
-def telling(names: Sequence[str]) -> list[str]:
+def telling(names: Sequence[Any]) -> list[str]:
     """Return the columns whose names say that they tell units apart.
 
     Examples
@@ -106,7 +104,10 @@ def telling(names: Sequence[str]) -> list[str]:
     ['user_id', 'patient', 'questionId']
     """
     return [
-        name for name in names if _TELLING.fullmatch(name) or _TELLING.fullmatch(name.casefold())
+        name
+        for name in names
+        if isinstance(name, str)  # others are possible in pandas
+        and (_TELLING.fullmatch(name) or _TELLING.fullmatch(name.casefold()))
     ]
 
 
@@ -128,7 +129,7 @@ def repeated(column: str, values: Any, *, all_rows: bool) -> Message | None:
         None where values do not repeat, or are too few to be units.
     """
     try:
-        codes = factorized(one_dimensional(column, values))[1]
+        codes = factorized(names_of_rows(column, values))[1]
     except InputError:  # no column of ids
         return None
     units = int(codes.max(initial=-1)) + 1

@@ -168,15 +168,21 @@ def column_name(argument: str, value: Any) -> str:
     raise InputError("with data=, ", Argument(argument), wanted)
 
 
-def are_numbers(names: Collection[str]) -> bool:
+def are_numbers(names: Collection[Any]) -> bool:
     """Tell whether names of columns are numbers, as where the first line of a CSV is a row."""
-    return bool(names) and all(re.fullmatch(r"-?\d*\.?\d+", name) for name in names)
+    numbers = (isinstance(name, str) and re.fullmatch(r"-?\d*\.?\d+", name) for name in names)
+    return bool(names) and all(numbers)
 
 
-def _suggestion(name: str, available: list[str]) -> str:
+def _suggestion(name: str, available: list[Any]) -> str:
+    """Name the nearest column; names of pandas and of mappings may be anything."""
     from difflib import get_close_matches  # noqa: PLC0415  (for an error alone)
 
-    plain = {column.casefold(): column for column in available}
+    for column in available:
+        if str(column) == name:
+            kind = type(column).__name__
+            return f"; its column {column!r} has a name of type {kind}: call it {name!r}, a text"
+    plain = {column.casefold(): column for column in available if isinstance(column, str)}
     close = get_close_matches(name.casefold(), plain, 1, cutoff=0.6)
     if close:
         return f"; did you mean {plain[close[0]]!r}?"

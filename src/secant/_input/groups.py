@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from secant._input.arraylike import one_dimensional, one_value_a_row
+from secant._input.arraylike import names_of_rows, one_value_a_row
 from secant.errors import Argument, InputError
 
 if TYPE_CHECKING:
@@ -131,12 +131,14 @@ def plain_key(key: Any) -> Any:
         return plain_times(np.array([key]), zoned=False)[0]
     if isinstance(key, np.generic):
         key = key.item()
+    if isinstance(key, np.longdouble):  # which has nothing plainer
+        key = float(key)
     if key is None:
         return None
     if isinstance(key, float):
         key += 0.0  # not -0.0, which is the same group
     same = key == key  # noqa: PLR0124  (what is missing is not equal to itself)
-    if not (isinstance(same, bool) and same):
+    if not (isinstance(same, (bool, np.bool)) and same):
         return None
     return _plain_time(key) if isinstance(key, datetime) else key
 
@@ -151,6 +153,11 @@ def _plain_time(time: datetime) -> datetime | str:
             time = time.astimezone(UTC)
     fields = time.year, time.month, time.day, time.hour, time.minute, time.second
     return datetime(*fields, time.microsecond, time.tzinfo)  # noqa: DTZ001  (none has none)
+
+
+def _later(time: datetime) -> datetime:
+    """Return the later of two times that a clock shows when it is put back, which are equal."""
+    return time if time.tzinfo is None else time.astimezone(UTC)
 
 
 def plain_times(values: np.ndarray[Any, Any], *, zoned: bool) -> list[Any]:
@@ -188,7 +195,7 @@ def _is_column(item: Any) -> bool:
 
 
 def _column(by: Any, rows: int) -> np.ndarray[Any, Any]:
-    values = one_dimensional("by", by)
+    values = names_of_rows("by", by)
     if values.shape[0] != rows:
         raise one_value_a_row("by", values.shape[0], rows)
     # Arrow's days in milliseconds are times to numpy.
@@ -211,6 +218,8 @@ def factorized(values: np.ndarray[Any, Any], *, zoned: bool = False) -> tuple[li
     zoned
         Whether times of numpy are those of a column that has a zone.
     """
+    if values.dtype.type is np.longdouble:
+        values = values.astype(np.float64)
     if values.dtype.kind in "biuf":
         distinct, codes = np.unique(values, return_inverse=True)  # one NaN, whatever their number
         return [plain_key(key) for key in distinct], codes
@@ -218,9 +227,12 @@ def factorized(values: np.ndarray[Any, Any], *, zoned: bool = False) -> tuple[li
         distinct, codes = np.unique(values, return_inverse=True)  # one NaT, as one NaN
         return plain_times(distinct, zoned=zoned), codes
     numbers: dict[Any, int] = {}
+    rows = values.tolist()
+    if datetime in set(map(type, rows)):
+        rows = [_later(key) if type(key) is datetime and key.fold else key for key in rows]
     try:
         found = np.fromiter(
-            (numbers.setdefault(key, len(numbers)) for key in values.tolist()),
+            (numbers.setdefault(key, len(numbers)) for key in rows),
             np.int64,
             values.shape[0],
         )

@@ -59,6 +59,7 @@ def _label_objects(labels: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     """Read a column of Python objects as text or as numbers, naming the first that is neither."""
     if all(isinstance(item, str) for item in labels):
         return labels.astype(str)
+    refuse_missing(labels)
     return from_objects("y_true", labels)
 
 
@@ -67,12 +68,15 @@ def _zero_one(labels: np.ndarray[Any, Any], scores: np.ndarray[Any, Any]) -> np.
     if labels.dtype.kind != "f" and np.bitwise_or.reduce(labels) in (0, 1):  # 0 and 1 alone
         return labels
     lowest, highest = labels.min(), labels.max()
+    bad = (labels != 0) & (labels != 1)
     if lowest == -1 and highest <= 1:
-        bad = (labels != -1) & (labels != 1)
-    else:
-        bad = (labels != 0) & (labels != 1)
+        unsigned, bad = bad, (labels != -1) & (labels != 1)
+        if not bad.any():
+            return labels > 0
+        if np.count_nonzero(unsigned) < np.count_nonzero(bad):  # a stray -1 among zeros
+            bad = unsigned
     if not bad.any():
-        return labels > 0 if lowest == -1 else labels
+        return labels
     first = int(np.flatnonzero(bad)[0])
     value = labels[first].item()
     if value != value:  # noqa: PLR0124

@@ -96,7 +96,7 @@ def _refuse_weight(weights: np.ndarray[Any, Any], bad: np.ndarray[Any, Any]) -> 
     if 0 < value < np.inf:
         between = f"{SMALLEST_WEIGHT:g} and {LARGEST_WEIGHT:g}"
         complaint = f"; positive weights must lie between {between}"
-        hint = ": divide them by their mean, no result depends on their scale"
+        hint = ": divide sampling weights by their mean, no result depends on their scale"
     raise InputError(complaint, argument="sample_weight", value=repr(value), row=first, hint=hint)
 
 

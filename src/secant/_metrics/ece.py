@@ -30,6 +30,8 @@ __all__ = [
     "noise_floor",
 ]
 
+# Every bin has its sums, empty or not; so many take 2 GB.
+MOST_BINS = 1 << 24
 # Cumulative weights closer to a bin's edge than this share of the whole weight lie on it.
 _ON_THE_EDGE = 1e-12
 
@@ -55,9 +57,9 @@ class Binning:
         if (
             isinstance(self.n_bins, bool)
             or not isinstance(self.n_bins, (int, np.integer))
-            or self.n_bins < 1
+            or not 1 <= self.n_bins <= MOST_BINS
         ):
-            wanted = f" must be a whole number of at least 1; got {self.n_bins!r}"
+            wanted = f" must be a whole number between 1 and {MOST_BINS:,}; got {self.n_bins!r}"
             raise InputError(Argument("n_bins"), wanted)
         check_choice("strategy", self.strategy, Strategy)
         check_choice("norm", self.norm, Norm)

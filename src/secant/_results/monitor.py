@@ -12,9 +12,10 @@ import numpy as np
 from secant._inference.evalues import component
 from secant._inference.monitor_state import Table
 from secant._input.periods import written
+from secant._results import monitor_words
 from secant._results.parts import Curve, plain
 from secant._results.shown import Shown
-from secant._results.wording import percent, plain_pvalue, predictions, score, wrong_scores
+from secant._results.wording import percent, predictions, score
 
 if TYPE_CHECKING:
     import os
@@ -31,12 +32,6 @@ __all__ = ["Episode", "MonitorHistory", "Period", "Where", "history_of"]
 
 SCHEMA = 1
 """Version of what ``to_dict`` returns."""
-
-ASSUMES = (
-    "All of this holds as long as every row is new: where the same customers return with the same "
-    "outcome, one surprise counts many times."
-)
-"""What the guarantee rests on, in words."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -93,7 +88,7 @@ class Period(Shown):
         alarm = "; alarm" if self.alarm else ""
         return (
             f"{written(self.time)}: {predictions(self.n)}{rates}, evidence "
-            f"{evidence(self.log10_evidence)} to 1{alarm}."
+            f"{monitor_words.written_evidence(self.log10_evidence)} to 1{alarm}."
         )
 
 
@@ -176,7 +171,7 @@ class Episode:
         )
 
     @property
-    def sigma(self) -> float:
+    def noise(self) -> float:
         """Standard deviation of the last cumulative difference under calibration, nearly."""
         mean = self.scored / self.n
         return math.sqrt(float((self.n * mean * (1 - mean)).sum())) / float(self.n.sum())
@@ -280,87 +275,30 @@ class MonitorHistory(Shown):
     @property
     def headline(self) -> str:
         """The answer in a few words."""
-        if not self.periods:
-            return "Nothing has been added yet"
-        within = f" within {self.tolerance:g}" if self.tolerance else ""
-        if self.alarm:
-            return f"Alarm at {written_time(self.alarm_time)}: not calibrated{within}"
-        return f"No alarm in {_batches(len(self))}"
+        return monitor_words.headline(self)
 
     @property
     def story(self) -> str:
         """Which scores are off since when; where there is no alarm, what that means."""
-        if not self.periods:
-            return "Add a batch of predictions when all of its outcomes are known."
-        if self.where is None:
-            beyond = f" by more than {self.tolerance:g}" if self.tolerance else ""
-            return (
-                f"No scores are seen to be off{beyond}. That is no proof of calibration: a small "
-                "error, or one that has only begun, takes more predictions to show."
-            )
-        where = self.where
-        if where.low == where.high:
-            came, score_was = (
-                ("event" if where.low == 0 else "failure"),
-                f"after a score of exactly {where.low:.0f}",
-            )
-            some = f"{where.n:,} {came}{'' if where.n == 1 else 's'} came {score_was}"
-            return f"{some}, the first at {written_time(self.since)}: no chance explains that."
-        who = where.scores[0].upper() + where.scores[1:]
-        since = written_time(self.since)
-        found = f"{who} have been {where.direction} since about {since}"
-        if where.direction in {"too extreme", "too timid"}:
-            return f"{found} ({predictions(where.n)})."
-        return (
-            f"{found}: mean forecast {percent(where.mean_score)}, mean outcome "
-            f"{percent(where.mean_response)} ({predictions(where.n)})."
-        )
+        return monitor_words.story(self)
 
     @property
     def evidence_words(self) -> str:
         """How much evidence there is, and what raises an alarm, in a sentence."""
-        largest = max((each.log10_evidence for each in self.periods), default=0.0)
-        if math.isinf(self.log10_pvalue):
-            return "An outcome that its score ruled out has the P-value 0."
-        looked = "valid however often one looks"
-        return (
-            f"Evidence has reached {evidence(largest)} to 1, an alarm is raised at "
-            f"{self.threshold:,.4g} to 1 (P {_pvalue(self)}, {looked})."
-        )
+        return monitor_words.how_much(self)
 
     @property
     def extent(self) -> str:
         """How much has been seen, in a sentence."""
-        if not self.periods:
-            return ""
-        first, last = (written(self.periods[end].time) for end in (0, -1))
-        return f"{predictions(self.n)} in {_batches(len(self))}, {first} to {last}."
+        return monitor_words.extent(self)
 
     @property
     def notes(self) -> tuple[str, ...]:
         """What else one should know, a sentence each."""
-        said = []
-        if self.n_forbidden:
-            refutes = "" if self.tolerance else ": that alone refutes them"
-            said.append(f"{wrong_scores(self.n_forbidden)}{refutes}.")
-        without = sum(not each.slopes for each in self.periods if each.n)
-        if without and not self.tolerance:
-            said.append(
-                f"{_batches(without)} came as Cells, which cannot show scores that are too extreme "
-                "or too timid as a whole; ranges of scores were watched."
-            )
-        if self.periods and self.edges is None:
-            said.append(
-                "Fewer than 160 predictions so far: all scores are watched together, and ranges "
-                "of scores once there are that many."
-            )
-        return tuple(said)
+        return monitor_words.notes(self)
 
     def __str__(self) -> str:
-        if not self.periods:
-            return f"{self.headline}. {self.story}"
-        lines = [f"{self.headline}. {self.story}", self.evidence_words, self.extent]
-        return "\n".join([*lines, *(f"Note: {note}" for note in self.notes)])
+        return monitor_words.text(self)
 
     def _repr_html_(self) -> str:
         from secant.report import evidence_picture  # noqa: PLC0415  (pages stand above numbers)
@@ -513,42 +451,6 @@ def _impossible(records: Sequence[Record]) -> tuple[Time, Where]:
     if first.impossible[0]:
         return first.time, Where(0.0, 0.0, "too low", zeros, 0.0, 1.0)
     return first.time, Where(1.0, 1.0, "too high", ones, 1.0, 0.0)
-
-
-# Numbers for reading ------------------------------------------------------------------------------
-
-
-def evidence(log10: float) -> str:
-    """Write evidence with two or three digits, whatever its size.
-
-    Examples
-    --------
-    >>> [evidence(each) for each in (-0.3, 1.5, 4.2, 32.83)]
-    ['0.5', '32', '15,849', '6.8e32']
-    """
-    if log10 >= 6:
-        exponent = math.floor(log10)
-        mantissa = f"{10 ** (log10 - exponent):.1f}"
-        return f"1.0e{exponent + 1}" if mantissa == "10.0" else f"{mantissa}e{exponent}"
-    value = 10**log10
-    return f"{value:,.0f}" if value >= 100 else f"{value:.2g}"
-
-
-def written_time(time: Time | None) -> str:
-    """Write the name of a period; a number needs a word before it."""
-    if isinstance(time, int):
-        return f"batch {time}"
-    return "" if time is None else written(time)
-
-
-def _pvalue(history: MonitorHistory) -> str:
-    if history.pvalue > 1e-300:
-        return f"= {plain_pvalue(history.pvalue)}"
-    return f"= 1e{math.ceil(history.log10_pvalue)}"
-
-
-def _batches(count: int) -> str:
-    return f"{count:,} batch{'' if count == 1 else 'es'}"
 
 
 def _json_time(time: Time | None) -> int | str | None:

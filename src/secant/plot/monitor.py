@@ -9,7 +9,8 @@ import numpy as np
 
 from secant._drawing import style
 from secant._drawing.timeline import evidence_ticks, places, time_ticks
-from secant._results.monitor import MonitorHistory, written_time
+from secant._results.monitor import MonitorHistory
+from secant._results.monitor_words import written_time
 from secant.errors import InputError
 from secant.plot._room import Words, make_room, write_title
 

@@ -2,30 +2,38 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from secant._base.extras import require
 from secant._base.types import Forbidden
 from secant._input.arraylike import on_a_device, one_dimensional
-from secant._input.clusters import SAMPLE, cluster_codes, repeated, telling
+from secant._input.clusters import cluster_codes
 from secant._input.columns import SELECTED, check_column, column_name, named_columns
 from secant._input.groups import group_columns, grouped, key_order, split
 from secant._input.observations import check_alignment, observations
 from secant._input.options import AS_USUAL
 from secant._input.ordering import are_equal, are_outcomes, holds_outcomes, ordering
-from secant.errors import Argument, InputError, SecantError
+from secant.errors import Argument, InputError
 from secant.sources.apart import Apart
 from secant.sources.ordered import OrderedSource
 from secant.sources.rows import RowSource, of_arrays
-from secant.sources.streams import readable, single_named, staying
+from secant.sources.streams import readable, staying
+from secant.sources.tables import (
+    is_files,
+    is_kept,
+    is_lazy,
+    is_list,
+    listed,
+    names_of,
+    table_of,
+    values_of,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Sequence
+    from collections.abc import Sequence
 
     from secant._base.types import IntArray
     from secant._blocks.looking import Groups, Source
@@ -40,7 +48,8 @@ __all__ = [
     "open_rows",
     "open_side_by_side",
     "open_source",
-    "repeated_units",
+    "read_table",
+    "refuse_names",
 ]
 
 
@@ -62,7 +71,7 @@ def open_source(
         If the predictions cannot be used, or cannot be found in ``data``.
     """
     if data is None:
-        _refuse_names(y_true=y_true, y_prob=y_prob, clusters=clusters, order_by=order_by)
+        refuse_names(y_true=y_true, y_prob=y_prob, clusters=clusters, order_by=order_by)
         if clusters is order_by is None:
             return _plain(y_true, y_prob, sample_weight, reading)
         seen = observations(y_true, y_prob, sample_weight, reading)
@@ -72,23 +81,23 @@ def open_source(
         y_true, y_prob, sample_weight, clusters=clusters, order_by=order_by, reading=reading
     )
     data = readable(data, columns.names, lambda names: columns.check(names, Argument("data")))
-    if _is_files(data):
+    if is_files(data):
         from secant.sources.files.source import open_files  # noqa: PLC0415  (pyarrow is an extra)
 
         return staying(open_files(data, columns), data)
-    table = _table(data)
-    if _is_lazy(table):
+    table = table_of(data)
+    if is_lazy(table):
         return _engine(table, columns)
     if isinstance(table, Mapping) and clusters is order_by is None:
         wanted = (columns.y_true, columns.y_prob, columns.sample_weight)
         y, p, w = (None if name is None else table.get(name) for name in wanted)
         if on_a_device(y, p, w):
-            columns.check(_names(table), Argument("data"))
+            columns.check(names_of(table), Argument("data"))
             try:
                 return _tensors(y, p, w, columns.reading)
             except InputError as error:
                 raise columns.explain(error) from error
-    return _rows(_read(table, columns))
+    return _rows(read_table(table, columns))
 
 
 def open_groups(
@@ -113,7 +122,9 @@ def open_groups(
         without = " must give the groups of predictions; got None (without groups there is assess)"
         raise InputError(Argument("by"), without)
     if data is None:
-        _refuse_names(y_true=y_true, y_prob=y_prob, by=by, clusters=clusters, order_by=order_by)
+        given = tuple(map(str, by)) if isinstance(by, Mapping) else ()
+        by = list(by.values()) if given else by
+        refuse_names(y_true=y_true, y_prob=y_prob, by=by, clusters=clusters, order_by=order_by)
         seen = observations(y_true, y_prob, sample_weight, reading)
         seen = _clustered(seen, clusters, y_true=y_true, y_prob=y_prob)
         seen = _ordered(seen, order_by, y_true=y_true, y_prob=y_prob)
@@ -126,20 +137,20 @@ def open_groups(
         names: tuple[str, ...] = ("group",)
         if isinstance(keys[0], tuple):
             names = tuple(f"group {i + 1}" for i in range(len(keys[0])))
-        return _apart(seen, keys, codes, names)
+        return _apart(seen, keys, codes, given or names)
     columns = named_columns(
         y_true, y_prob, sample_weight, by, clusters, order_by=order_by, reading=reading
     )
     data = readable(data, columns.names, lambda names: columns.check(names, Argument("data")))
-    if _is_files(data):
+    if is_files(data):
         from secant.sources.files.source import open_file_groups  # noqa: PLC0415  (as above)
 
         return staying(open_file_groups(data, columns), data)
-    table = _table(data)
-    if _is_lazy(table):
+    table = table_of(data)
+    if is_lazy(table):
         return _engine_groups(table, columns)
-    seen = _read(table, columns)
-    values = [_column(table, name) for name in columns.by]
+    seen = read_table(table, columns)
+    values = [values_of(table, name) for name in columns.by]
     try:
         keys, codes = grouped(values if len(values) > 1 else values[0], seen.rows)
     except InputError as error:
@@ -191,7 +202,7 @@ def open_side_by_side(
             columns.check(available, Argument("data"))
 
     data = readable(data, names, check)
-    if not _is_files(data):
+    if not is_files(data):
         return None
     from secant.sources.files import source as files  # noqa: PLC0415  (pyarrow is an extra)
 
@@ -220,72 +231,13 @@ def open_rows(
         As :func:`open_source`; and if the rows are an engine's.
     """
     if data is None:
-        _refuse_names(y_true=y_true, y_prob=y_prob)
+        refuse_names(y_true=y_true, y_prob=y_prob)
         return observations(y_true, y_prob, sample_weight, reading)
-    if _is_kept(data):
+    if is_kept(data):
         raise _kept_by_the_engine(asked)
     source = open_source(y_true, y_prob, data=data, sample_weight=sample_weight, reading=reading)
     assert isinstance(source, RowSource)  # noqa: S101
     return source.in_memory()
-
-
-def repeated_units(data: Any, used: Collection[str | None]) -> str | None:
-    """Say which column looks like the id of units that have several rows each; None if none does.
-
-    Only the first rows are looked at, of tables in memory and of files; an engine is not asked.
-
-    Parameters
-    ----------
-    data
-        As in :func:`open_source`.
-    used
-        The columns that are used, and so are no such thing.
-    """
-
-    def unused(names: Sequence[str]) -> list[str]:
-        return [name for name in telling(names) if name not in used]
-
-    if _is_files(data):
-        columns, every = _of_files(data, unused)
-    elif isinstance(data, Mapping) or _is_frame(data):
-        table = _table(data)
-        names = unused([str(name) for name in _names(table)])
-        whole = [(name, _column(table, name)) for name in names if name in _names(table)]
-        # A mapping may hold anything beside what is used.
-        arrays = {name: values for name, values in whole if _is_column(values)}
-        columns = {name: values[:SAMPLE] for name, values in arrays.items()}
-        every = all(len(values) <= SAMPLE for values in arrays.values())
-    else:
-        return None
-    found = (repeated(name, values, all_rows=every) for name, values in columns.items())
-    return next((each for each in found if each is not None), None)
-
-
-def _of_files(
-    data: Any, choose: Callable[[Sequence[str]], list[str]]
-) -> tuple[dict[str, Any], bool]:
-    """Return the first rows of some columns; none where these cannot be read, and need not be."""
-    from secant.sources.files.formats import arrow  # noqa: PLC0415  (pyarrow is an extra)
-    from secant.sources.files.source import first_rows  # noqa: PLC0415
-
-    try:
-        return first_rows(data, choose, SAMPLE)
-    except (SecantError, arrow().ArrowException):
-        return {}, True
-
-
-def _is_column(values: Any) -> bool:
-    """Tell whether something is a list, or a column of one of the libraries."""
-    typed = hasattr(values, "dtype") or hasattr(values, "type")
-    return isinstance(values, list) or (typed and getattr(values, "ndim", 1) == 1)
-
-
-def _is_frame(data: Any) -> bool:
-    """Tell whether ``data`` is a data frame in memory."""
-    narwhals = require("narwhals", "frames", "data frames and tables of engines need")
-    data = single_named(data)
-    frame = narwhals.from_native(data, pass_through=True)
-    return frame is not data and not _is_lazy(frame)
 
 
 def open_columns(data: Any, wanted: Mapping[str, Any], *, asked: str) -> dict[str, Any]:
@@ -311,7 +263,7 @@ def open_columns(data: Any, wanted: Mapping[str, Any], *, asked: str) -> dict[st
         If there is no such column, or the rows are an engine's.
     """
     names = {
-        Argument(argument): [column_name(argument, each) for each in _listed(given)]
+        Argument(argument): [column_name(argument, each) for each in listed(given)]
         for argument, given in wanted.items()
         if given is not None
     }
@@ -321,21 +273,21 @@ def open_columns(data: Any, wanted: Mapping[str, Any], *, asked: str) -> dict[st
             for name in several:
                 check_column(argument, name, available, Argument("data"))
 
-    listed = list(dict.fromkeys(name for several in names.values() for name in several))
-    data = readable(data, listed, check)
-    if _is_files(data):
+    every = list(dict.fromkeys(name for several in names.values() for name in several))
+    data = readable(data, every, check)
+    if is_files(data):
         from secant.sources.files.source import read_columns  # noqa: PLC0415  (as above)
 
         read = read_columns(data, names)
     else:
-        table = _table(data)
-        if _is_lazy(table):
+        table = table_of(data)
+        if is_lazy(table):
             raise _kept_by_the_engine(asked)
-        check(_names(table))
-        read = {name: _column(table, name) for several in names.values() for name in several}
+        check(names_of(table))
+        read = {name: values_of(table, name) for name in every}
 
     def found(given: Any) -> Any:
-        return [read[name] for name in given] if _is_list(given) else read[given]
+        return [read[name] for name in given] if is_list(given) else read[given]
 
     return {argument: None if given is None else found(given) for argument, given in wanted.items()}
 
@@ -349,15 +301,7 @@ def _kept_by_the_engine(asked: str) -> InputError:
     )
 
 
-def _is_list(value: Any) -> bool:
-    return isinstance(value, (list, tuple))
-
-
-def _listed(value: Any) -> Sequence[Any]:
-    return value if _is_list(value) else [value]
-
-
-def _refuse_names(**arguments: Any) -> None:
+def refuse_names(**arguments: Any) -> None:
     """Refuse the names of columns where nothing is said of what."""
     for argument, value in arguments.items():
         if isinstance(value, str):
@@ -400,61 +344,18 @@ def _apart(
     return Apart(full, sources, by, tuple(empty))
 
 
-# Tables -------------------------------------------------------------------------------------------
-
-
-def _is_files(data: Any) -> bool:
-    """Tell whether ``data`` is a path, or a list of paths."""
-    if _is_list(data):
-        return bool(data) and all(isinstance(item, (str, os.PathLike)) for item in data)
-    return isinstance(data, (str, os.PathLike))
-
-
-def _table(data: Any, names: Sequence[str] = ()) -> Any:
-    """Return a mapping of arrays, or what narwhals makes of a frame; ``names`` will be read."""
-    if isinstance(data, Mapping):
-        return data
-    narwhals = require("narwhals", "frames", "data frames and tables of engines need")
-    try:
-        return narwhals.from_native(single_named(data, names), pass_through=False)
-    except TypeError as error:
-        raise InputError(
-            Argument("data"),
-            " must be a data frame, a table of an engine, a stream of Arrow batches, a mapping of "
-            f"arrays, a path or a list of paths; got {type(data).__name__}",
-        ) from error
-
-
-def _is_kept(data: Any) -> bool:
-    """Tell whether ``data`` is a table whose rows an engine keeps."""
-    if _is_files(data) or isinstance(data, Mapping):
-        return False
-    narwhals = require("narwhals", "frames", "data frames and tables of engines need")
-    data = single_named(data)
-    frame = narwhals.from_native(data, pass_through=True)
-    return frame is not data and _is_lazy(frame)
-
-
-def _is_lazy(table: Any) -> bool:
-    return not isinstance(table, Mapping) and not hasattr(table, "to_numpy")
-
-
-def _names(table: Any) -> Sequence[str]:
-    return list(table) if isinstance(table, Mapping) else table.columns
-
-
-def _read(table: Any, columns: Columns) -> Observations:
+def read_table(table: Any, columns: Columns) -> Observations:
     """Check the columns of a table in memory, without copying what needs no copy."""
-    columns.check(_names(table), Argument("data"))
-    weight = None if columns.sample_weight is None else _column(table, columns.sample_weight)
-    labels, scores = _column(table, columns.y_true), _column(table, columns.y_prob)
-    clusters = None if columns.clusters is None else _column(table, columns.clusters)
+    columns.check(names_of(table), Argument("data"))
+    weight = None if columns.sample_weight is None else values_of(table, columns.sample_weight)
+    labels, scores = values_of(table, columns.y_true), values_of(table, columns.y_prob)
+    clusters = None if columns.clusters is None else values_of(table, columns.clusters)
     try:
         seen = observations(labels, scores, weight, columns.reading)
         seen = _clustered(seen, clusters)
         if columns.order_by is None:
             return seen
-        order = _column(table, columns.order_by)
+        order = values_of(table, columns.order_by)
         return _ordered(seen, order, name=columns.order_by, y_true=labels, y_prob=scores)
     except InputError as error:
         raise columns.explain(error) from error
@@ -516,7 +417,3 @@ def _engine_groups(table: Any, columns: Columns) -> Groups:
     codes = np.array([number[name] for name in names], np.int64)
     keys = [name[0] if len(columns.by) == 1 else name for name in number]
     return _apart(seen, keys, codes, columns.by, numbered=False)
-
-
-def _column(table: Any, name: str) -> Any:
-    return table[name] if isinstance(table, Mapping) else table[name].to_native()

@@ -17,8 +17,9 @@ from secant._input.groups import split
 from secant._input.observations import Chunk, check_alignment, observations
 from secant._input.options import AS_USUAL
 from secant.errors import Argument, InputError
-from secant.sources.open import _column, _is_files, _is_lazy, _names, _read, _refuse_names, _table
+from secant.sources.open import read_table, refuse_names
 from secant.sources.rows import CHUNK, RowSource
+from secant.sources.tables import is_files, is_lazy, names_of, table_of, values_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -95,7 +96,7 @@ def open_segments(
         If the predictions cannot be used, or a feature cannot be found or is the outcome.
     """
     if data is None:
-        _refuse_names(y_true=y_true, y_prob=y_prob, features=features)
+        refuse_names(y_true=y_true, y_prob=y_prob, features=features)
         columns = _given(features)
         check_features(list(columns))
         seen = observations(y_true, y_prob, sample_weight, reading)
@@ -112,20 +113,20 @@ def open_segments(
     check_features(list(wanted))
     try:
         names = named_columns(y_true, y_prob, sample_weight, list(wanted), reading=reading)
-        if _is_files(data):
+        if is_files(data):
             from secant.sources.files.segments import FileSegments  # noqa: PLC0415  (an extra)
 
             return FileSegments(data, names, bins=bins, most=most)
-        table = _table(data, names.names)
-        if _is_lazy(table):
+        table = table_of(data, names.names)
+        if is_lazy(table):
             from secant.sources.engines.segments import EngineSegments  # noqa: PLC0415  (as above)
 
             return EngineSegments(table, names, bins=bins, most=most)
-        names.check(_names(table), Argument("data"))
-        seen = _read(table, names._replace(by=()))
+        names.check(names_of(table), Argument("data"))
+        seen = read_table(table, names._replace(by=()))
     except InputError as error:
         raise error.renamed({"by": "features"}) from error
-    return InMemory(seen, {name: _column(table, name) for name in names.by}, bins=bins, most=most)
+    return InMemory(seen, {name: values_of(table, name) for name in names.by}, bins=bins, most=most)
 
 
 def _given(features: Any) -> dict[str, Any]:
@@ -133,9 +134,9 @@ def _given(features: Any) -> dict[str, Any]:
     if isinstance(features, Mapping):
         return {str(name): values for name, values in features.items()}
     if hasattr(features, "columns"):
-        table = _table(features)
-        if not _is_lazy(table):
-            return {name: _column(table, name) for name in table.columns}
+        table = table_of(features)
+        if not is_lazy(table):
+            return {name: values_of(table, name) for name in table.columns}
     raise InputError(
         Argument("features"),
         f" must be a mapping from names to arrays, or a data frame; got {type(features).__name__}",

@@ -9,7 +9,7 @@ import numpy as np
 
 from secant._drawing.timeline import evidence_ticks, places, time_ticks
 from secant._input.periods import written
-from secant._results import monitor as results
+from secant._results.monitor_words import written_evidence, written_time
 from secant._results.wording import percent, plain_pvalue, points, score
 from secant.report import _charts
 from secant.report._html import Markup, name, tag
@@ -57,7 +57,7 @@ def answer(history: MonitorHistory) -> Markup:
 
 def _figures(history: MonitorHistory) -> Iterable[tuple[str, str, str]]:
     largest = max(each.log10_evidence for each in history)
-    yield "Evidence", results.evidence(largest), f"alarm at {history.threshold:,.4g}"
+    yield "Evidence", written_evidence(largest), f"alarm at {history.threshold:,.4g}"
     yield "P-value", _pvalue(history.pvalue), "however often one looks"
     if history.where is None:
         happened = sum(each.events for each in history) / history.n
@@ -66,7 +66,7 @@ def _figures(history: MonitorHistory) -> Iterable[tuple[str, str, str]]:
         yield "Mean outcome", percent(happened), f"forecast {percent(forecast)}"
     else:
         where = history.where
-        began, alarm = (results.written_time(t) for t in (history.since, history.alarm_time))
+        began, alarm = (written_time(t) for t in (history.since, history.alarm_time))
         yield "Since", f"{began[0].upper()}{began[1:]}", f"alarm at {alarm}"
         yield "Mean outcome", percent(where.mean_response), _there(where)
 
@@ -246,7 +246,7 @@ def episode_words(history: MonitorHistory) -> str:
     """Say which batches are shown."""
     if history.since is None:
         return "All batches"
-    return f"Batches since {results.written_time(history.since)}"
+    return f"Batches since {written_time(history.since)}"
 
 
 def _joined(
@@ -274,6 +274,7 @@ def _range_row(
 ) -> Markup:
     low, high, (now, *before) = row
     n, events, scored = now.tolist()
+    mood = None
     cells: list[tuple[str, str]] = [
         (f"{score(low)} to {score(high)}", ""),
         (f"{n:,.0f}", "number minor"),
@@ -283,14 +284,20 @@ def _range_row(
         noise = 2 * math.sqrt(mean * (1 - mean) / n)
         cells += [(percent(mean), "number minor"), (percent(rate), "number minor")]
         cells += [(_signed(rate - mean), "number"), (points(noise), "number minor")]
+        mood = _mood_of(low, high, history, rate - mean) if abs(rate - mean) > noise else None
     else:
         cells += [("", "number minor")] * 2 + [("", "number"), ("", "number minor")]
     if several:
         n, events, scored = before[0].tolist()
         cells.append((_signed((events - scored) / n) if n else "", "number"))
-    where = history.where
-    inside = where is not None and where.low <= low and high <= where.high and n
-    return tag("tr", *_cells(cells, "td"), data_mood=_mood(history) if inside else None)
+    return tag("tr", *_cells(cells, "td"), data_mood=mood)
+
+
+def _mood_of(low: float, high: float, history: MonitorHistory, off: float) -> str | None:
+    """Return which way a range is off, if it is among those that are found to be."""
+    where, own = history.where, "low" if off > 0 else "high"
+    inside = where is not None and where.low <= low and high <= where.high
+    return own if inside and _mood(history) in (own, "unsure") else None
 
 
 def _signed(value: float) -> str:
@@ -326,7 +333,10 @@ def _batch_row(each: Period, number: int, history: MonitorHistory) -> Markup:
     means = (percent(each.mean_score), percent(each.mean_response)) if each.n else ("", "")
     cells: list[tuple[Any, str]] = [(name(written(each.time)), ""), (f"{each.n:,}", "number")]
     cells += [(mean, "number minor") for mean in means]
-    cells += [(results.evidence(each.log10_evidence), "number"), (_pvalue(each.pvalue), "number")]
+    cells += [
+        (written_evidence(each.log10_evidence), "number"),
+        (_pvalue(each.pvalue), "number"),
+    ]
     begins = history.first_off
     off = begins is not None and number >= begins
     return tag("tr", *_cells(cells, "td"), data_mood=_mood(history) if off else None)

@@ -22,7 +22,9 @@ if TYPE_CHECKING:
 
     Collect = Callable[[nw.LazyFrame[Any]], nw.DataFrame[Any]]
 
-__all__ = ["WEIGHTLESS", "Faults"]
+__all__ = ["NO_ROWS", "WEIGHTLESS", "Faults"]
+
+NO_ROWS = Message(Argument("data"), " holds no rows; there is nothing to assess")
 
 # Larger numbers are whole, and may have no place among an engine's whole numbers.
 _WHOLE = nw.when(WEIGHT < 2.0**BITS).then(WEIGHT.floor()).otherwise(WEIGHT)
@@ -78,7 +80,7 @@ _IN_WEIGHTS = (
         (WEIGHT > LARGEST_WEIGHT) | ((WEIGHT > 0) & (WEIGHT < SMALLEST_WEIGHT)),
         Message(
             f"that are positive but not between {SMALLEST_WEIGHT:g} and {LARGEST_WEIGHT:g} (divide "
-            "them by their mean, no result depends on their scale)"
+            "sampling weights by their mean, no result depends on their scale)"
         ),
     ),
 )

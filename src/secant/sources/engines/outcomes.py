@@ -9,6 +9,7 @@ import narwhals as nw
 from secant._input.groups import plain_key
 from secant.errors import Argument, InputError, Message
 from secant.sources.engines.expressions import plain, zero_or_one
+from secant.sources.engines.faults import NO_ROWS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -48,6 +49,8 @@ def outcomes(
     distinct = frame.select(label=column).group_by("label").agg(nw.len().alias("rows"))
     answer = collect(distinct.head(_DISTINCT))
     values = [plain_key(value) for value in answer["label"].to_list()]
+    if not values:
+        raise InputError(NO_ROWS)
     where = Message(f"column {columns.y_true!r} (", Argument("y_true"), ")")
     if None in values:
         count = answer["rows"].to_list()[values.index(None)]

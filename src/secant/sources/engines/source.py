@@ -25,7 +25,7 @@ from secant.sources.engines import budget
 from secant.sources.engines.answers import blocks_of, totals_of
 from secant.sources.engines.budget import first_bits, smallest_first
 from secant.sources.engines.expressions import SCORE, grid
-from secant.sources.engines.faults import WEIGHTLESS
+from secant.sources.engines.faults import NO_ROWS, WEIGHTLESS
 from secant.sources.engines.filters import conditions, members
 from secant.sources.engines.queries import Answer, Table
 from secant.sources.engines.runs import finer_bits, lie_within
@@ -342,7 +342,7 @@ def _check(answer: Answer, table: Table, columns: Columns) -> None:
     """Refuse rows that cannot be used, and tables without any that can."""
     sums = answer.columns
     if not sums["rows"].size:
-        raise InputError(Argument("data"), " holds no rows; there is nothing to assess")
+        raise InputError(NO_ROWS)
     unused = sums["anchor"] < 0
     codes = sums["anchor"][unused].astype(np.int64)
     found = {int(code): int(sums["rows"][unused][codes == code].sum()) for code in np.unique(codes)}
