@@ -152,7 +152,7 @@ def test_looks_that_are_left_out_find_nobody(kind, places, seed):
     assert set(fewer.ends.tolist()) <= set(path.ends.tolist())
     if kind in {"low", "high"}:
         assert len(fewer) < len(path) / 3
-    whole, found = (finite._mad(each, c, chains.absorbed)[:2] for each in (path, fewer))
+    whole, found = (finite._mad(each, c, chains)[:2] for each in (path, fewer))
     assert found == pytest.approx(whole, rel=1e-12)
 
 

@@ -221,7 +221,7 @@ def pooled(path: Path, drift: float) -> Path:
     return fewer if path.mixture is None else _as_mixtures(fewer, path.mixture)
 
 
-def barriers(path: Path, c: float) -> tuple[IntArray, IntArray]:
+def barriers(path: Path, c: float | FloatArray) -> tuple[IntArray, IntArray]:
     r"""Return the success counts at which \|X\| reaches c after each step, below and above."""
     low = np.floor(path.after - c).astype(np.int64)
     high = np.ceil(path.after + c).astype(np.int64)
