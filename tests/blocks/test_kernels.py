@@ -323,7 +323,7 @@ class TestWhenItPays:
         assert kernels.pays(kernels.FEWEST_ROWS, "f8")
 
     def test_what_is_ready_is_used_but_for_few_rows(self, monkeypatch):
-        monkeypatch.setattr(kernels, "_ready", {("f8",)})
+        monkeypatch.setattr(kernels, "_ready", {("look", "f8")})
         assert kernels.pays(kernels.FEWEST_ROWS, "f8")
         assert not kernels.pays(kernels.FEWEST_ROWS, "f4")
         assert not kernels.pays(kernels.FEWEST_ROWS - 1, "f8")

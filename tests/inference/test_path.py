@@ -104,32 +104,6 @@ def test_rare_neighbours_are_pooled_as_far_as_they_may():
     assert len(pooled(path, 0.0199)) == 1000  # a step of more than half of it stays alone
 
 
-@given(ties(), st.data())
-def test_backwards_and_back_again(made, data):
-    score, n, n1 = made
-    assume(((score > 0) & (score < 1)).any())
-    path, *_ = observe(score, n, n1, ends_of(data.draw, len(score)))
-    back = path.backwards()
-    assert back.score.tolist() == path.score[::-1].tolist()
-    assert back.count.tolist() == path.count[::-1].tolist()
-    assert back.after[-1] == pytest.approx(path.after[-1], rel=1e-12)
-    assert back.backwards().ends.tolist() == path.ends.tolist()
-
-
-@pytest.mark.parametrize("most", [1, 2, 7])
-def test_marks_share_the_variance(most):
-    rng = np.random.default_rng(most)
-    path, *_ = observe(rng.random(500), np.ones(500, int), np.zeros(500, int))
-    marks = path.marks(most)
-    assert marks[-1] == len(path) - 1
-    assert len(marks) <= 2 * most
-    assert (np.diff(marks) > 0).all()
-    shares = np.diff(np.cumsum(path.score * (1 - path.score))[marks], prepend=0.0)
-    assert shares.max() <= path.variance / most * 1.05
-    back = path.backwards().marks(most)
-    assert sorted(len(path) - 2 - k for k in back[:-1]) == marks[:-1].tolist()
-
-
 def test_thresholds_are_a_little_below_what_was_seen():
     deviation, span = thresholds(2.0, -3.0, 100.0)
     assert 3.0 * (1 - 2e-12) - 5 * math.ulp(100.0) < deviation < 3.0

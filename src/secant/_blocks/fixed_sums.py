@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, NamedTuple
+from copy import copy
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
@@ -14,7 +15,7 @@ from secant._blocks.kernels import FINE, HIGHEST, LOWEST, ONE, OTHER, REFUSED, U
 from secant._blocks.table import FIXED_BITS, STEPS, Blocks, Fixed, Totals, changed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from secant._base.types import BoolArray, FloatArray, IntArray
     from secant._input.observations import Chunk
@@ -96,6 +97,18 @@ class FixedSums:
         Whether to sum it.
     """
 
+    # The pass that fills these sums, how many words a cell and outcome has, and what it tells.
+    kernel: ClassVar[Callable[..., Any]] = staticmethod(kernels.look)
+    _words: ClassVar[int] = 2
+    _nothing: ClassVar[IntArray] = kernels.nothing_told()
+    # Whether rows have no weight, and are no observations.
+    has_zeros = False
+
+    @staticmethod
+    def suit_weights(_: Any) -> bool:
+        """Tell whether weights can be added up so."""
+        return False
+
     def __init__(
         self,
         sample: FloatArray,
@@ -109,14 +122,20 @@ class FixedSums:
         self._fold_at = 1 << bits
         lay = kernels.compiled(kernels.lay)
         self.grid = SpreadGrid(sample, n_cells, 62 - UNIT_BITS - bits, lay)
+        self._start = (self.grid.low + 1.0).view(np.int64) - ONE
+        self._anchor = self._anchors(sample)
+        self._log_loss: list[float] | None = [] if log_loss else None
+        self.clear()
+
+    def clear(self) -> None:
+        """Begin anew, with nothing added up."""
         cells = self.grid.n_buckets
         self._count, high, low = np.zeros((3, 2 * cells), np.int64)
         self._fixed = Fixed(high, low)
-        self._start = (self.grid.low + 1.0).view(np.int64) - ONE
-        self.told = kernels.nothing_told()
-        self._anchor, self._mixed = self._anchors(sample)
-        self._log_loss: list[float] | None = [] if log_loss else None
-        self._open = np.zeros((0, 2 * cells, 2), np.int64)
+        self.told = np.array(self._nothing)
+        self._mixed = np.full(cells, not self._anchor.size)
+        self._log_loss = None if self._log_loss is None else []
+        self._open = np.zeros((0, 2 * cells, self._words), np.int64)
         self._since = 0
 
     @staticmethod
@@ -128,59 +147,98 @@ class FixedSums:
             return False
         return bool((sample * (1 - sample)).mean() >= 2 * _LEAST_VARIANCE)
 
-    def _anchors(self, sample: FloatArray) -> tuple[IntArray, BoolArray]:
+    def _anchors(self, sample: FloatArray) -> IntArray:
         """Return the score that each cell may hold alone, as an integer; none if few repeat."""
-        cells = self.grid.n_buckets
         repeated = np.flatnonzero(sample[1:] == sample[:-1])
         if repeated.size <= _REPEATED * sample.shape[0]:
-            return np.empty(0, np.int64), np.ones(cells, bool)
+            return np.empty(0, np.int64)
         anchor = self.grid.low.copy()
         anchor[self.grid.bucket(sample[repeated], Scratch())] = sample[repeated]
-        return anchor.view(np.int64), np.zeros(cells, bool)
+        return anchor.view(np.int64)
 
     def add(self, chunk: Chunk) -> None:
         """Add some observations that were checked."""
+        is_usable = self.add_unchecked(chunk)
+        assert is_usable  # noqa: S101
+
+    def add_unchecked(self, chunk: Chunk) -> bool:
+        """Add some observations; False if any so far could not be used, nor what was added."""
         whole = kernels.as_whole(chunk.labels)
-        assert whole is not None  # noqa: S101
-        self.add_rows(chunk.scores, *whole)
+        if whole is None:
+            return False
+        self.add_rows(chunk.scores, *whole, chunk.weights)
+        if not self.usable:
+            return False
         if self._log_loss is not None:
-            lose = kernels.compiled(kernels.lose, *map(kernels.kind_of, (chunk.scores, whole[0])))
-            lost = -float(lose(chunk.scores, *whole))
-            if lost < LEAST_LOST * chunk.scores.shape[0]:
-                lost = summed_log_loss(chunk.scores, chunk.labels)
-            self._log_loss.append(lost)
+            self._log_loss.append(self._lost(chunk, *whole))
+        return True
+
+    def _lost(self, chunk: Chunk, labels: IntArray, one: int) -> float:
+        """Return the log loss of some observations."""
+        lose = kernels.compiled(kernels.lose, *map(kernels.kind_of, (chunk.scores, labels)))
+        lost = -float(lose(chunk.scores, labels, one))
+        if lost >= LEAST_LOST * chunk.scores.shape[0]:
+            return lost
+        return summed_log_loss(chunk.scores, chunk.labels)
+
+    def beside(self) -> Self:
+        """Return empty sums over the same cells, for another thread, to be joined to these."""
+        other = copy(self)
+        other.clear()
+        return other
+
+    def join(self, other: Self) -> None:
+        """Add what another thread has added up."""
+        other._fold()
+        self._count += other._count
+        mine, theirs = self._fixed, other._fixed
+        self._fixed = Fixed(mine.high + theirs.high, mine.low + theirs.low)
+        self._tell(other.told)
+        self._mixed |= other._mixed
+        if self._log_loss is not None:
+            self._log_loss += other._log_loss or []
 
     def add_rows(
-        self, scores: np.ndarray[Any, Any], labels: np.ndarray[Any, Any], one: int
+        self,
+        scores: np.ndarray[Any, Any],
+        labels: np.ndarray[Any, Any],
+        one: int,
+        weights: np.ndarray[Any, Any] | None = None,
     ) -> None:
-        """Add rows, whatever they hold: what is wrong with them is told."""
+        """Add rows, whatever they hold: what is wrong with them is told, but for weights."""
+        columns = (scores, labels) if weights is None else (scores, labels, weights)
         for start in range(0, scores.shape[0], self._fold_at):
             part = slice(start, start + self._fold_at)
-            self._add_part(scores[part], labels[part], one)
+            self._add_part([column[part] for column in columns], one)
 
-    def _add_part(self, scores: Any, labels: Any, one: int) -> None:
-        rows = scores.shape[0]
+    def _add_part(self, columns: list[Any], one: int) -> None:
+        rows = columns[0].shape[0]
         if self._since + rows > self._fold_at:
             self._fold()
         self._since += rows
-        afforded = max(_MOST_BYTES // self._count.nbytes // 2, 1)
+        afforded = max(_MOST_BYTES // (8 * math.prod(self._open.shape[1:])), 1)
         most = min(kernels.threads(), -(-rows // kernels.CHUNK), afforded)
         if (already := self._open.shape[0]) < most:
             more = np.zeros((most - already, *self._open.shape[1:]), np.int64)
             self._open = np.concatenate([self._open, more]) if already else more
-        kinds = kernels.kind_of(scores), kernels.kind_of(labels)
-        look = kernels.compiled(kernels.look, *kinds)
+        look = kernels.compiled(self.kernel, *map(kernels.kind_of, columns))
         grid = self.grid.table, self.grid.shift, self.grid.bottom
-        more_told = [kernels.nothing_told() for _ in range(most)]
+        more_told = [np.array(self._nothing) for _ in range(most)]
+        besides = [self._besides() for _ in range(most)]
 
         def work(number: int, chunks: Iterator[slice]) -> None:
             mine = more_told[number], self._open[number], self._anchor, self._mixed
             for chunk in chunks:
-                look(scores[chunk], labels[chunk], one, *grid, *mine)
+                some = [column[chunk] for column in columns]
+                look(*some, one, *grid, *mine, *besides[number])
 
         kernels.share_out(rows, work, most)
         for told in more_told:
             self._tell(told)
+
+    def _besides(self) -> tuple[Any, ...]:
+        """Return what else the pass takes in each thread."""
+        return ()
 
     def _tell(self, told: IntArray) -> None:
         mine = self.told
@@ -209,6 +267,12 @@ class FixedSums:
         """The smallest and the largest score."""
         lowest, highest = self.told[[LOWEST, HIGHEST]].view(np.float64).tolist()
         return lowest, highest
+
+    @property
+    def n(self) -> int:
+        """How many observations there are."""
+        self._fold()
+        return int(self._count.sum())
 
     @property
     def refused(self) -> int:
@@ -265,7 +329,8 @@ class FixedSums:
         high, rest = self._fixed.high, self._fixed.low
         h0, h1, r0, r1 = (part[filled] for part in (high[::2], high[1::2], rest[::2], rest[1::2]))
         n = n0 + n1
-        fixed = Fixed(n * (start >> FIXED_BITS) + h0 + h1, n * (start & _LOW) + r0 + r1)
+        scored = n * (start >> FIXED_BITS) + h0 + h1
+        fixed = Fixed((n1 << FIXED_BITS) - scored, -(n * (start & _LOW) + r0 + r1))
         unit = 2.0**-UNIT_BITS
         begins = start * unit
         down = n0 * begins + (h0 * 2.0**FIXED_BITS + r0) * unit

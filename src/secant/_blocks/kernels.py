@@ -19,7 +19,7 @@ from contextlib import suppress
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 
     from secant._base.types import BoolArray, FloatArray, IntArray
     from secant._blocks.grids import SpreadGrid
+
+_Function = TypeVar("_Function", bound="Callable[..., Any]")
 
 __all__ = [
     "CHUNK",
@@ -63,6 +65,7 @@ __all__ = [
     "selected",
     "share_out",
     "sort",
+    "takes",
     "threads",
     "walk",
 ]
@@ -112,6 +115,20 @@ COMPILE_AFTER = 1 << 25
 FEWEST_ROWS = 1 << 13
 
 
+_TAKES: dict[Callable[..., Any], str] = {}
+
+
+def takes(arguments: str) -> Callable[[_Function], _Function]:
+    """Say what a function to be compiled takes after the arrays of rows, whose kinds vary."""
+
+    def noted(function: _Function) -> _Function:
+        _TAKES[function] = arguments
+        return function
+
+    return noted
+
+
+@takes("whole numbers")
 def draw(scores: Any, step: int, keys: IntArray) -> Any:
     """Return how many of every so-manieth score can be used, having noted their bits."""
     count = np.int64(0)
@@ -122,6 +139,7 @@ def draw(scores: Any, step: int, keys: IntArray) -> Any:
     return count
 
 
+@takes("doubles real real whole numbers numbers")
 def lay(  # noqa: PLR0917  (compiled)
     sample: FloatArray, n_cells: float, widest: float, most: int, table: IntArray, cells: IntArray
 ) -> Any:
@@ -175,6 +193,7 @@ def lay(  # noqa: PLR0917  (compiled)
     return shift, bottom, buckets
 
 
+@takes("whole numbers whole whole numbers pairs numbers flags")
 def look(  # noqa: PLR0917  (compiled)
     scores: Any,
     labels: Any,
@@ -242,6 +261,7 @@ def look(  # noqa: PLR0917  (compiled)
     told[OTHER], told[REFUSED] = other, refused
 
 
+@takes("tables numbers numbers numbers numbers")
 def fold(sums: IntArray, start: IntArray, count: IntArray, high: IntArray, low: IntArray) -> None:
     """Move the sums of all threads to where they cannot overflow: distances from starts of cells.
 
@@ -258,6 +278,7 @@ def fold(sums: IntArray, start: IntArray, count: IntArray, high: IntArray, low: 
         low[slot] += beyond & _HALF
 
 
+@takes("numbers numbers numbers numbers pairs doubles doubles")
 def walk(  # noqa: PLR0917  (compiled)
     count: IntArray,
     high: IntArray,
@@ -283,6 +304,7 @@ def walk(  # noqa: PLR0917  (compiled)
     extremes[0], extremes[1] = top, bottom
 
 
+@takes("numbers numbers numbers numbers doubles doubles real flags")
 def mark(  # noqa: PLR0917  (compiled)
     count: IntArray,
     high: IntArray,
@@ -308,6 +330,7 @@ def mark(  # noqa: PLR0917  (compiled)
     return others
 
 
+@takes("numbers numbers pairs pairs doubles")
 def finish(
     keys: IntArray, last: IntArray, heights: IntArray, after: IntArray, extremes: FloatArray
 ) -> Any:
@@ -337,6 +360,7 @@ def finish(
     return row == n
 
 
+@takes("doubles doubles numbers")
 def select(scores: Any, low: FloatArray, high: FloatArray, found: IntArray) -> Any:
     """Return how many rows lie in any of four ranges of scores, having noted which."""
     a, b, c, d = low[0], low[1], low[2], low[3]
@@ -358,6 +382,7 @@ def select(scores: Any, low: FloatArray, high: FloatArray, found: IntArray) -> A
     return count
 
 
+@takes("whole")
 def lose(scores: Any, labels: Any, one: int) -> Any:
     """Return the sum of the logarithms of the chances given to what happened.
 
@@ -384,6 +409,7 @@ def lose(scores: Any, labels: Any, one: int) -> Any:
     return total + math.log(product)
 
 
+@takes("whole numbers whole whole flags bits bits numbers")
 def collect(  # noqa: PLR0917  (compiled)
     scores: Any,
     labels: Any,
@@ -421,6 +447,7 @@ def collect(  # noqa: PLR0917  (compiled)
     return count
 
 
+@takes("numbers numbers")
 def arrange(keys: IntArray, room: IntArray) -> None:  # noqa: C901, PLR0912  (compiled as one)
     """Put whole numbers from 0 upward in order; ``room`` is for as many of them.
 
@@ -472,7 +499,7 @@ def arrange(keys: IntArray, room: IntArray) -> None:  # noqa: C901, PLR0912  (co
 
 def sort(keys: IntArray) -> None:
     """Put whole numbers from 0 upward in order, in place, with compiled code where that pays."""
-    if pays(keys.shape[0], arrange.__name__, function=arrange):
+    if pays(keys.shape[0], function=arrange):
         compiled(arrange)(keys, np.empty_like(keys))
     else:
         keys.sort()
@@ -567,7 +594,7 @@ def pays(rows: int, *kinds: str, function: Callable[..., Any] = look) -> bool:
     """
     if rows < FEWEST_ROWS or not _is_installed():
         return False
-    if is_ready(*kinds):
+    if is_ready(function, *kinds):
         return True
     if os.environ.get("NUMBA_DISABLE_JIT", "0") not in {"", "0"}:
         return False
@@ -581,9 +608,9 @@ _ready: set[tuple[str, ...]] = set()
 _rows_before = [0]
 
 
-def is_ready(*kinds: str) -> bool:
-    """Tell whether code for arrays of some kinds was compiled, or loaded, in this process."""
-    return kinds in _ready
+def is_ready(function: Callable[..., Any], *kinds: str) -> bool:
+    """Tell whether a function for arrays of some kinds was compiled, or loaded, by this process."""
+    return (function.__name__, *kinds) in _ready
 
 
 def _rows_seen(more: int) -> int:
@@ -598,7 +625,8 @@ def _is_on_disk(function: Callable[..., Any]) -> bool:
     """Tell whether a function was compiled before by this version, and kept."""
     numba = require("numba", "fast", "compiled passes need")
     where = Path(_dispatcher(numba, function).stats.cache_path or "")
-    return any(where.glob(f"kernels.{function.__name__}-*.nbi"))
+    module = function.__module__.rpartition(".")[2]
+    return any(where.glob(f"{module}.{function.__name__}-*.nbi"))
 
 
 def _dispatcher(numba: Any, function: Callable[..., Any], *signatures: Any) -> Any:
@@ -610,7 +638,7 @@ def _dispatcher(numba: Any, function: Callable[..., Any], *signatures: Any) -> A
 
 @cache
 def compiled(function: Callable[..., Any], *kinds: str) -> Callable[..., Any]:
-    """Return a function of this module compiled for arrays of some kinds: ``"<f8 C"``."""
+    """Return a function compiled for arrays of some kinds: ``"<f8 C"``."""
     numba = require("numba", "fast", "compiled passes need")
     types = numba.types
 
@@ -619,27 +647,19 @@ def compiled(function: Callable[..., Any], *kinds: str) -> Callable[..., Any]:
         return types.Array(numba.from_dtype(np.dtype(name)), 1, layout, readonly=True)
 
     rows = [array(kind) for kind in kinds]
-    whole, flags = types.int64, types.boolean[::1]
-    numbers, pairs, doubles = types.int64[::1], types.int64[:, ::1], types.float64[::1]
-    sums = numbers, numbers, numbers, numbers
-    arguments = {
-        draw: (*rows, whole, numbers),
-        lay: (types.float64[::1], *(types.float64,) * 2, whole, numbers, numbers),
-        look: (*rows, whole, numbers, whole, whole, numbers, pairs, numbers, flags),
-        fold: (types.int64[:, :, ::1], *sums),
-        walk: (*sums, pairs, doubles, doubles),
-        mark: (*sums, doubles, doubles, types.float64, flags),
-        select: (*rows, doubles, doubles, numbers),
-        collect: (
-            *(*rows, whole, numbers, whole, whole, flags),
-            *(types.uint64[::1], types.uint64[::1], numbers),
-        ),
-        lose: (*rows, whole),
-        arrange: (numbers, numbers),
-        finish: (numbers, numbers, pairs, pairs, doubles),
+    names = {
+        "whole": types.int64,
+        "real": types.float64,
+        "flags": types.boolean[::1],
+        "numbers": types.int64[::1],
+        "pairs": types.int64[:, ::1],
+        "tables": types.int64[:, :, ::1],
+        "bits": types.uint64[::1],
+        "doubles": types.float64[::1],
     }
-    done = _dispatcher(numba, function, arguments[function])
-    _ready.add(kinds or (function.__name__,))
+    arguments = *rows, *(names[name] for name in _TAKES[function].split())
+    done = _dispatcher(numba, function, arguments)
+    _ready.add((function.__name__, *kinds))
     result: Callable[..., Any] = done
     return result
 

@@ -30,8 +30,10 @@ __all__ = [
     "Mixture",
     "Steps",
     "absorbed",
+    "either",
     "make_steps",
     "mirrored",
+    "of_either",
     "rare_steps",
     "windows",
 ]
@@ -77,6 +79,11 @@ class Steps:
     def __len__(self) -> int:
         return int(self.stay.shape[0])
 
+    def part(self, steps: slice) -> Steps:
+        """Return some of the steps."""
+        offset = self.offset[steps.start : steps.stop + 1]
+        return Steps(self.stay[steps], self.move[steps], self.first[steps], offset, self.pmf)
+
 
 class Mixture(NamedTuple):
     """Chances of the rarer outcome among rows that enter together as one tie.
@@ -112,6 +119,12 @@ class Chain:
     stride: int = 1
     hold: IntArray | None = None
     entry: IntArray | None = None
+
+    def part(self, steps: slice, stride: int = 1) -> Chain:
+        """Return the chain of one path, where several stand one after another."""
+        hold, entry = (None if each is None else each[steps] for each in (self.hold, self.entry))
+        low, high = self.low[steps], self.high[steps]
+        return Chain(self.steps.part(steps), low, high, stride, hold, entry)
 
 
 # --- laws of steps --------------------------------------------------------------------------------
@@ -423,32 +436,67 @@ def _products(laws: FloatArray, left: IntArray, paired: BoolArray, taps: int) ->
 # --- running a chain ------------------------------------------------------------------------------
 
 
-def absorbed(chain: Chain, marks: IntArray) -> FloatArray:
-    """Return the mass absorbed, out of ``SCALE``, up to each of some steps, for each column."""
-    state: _Band | _Rise
-    if chain.entry is None or chain.hold is None:
-        state = _Band(chain)
-    else:
-        state = _Rise(chain, chain.entry, chain.hold)
-    told: list[FloatArray] = []
-    wanted = np.zeros(int(marks[-1]) + 1, bool)
-    wanted[marks] = True
-    for start, stop in _runs(chain, len(wanted)):
-        if chain.steps.offset[start] == chain.steps.offset[stop]:
-            told += state.walk(start, stop, wanted[start:stop].tolist())
-        else:
-            state.leap(start)
-            if wanted[start]:
-                told.append(state.total())
-    return np.array(told)
+def absorbed(chain: Chain) -> FloatArray:
+    """Return the mass absorbed, out of ``SCALE``, for each column."""
+    if chain.entry is None:
+        return _Band(chain).absorbed()
+    state = _Rise(chain)
+    for _ in state.steps():
+        pass
+    return np.array(state.gone)
 
 
-def _runs(chain: Chain, count: int) -> Iterator[tuple[int, int]]:
-    """Cut so many steps into runs of single observations, not too long, and other steps."""
-    single = np.diff(chain.steps.offset[: count + 1]) == 0
+def either(rise: Chain, fall: Chain) -> FloatArray:
+    """Return the mass, out of ``SCALE``, of paths that one chain absorbs or the other.
+
+    The two follow one path: what it rises by above its minimum, and falls by below its maximum.
+
+    Parameters
+    ----------
+    rise, fall
+        With one column, where nothing is rounded. Or with four, rounded down, up, down and up: the
+        first two absorb what rises, or falls, at all; the others what does so after the opposite.
+
+    Returns
+    -------
+    ndarray
+        The mass; or a lower and an upper bound of it.
+
+    Notes
+    -----
+    Both chains start anew when one of them absorbs: a path that has just risen by c for the first
+    time, and has not fallen by c before, is at its maximum; so the chain that waits for a fall has
+    it at rest, and is left without it. What is absorbed then has not done the opposite before.
+
+    With rounding, a(k) and b(k) the chances to rise and to fall first, by step k at the latest, and
+    u(j, k) that the path rises by c between j and k, a(k) is the chance to rise by k less the sum
+    over j of u(j, k) times what b gains at j. That sum grows with all of b and of u, as u(j, k)
+    becomes less when j grows. So an upper bound of a comes from lower bounds of b and u, and the
+    other way round; the same holds of b.
+    """
+    states = up, down = _Rise(rise, each=True), _Rise(fall, each=True)
+    for _ in zip(up.steps(), down.steps(), strict=True):
+        rising, falling = up.news(), down.news()
+        up.lose(falling)
+        down.lose(rising)
+    return of_either(np.array([state.gone for state in states]))
+
+
+def of_either(gone: FloatArray) -> FloatArray:
+    """Return the mass of a path, or its bounds, from what both chains have absorbed of it."""
+    rise_and_fall: FloatArray = gone.sum(axis=-2)
+    if gone.shape[-1] == 1:
+        return rise_and_fall
+    # Less what has done the opposite before, as bounded from the other side.
+    return rise_and_fall[..., :2] - rise_and_fall[..., :1:-1]
+
+
+def _runs(chain: Chain) -> Iterator[tuple[int, int]]:
+    """Cut the steps into runs of single observations, not too long, and other steps."""
+    single = np.diff(chain.steps.offset) == 0
     longest = max(64, _DRIFT // chain.stride)
     cuts = np.flatnonzero(~(single[1:] & single[:-1])) + 1
-    edges = [0, *cuts.tolist(), count]
+    edges = [0, *cuts.tolist(), len(single)]
     for start, stop in pairwise(edges):
         for first in range(start, stop, longest):
             yield first, min(first + longest, stop)
@@ -463,25 +511,28 @@ class _Band:
         self.cells: FloatArray = np.array([SCALE])
         self.gone = 0.0
 
-    def total(self) -> FloatArray:
+    def absorbed(self) -> FloatArray:
+        """Take all steps, and return the mass that has left."""
+        offset = self.chain.steps.offset
+        for start, stop in _runs(self.chain):
+            if offset[start] == offset[stop]:
+                self.walk(start, stop)
+            else:
+                self.leap(start)
         return np.array([self.gone])
 
-    def walk(self, first: int, last: int, wanted: list[bool]) -> list[FloatArray]:
-        """Take the steps ``first`` to ``last``, of one observation each, in place.
-
-        Return the total after each step after which it is wanted.
-        """
+    def walk(self, first: int, last: int) -> None:
+        """Take the steps ``first`` to ``last``, of one observation each, in place."""
         chain, steps, part = self.chain, self.chain.steps, slice(first, last)
         start, stop, gone = 0, self.cells.shape[0], self.gone
-        told = []
         low = (chain.low[part] + 1 - self.origin).tolist()
         high = (chain.high[part] - self.origin).tolist()
         buffer = np.zeros(max(high[-1], stop) + 1)
         buffer[:stop] = self.cells
         scratch = np.empty_like(buffer)
         multiply, add = np.multiply, np.add
-        for stay, move, floor, ceiling, tell in zip(
-            steps.stay[part].tolist(), steps.move[part].tolist(), low, high, wanted, strict=True
+        for stay, move, floor, ceiling in zip(
+            steps.stay[part].tolist(), steps.move[part].tolist(), low, high, strict=True
         ):
             alive, moved = buffer[start:stop], scratch[: stop - start]
             multiply(alive, move, moved)
@@ -496,12 +547,9 @@ class _Band:
                 stop -= 1
                 gone += buffer.item(stop)
                 buffer[stop] = 0.0
-            if tell:
-                told.append(np.array([gone]))
         self.cells = buffer[start:stop].copy()
         self.origin += start
         self.gone = gone
-        return told
 
     def leap(self, k: int) -> None:
         """Take step k, of several observations, by one convolution."""
@@ -517,22 +565,50 @@ class _Band:
 
 
 class _Rise:
-    """Mass above its running minimum; cells hold all columns side by side."""
+    """Mass above its running minimum; cells hold all columns side by side.
 
-    def __init__(self, chain: Chain, entry: IntArray, hold: IntArray) -> None:
-        self.chain, self.entry, self.hold = chain, entry, hold
-        self.columns = int(entry.shape[1])
+    ``each`` says that what has left is wanted after each step.
+    """
+
+    def __init__(self, chain: Chain, *, each: bool = False) -> None:
+        assert chain.entry is not None  # noqa: S101  (what makes it rise)
+        assert chain.hold is not None  # noqa: S101
+        self.chain, self.entry, self.hold, self.each = chain, chain.entry, chain.hold, each
+        self.columns = int(self.entry.shape[1])
         self.origin = int(chain.low[0]) + 1
         self.cells: FloatArray = np.empty((0, self.columns))
         self.resting = [SCALE] * self.columns
+        if each:  # columns for what has done the opposite first: nothing has, so far
+            self.resting[2:] = [0.0] * (self.columns - 2)
         self.gone = [0.0] * self.columns
+        self.known = [0.0, 0.0]
 
-    def total(self) -> FloatArray:
-        return np.array(self.gone)
+    def steps(self) -> Iterator[None]:
+        """Take one step after the other."""
+        offset = self.chain.steps.offset
+        for start, stop in _runs(self.chain):
+            if offset[start] == offset[stop]:
+                yield from self.walk(start, stop)
+            else:
+                self.leap(start)
+                yield
 
-    def walk(self, first: int, last: int, wanted: list[bool]) -> list[FloatArray]:
+    def news(self) -> list[float]:
+        """Return what has left since this was asked before, and was not here at second hand."""
+        gone, before = self.gone, self.known
+        self.known = gone[:1] if len(gone) == 1 else [gone[0] - gone[3], gone[1] - gone[2]]
+        return [now - then for now, then in zip(self.known, before, strict=False)]
+
+    def lose(self, first: list[float]) -> None:
+        """Set apart what the opposite chain has absorbed: it is at rest here."""
+        if len(first) == 1:
+            self.resting[0] -= first[0]
+        else:
+            self.resting[2] += first[0]
+            self.resting[3] += first[1]
+
+    def walk(self, first: int, last: int) -> Iterator[None]:
         """Do what :meth:`_Band.walk` does."""
-        told = []
         chain, steps, part, columns = self.chain, self.chain.steps, slice(first, last), self.columns
         jump, start, stop = chain.stride * columns, 0, self.cells.size
         low = ((chain.low[part] + 1 - self.origin) * columns).tolist()
@@ -544,17 +620,18 @@ class _Rise:
         over = np.zeros(jump)
         multiply, add = np.multiply, np.add
         moves = steps.stay[part].tolist(), steps.move[part].tolist()
-        for stay, move, floor, ceiling, door, tell in zip(
-            *moves, low, high, doors, wanted, strict=True
-        ):
+        for stay, move, floor, ceiling, door in zip(*moves, low, high, doors, strict=True):
             if width := stop - start:
                 alive, moved = buffer[start:stop], scratch[:width]
                 multiply(alive, move, moved)
                 multiply(alive, stay, alive)
                 kept = max(min(ceiling - start - jump, width), 0)
                 if kept < width:
-                    across = over[: width - kept]
-                    add(across, moved[kept:], across)
+                    across = moved[kept:]
+                    if self.each:
+                        self._leave(across)
+                    else:
+                        add(over[: width - kept], across, over[: width - kept])
                 landing = buffer[start + jump : start + jump + kept]
                 add(landing, moved[:kept], landing)
                 stop = min(stop + jump, ceiling)
@@ -572,13 +649,15 @@ class _Rise:
                     self.resting[column] += sum(arriving.tolist())
             start = max(start, floor)
             stop = max(stop, start)
-            if tell:
-                told.append(over.reshape(-1, columns).sum(axis=0) + self.gone)
+            yield
         self.cells = buffer[start:stop].reshape(-1, columns).copy()
         self.origin += start // columns
-        for column, mass in enumerate(over.reshape(-1, columns).sum(axis=0).tolist()):
+        self._leave(over)
+
+    def _leave(self, across: FloatArray) -> None:
+        """Count what is across as gone."""
+        for column, mass in enumerate(across.reshape(-1, self.columns).sum(axis=0).tolist()):
             self.gone[column] += mass
-        return told
 
     def leap(self, k: int) -> None:
         """Take step k, of several observations, by convolutions."""

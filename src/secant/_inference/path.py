@@ -99,32 +99,6 @@ class Path:
         found: BoolArray = np.diff(self.ends, prepend=-1) > 1
         return found
 
-    def backwards(self) -> Path:
-        """Return the path with its steps in reverse order, where none are pooled."""
-        score, size = self.score[::-1], self.size[::-1]
-        sums = compensated_sum(size * score)
-        starts = np.concatenate([[0], self.ends[:-1] + 1])
-        ends = len(score) - 1 - starts[::-1]
-        return replace(
-            self, score=score, size=size, reached=sums, trials=np.cumsum(size), ends=ends
-        )
-
-    def marks(self, most: int) -> IntArray:
-        """Return some steps, at most twice so many, that share the variance fairly.
-
-        The last is the last of all. For the path backwards they are the same places.
-        """
-        variance = np.diff(
-            np.cumsum(self.size * self.score * (1.0 - self.score))[self.ends], prepend=0.0
-        )
-        even = np.arange(1, most) / most * (1.0 + 1e-9)
-        ahead, back = (
-            np.searchsorted(np.cumsum(each), even * each.sum(), side="right")
-            for each in (variance, variance[::-1])
-        )
-        taken = np.unique(np.concatenate([ahead, len(self) - back, [len(self)]]))
-        return taken[taken > 0] - 1
-
 
 def observe(
     score: FloatArray, n: IntArray, n1: IntArray, ends: IntArray | None = None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -23,6 +23,7 @@ __all__ = [
     "STEP_MAD",
     "STEP_R",
     "Plan",
+    "Points",
     "Rounding",
     "best",
     "cuts",
@@ -47,8 +48,10 @@ _FINENESS = 110.0
 # How much coarser they may become to save work; where so little is expected to vary that the limit
 # of many observations cannot take their place, much coarser: bounds are wide then, not wrong.
 _COARSER = (1.0, 2.0, 4.0)
-_MUCH_COARSER = tuple(2.0 ** (k / 2) for k in range(13))
+_MUCH_COARSER = 13
 _LITTLE = 400.0
+# P-values above which points twice as close, and four times, are needed to tell the second digit.
+_OFTEN, _MOSTLY = 0.55, 0.78
 # So many grains are never affordable but in pools: their work is not even counted.
 _MANY_GRAINS = 1 << 13
 # A pool expects less than one of the rarer outcome, and a small part of c.
@@ -63,6 +66,23 @@ _NEGLIGIBLE, _NEGLIGIBLE_IN_POOLS = 42.0, 26.0
 FAINTEST = 730.0
 # So that a quotient of counts does not overflow.
 _TINY = 1e-300
+
+
+class Points(Protocol):
+    """Points to which a running minimum is rounded, numbered upwards."""
+
+    @property
+    def stride(self) -> Any:
+        """How many of them there are in every unit interval."""
+        ...
+
+    def below(self, y: FloatArray) -> IntArray:
+        """Return the number of the last point that is at most y."""
+        ...
+
+    def above(self, y: FloatArray) -> IntArray:
+        """Return the number of the first point that is at least y."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,8 +163,16 @@ def _spacings(path: Path, c: float) -> Iterator[float]:
     # By Bennett's inequality log P falls by log(1 + c/V) when c grows by 1: by c/V where the path
     # is nearly Brownian, and by less where events are rare.
     fall = math.log1p(c / max(path.variance, _TINY))
-    for coarser in _COARSER if path.variance >= _LITTLE else _MUCH_COARSER:
-        yield coarser / (_FINENESS * fall)
+    coarser = _COARSER if path.variance >= _LITTLE else _from_fine_to_coarse(path, c)
+    for each in coarser:
+        yield each / (_FINENESS * fall)
+
+
+def _from_fine_to_coarse(path: Path, c: float) -> Iterator[float]:
+    """Return how much coarser points may be, finer ones first where P is large and exact."""
+    p = null.range.sf(c / math.sqrt(path.variance)) if path.exact and path.variance > 0 else 0.0
+    finest = -2 * ((p > _OFTEN) + (p > _MOSTLY))
+    return (2.0 ** (k / 2) for k in range(finest, _MUCH_COARSER))
 
 
 def keyed(path: Path, c: float) -> Plan:

@@ -296,6 +296,14 @@ class Calibration:
         return self._flips.mean(metric.law) / self.sigma
 
     @property
+    def noise(self) -> float:
+        """How far from 0 the graph of calibrated predictions ends, typically.
+
+        Sigma, and more where rows that belong together go astray together.
+        """
+        return self.sigma * math.sqrt(self._inflation)
+
+    @property
     def _inflation(self) -> float:
         """By how much clusters make variances larger: the design effect, for the path's range."""
         if self._flips is None or self.sigma == 0:

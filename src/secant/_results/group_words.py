@@ -86,15 +86,15 @@ def _segments_headline(result: Assessments, at: str) -> str:
         if result.searched == 1:
             return f"The only segment searched is not found to be miscalibrated {at}."
         return f"None of {searched} is found to be miscalibrated {at}."
-    one = len(result) == 1
-    found = f"{_count(result, len(result))} {'is' if one else 'are'} miscalibrated"
-    words = f"{found} {at}, of {searched}."
-    if result.standing_out > len(result):
-        these = "this one explains" if one else f"these {len(result)} explain"
-        given = f"these are the {len(result)} strongest" if len(result) >= _TEN else these
-        rest = "" if len(result) >= _TEN else " the rest"
-        words += f" {result.standing_out:,} are off; {given}{rest}."
-    return words
+    off, given = result.standing_out, len(result)
+    are = "is" if off == 1 else "are"
+    words = f"{off:,} of {searched} {are} miscalibrated {at}"
+    if off > given >= _TEN:
+        return f"{words}; these are the {given} strongest."
+    if off > given:
+        explain = "this one explains" if given == 1 else f"these {given} explain"
+        return f"{words}; {explain} the {'other' if off == given + 1 else 'rest'}."
+    return f"{words}."
 
 
 def text(result: Assessments) -> str:

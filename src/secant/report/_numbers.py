@@ -96,6 +96,7 @@ def readable(
     return {
         "along": None if result.axis is None else result.axis.title,
         "coverage": is_about(result),
+        "noise": result.noise,
         "half_width": result._half_width(1.0),  # noqa: SLF001  (limits as in Calibration.between)
         "intervals": [each.to_dict() for each in found],
         "steepest": None if steepest is None else steepest.to_dict(),
