@@ -327,7 +327,7 @@ def test_what_is_refused():
         (y, "known before what happened"),
         ("day", "the name of a column"),
         (x[1:], "one value a row"),
-        (["a"] * 50, "no order that means anything"),
+        (["a"] * 50, "whose order means nothing"),
     ):
         with pytest.raises(InputError, match=words):
             secant.assess(y, score, order_by=order)
