@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from secant._base.types import BoolArray, FloatArray, IntArray
     from secant._input.observations import Chunk
 
-__all__ = ["FixedSums", "Undecided"]
+__all__ = ["FixedSums", "Latest", "Undecided"]
 
 # Rows that are added up before sums are folded: no sum inside a cell can wrap around unnoticed.
 _FOLD_BITS = 24
@@ -82,6 +82,14 @@ class Undecided(NamedTuple):
         return highest, lowest
 
 
+class Latest(NamedTuple):
+    """The smallest and the largest of some scores, and how many rule out what happened."""
+
+    lowest: float
+    highest: float
+    refused: int
+
+
 class FixedSums:
     """Sums per cell over observations without weights, in units of 2^-52.
 
@@ -137,6 +145,7 @@ class FixedSums:
         self._log_loss = None if self._log_loss is None else []
         self._open = np.zeros((0, 2 * cells, self._words), np.int64)
         self._since = self._added = 0
+        self._latest: list[IntArray] = []
 
     @staticmethod
     def suit(sample: FloatArray) -> bool:
@@ -239,6 +248,7 @@ class FixedSums:
         kernels.share_out(rows, work, most)
         for told in more_told:
             self._tell(told)
+        self._latest = more_told
 
     def _besides(self) -> tuple[Any, ...]:
         """Return what else the pass takes in each thread."""
@@ -276,6 +286,14 @@ class FixedSums:
     def n(self) -> int:
         """How many observations there are."""
         return self._added
+
+    @property
+    def latest(self) -> Latest:
+        """What was told of the rows that were added last."""
+        lowest = min(told[LOWEST] for told in self._latest)
+        highest = max(told[HIGHEST] for told in self._latest)
+        refused = sum(int(told[REFUSED]) for told in self._latest)
+        return Latest(float(lowest.view(np.float64)), float(highest.view(np.float64)), refused)
 
     @property
     def refused(self) -> int:
