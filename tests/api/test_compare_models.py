@@ -63,3 +63,4 @@ def test_why_there_is_no_paired_test_is_said():
         assert found.pvalue is None
         assert found.untested == why
         assert f", which is sharper: {why}.\n" in str(found)
+    assert "paired" not in str(secant.compare_models(p < 0.11, p, p))

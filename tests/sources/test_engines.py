@@ -475,7 +475,10 @@ REFUSED = {
     "logits": ({"p": [-2.5, 1.5, 0.1, 0.2]}, r"2 values .*logits"),
     "no label": ({"y": [0.0, None, 1.0, 0.0]}, r"column 'y' \(y_true\) holds 1 value that"),
     "third label": ({"y": [0.0, 1.0, 2.0, 0.0]}, r"column 'y' \(y_true\) .* such as 2\.0$"),
-    "two codes": ({"y": [0.0, 1.0, -1.0, 0.0]}, r"column 'y' \(y_true\) holds both -1 and 0"),
+    "two codes": (
+        {"y": [0.0, 1.0, -1.0, 0.0]},
+        r"column 'y' \(y_true\) holds both -1 \(1\) and 0 \(1\)",
+    ),
     "swapped": (
         {"y": GOOD["p"], "p": GOOD["y"]},
         r"column 'y' \(y_true\) .* such as 0\.8; y_true and y_prob look swapped",

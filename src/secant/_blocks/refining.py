@@ -77,6 +77,7 @@ class Refinement:
         self._counted = counted
         self._outcome_weights = outcome_weights
         self._moments = blocks.moments is not None
+        self._scale = None if blocks.fixed is None else blocks.fixed.scale
         # Distinct scores in a piece of each block.
         self._grain = np.where(light, 1, max(4, int(blocks.n[~light].sum()) // n_pieces))
         self._owner_of_bucket = _owners(grid, blocks)
@@ -120,6 +121,7 @@ class Refinement:
                 moments=self._moments,
                 ordered=True,
                 outcome_weights=self._outcome_weights,
+                scale=self._scale,
             )
             before = int(np.searchsorted(frequent.low, ties.high[-1]))
             if before > reached:
@@ -137,7 +139,7 @@ class Refinement:
         grain = self._grain[owner]
         if (grain == 1).all():
             return ties
-        if self._blocks.fixed is not None:
+        if self._blocks.fixed is not None and self._scale is None:
             ties = with_fixed(ties)
         place = np.arange(len(ties))
         new = np.append(True, owner[1:] != owner[:-1])

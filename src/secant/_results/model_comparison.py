@@ -89,8 +89,11 @@ class ModelComparison(Shown):
     def _costs(self) -> str:
         """Say what miscalibration costs each, and whether that differs beyond chance."""
         if self.mcb_a is None or self.mcb_b is None or self.mcb_ci is None:
-            why = f"No paired test of what miscalibration costs, which is sharper: {self.untested}."
-            return why if self.untested else ""
+            if self.untested is None or self._same:
+                return ""
+            return (
+                f"No paired test of what miscalibration costs, which is sharper: {self.untested}."
+            )
         assert self.mcb_difference is not None  # noqa: S101
         assert self.pvalue is not None  # noqa: S101
         a, b = map(visible, self.names)
@@ -114,8 +117,12 @@ class ModelComparison(Shown):
         low, high = map(_signed, ci)
         return f"{level(self.confidence_level)} limits {low} to {high}"
 
+    @property
+    def _same(self) -> bool:
+        return self.ci == (0.0, 0.0)
+
     def _headline(self) -> str:
-        if self.ci == (0.0, 0.0):
+        if self._same:
             return "The two models give the same scores"
         if self.better is None:
             return "The two models' calibration cannot be told apart"

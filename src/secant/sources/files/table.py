@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from secant._input.columns import check_column
+from secant._input.rules import missing
 from secant.errors import InputError, SecantError
 from secant.sources.files.csv import typed
 from secant.sources.files.formats import COMPARED, arrow, look, readable
@@ -27,12 +28,6 @@ if TYPE_CHECKING:
 __all__ = ["Batch", "File", "FileTable", "Piece"]
 
 _SAMPLED = 16  # sections of files
-_MISSING = {
-    "y_true": "outcome",
-    "y_prob": "score",
-    "sample_weight": "weight",
-    "clusters": "id of a cluster",
-}
 
 
 class File(NamedTuple):
@@ -248,15 +243,10 @@ class FileTable:
         if not known.null_count:
             return self._exact(batch, argument, name) if argument in COMPARED else column
         count = sum(nulls(each.columns[name]).null_count for each in self.walk([name], batch.rows))
-        raise InputError(
-            f"; a missing {_MISSING.get(argument, 'value')} cannot be assessed, and secant drops no"
-            f" rows ({count:,} {'is' if count == 1 else 'are'} null in all)",
-            argument=argument,
-            value="null",
-            row=batch.start + int(np.argmax(as_array(known.is_null()))),
-            column=name,
-            place=str(batch.file.path),
-        )
+        row = batch.start + int(np.argmax(as_array(known.is_null())))
+        in_all = f" ({count:,} {'is' if count == 1 else 'are'} null in all)"
+        error = missing(argument, "null", row, more=in_all)
+        raise error.but(column=name, place=str(batch.file.path))
 
     def _exact(self, batch: Batch, argument: str, name: str) -> Any:
         try:
