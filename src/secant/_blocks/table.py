@@ -456,7 +456,7 @@ def _put_in(blocks: Blocks, places: IntArray, finer: Blocks) -> Blocks:
 
 def concatenate(parts: list[Blocks]) -> Blocks:
     """Join disjoint blocks into one table in the order of scores."""
-    parts = _alike(parts)
+    parts = _alike([part for part in parts if len(part)] or parts[:1])
     order = np.argsort(np.concatenate([part.low for part in parts]), kind="stable")
     # Column by column: tables may be large, and this holds no second copy of them.
     merged: Blocks = _map(lambda *columns: np.concatenate(columns)[order], *parts)

@@ -89,10 +89,12 @@ class Mixture(NamedTuple):
     """Chances of the rarer outcome among rows that enter together as one tie.
 
     A tie proper has one chance; where the least and the largest differ, rows of several scores are
-    taken together, and what is known of the law of their number of successes are bounds.
+    taken together, and what is known of the law of their number of successes are bounds, from the
+    mean of the chances and that of their squares.
     """
 
     mean: FloatArray
+    square: FloatArray
     least: FloatArray
     largest: FloatArray
 
@@ -210,8 +212,8 @@ def make_steps(
 ) -> Steps:
     """Return the law of the number of successes at each step; see :func:`windows`.
 
-    Of a mixture they are bounds of the law, each probability by itself; it may only be part of
-    steps that :func:`rare_steps` marks.
+    Of a mixture they are bounds of the law, each probability by itself; it must expect less than
+    one rare outcome.
     """
     first, last = windows(score, size, ends, faint, mixture)
     several = _several(ends, mixture)
@@ -232,9 +234,12 @@ def make_steps(
         step = np.repeat(np.arange(len(ends)), np.diff(ends, prepend=-1))
         member = is_rare[step]
         if member.any():
-            terms = _first_terms(score, size, mixture, bound)
+            odds = _odds(score, size, mixture, bound).of(member)
             most = int(taps[is_rare].max())
-            laws = _rare_laws(step[member], *(each[member] for each in terms), taps=most)
+            # Of all ties together as much may be left out as of a step.
+            own = float(_rare_mean(score, size, np.arange(len(score)), mixture)[member].max())
+            own_most = _rare_count(own, faint + math.log(len(score)))
+            laws = _rare_laws(step[member], odds, taps=most, own=own_most)
             inside = np.arange(most) < taps[is_rare][:, np.newaxis]
             at = np.where(
                 (one_score[is_rare] < 0.5)[:, np.newaxis],
@@ -245,7 +250,11 @@ def make_steps(
         starts = _starts(ends)
         for k in np.flatnonzero(several & ~is_rare).tolist():
             ties = slice(int(starts[k]), int(ends[k]) + 1)
-            mixed = _mixed_law(score[ties], size[ties], faint)
+            if mixture is None:
+                mixed = _mixed_law(score[ties], size[ties], faint)
+            else:
+                known = Mixture(*(each[ties] for each in mixture))
+                mixed = _law_of_grains(score[ties], size[ties], known, faint, bound)
             pmf[offset[k] : offset[k + 1]] = mixed.between(int(first[k]), int(last[k]))
     return Steps(1.0 - one_score, one_score, first, offset, pmf)
 
@@ -334,6 +343,35 @@ def _mixed_law(score: FloatArray, size: IntArray, faint: float) -> _Law:
     return laws[0]
 
 
+def _law_of_grains(
+    score: FloatArray,
+    size: IntArray,
+    mixture: Mixture,
+    faint: float,
+    bound: Literal["lower", "upper"],
+) -> _Law:
+    """Return a bound of the law of the number of successes among mixtures and ties."""
+    several = mixture.largest > mixture.least
+    laws = [_mixed_law(score[~several], size[~several], faint)] if (~several).any() else []
+    for low in (True, False):
+        here = several & ((score < 0.5) == low)
+        if not here.any():
+            continue
+        odds = _odds(score, size, mixture, bound).of(here)
+        faintest = faint + math.log(len(score))
+        own, taps = (
+            _rare_count(float(each), faintest) for each in (odds.first.max(), odds.first.sum())
+        )
+        law = _rare_laws(np.zeros(int(here.sum()), np.int64), odds, taps=taps + 1, own=own)[0]
+        total = int(size[here].sum())
+        law = law[: total + 1]
+        laws.append(_Law(0, law) if low else _Law(total - len(law) + 1, law[::-1]))
+    together = laws[0]
+    for law in laws[1:]:
+        together = together.plus(law, math.exp(-faint))
+    return together
+
+
 def _several(ends: IntArray, mixture: Mixture | None) -> BoolArray:
     """Tell which steps are of several scores."""
     several: BoolArray = np.diff(ends, prepend=-1) > 1
@@ -351,37 +389,71 @@ def _rare_mean(
     return np.add.reduceat(rare, _starts(ends))
 
 
-def _first_terms(
-    score: FloatArray, size: IntArray, mixture: Mixture | None, bound: str
-) -> tuple[FloatArray, FloatArray, FloatArray]:
-    r"""Return log P(0), n and o of each tie: P(j + 1)/P(j) = (n - j) o/(j + 1) for j rare outcomes.
+class _Odds(NamedTuple):
+    """Of each tie, what its law follows from; see :func:`_odds`.
 
-    That is the binomial law of n rows with the odds o. Of rows with chances s_i from a to b, whose
-    odds o_i add up to O, it is P(j) = prod(1 - s_i) e_j(o), e_j the sum of all products of j odds:
+    With j rare outcomes, P(j + 1)/P(j) = f_j/(j + 1), where f_0 and f_1 are ``first`` and
+    ``second``, and f_j = ``total`` - j ``each`` afterwards; 0 from ``rows`` on.
+    """
 
-    - by Maclaurin's inequality e_j <= C(n, j) (O/n)^j;
-    - picking rows one after another, each time one of those left, j! e_j >= O (O - b') ...
-      (O - (j - 1) b') with b' the largest odds: as if there were O/b' rows with the odds b'.
+    log_none: FloatArray
+    first: FloatArray
+    second: FloatArray
+    total: FloatArray
+    each: FloatArray
+    rows: FloatArray
 
-    With m the mean of s_i, Q = n (b - m)(m - a) >= sum (s_i - m)^2 bounds what curvature adds:
-    n m/(1 - m) <= O <= n m/(1 - m) + Q/(1 - b)^3, and
-    n log(1 - m) - Q/(2 (1 - b)^2) <= sum log(1 - s_i) <= n log(1 - m).
+    def laws(self, degree: int) -> FloatArray:
+        """Return the probabilities of 0 to ``degree`` rare outcomes, a column for each tie."""
+        laws = np.empty((degree + 1, len(self.rows)))
+        laws[0] = np.exp(self.log_none)
+        for j in range(degree):
+            factor = (self.first, self.second)[j] if j < 2 else self.total - j * self.each
+            laws[j + 1] = laws[j] * np.where(self.rows > j, factor.clip(0.0) / (j + 1.0), 0.0)
+        return laws
+
+    def of(self, member: BoolArray) -> _Odds:
+        """Return those of some ties."""
+        return _Odds(*(each[member] for each in self))
+
+
+def _odds(
+    score: FloatArray, size: IntArray, mixture: Mixture | None, bound: Literal["lower", "upper"]
+) -> _Odds:
+    r"""Return what the law of the number of rare outcomes at each tie follows from.
+
+    With the odds o_i = s_i/(1 - s_i) of n rows, P(j) = prod(1 - s_i) e_j, e_j the sum of all
+    products of j odds. Of a tie of one score o, e_{j + 1}/e_j = (n - j) o/(j + 1).
+
+    Of chances from a to b with the sums S1 of them and S2 of their squares, the sum of their cubes
+    is between S2^2/S1 (Cauchy and Schwarz) and b S2. That bounds, by their series, the sum O of
+    odds, that of their squares Q, and prod(1 - s_i). Then e_1 = O and e_2 = (O^2 - Q)/2. From there
+    on (j + 1) e_{j + 1}/e_j is at least O - j b/(1 - b), picking one more row of those that are
+    left, and at most (n - j) m with m^2 = 2 e_2/(n (n - 1)), by Maclaurin's inequality.
     """
     n = size.astype(np.float64)
     if mixture is None:
         rare = np.minimum(score, 1.0 - score)
-        return n * np.log1p(-rare), n, rare / (1.0 - rare)
-    mean, least, largest = mixture
-    mixed = largest > least
-    log_none, odds = n * np.log1p(-mean), mean / (1.0 - mean)
-    apart, room = (largest - mean) * (mean - least), 1.0 - largest
+        each = rare / (1.0 - rare)
+        return _Odds(n * np.log1p(-rare), n * each, (n - 1.0) * each, n * each, each, n)
+    mean, square, least, largest = mixture
+    tie = _odds(mean, size, None, bound)
+    s1, s2, room = n * mean, n * square, 1.0 - largest
+    cubes = s2 * s2 / s1, largest * s2
     if bound == "upper":
-        odds = np.where(mixed, (odds + apart / room**3) * (1.0 + _ROUNDED), odds)
-        return log_none, n, odds
-    total = n * odds * (1.0 - _ROUNDED)
-    most = largest / room
-    log_none = log_none * (1.0 + _ROUNDED * mixed) - 0.5 * n * apart / room**2
-    return log_none, np.where(mixed, total / most, n), np.where(mixed, most, odds)
+        total = (s1 + s2 + cubes[1] / room) * (1.0 + _ROUNDED)
+        log_none = -(s1 + s2 / 2.0 + cubes[0] / 3.0) * (1.0 - _ROUNDED)
+        second = total - (s2 + 2.0 * cubes[0]) * (1.0 - _ROUNDED) / total + _ROUNDED * total
+        each = np.sqrt(total * second.clip(0.0) / (n * np.maximum(n - 1.0, 1.0)))
+        each *= 1.0 + _ROUNDED
+        mixed = _Odds(log_none, total, second, n * each, each, n)
+    else:
+        total = (s1 + s2 + cubes[0]) * (1.0 - _ROUNDED)
+        log_none = -(s1 + s2 / 2.0 + cubes[1] / (3.0 * room)) * (1.0 + _ROUNDED)
+        second = total - s2 / room**2 * (1.0 + _ROUNDED) / total - _ROUNDED * total
+        mixed = _Odds(log_none, total, second, total, largest / room, n)
+    several = largest > least
+    return _Odds(*(np.where(several, *pair) for pair in zip(mixed, tie, strict=True)))
 
 
 def _rare_count(mean: float, faint: float) -> int:
@@ -394,19 +466,14 @@ def _rare_count(mean: float, faint: float) -> int:
     return count
 
 
-def _rare_laws(
-    step: IntArray, log_none: FloatArray, count: FloatArray, odds: FloatArray, *, taps: int
-) -> FloatArray:
+def _rare_laws(step: IntArray, odds: _Odds, *, taps: int, own: int) -> FloatArray:
     """Return the probabilities of 0, 1, ... rare outcomes at each step, a row each.
 
     A product of polynomials, multiplied in pairs until there is one for each step. All
-    coefficients are positive, so none loses digits. See :func:`_first_terms`.
+    coefficients are positive, so none loses digits. A tie has at most ``own`` rare outcomes to
+    reckon with, a step ``taps - 1``.
     """
-    degree = min(math.ceil(count.max()), taps - 1)
-    laws = np.empty((len(step), degree + 1))
-    laws[:, 0] = np.exp(log_none)
-    for j in range(degree):
-        laws[:, j + 1] = laws[:, j] * ((count - j).clip(0) / (j + 1.0) * odds)
+    laws = odds.laws(min(math.ceil(odds.rows.max()), taps - 1, own))
     while True:
         begins = np.flatnonzero(np.diff(step, prepend=-1))
         if len(begins) == len(step):
@@ -416,20 +483,20 @@ def _rare_laws(
         paired = np.append(step[1:], -1)[left] == step[left]
         laws, step = _products(laws, left, paired, taps), step[left]
     padded = np.zeros((len(step), taps))
-    padded[:, : laws.shape[1]] = laws
+    padded[:, : laws.shape[0]] = laws.T
     return padded
 
 
 def _products(laws: FloatArray, left: IntArray, paired: BoolArray, taps: int) -> FloatArray:
     """Multiply the polynomials at ``left`` by the next one, where they are paired with it."""
-    width = laws.shape[1]
-    other = np.zeros((len(left), width))
-    other[:, 0] = 1.0
-    other[paired] = laws[left[paired] + 1]
-    product = np.zeros((len(left), min(2 * width - 1, taps)))
+    width = laws.shape[0]
+    one, other = laws[:, left], np.zeros((width, len(left)))
+    other[0] = 1.0
+    other[:, paired] = laws[:, left[paired] + 1]
+    product = np.zeros((min(2 * width - 1, taps), len(left)))
     for j in range(width):
-        room = min(width, product.shape[1] - j)
-        product[:, j : j + room] += laws[left, j : j + 1] * other[:, :room]
+        room = min(width, product.shape[0] - j)
+        product[j : j + room] += one[j] * other[:room]
     return product
 
 

@@ -29,7 +29,7 @@ from secant._inference import chains
 from secant._inference.binomial import log_two_sided
 from secant._inference.chains import SCALE, Chain, Steps
 from secant._inference.one_event import log10_bounds
-from secant._inference.path import observe, observe_grains
+from secant._inference.path import barriers, observe, observe_grains
 from secant._inference.plans import (
     FAINTEST,
     best,
@@ -444,9 +444,7 @@ def _too_improbable(path: Path, c: float) -> Bracket | None:
 
 def band(path: Path, steps: Steps, c: float | FloatArray) -> Chain:
     """Return the chain of K, which is absorbed when |X| reaches c."""
-    low = np.floor(path.after - c).astype(np.int64)
-    high = np.ceil(path.after + c).astype(np.int64)
-    return Chain(steps, low, np.maximum(high, low + 1))  # room to be absorbed from, if c is below 0
+    return Chain(steps, *barriers(path, c))
 
 
 def rise(
@@ -558,7 +556,7 @@ def _solve(
     """
     shortened = int((path.count > chains.WHOLE).sum()) + (0 if path.exact else len(path))
     if path.several.any():
-        shortened = cuts(path)
+        shortened = cuts(path) + 1
     allowed = _MISSING if path.exact else _MISSING_IN_POOLS
     for limit in (faint(path, law, c), FAINTEST):
         ties = path.score, path.size, path.ends, limit

@@ -10,7 +10,7 @@ import numpy as np
 
 from secant import null
 from secant._inference.chains import WHOLE, rare_steps, windows
-from secant._inference.path import pooled
+from secant._inference.path import pooled, seldom
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -135,6 +135,9 @@ def best(plans: Iterator[Plan], budget: int) -> Plan:
 def mad_plans(path: Path, c: float) -> Iterator[Plan]:
     """Propose ways to compute ECCE-MAD's P-value, from the tightest bounds to the coarsest."""
     yield Plan(path, mad_work(path, c))
+    fewer = seldom(path, c)
+    if 2 * len(fewer) <= len(path):
+        yield Plan(fewer, mad_work(fewer, c))
     for spacing in _spacings(path, c):
         fewer = pooled(path, min(spacing, _FULL, c / _PARTS))
         if fewer.drift < c and 2 * len(fewer) <= len(path):
@@ -213,10 +216,14 @@ def _steps_to_take(path: Path, law: null.BrownianLaw, c: float) -> tuple[int, In
     """Return the number of steps of one observation, the terms of others, and what comes first."""
     first, last = windows(path.score, path.size, path.ends, faint(path, law, c), path.mixture)
     taps = (last - first + 1)[path.count > 1]
-    large = int((path.size > WHOLE).sum())
+    rare = rare_steps(path.score, path.size, path.ends, path.mixture)[0]
+    tie = ~np.repeat(rare, np.diff(path.ends, prepend=-1))
+    if path.mixture is not None:
+        tie &= path.mixture.largest == path.mixture.least
+    large = int((tie & (path.size > WHOLE)).sum())
     saved = len(path.score) - len(path)
     # Laws of several scores are added up in pairs, the last two of which take the most.
-    mixed = path.several & ~rare_steps(path.score, path.size, path.ends, path.mixture)[0]
+    mixed = path.several & ~rare
     added = 4 * int((taps[mixed[path.count > 1]] ** 2).sum())
     return len(path) - len(taps), taps, _LARGE * large + _POOLED * saved + added
 
