@@ -32,6 +32,7 @@ from secant._inference.one_event import log10_bounds
 from secant._inference.path import barriers, observe, observe_grains
 from secant._inference.plans import (
     FAINTEST,
+    LITTLE,
     best,
     cuts,
     faint,
@@ -82,6 +83,8 @@ _MISSING, _MISSING_IN_POOLS = 1e-14, 1e-7
 
 # Up to this P-value, in the limit of many observations, hardly a path rises and falls as far.
 _SELDOM = 0.02
+# Above this one limits stay wide all the same, unless points are closer than many steps allow.
+_MOSTLY = 0.75
 # How many budgets it may take to tell which of the two came first.
 _TOGETHER = 1.5
 
@@ -296,7 +299,8 @@ def _bounded_r(path: Path, c: float, budget: int, *, fast: bool | None) -> Brack
     if len(path) == 1:  # the range of one step is its size
         return _bounded_mad(path, c, budget, fast=fast)
     # Where both are likely, it is worth twice the work to tell which came first.
-    likely = path.exact and null.range.sf(c / math.sqrt(path.variance)) > _SELDOM
+    p = null.range.sf(c / math.sqrt(path.variance)) if path.exact else 0.0
+    likely = _SELDOM < p < (1.0 if path.variance < LITTLE else _MOSTLY)
     allowed = int(_TOGETHER * budget / 2) if likely else budget
     plan = best(r_plans(path, c), allowed)
     kernel = _kernel(plan.work, fast=fast)
