@@ -83,8 +83,8 @@ def _zero_one(labels: np.ndarray[Any, Any], scores: np.ndarray[Any, Any]) -> np.
         raise _missing_outcome(first, value)
     if _looks_swapped(labels, scores):
         fractions = Argument("y_prob"), " holds only 0 and 1 and ", Argument("y_true"), " fractions"
-        swapped = ": the two arguments look swapped, the outcomes come first"
-        raise _refused(first, value, "; ", *fractions, swapped)
+        swapped = ": the two look swapped, ", Argument("y_true"), " is for the outcomes"
+        raise _refused(first, value, "; ", *fractions, *swapped)
     wanted = "; outcomes must be 0 and 1 (or -1 and 1, or any two values with "
     raise _refused(first, value, wanted, Argument("pos_label"), ")")
 

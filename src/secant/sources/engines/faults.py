@@ -172,5 +172,5 @@ def _details(fault: Fault, unusable: nw.LazyFrame[Any], collect: Collect) -> tup
         return told, scale_hint(low, high)
     if fault is _NOT_BINARY and answer["spread"][0] == 0 and low >= 0 and high <= 1:
         both = Argument("y_true"), " and ", Argument("y_prob")
-        return told, "; ", *both, " look swapped, the outcomes come first"
+        return told, "; ", *both, " look swapped, ", Argument("y_true"), " is for the outcomes"
     return (told,)
