@@ -120,7 +120,7 @@ def test_a_fault_changes_nothing_and_names_the_argument():
         with pytest.raises(secant.InputError, match=words):
             metric.update(preds, target)
     assert numbers(metric) == before
-    with pytest.raises(secant.InputError, match=r"target\[100\] .* look swapped, target is for"):
+    with pytest.raises(secant.InputError, match=r"target\[100\] .* the two look swapped"):
         metric.update(y, p)
     with pytest.raises(secant.InputError, match="column a class"):
         CalibrationError(task="top-label").update(p, y)

@@ -100,11 +100,22 @@ def every_chain(path, c, span):
     """Make a chain of each kind."""
     steps = chains.make_steps(path.score, path.size, path.ends, 60.0)
     keys = np.unique(path.before - np.floor(path.before))
-    yield finite._band(path, steps, c)
-    for make in (finite._rise, finite._fall):
+    yield finite.band(path, steps, c)
+    for make in (finite.rise, finite.fall):
         yield make(path, plans.Rounding(len(keys), keys), steps, span, ("up",))
         for stride in (1, 3, 17):
             yield make(path, plans.Rounding(stride), steps, span, ("down", "up"))
+
+
+def every_pair(path, span):
+    """Make what rises and what falls by so much, without rounding and with."""
+    steps = chains.make_steps(path.score, path.size, path.ends, 60.0)
+    keys = np.unique(path.before - np.floor(path.before))
+    four = ("down", "up") * 2
+    grids = [(plans.Rounding(len(keys), keys), ("up",))]
+    grids += [(plans.Rounding(stride), four) for stride in (1, 3, 17)]
+    for grid, ways in grids:
+        yield tuple(make(path, grid, steps, span, ways) for make in (finite.rise, finite.fall))
 
 
 def any_chain(seed):

@@ -182,3 +182,23 @@ def test_groups_by_outcome_are_refused(several):
     by = [p, y] if several else y
     with pytest.raises(secant.InputError, match="by holds the outcomes, y_true: among rows chosen"):
         secant.assess_by(y, p, by)
+
+
+def test_columns_in_a_dict_have_their_names():
+    rng = np.random.default_rng(0)
+    p, region, adult = rng.random(300), rng.choice(["north", "south"], 300), rng.random(300) < 0.5
+    y = rng.random(300) < p
+    both, listed = (
+        secant.assess_by(y, p, by) for by in ({"region": region, 2: adult}, [region, adult])
+    )
+    assert (both.by, listed.by) == (("region", "2"), ("group 1", "group 2"))
+    assert {key: plain(found) for key, found in both.items()} == {
+        key: plain(found) for key, found in listed.items()
+    }
+    one = secant.assess_by(y, p, {"region": list(region)})
+    assert one.by == ("region",)
+    assert set(one) == {"north", "south"}
+    with pytest.raises(secant.InputError, match="by holds the outcomes, y_true"):
+        secant.assess_by(y, p, {"region": region, "outcome": y})
+    with pytest.raises(secant.InputError, match="by must be one-dimensional; got a single dict"):
+        secant.assess_by(y, p, {})

@@ -52,3 +52,15 @@ def test_advice_can_be_followed():
         rough = secant.assess(happened, scores, sample_weight=weights, method="asymptotic")
         assert f"use method='{method}'" in " ".join(rough.warnings)
         assert secant.assess(happened, scores, sample_weight=weights, method=method)
+
+
+@pytest.mark.parametrize(("score", "n", "missed"), [(0.2, 14, False), (0.2, 16, True)])
+@pytest.mark.parametrize("outcome", [0, 1])
+def test_an_outcome_that_never_was_is_noted_where_it_was_to_be_expected(score, n, missed, outcome):
+    scores = np.full(n, 1 - score if outcome else score)
+    notes = secant.assess(np.full(n, outcome), scores).warnings
+    assert any("check the outcomes" in note for note in notes) == missed
+
+
+def test_certain_scores_that_were_right_are_not_to_be_checked():
+    assert not secant.assess(np.ones(100, int), np.ones(100)).warnings

@@ -43,3 +43,24 @@ def test_outcomes_of_every_kind_are_compared():
         a, b = kind(rng, 50), kind(rng, 50)
         result = compare_models(draw_outcomes(rng, a), a, b)
         assert -1 <= result.ci[0] <= result.difference <= result.ci[1] <= 1
+
+
+def test_why_there_is_no_paired_test_is_said():
+    rng = np.random.default_rng(0)
+    p = rng.uniform(0.1, 0.9, 400)
+    y = rng.random(400) < p
+    assert secant.compare_models(y, p, p**1.2).untested is None
+    counted = {"sample_weight": np.full(400, 2), "weight_kind": "frequency"}
+    cases = [
+        (p < 0.11, {}, "there are fewer than 50 events"),
+        (p > 0.11, {}, "there are fewer than 50 rows without the event"),
+        (y, counted, "weights count copies of rows"),
+        (y, {"outcome_weights": (3, 1)}, "rows were kept by their outcome"),
+    ]
+    for labels, options, why in cases:
+        models = secant.assess_models(labels, {"a": p, "b": p**1.2}, **options)
+        [found] = models.comparisons.values()
+        assert found.pvalue is None
+        assert found.untested == why
+        assert f", which is sharper: {why}.\n" in str(found)
+    assert "paired" not in str(secant.compare_models(p < 0.11, p, p))

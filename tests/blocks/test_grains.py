@@ -100,6 +100,7 @@ def test_grains_say_what_is_in_them(few_ties, kind):
         assert (inside < 0.5).all() or (inside >= 0.5).all()
         chances = np.minimum(inside, 1 - inside)
         assert found.rare[k] == pytest.approx(math.fsum(chances) / len(inside), rel=1e-13)
+        assert found.square[k] == pytest.approx((chances**2).mean(), rel=1e-12)
         below = s[: np.searchsorted(s, inside[-1], side="right")]
         assert found.reached[k] == pytest.approx(math.fsum(below), rel=1e-15)
         # A tie that is too large stands alone; the others share what they expect.
@@ -201,6 +202,7 @@ def test_grains_along_another_order_say_what_is_in_them(kind, places):
         assert (inside < 0.5).all() or (inside >= 0.5).all()
         assert (found.low[k], found.high[k]) == (inside.min(), inside.max())
         assert found.rare[k] == pytest.approx(chance.mean(), rel=1e-12)
+        assert found.square[k] == pytest.approx((chance**2).mean(), rel=1e-12)
         assert found.across[k] == (place[start] != place[stop - 1])
         assert found.across[k] <= (chance.sum() <= 2 * size * (1 + 1e-9))
         # A grain ends a step exactly if the next row is elsewhere; one that pools several, always.

@@ -139,3 +139,30 @@ def test_merged_blocks_know_the_limits_of_all_their_scores():
         here = chunk.scores[groups == number]
         assert (merged.least[number], merged.most[number]) == (here.min(), here.max())
         assert merged.n[number] == len(here)
+
+
+@pytest.mark.parametrize("places", [1, 3, 700, 1 << 17, 10**9])
+def test_rows_are_put_in_the_order_of_keys_and_scores(places):
+    """As by a sort that compares, however many share a key, or how many keys there are."""
+    rng = np.random.default_rng(places)
+    n = 1 << 17 if places > 1000 else 4000
+    keys = rng.integers(0, places, n).astype(rng.choice([np.int64, np.float64])) - places // 2
+    score = np.where(rng.random(n) < 0.1, -0.0, rng.integers(0, 50, n) / 49)
+    labels = rng.integers(0, 2, n)
+    found = pairs_of(keys, Chunk(score, labels, None), counted=False)
+    pairs, number = np.unique(np.stack([keys, score + 0.0]), axis=1, return_inverse=True)
+    assert np.array_equal(np.stack([found.key, found.score]), pairs)
+    assert np.array_equal(found.n1, np.bincount(number, labels).astype(int))
+    assert np.array_equal(found.n0 + found.n1, np.bincount(number))
+
+
+@pytest.mark.parametrize("weights", [None, "sampling", "frequency"])
+@pytest.mark.parametrize("most", [1, 3, 11, 12, 50])
+def test_blocks_of_several_keys_are_merged_ties(weights, most):
+    keys, chunk = rows(4, weights=weights)
+    pairs = pairs_of(keys, chunk, counted=weights == "frequency")
+    ties, found = pairs.blocks(), pairs.blocks(most=most)
+    assert len(found) == min(most, len(ties))
+    merged = merge(ties, np.searchsorted(ties.low, found.low))
+    for name in COLUMNS:
+        assert getattr(found, name) == pytest.approx(getattr(merged, name), abs=1e-12), name

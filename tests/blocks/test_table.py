@@ -91,7 +91,7 @@ def as_dict(table):
     """Return every column as a list, those of the moments and of whole sums among them."""
     columns = {field.name: getattr(table, field.name) for field in fields(table)}
     nested = [columns.pop(name, None) for name in ("moments", "fixed")]
-    assert all(columns.pop(name, None) is None for name in ("inside", "least", "most"))
+    assert all(columns.pop(name, None) is None for name in ("inside", "least", "most", "scale"))
     plain = {name: column.tolist() for name, column in columns.items()}
     for more in nested:
         plain |= {} if more is None else {type(more).__name__: as_dict(more)}
@@ -205,11 +205,11 @@ def test_whole_sums_of_ties_are_those_of_their_rows(data):
     p = np.array([score for score, _ in data]) + 0.0
     y = np.array([label for _, label in data])
     blocks = with_fixed(collapse(p, y, None))
-    units = sum(round(Fraction(score) * 2**52) for score in p)
+    units = (int(y.sum()) << 52) - sum(round(Fraction(score) * 2**52) for score in p)
     whole = (int(blocks.fixed.high.sum()) << 26) + int(blocks.fixed.low.sum())
     assert whole == units
     assert blocks.total_gain == pytest.approx((y - p).sum(), rel=0, abs=1e-13)
-    assert fixed_running_sum(blocks, blocks.fixed) == pytest.approx(
+    assert fixed_running_sum(blocks.fixed) == pytest.approx(
         np.cumsum(blocks.gain), rel=0, abs=1e-13
     )
 

@@ -43,7 +43,8 @@ def test_groups_and_the_page_know_clusters(file, tmp_path):
     page = tmp_path / "page.html"
     done = run(file, *NAMED, "--clusters", "patient_id", "--by", "arm", "--html", page)
     assert done.exit_code == 0, done.output
-    assert "412 clusters" in page.read_text()
+    assert "<dt>Column: clusters</dt><dd>patient_id</dd>" in page.read_text()
+    assert ">412</td>" in page.read_text()
 
 
 def test_what_does_not_go_together_is_refused_in_the_words_of_options(file):

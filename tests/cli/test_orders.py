@@ -50,6 +50,7 @@ def test_the_answer_is_the_library_s(file, tmp_path):
     wanted = secant.assess("label", "score", data=file, order_by="day")
     assert told["models"]["score"] == json.loads(json.dumps(wanted.to_dict()))
     assert "Along day" in (tmp_path / "out.html").read_text()
+    assert "<dt>Column: order</dt><dd>day</dd>" in (tmp_path / "out.html").read_text()
 
 
 def test_groups_models_and_the_gate(file):

@@ -12,7 +12,7 @@ from secant._inference import chains, chains_numba
 from secant._inference.finite import BUDGET, certified_mad, certified_r, exact_mad
 from secant._inference.path import observe
 from secant.errors import MissingExtraError
-from ties import any_chain, as_table, close, every_chain, random_ties, tables
+from ties import any_chain, as_table, close, every_chain, every_pair, random_ties, tables
 
 
 @given(tables())
@@ -22,10 +22,12 @@ def test_python_and_compiled_code_are_one(ties):
     if len(path) == 0 or not 0 < c <= span:
         return
     for chain in every_chain(path, c, span):
-        marks = np.unique([0, len(path) // 2, len(path) - 1])
-        numpy = chains.absorbed(chain, marks)
-        python = chains_numba.run(chains_numba.absorb, chain, marks)
+        numpy = chains.absorbed(chain)
+        python = chains_numba.run(chains_numba.absorb, [chain])[0]
         assert np.allclose(python, numpy, rtol=1e-13, atol=0)
+    for pair in every_pair(path, span):
+        python = chains.of_either(chains_numba.run(chains_numba.absorb, pair))
+        assert np.allclose(python, chains.either(*pair), rtol=1e-13, atol=0)
 
 
 @pytest.mark.parametrize("seed", range(28))
@@ -48,17 +50,15 @@ def test_python_kernel_on_larger_tables(seed):
     if path.total[-1] > 400:
         return
     for chain in every_chain(path, c, span):
-        marks = path.marks(8)
-        python = chains_numba.run(chains_numba.absorb, chain, marks)
-        assert np.allclose(python, chains.absorbed(chain, marks), rtol=1e-12, atol=0)
+        python = chains_numba.run(chains_numba.absorb, [chain])[0]
+        assert np.allclose(python, chains.absorbed(chain), rtol=1e-12, atol=0)
 
 
 def test_chains_that_no_path_has():
     for seed in range(300):
         chain = any_chain(seed)
-        marks = np.unique([0, len(chain.steps) // 2, len(chain.steps) - 1])
-        python = chains_numba.run(chains_numba.absorb, chain, marks)
-        numpy = chains.absorbed(chain, marks)
+        python = chains_numba.run(chains_numba.absorb, [chain])[0]
+        numpy = chains.absorbed(chain)
         assert np.allclose(python, numpy, rtol=1e-12, atol=1e-300 * chains.SCALE), seed
 
 

@@ -5,10 +5,10 @@ import math
 import numpy as np
 import pytest
 
-from secant._inference import chains
+from secant._inference import chains, finite
 from secant._inference.finite import certified_mad, certified_r, exact_mad
 from secant._inference.montecarlo import draw_rows, draw_ties
-from secant._inference.path import observe, pooled
+from secant._inference.path import observe, pooled, seldom
 from ties import enumerated
 
 
@@ -125,4 +125,58 @@ def test_steps_are_pooled_whole():
     assert 29 in fewer.ends
     loose = certified_mad(score, one, response, ends, budget=1)
     exact = exact_mad(score, one, response, ends)
-    assert loose.low <= exact.high <= loose.high
+    assert loose.low == loose.high == pytest.approx(exact.high, rel=1e-12)
+
+
+SIDES = {
+    "low": lambda rng: 0.04 * rng.random(600),
+    "high": lambda rng: 1 - 0.04 * rng.random(600),
+    "blocks of both": lambda rng: np.where(np.arange(600) % 200 < 100, 0.03, 0.97),
+    "in turns": lambda rng: np.where(np.arange(600) % 3 > 0, 0.99, 0.02) * rng.random(600) ** 0.01,
+    "any": lambda rng: rng.random(600) ** 6,
+}
+
+
+@pytest.mark.parametrize("places", [600, 250])
+@pytest.mark.parametrize("kind", SIDES)
+@pytest.mark.parametrize("seed", range(4))
+def test_looks_that_are_left_out_find_nobody(kind, places, seed):
+    """ECCE-MAD's chain absorbs the same with them and without."""
+    rng = np.random.default_rng(seed)
+    score, one = SIDES[kind](rng), np.ones(600, np.int64)
+    ends = np.append(np.sort(rng.permutation(599)[: places - 1]), 599)
+    happened = (rng.random(600) < score).astype(np.int64)
+    happened[:30] ^= seed % 2
+    path, c, _ = observe(score, one, happened, ends)
+    fewer = seldom(path, c)
+    assert set(fewer.ends.tolist()) <= set(path.ends.tolist())
+    if kind in {"low", "high"}:
+        assert len(fewer) < len(path) / 3
+    whole, found = (finite._mad(each, c, chains)[:2] for each in (path, fewer))
+    assert found == pytest.approx(whole, rel=1e-12)
+
+
+@pytest.mark.parametrize("bound", ["lower", "upper"])
+@pytest.mark.parametrize("sides", ["low", "high", "both"])
+def test_a_step_of_many_mixtures_has_bounds_of_its_law(sides, bound):
+    """Seven events are expected of it: every probability by full convolution."""
+    rng = np.random.default_rng(len(sides))
+    rows = [0.02 * rng.random(40) ** 2 for _ in range(30)]
+    rows.append(np.full(50, 0.03))  # a tie among them
+    low = np.arange(31) % 2 > 0 if sides == "both" else np.full(31, sides == "low")
+    known = np.mean, lambda chances: np.mean(chances**2), np.min, np.max
+    mixture = chains.Mixture(*(np.array([pick(each) for each in rows]) for pick in known))
+    mixture = mixture._replace(mean=np.append(mixture.mean[:-1], 0.03))
+    score = np.where(low, mixture.mean, 1 - mixture.mean)
+    size = np.array([len(each) for each in rows])
+    law = np.ones(1)
+    for is_low, chances in zip(low, rows, strict=True):
+        for s in chances if is_low else 1 - chances:
+            law = np.convolve(law, [1 - s, s])
+    steps = chains.make_steps(score, size, np.array([30]), 40.0, mixture=mixture, bound=bound)
+    truth = law[steps.first[0] :][: len(steps.pmf)]
+    assert truth.sum() > 1 - 1e-12
+    likely = truth > math.exp(-40)
+    ratio = steps.pmf[likely] / truth[likely]
+    assert (ratio <= 1 + 1e-12 if bound == "lower" else ratio >= 1 - 1e-12).all()
+    assert np.abs(ratio - 1)[truth[likely] > 0.02].max() < 0.02

@@ -118,7 +118,7 @@ def test_not_numbers(argument, values, shown):
 
 @pytest.mark.parametrize("argument", ["y_prob", "sample_weight"])
 def test_values_are_shown_as_users_write_them(argument):
-    with pytest.raises(InputError, match=r"^\w+\b.* '0\.5'$"):
+    with pytest.raises(InputError, match=r"^\w+\b.* '0\.5'(; turn it into numbers first)?$"):
         secant.ecce_r(**{"y_true": Y, "y_prob": P, argument: ["0.5"] * 8})
 
 

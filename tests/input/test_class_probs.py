@@ -126,7 +126,10 @@ def test_unusable_labels_are_refused(y, options, message):
         ([0.5, 0.5], r"its shape is \(2,\)"),
         (np.zeros((0, 2)), r"probs are empty"),
         ([["a", "b"], ["c", "d"]], r"probs must hold real numbers; got text; the first is 'a'"),
-        (np.array([[0.5, 0.5], [0.5, None]]), r"probs\[1\]\[1\] is None, not a number"),
+        (
+            np.array([[0.5, 0.5], [0.5, None]]),
+            r"probs\[1\]\[1\] is None; a missing probability cannot",
+        ),
         (
             np.ma.masked_array([[0.5, 0.5], [0.5, 0.5]], [[0, 0], [0, 1]]),
             r"probs\[1, 1\] is masked",

@@ -8,6 +8,7 @@ import pytest
 import secant
 from doors import INF, NAN, P, Y, answers, bad, every_door, names, wide_door, with_item
 from secant import InputError
+from secant._input.labels import Outcomes
 
 # --- single values that are refused ---------------------------------------------------------------
 
@@ -38,11 +39,36 @@ def test_bad_label(door, item, shown):
         ([0, 1, -1, 1, 1, 0, 1, 0], 2, "-1"),
         ([-1, 1, -1, 1, 0, -1, 1, 1], 4, "0"),
         ([-1, 0, -1, 0, -1, 0, -1, 0], 1, "0"),
+        ([0, -1, 0, -1, 0, -1, 0, -1], 1, "-1"),
+        ([-1, 1, -1, 1, 2, -1, 1, 1], 4, "2"),
+        ([-1, 1, -1, 1, NAN, -1, 1, 1], 4, "nan"),
+        ([-1, 1, -1, 1, -7, -1, 0, 1], 4, "-7"),
+        ([0, 1, 0, 1, -1, 2, 1, 1], 4, "-1"),
+        ([-1, 1, 0, 0.5, 0, 1, 1, 0], 0, "-1.0"),
     ],
 )
-def test_the_rarer_of_two_codes_is_the_stray_one(labels, index, shown):
+def test_the_odd_one_out_is_blamed(labels, index, shown):
     with pytest.raises(InputError, match=names("y_true", index, shown)):
         secant.assess(labels, P)
+
+
+def test_what_rows_before_had_is_not_to_blame():
+    """Also in a batch in which it is the rarer one."""
+    outcomes = Outcomes(None)
+    outcomes.read(np.array([0, 1, 0, 1]), np.full(4, 0.5))
+    with pytest.raises(InputError, match=r"y_true\[0\] is -1 where other rows have 0;"):
+        outcomes.read(np.array([-1, -1, 0, 1]), np.full(4, 0.5))
+    words = Outcomes("yes")
+    words.read(np.array(["yes", "no"]), np.full(2, 0.5))
+    with pytest.raises(InputError, match=r"y_true\[0\] is 'maybe'.* and 'no' and pos_label='yes'"):
+        words.read(np.array(["maybe", "maybe", "no"]), np.full(3, 0.5))
+
+
+@pytest.mark.parametrize("dtype", [str, object])
+def test_a_third_word_is_blamed_wherever_it_stands(dtype):
+    words = np.array(["maybe", "no", "yes", "no", "yes"], dtype)
+    with pytest.raises(InputError, match=r"y_true\[0\] is 'maybe'; .* and 'no' and pos_label"):
+        secant.assess(words, P[:5], pos_label="yes")
 
 
 @every_door
@@ -65,7 +91,7 @@ def test_bad_label_of_any_type(dtype, value):
 
 @pytest.mark.parametrize("labels", [[1, 2, 1, 2], [-1, 0, -1, 0], [-1, 0, 1, 1], [3, 3, 3, 3]])
 def test_labels_of_another_code(labels):
-    with pytest.raises(InputError, match=r"y_true\[\d\] is \S+; .*pos_label"):
+    with pytest.raises(InputError, match=r"y_true\[\d\] is .*; .*pos_label"):
         secant.ecce_r(labels, P[:4])
 
 

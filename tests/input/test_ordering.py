@@ -104,7 +104,7 @@ def test_keys_sort_as_values_do(values):
         ([1.0, -np.inf], r"order_by\[1\] is -inf"),
         (np.array(["2026-03-03", "NaT"], "M8[D]"), r"order_by\[1\] is NaT"),
         (np.array([1, "NaT"], "m8[s]"), r"order_by\[1\] is NaT"),
-        (["low", "high"], "holds text, which have no order that means anything.*'low'"),
+        (["low", "high"], "holds text, whose order means nothing.*'low'"),
         (["2026-01-01", "2026-01-02"], "convert them first"),
         ([1, "a"], r"order_by\[1\] is 'a', which has no place on an axis"),
         (np.array([1, "a"], object), r"order_by\[1\] is 'a', which has no place on an axis"),
@@ -172,7 +172,7 @@ def test_columns_of_libraries():
         polars.Series(["a", "b"], dtype=polars.Categorical),
         arrow.array(["a", "b"]).dictionary_encode(),
     ):
-        with pytest.raises(InputError, match="holds categories, which have no order"):
+        with pytest.raises(InputError, match="holds categories, whose order"):
             ordering(column)
     for column in (pandas.Series([1, None], dtype="Int64"), polars.Series([1, None])):
         with pytest.raises(InputError, match=r"order_by\[1\] is"):

@@ -8,7 +8,7 @@ import pytest
 import secant
 from doors import INF, NAN, P, W, Y, bad, every_door, names, wide_door, with_item
 from secant import InputError
-from secant._input.rules import forbidden_rows
+from secant._input.rules import forbidden_rows, missing
 
 ABOVE = np.nextafter(1.0, 2.0)
 BAD_SCORES = [
@@ -119,3 +119,21 @@ def test_forbidden_rows_are_found_wherever_they_are():
     assert forbidden_rows(labels, scores, None) == tuple(places[:3])
     assert forbidden_rows(labels, scores, weights) == tuple(places[:2])
     assert forbidden_rows(labels[1:9], scores[1:9], None) == ()
+
+
+@pytest.mark.parametrize(
+    ("argument", "called", "way_out"),
+    [
+        ("y_true", "outcome", "drop such rows first$"),
+        ("y_prob", "score", "drop such rows first, or fill them in$"),
+        ("sample_weight", "weight", "drop such rows first, or fill them in$"),
+        ("probs[3]", "probability", "drop such rows first, or fill them in$"),
+        ("low", "value", "drop such rows first, or fill them in$"),
+    ],
+)
+def test_what_is_missing_has_a_way_out(argument, called, way_out):
+    error = missing(argument, "nan", 7)
+    assert re.search(
+        rf"\[7\] is nan; a missing {called} cannot be assessed, .*{way_out}", str(error)
+    )
+    assert (error.argument, error.row) == (argument, 7)

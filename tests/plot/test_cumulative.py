@@ -129,6 +129,30 @@ def test_noise_is_grey_and_says_so():
     assert in_short(result) == "could be noise"
 
 
+def drawn_height(patch):
+    paths = patch.get_paths() if hasattr(patch, "get_paths") else [patch.get_path()]
+    return paths[0].vertices[:, 1].max()
+
+
+def test_clusters_widen_the_triangle_and_the_band_by_what_they_add_to_noise():
+    rng = np.random.default_rng(0)
+    cluster, score = np.repeat(np.arange(400), 9), rng.uniform(0.2, 0.8, 400)
+    happened = rng.random(400) < score
+    alone = secant.assess(happened, score).plot(axes(), band=True)
+    rows = (happened[cluster], score[cluster])  # nine times each says no more than once
+    together = secant.assess(*rows, clusters=cluster).plot(axes(), band=True)
+    assert together.sigmas[0] == pytest.approx(alone.sigmas[0] / 3, rel=1e-12)
+    for name in ("bands_", "triangles_"):
+        [one], [other] = getattr(alone, name), getattr(together, name)
+        tops = [drawn_height(each) for each in (one, other)]
+        assert tops[1] == pytest.approx(tops[0], rel=0.1)
+    for display, named in (
+        (alone, "\N{PLUS-MINUS SIGN}2\N{GREEK SMALL LETTER SIGMA}"),
+        (together, "noise in clusters"),
+    ):
+        assert named in [text.get_text() for text in display.ax_.texts]
+
+
 @pytest.mark.parametrize("level", [0.5, 0.95, 0.999])
 def test_the_band_is_the_critical_value_of_ecce_mad(level):
     y, p = [0, 1, 1, 0, 1], [0.1, 0.2, 0.5, 0.6, 0.7]

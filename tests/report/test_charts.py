@@ -77,6 +77,17 @@ def test_the_axis_has_room_for_every_curve_and_for_noise():
     assert _charts.view(tall, [], steps=False)["steps"] == "M0 0"
 
 
+def test_the_triangle_says_that_clusters_are_in_it():
+    rows = ([0, 1] * 40, [0.4, 0.6] * 40)
+    alone, together = (
+        secant.assess(*rows),
+        secant.assess(*rows, clusters=[i // 2 for i in range(80)]),
+    )
+    pages = [secant.report.render(each) for each in (alone, together)]
+    assert ["noise in clusters" in page for page in pages] == [False, True]
+    assert ["times what clusters add" in page for page in pages] == [False, True]
+
+
 def test_a_bar_stands_on_the_axis_and_an_empty_one_is_not_drawn():
     drawn = _charts._bars(np.asarray([0.0, 100.0, 200.0]), np.asarray([400.0, 1000.0]))
     assert drawn == "M8 1000V400H92V1000Z"

@@ -2,7 +2,6 @@
 
 import pytest
 
-from secant import null
 from secant.report._definitions import DEFINITIONS
 
 
@@ -36,10 +35,3 @@ def test_definitions_are_sentences():
     for label, says in DEFINITIONS.items():
         assert says.endswith("."), label
         assert "{" not in says, label
-
-
-@pytest.mark.parametrize(
-    ("label", "law", "digits"), [("ECCE-R", null.range, 2), ("ECCE-MAD", null.mad, 3)]
-)
-def test_what_noise_alone_gives_is_what_the_law_says(label, law, digits):
-    assert f"gives about {law.mean:.{digits}g}, whatever" in DEFINITIONS[f"{label}, in sigma"]

@@ -113,7 +113,7 @@ def test_quantile_bins_do_not_outnumber_predictions():
 def test_the_histogram_holds_everything(data):
     happened, scores, weights = data
     result = secant.assess(happened, scores, sample_weight=weights, method="asymptotic")
-    low, high, cells = _numbers._range_of_nearly_all(result.curve.score, result.curve.fraction)
+    low, high, cells = _numbers._range_of_nearly_all(result._blocks, result._totals)
     found = _numbers.histogram(result.reliability(n_bins=cells), low, high)
     inside, below, above = sum(found["weight"]), found["below"], found["above"]
     assert inside + below + above == pytest.approx(1, abs=1e-12)

@@ -3,6 +3,8 @@
 import json
 from datetime import UTC, datetime
 
+import numpy as np
+
 import secant
 import secant.report
 from secant.report import Provenance
@@ -17,7 +19,7 @@ def test_provenance_is_shown(tmp_path):
     page = secant.report.render(secant.assess([0, 1], [0.2, 0.7]), provenance=about)
     for part in ("a.parquet", "and 2 more", "Column: outcome", "label", "1.2 s", "e.csv"):
         assert part in page
-    assert f"secant {secant.__version__}" in page
+    assert f"secant {secant.__version__}, numpy {np.__version__}, Python 3." in page
 
 
 def test_the_gate_is_part_of_where_it_comes_from():

@@ -65,14 +65,17 @@ def test_never_more_than_there_can_be():
 def test_notes_speak_of_intervals():
     said = str(secant.assess_coverage([0.0], [-1.0], [1.0], 0.9))
     assert "1 interval can show next to nothing." in said
+    assert "check" not in said
+    zero, one = np.zeros(40), np.ones(40)
+    said += str(secant.assess_coverage(zero, -one, one, 0.9))
     assert "Every interval covers; check y, low and high." in said
     assert "event" not in said
     assert "prediction can" not in said
-    none = secant.assess_coverage([5.0], [-1.0], [1.0], 0.9)
+    none = secant.assess_coverage(5 * one, -one, one, 0.9)
     assert "No interval covers; check y, low and high." in none.warnings
-    above = secant.assess_coverage([0.0], None, [1.0], 0.9)
+    above = secant.assess_coverage(zero, None, one, 0.9)
     assert "Every quantile is at or above y; check y and high." in above.warnings
-    below = secant.assess_coverage([0.0], [1.0], None, 0.9)
+    below = secant.assess_coverage(zero, one, None, 0.9)
     assert "No quantile is at or below y; check y and low." in below.warnings
 
 

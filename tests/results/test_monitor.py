@@ -77,7 +77,7 @@ def test_stretches_hold_all_predictions(off, calm):
     assert (curve.score[0], curve.score[-1], curve.fraction[-1]) == (0, 1, 1)
     gap = sum(each.events - each.n * each.mean_score for each in calm) / calm.n
     assert curve.difference[-1] == pytest.approx(gap, abs=1e-12)
-    assert everything.sigma == pytest.approx(math.sqrt(1 / 6 / calm.n), rel=0.01)
+    assert everything.noise == pytest.approx(math.sqrt(1 / 6 / calm.n), rel=0.01)
     assert not everything.weighted
 
 

@@ -130,7 +130,7 @@ KEYS = {
 }
 ALL_GROUPS = ["adjust", "by", "confidence_level", "draws", "empty", "groups", "schema", "verdict"]
 COMPARISON = ["better", "ci", "confidence_level", "difference", "ecce_r_a", "ecce_r_b", "mcb_a"]
-COMPARISON += ["mcb_b", "mcb_ci", "mcb_difference", "n", "names", "pvalue", "verdict"]
+COMPARISON += ["mcb_b", "mcb_ci", "mcb_difference", "n", "names", "pvalue", "untested", "verdict"]
 
 
 def test_the_keys_of_json_are_those_of_schema_1():

@@ -1,10 +1,13 @@
 """A segment that was found, in words."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 
 import secant
 from secant._results.segments import Segment
+from secant._results.wording import adjusted_pvalue
 
 
 def segment(ci, miscalibration=None, **fields):
@@ -41,10 +44,31 @@ def found(shape, n=8000):
 def test_words_say_how_far_off_with_limits():
     text = str(found(lambda p: p - 0.08))
     assert text.startswith(
-        "1 segment is miscalibrated at 5% after Holm's correction, of 2 segments"
+        "1 of 2 segments searched is miscalibrated at 5% after Holm's correction.\n"
     )
     assert "too high by" in text
     assert "Not searched: conjunctions of more than 2 conditions." in text
+
+
+def test_words_count_all_that_are_off_and_say_what_the_rest_is():
+    result = found(lambda p: p - 0.08)
+    for off, rest in ((2, "this one explains the other"), (3, "this one explains the rest")):
+        text = str(dataclasses.replace(result, searched=40, standing_out=off))
+        assert text.startswith(f"{off} of 40 segments searched are miscalibrated")
+        assert f"correction; {rest}." in text
+
+
+def test_a_p_value_too_small_to_be_adjusted_is_not_called_nothing():
+    result = found(lambda p: p - 0.5, n=40_000)
+    assert result.rows[0].adjusted_pvalue == 0
+    assert " < 1e-300 " in str(result)
+
+
+def test_a_segment_that_chance_cannot_reach_at_all_has_zero():
+    y, p = np.ones(600, int), np.repeat([0.0, 0.5], 300)
+    y[300::2] = 0
+    rows = secant.assess_segments(y, p, features={"x": p}, adjust="holm").rows
+    assert [adjusted_pvalue(row) for row in rows] == ["0"]
 
 
 def test_a_segment_that_is_off_both_ways_says_where():

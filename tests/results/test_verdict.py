@@ -9,10 +9,12 @@ import pytest
 from hypothesis import given
 
 import secant
-from samples import ORDINARY, RELATIVE, every_case, miscalibrated, predictions
+from samples import RELATIVE, every_case, miscalibrated, predictions
 from secant import null
 from secant._results import verdict
-from secant._results.wording import metric, points
+from secant._results.little import tolerated
+from secant._results.remedies import what_now
+from secant._results.wording import metric
 from secant.paper import synthetic
 
 
@@ -164,67 +166,6 @@ def test_the_mirror_image_is_too_timid():
     assert str(secant.assess(y, p)).startswith("Miscalibrated: too timid. ")
 
 
-def test_very_little_is_called_so_and_is_a_setting():
-    rng = np.random.default_rng(2)
-    p = rng.random(2_000_000)
-    result = secant.assess(rng.random(p.size) < p * 0.992, p)
-    assert result.found
-    assert 0.0035 < result.ecce_r.value < verdict.LITTLE.ecce_r
-    text = str(result)
-    assert text.startswith("Miscalibrated by very little: too high. ")
-    many = f"{1000 * result.ecce_r.value:.2g}"
-    assert f"only {many} forecast events did not happen in the worst range; 2,000,000" in text
-    assert "What usually helps" not in text
-    assert verdict.headline(result, verdict.Little(0.0035, 0.02)) == "Miscalibrated: too high"
-    assert verdict.headline(result, verdict.Little(0.006, 0.0)) == "Miscalibrated: too high"
-    assert verdict.tolerated(None, None) == verdict.LITTLE
-    for limits in ((0.02, None), (None, 0.2)):
-        said = verdict.headline(result, verdict.tolerated(*limits))
-        assert said == "Miscalibrated within your tolerance: too high"
-    for limits in ((0.001, 0.2), (0.02, 0.001), (0.0, None)):
-        said = verdict.headline(result, verdict.tolerated(*limits))
-        assert said == "Miscalibrated: too high"
-
-
-def test_far_off_on_few_predictions_is_not_little():
-    rng = np.random.default_rng(3)
-    p = np.concatenate([rng.random(990_000), np.full(10_000, 0.5)])
-    y = rng.random(p.size) < np.concatenate([p[:990_000], np.full(10_000, 0.9)])
-    result = secant.assess(y, p)
-    assert result.ecce_r.value < verdict.LITTLE.ecce_r
-    assert str(result).startswith("Miscalibrated: too low. ")
-
-
-def test_the_steepest_place_is_named_where_it_says_more_than_the_pieces():
-    rng = np.random.default_rng(6)
-    p = rng.random(100_000)
-    y = rng.random(p.size) < np.where((p > 0.3) & (p < 0.33), p + 0.5, p)
-    result = secant.assess(y, p)
-    steepest = result.steepest
-    assert steepest.at_least > max(abs(each.miscalibration) for each in result.intervals)
-    said = re.search(
-        rf"\. Somewhere predictions are too low by at least ({NUMBER}) points "
-        rf"\(scores ({NUMBER}) to",
-        str(result),
-    )
-    assert number(said[1]) == rounded(100 * steepest.at_least)
-    assert number(said[2]) == round(steepest.low, 3)
-    assert "Somewhere" not in str(paper())
-
-
-def test_a_factor_of_two_is_not_little_however_rare_the_event():
-    rng = np.random.default_rng(4)
-    p = rng.uniform(0, 0.004, 1_000_000)
-    result = secant.assess(rng.random(p.size) < p / 2, p)
-    assert result.ecce_r.value < 0.002
-    assert str(result).startswith("Miscalibrated: too high. ")
-
-
-def test_one_score_is_not_a_range():
-    y, p = np.arange(1000) < 700, np.full(1000, 0.5)
-    assert " Scores of 0.500 are too low by 20.0 points (95% limits" in str(secant.assess(y, p))
-
-
 def test_within_a_tolerance_has_three_answers():
     y, p = miscalibrated(20_000, power=1, seed=4)
     result = secant.assess(y, p)
@@ -352,17 +293,6 @@ def test_nothing_contradicts_itself_whatever_the_data(data):
     assert_no_contradiction(secant.assess(y, p, sample_weight=w, weight_kind=kind))
 
 
-@pytest.mark.parametrize("base", [0.02, 0.3, 0.9])
-def test_the_other_class_is_recognised(base):
-    rng = np.random.default_rng(7)
-    odds = base / (1 - base) * np.exp(rng.normal(0, 1.5, 5000))
-    p = odds / (1 + odds)
-    y = rng.random(5000) < p
-    assert "proba[:, 1]" in str(secant.assess(y, 1 - p))
-    for fine in (p, p**2, np.sqrt(p), np.full(5000, 0.9), rng.random(5000)):
-        assert "proba[:, 1]" not in str(secant.assess(y, fine))
-
-
 def test_words_for_limits_on_both_sides_of_zero():
     """Limits that allow the opposite direction must not read as if they did not."""
     result = secant.assess([1], [0.01])
@@ -400,20 +330,6 @@ def test_what_has_changed_since_is_still_worth_printing():
     text = str(result)
     assert text.startswith("Miscalibrated")
     assert f"{before.n:,} predictions" in text
-
-
-def test_words_for_an_interval():
-    result = secant.assess(*ORDINARY)
-    assert re.fullmatch(
-        rf"Scores 0\.200 to 0\.800, 5 predictions: mean forecast {NUMBER}%, mean outcome "
-        rf"60(?:\.0)?%, off by {NUMBER} points, which could be noise \({NUMBER} to "
-        rf"{NUMBER}\)\.",
-        str(result.between(0.15, 0.9)),
-    )
-    assert str(result.between(0.4, 0.5)) == "No predictions with scores from 0.400 to 0.500."
-    assert "1 prediction:" in str(result.between(0.3, 0.3))
-    (piece,) = secant.assess(*miscalibrated(power=1.3)).intervals
-    assert re.search(rf"too high by {NUMBER} points \({NUMBER} to {NUMBER}\)\.$", str(piece))
 
 
 class Balanced(html.parser.HTMLParser):
@@ -464,57 +380,19 @@ def test_calibration_that_is_shown_up_to_a_tolerance_is_the_headline():
     p = rng.random(6000)
     good = secant.assess(rng.random(6000) < p, p)
     off = secant.assess(rng.random(6000) < p, 1 / (1 + ((1 - p) / p) ** 2))
-    asked = verdict.tolerated(None, None, 0.9, 0.99)
+    asked = tolerated(None, None, 0.9, 0.99)
     low, high = map(metric, off.ecce_r_interval(0.99))
     assert verdict.headline(off, asked) == (
         f"Calibrated within 0.9, as far as 99% goes: ECCE-R is between {low} and {high}; beyond "
         "chance it is too extreme"
     )
-    first, *_ = verdict.lines(good, verdict.tolerated(None, None, 0.05))
+    first, *_ = verdict.lines(good, tolerated(None, None, 0.05))
     assert first.startswith("Calibrated within 0.05, as far as 95% goes: ECCE-R is between ")
     assert "would almost surely" not in first
-    assert verdict.headline(good, verdict.tolerated(None, None, 0.001)) == (
+    assert verdict.headline(good, tolerated(None, None, 0.001)) == (
         "No miscalibration found, but not shown to be calibrated within 0.001"
     )
-    assert verdict.headline(off, verdict.tolerated(None, None, 0.001)).startswith("Miscalibrated")
-
-
-def test_what_is_tolerated_is_not_called_a_trifle():
-    rng = np.random.default_rng(0)
-    p = rng.random(6000)
-    result = secant.assess(rng.random(6000) < p, 1 / (1 + ((1 - p) / p) ** 2))
-    for asked in (verdict.tolerated(0.1, None), verdict.tolerated(None, 0.5)):
-        said = "\n".join(verdict.lines(result, asked))
-        assert said.startswith("Miscalibrated within your tolerance: too extreme")
-        assert "only" not in said
-        assert "show even that" not in said
-        assert "What usually helps" in said
-
-
-@pytest.mark.parametrize(
-    ("y", "p", "words"),
-    [
-        ([0], [1.0], "The event did not happen after the only score of exactly 1."),
-        (
-            [0] * 499 + [1] * 502,
-            [0.0] * 500 + [1.0] * 501,
-            "The event happened after 1 of 500 scores of exactly 0.",
-        ),
-        (
-            [1, 0, 0, 1, 0, 1],
-            [0.0, 0.0, 0.0, 1.0, 1.0, 1.0],
-            (
-                "The event happened after 1 of 3 scores of exactly 0 and did not happen after "
-                "1 of 3 scores of exactly 1."
-            ),
-        ),
-    ],
-)
-def test_wrong_certainties_are_named_where_they_are_all_there_is(y, p, words):
-    result = secant.assess(y, p)
-    assert verdict.where(result) == words
-    assert "not show for certain" not in str(result)
-    assert "predicted classes" in str(result)
+    assert verdict.headline(off, tolerated(None, None, 0.001)).startswith("Miscalibrated")
 
 
 def test_details_say_what_the_short_form_says_and_nothing_twice():
@@ -524,20 +402,7 @@ def test_details_say_what_the_short_form_says_and_nothing_twice():
     for scores in (p, 1 - p, (p > 0.5).astype(float), p**2):
         result = secant.assess(y, scores)
         details = str(result.details)
-        assert verdict.what_now(result) in details
+        assert what_now(result) in details
         said = [line.split(": ", 1)[-1] for line in details.splitlines()]
         assert len(set(said)) == len(said)
         assert details.count("Brier score") == 1
-
-
-def test_the_steepest_place_within_a_range_that_is_off_the_other_way():
-    """As real forecasts had it: too low over most scores, and one score far too high."""
-    rng = np.random.default_rng(0)
-    p = rng.random(40_000)
-    y = rng.random(p.size) < np.minimum(p + 0.06, 1)
-    one = np.full(300, 0.5)
-    result = secant.assess(np.append(y, rng.random(300) < 0.1), np.append(p, one))
-    assert result.shape == "too low"
-    least = points(result.steepest.at_least)
-    words = f" But within these, scores of 0.500 are too high by at least {least} points."
-    assert verdict.where(result).endswith(words)

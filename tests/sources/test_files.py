@@ -556,7 +556,7 @@ def test_numbers_too_long_for_a_machine_are_names(folder, digits):
 
 
 WRONG = {
-    "text": (pa.array([str(p) for p in P]), "text (string)"),
+    "text": (pa.array([str(p) for p in P]), "text (string); turn it into numbers first"),
     "dates": ([dt.date(2026, 1, 1)] * N, "dates (date32[day])"),
     "lists": (pa.array([[p] for p in P]), "list<item: double>"),
     "bytes": (pa.array([b"x"] * N), "binary"),
@@ -601,7 +601,8 @@ def test_nulls_are_counted_and_the_first_is_named(name, argument, what, monkeypa
     role = {"p": "y_prob", "y": "y_true", "w": "sample_weight"}[argument]
     assert told == (
         f"{name}, row 205, column {argument!r}: {role} is null; a missing {what} cannot be "
-        "assessed, and secant drops no rows (3 are null in all)"
+        "assessed, and secant drops no rows (3 are null in all): drop such rows first"
+        f"{'' if argument == 'y' else ', or fill them in'}"
     )
 
 

@@ -327,7 +327,7 @@ def test_what_is_refused():
         (y, "known before what happened"),
         ("day", "the name of a column"),
         (x[1:], "one value a row"),
-        (["a"] * 50, "no order that means anything"),
+        (["a"] * 50, "whose order means nothing"),
     ):
         with pytest.raises(InputError, match=words):
             secant.assess(y, score, order_by=order)
@@ -380,3 +380,33 @@ def test_scores_of_many_rows_are_sorted_only_so_far(monkeypatch):
     assert secant.assess(y, p, order_by=month).ecce_mad.method in {"exact", "certified"}
     monkeypatch.setattr(choose, "_MANY_PAIRS", n - 1)
     assert secant.assess(y, p, order_by=month).ecce_mad.method == "asymptotic"
+
+
+@pytest.mark.parametrize("places", [None, 5, 3000])
+@pytest.mark.parametrize("counted", [False, True])
+def test_rare_events_are_put_in_order_at_once(places, counted, monkeypatch):
+    """Cells of keys, or all rows in order: one answer, and limits that hold both."""
+    n = 70_000
+    rng = np.random.default_rng(1)
+    score = rng.random(n) * 1e-2
+    y = rng.random(n) < np.where(np.arange(n) < n / 2, score, 1.6 * score)
+    x = np.arange(n) if places is None else np.arange(n) * places // n
+    order = rng.permutation(n)
+    options = {"order_by": x[order]}
+    if counted:
+        options |= {"sample_weight": np.ones(n), "weight_kind": "frequency"}
+    found = secant.assess(y[order], score[order], **options)
+    looked = []
+    whole = ordered.KeyCells.add
+    monkeypatch.setattr(ordered.KeyCells, "add", lambda *a: looked.append(1) or whole(*a))
+    assert secant.assess(y[order], score[order], **options).ecce_r == found.ecce_r
+    assert not looked
+    monkeypatch.setattr(ordered, "_LITTLE", 0.0)
+    cells = secant.assess(y[order], score[order], **options)
+    assert looked
+    for name in ("ecce_r", "ecce_mad"):
+        one, other = getattr(found, name), getattr(cells, name)
+        assert one.value == pytest.approx(other.value, rel=1e-12)
+        assert one.pvalue == pytest.approx(other.pvalue, rel=1e-9)
+        assert one.method == other.method
+    assert str(found) == str(cells)

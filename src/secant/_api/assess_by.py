@@ -51,10 +51,11 @@ def assess_by(
     ----------
     y_true, y_prob, sample_weight, weight_kind, outcome_weights, pos_label, method
         As in :func:`assess`.
-    by : array-like of shape (n,), or a list of them
-        The group of each prediction; with ``data``, the name of a column or a list of names. A
-        missing value is a group of its own, with key None. The outcomes cannot be groups: among
-        rows chosen by what happened, even perfect forecasts look wrong.
+    by : array-like of shape (n,), or a list or a dict of them
+        The group of each prediction, or one in each respect, by name in a dict; with ``data``, the
+        name of a column or a list of names. A missing value is a group of its own, with key None.
+        The outcomes cannot be groups: among rows chosen by what happened, even perfect forecasts
+        look wrong.
     data : optional
         Where the predictions are, if not in arrays; as in :func:`assess`. All groups are
         assessed in the same passes over the data.

@@ -40,6 +40,8 @@ __all__ = ["calibrate", "calibrations", "thinned"]
 _NEXT_TO_IMPOSSIBLE = 1e-4
 # Distinct scores below which the path is too coarse for the Brownian limit.
 _FEW_SCORES = 50
+# Times that an outcome is expected, from which on it is missed if it never was: exp(-3) is 5%.
+_MISSED = 3.0
 
 
 def calibrations(
@@ -113,7 +115,7 @@ def calibrations(
             None if blocks.least is None or number in short else groups.source(number)
             for number, blocks in enumerate(tables)
         ]
-        listed = choose.of_few(tables, totals, method, sources)
+        listed = choose.of_few(tables, totals, method, sources, fast=fast)
     rngs = [None] * len(tables) if rng is None else rng.spawn(len(tables))
     flips = _flipped(groups, tables, totals, confidence_level, rngs) if clustered else {}
 
@@ -373,6 +375,12 @@ def _too_many_rows(method: Method) -> InputError:
     )
 
 
+def _is_missed(blocks: Blocks, *, always: bool) -> bool:
+    """Tell whether the outcome that never was is one that scores made likely: 19 times in 20."""
+    chance = 1.0 - blocks.mean_score if always else blocks.mean_score
+    return float((blocks.n * chance).sum()) >= _MISSED
+
+
 def _warnings(
     blocks: Blocks,
     totals: Totals,
@@ -384,7 +392,7 @@ def _warnings(
 ) -> Iterator[str]:
     """Say what to keep in mind when reading the numbers, a line each."""
     events = int(blocks.n1.sum())
-    if events in (0, totals.n):
+    if events in (0, totals.n) and _is_missed(blocks, always=bool(events)):
         yield coverage_words.one_outcome(axis, always=bool(events))
     heavy = not totals.equal_weights and not choose.limit_is_trusted(totals)
     if totals.few_events:

@@ -21,6 +21,7 @@ from secant.sources.rows import RowSource, in_memory
 if TYPE_CHECKING:
     from secant._blocks.looking import Source
     from secant._blocks.table import Totals
+    from secant._input.observations import Observations
     from secant._results.calibration import Calibration
 
 __all__ = ["compare_models", "compared", "of_result"]
@@ -190,17 +191,12 @@ def _tested(a: Source | None, b: Source | None, level: float) -> dict[str, Any]:
     from statistics import NormalDist  # noqa: PLC0415  (as in _noise_of_one)
 
     if not (isinstance(a, RowSource) and isinstance(b, RowSource)):
-        return {}
+        return {"untested": "it needs the rows themselves"}
     if max(a.rows, b.rows) > MOST_ROWS:
-        return {}
+        return {"untested": f"there are more than {MOST_ROWS:,} rows"}
     one, other = a.in_memory(), b.in_memory()
-    if (one.counted and one.weights is not None) or one.outcome_weights is not None:
-        return {}  # copies of rows would have to be drawn one by one, and kept rows by another law
-    if not np.array_equal(one.labels, other.labels):
-        return {}  # the file has changed between two looks
-    events = int(np.count_nonzero(one.labels))
-    if min(events, len(one.labels) - events) < FEWEST_EVENTS:
-        return {}
+    if why := _untestable(one, other):
+        return {"untested": why}
     weights = one.weights
     used = slice(None) if weights is None or not one.has_zero_weights else weights > 0
     happened, scores_a, scores_b = (
@@ -216,6 +212,20 @@ def _tested(a: Source | None, b: Source | None, level: float) -> dict[str, Any]:
         "mcb_ci": (found.difference - half, found.difference + half),
         "pvalue": found.pvalue,
     }
+
+
+def _untestable(one: Observations, other: Observations) -> str:
+    """Say why rows at hand are not tested; nothing if they are."""
+    if one.counted and one.weights is not None:  # copies would have to be drawn one by one
+        return "weights count copies of rows"
+    if one.outcome_weights is not None:  # they follow another law
+        return "rows were kept by their outcome"
+    if not np.array_equal(one.labels, other.labels):
+        return "the file has changed between two looks"
+    events = int(np.count_nonzero(one.labels))
+    few = "events" if events < FEWEST_EVENTS else "rows without the event"
+    enough = min(events, len(one.labels) - events) >= FEWEST_EVENTS
+    return "" if enough else f"there are fewer than {FEWEST_EVENTS} {few}"
 
 
 def _named(name: str, y_true: Any, scores: Any, **opened: Any) -> Source:

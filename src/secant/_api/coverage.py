@@ -15,6 +15,7 @@ from secant._input.combinations import check_combination
 from secant._input.observations import check_alignment, observations
 from secant._input.options import Method, Reading, check_choice, check_level, generator
 from secant._input.ordering import are_outcomes, holds_outcomes, ordering
+from secant._input.rules import missing
 from secant.errors import Argument, InputError
 from secant.sources.apart import Apart
 from secant.sources.open import open_columns
@@ -179,10 +180,11 @@ def _numbers(name: str, value: Any, *, infinite: bool = False) -> FloatArray:
     wrong = np.isnan(values) if infinite else ~np.isfinite(values)
     if wrong.any():
         row = int(np.argmax(wrong))
-        complaint = "; a missing value cannot be assessed, and secant drops no rows"
-        shown = "NaN" if np.isnan(values[row]) else repr(float(values[row]))
-        complaint = complaint if shown == "NaN" else ", not a number that intervals can cover"
-        raise InputError(complaint, argument=name, value=shown, row=row)
+        if np.isnan(values[row]):
+            raise missing(name, "NaN", row)
+        shown = repr(float(values[row]))
+        uncovered = ", not a number that intervals can cover"
+        raise InputError(uncovered, argument=name, value=shown, row=row)
     if not values.shape[0]:
         raise InputError(Argument(name), " is empty; there is nothing to assess")
     return values

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, NamedTuple
+from copy import copy
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
@@ -14,12 +15,12 @@ from secant._blocks.kernels import FINE, HIGHEST, LOWEST, ONE, OTHER, REFUSED, U
 from secant._blocks.table import FIXED_BITS, STEPS, Blocks, Fixed, Totals, changed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from secant._base.types import BoolArray, FloatArray, IntArray
     from secant._input.observations import Chunk
 
-__all__ = ["FixedSums", "Undecided"]
+__all__ = ["FixedSums", "Latest", "Undecided"]
 
 # Rows that are added up before sums are folded: no sum inside a cell can wrap around unnoticed.
 _FOLD_BITS = 24
@@ -81,6 +82,14 @@ class Undecided(NamedTuple):
         return highest, lowest
 
 
+class Latest(NamedTuple):
+    """The smallest and the largest of some scores, and how many rule out what happened."""
+
+    lowest: float
+    highest: float
+    refused: int
+
+
 class FixedSums:
     """Sums per cell over observations without weights, in units of 2^-52.
 
@@ -96,6 +105,18 @@ class FixedSums:
         Whether to sum it.
     """
 
+    # The pass that fills these sums, how many words a cell and outcome has, and what it tells.
+    kernel: ClassVar[Callable[..., Any]] = staticmethod(kernels.look)
+    _words: ClassVar[int] = 2
+    _nothing: ClassVar[IntArray] = kernels.nothing_told()
+    # Whether rows have no weight, and are no observations.
+    has_zeros = False
+
+    @staticmethod
+    def suit_weights(_: Any) -> bool:
+        """Tell whether weights can be added up so."""
+        return False
+
     def __init__(
         self,
         sample: FloatArray,
@@ -109,15 +130,22 @@ class FixedSums:
         self._fold_at = 1 << bits
         lay = kernels.compiled(kernels.lay)
         self.grid = SpreadGrid(sample, n_cells, 62 - UNIT_BITS - bits, lay)
+        self._start = (self.grid.low + 1.0).view(np.int64) - ONE
+        self._anchor = self._anchors(sample)
+        self._log_loss: list[float] | None = [] if log_loss else None
+        self.clear()
+
+    def clear(self) -> None:
+        """Begin anew, with nothing added up."""
         cells = self.grid.n_buckets
         self._count, high, low = np.zeros((3, 2 * cells), np.int64)
         self._fixed = Fixed(high, low)
-        self._start = (self.grid.low + 1.0).view(np.int64) - ONE
-        self.told = kernels.nothing_told()
-        self._anchor, self._mixed = self._anchors(sample)
-        self._log_loss: list[float] | None = [] if log_loss else None
-        self._open = np.zeros((0, 2 * cells, 2), np.int64)
-        self._since = 0
+        self.told = np.array(self._nothing)
+        self._mixed = np.full(cells, not self._anchor.size)
+        self._log_loss = None if self._log_loss is None else []
+        self._open = np.zeros((0, 2 * cells, self._words), np.int64)
+        self._since = self._added = 0
+        self._latest: list[IntArray] = []
 
     @staticmethod
     def suit(sample: FloatArray) -> bool:
@@ -126,61 +154,105 @@ class FixedSums:
         low, high = sample[tenth], sample[-1 - tenth]
         if low < high < low * (1 + _NARROW):
             return False
-        return bool((sample * (1 - sample)).mean() >= 2 * _LEAST_VARIANCE)
+        variance, _, _ = kernels.compiled(kernels.survey)(sample)
+        return bool(variance >= 2 * _LEAST_VARIANCE)
 
-    def _anchors(self, sample: FloatArray) -> tuple[IntArray, BoolArray]:
+    def _anchors(self, sample: FloatArray) -> IntArray:
         """Return the score that each cell may hold alone, as an integer; none if few repeat."""
-        cells = self.grid.n_buckets
+        _, repeats, _ = kernels.compiled(kernels.survey)(sample)
+        if repeats <= _REPEATED * sample.shape[0]:
+            return np.empty(0, np.int64)
         repeated = np.flatnonzero(sample[1:] == sample[:-1])
-        if repeated.size <= _REPEATED * sample.shape[0]:
-            return np.empty(0, np.int64), np.ones(cells, bool)
         anchor = self.grid.low.copy()
         anchor[self.grid.bucket(sample[repeated], Scratch())] = sample[repeated]
-        return anchor.view(np.int64), np.zeros(cells, bool)
+        return anchor.view(np.int64)
 
     def add(self, chunk: Chunk) -> None:
         """Add some observations that were checked."""
+        is_usable = self.add_unchecked(chunk)
+        assert is_usable  # noqa: S101
+
+    def add_unchecked(self, chunk: Chunk) -> bool:
+        """Add some observations; False if any so far could not be used, nor what was added."""
         whole = kernels.as_whole(chunk.labels)
-        assert whole is not None  # noqa: S101
-        self.add_rows(chunk.scores, *whole)
+        if whole is None:
+            return False
+        self.add_rows(chunk.scores, *whole, chunk.weights)
+        if not self.usable:
+            return False
         if self._log_loss is not None:
-            lose = kernels.compiled(kernels.lose, *map(kernels.kind_of, (chunk.scores, whole[0])))
-            lost = -float(lose(chunk.scores, *whole))
-            if lost < LEAST_LOST * chunk.scores.shape[0]:
-                lost = summed_log_loss(chunk.scores, chunk.labels)
-            self._log_loss.append(lost)
+            self._log_loss.append(self._lost(chunk, *whole))
+        return True
+
+    def _lost(self, chunk: Chunk, labels: IntArray, one: int) -> float:
+        """Return the log loss of some observations."""
+        lose = kernels.compiled(kernels.lose, *map(kernels.kind_of, (chunk.scores, labels)))
+        lost = -float(lose(chunk.scores, labels, one))
+        if lost >= LEAST_LOST * chunk.scores.shape[0]:
+            return lost
+        return summed_log_loss(chunk.scores, chunk.labels)
+
+    def beside(self) -> Self:
+        """Return empty sums over the same cells, for another thread, to be joined to these."""
+        other = copy(self)
+        other.clear()
+        return other
+
+    def join(self, other: Self) -> None:
+        """Add what another thread has added up."""
+        other._fold()
+        self._count += other._count
+        self._added += other._added
+        mine, theirs = self._fixed, other._fixed
+        self._fixed = Fixed(mine.high + theirs.high, mine.low + theirs.low)
+        self._tell(other.told)
+        self._mixed |= other._mixed
+        if self._log_loss is not None:
+            self._log_loss += other._log_loss or []
 
     def add_rows(
-        self, scores: np.ndarray[Any, Any], labels: np.ndarray[Any, Any], one: int
+        self,
+        scores: np.ndarray[Any, Any],
+        labels: np.ndarray[Any, Any],
+        one: int,
+        weights: np.ndarray[Any, Any] | None = None,
     ) -> None:
-        """Add rows, whatever they hold: what is wrong with them is told."""
+        """Add rows, whatever they hold: what is wrong with them is told, but for weights."""
+        columns = (scores, labels) if weights is None else (scores, labels, weights)
         for start in range(0, scores.shape[0], self._fold_at):
             part = slice(start, start + self._fold_at)
-            self._add_part(scores[part], labels[part], one)
+            self._add_part([column[part] for column in columns], one)
 
-    def _add_part(self, scores: Any, labels: Any, one: int) -> None:
-        rows = scores.shape[0]
+    def _add_part(self, columns: list[Any], one: int) -> None:
+        rows = columns[0].shape[0]
         if self._since + rows > self._fold_at:
             self._fold()
         self._since += rows
-        afforded = max(_MOST_BYTES // self._count.nbytes // 2, 1)
+        self._added += rows
+        afforded = max(_MOST_BYTES // (8 * math.prod(self._open.shape[1:])), 1)
         most = min(kernels.threads(), -(-rows // kernels.CHUNK), afforded)
         if (already := self._open.shape[0]) < most:
             more = np.zeros((most - already, *self._open.shape[1:]), np.int64)
             self._open = np.concatenate([self._open, more]) if already else more
-        kinds = kernels.kind_of(scores), kernels.kind_of(labels)
-        look = kernels.compiled(kernels.look, *kinds)
+        look = kernels.compiled(self.kernel, *map(kernels.kind_of, columns))
         grid = self.grid.table, self.grid.shift, self.grid.bottom
-        more_told = [kernels.nothing_told() for _ in range(most)]
+        more_told = [np.array(self._nothing) for _ in range(most)]
+        besides = [self._besides() for _ in range(most)]
 
         def work(number: int, chunks: Iterator[slice]) -> None:
             mine = more_told[number], self._open[number], self._anchor, self._mixed
             for chunk in chunks:
-                look(scores[chunk], labels[chunk], one, *grid, *mine)
+                some = [column[chunk] for column in columns]
+                look(*some, one, *grid, *mine, *besides[number])
 
         kernels.share_out(rows, work, most)
         for told in more_told:
             self._tell(told)
+        self._latest = more_told
+
+    def _besides(self) -> tuple[Any, ...]:
+        """Return what else the pass takes in each thread."""
+        return ()
 
     def _tell(self, told: IntArray) -> None:
         mine = self.told
@@ -211,6 +283,19 @@ class FixedSums:
         return lowest, highest
 
     @property
+    def n(self) -> int:
+        """How many observations there are."""
+        return self._added
+
+    @property
+    def latest(self) -> Latest:
+        """What was told of the rows that were added last."""
+        lowest = min(told[LOWEST] for told in self._latest)
+        highest = max(told[HIGHEST] for told in self._latest)
+        refused = sum(int(told[REFUSED]) for told in self._latest)
+        return Latest(float(lowest.view(np.float64)), float(highest.view(np.float64)), refused)
+
+    @property
     def refused(self) -> int:
         """How many rows have a score that rules out what happened."""
         return int(self.told[REFUSED])
@@ -226,29 +311,28 @@ class FixedSums:
     @property
     def suffice(self) -> bool:
         """Whether units are fine enough for these scores."""
-        self._fold()
-        return self.variance >= _LEAST_VARIANCE * float(self._count.sum())
+        return self.variance >= _LEAST_VARIANCE * self.n
 
     def undecided(self) -> Undecided | None:
         """Return the cells that could hold an extreme of the path; None if there are no others.
 
         Then nothing but ties will be left of all blocks, which are added up in another way.
         """
-        self._fold()
-        sums = self._count, self._fixed.high, self._fixed.low, self._start
         cells = self._start.shape[0]
         heights = np.empty((cells + 1, 2), np.int64)
-        path, extremes = np.empty(cells + 1), np.empty(2)
-        kernels.compiled(kernels.walk)(*sums, heights, path, extremes)
-        wanted, slack = self._mixed.copy(), _SLACK * float(self._count.sum())
-        if not kernels.compiled(kernels.mark)(*sums, path, extremes, slack, wanted):
+        path, extremes, wanted = np.empty(cells + 1), np.empty(2), self._mixed.copy()
+        sums = self._open, self._start, self._count, self._fixed.high, self._fixed.low
+        settle = kernels.compiled(kernels.settle)
+        rows, others = settle(*sums, wanted, heights, path, extremes, _SLACK * self.n)
+        self._open, self._since = self._open[:0], 0
+        if not others:
             return None
         place = np.flatnonzero(wanted)
         return Undecided(
             wanted,
             self.grid.low[place],
             self.grid.last(place),
-            int(self._count[2 * place].sum() + self._count[2 * place + 1].sum()),
+            int(rows),
             heights[place],
             heights[place + 1],
             extremes,
@@ -265,7 +349,8 @@ class FixedSums:
         high, rest = self._fixed.high, self._fixed.low
         h0, h1, r0, r1 = (part[filled] for part in (high[::2], high[1::2], rest[::2], rest[1::2]))
         n = n0 + n1
-        fixed = Fixed(n * (start >> FIXED_BITS) + h0 + h1, n * (start & _LOW) + r0 + r1)
+        scored = n * (start >> FIXED_BITS) + h0 + h1
+        fixed = Fixed((n1 << FIXED_BITS) - scored, -(n * (start & _LOW) + r0 + r1))
         unit = 2.0**-UNIT_BITS
         begins = start * unit
         down = n0 * begins + (h0 * 2.0**FIXED_BITS + r0) * unit

@@ -35,10 +35,8 @@ __all__ = [
 # Distinct scores that are kept as they are; and the share of the variance that a grain has, at
 # least, of more of them.
 MANY_TIES = 1 << 16
-# What a step may expect whose ties are pooled within it: chains take it for rare below 1.
-_LESS_THAN_ONE = 0.9
 # Rows in order that are looked at together.
-_TOGETHER = 1 << 17
+_TOGETHER = 1 << 16
 
 
 class Ties(NamedTuple):
@@ -59,6 +57,9 @@ class Grains:
         Observations of each grain.
     rare
         The mean chance of the rarer outcome in it: of s, or of 1 - s where s is above a half.
+    square
+        The mean of the squares of these chances, so that two rare outcomes in one grain are known
+        to be as likely as they are.
     low, high
         The lowest and the highest score in it.
     reached
@@ -75,6 +76,7 @@ class Grains:
 
     n: IntArray
     rare: FloatArray
+    square: FloatArray
     low: FloatArray
     high: FloatArray
     reached: FloatArray
@@ -105,8 +107,7 @@ def grind_along(ties: Ties, ends: IntArray, size: float) -> Grains:
     """Pool ties along another order than that of scores.
 
     Steps of one side of 1/2 that expect little of the rarer outcome are pooled with their
-    neighbours. Of a step that expects more, ties of neighbouring scores are pooled within it, as
-    long as it expects less than one; what is left are ties as they are.
+    neighbours. Of a step that expects more, ties of neighbouring scores are pooled within it.
 
     Parameters
     ----------
@@ -130,18 +131,20 @@ def grind_along(ties: Ties, ends: IntArray, size: float) -> Grains:
     starts = np.flatnonzero(np.diff(step, prepend=-1))
     last = np.append(starts[1:], len(step)) - 1
     step = np.repeat(np.arange(len(starts)), np.diff(starts, append=len(step)))
-    of_step = _Steps(starts, np.add.reduceat(rare, starts), np.maximum.reduceat(chance, starts))
-    first = _first_of_grains(step, of_step, rare, below, size)
+    first = _first_of_grains(step, starts, rare, below, size)
     begin = np.flatnonzero(first)
     end = np.append(begin[1:], len(first)) - 1
     total = np.add.reduceat(n, begin)
+    mean, square = _between(
+        np.add.reduceat(rare, begin) / total,
+        np.add.reduceat(rare * chance, begin) / total,
+        np.minimum.reduceat(chance, begin),
+        np.maximum.reduceat(chance, begin),
+    )
     return Grains(
         n=total,
-        rare=np.clip(
-            np.add.reduceat(rare, begin) / total,
-            np.minimum.reduceat(chance, begin),
-            np.maximum.reduceat(chance, begin),
-        ),
+        rare=mean,
+        square=square,
         low=np.minimum.reduceat(score, begin),
         high=np.maximum.reduceat(score, begin),
         reached=reached[random][end],
@@ -153,28 +156,31 @@ def grind_along(ties: Ties, ends: IntArray, size: float) -> Grains:
     )
 
 
-class _Steps(NamedTuple):
-    """Where steps begin among ties, what they expect, and the largest chance in each."""
-
-    starts: IntArray
-    rare: FloatArray
-    largest: FloatArray
+def _between(
+    mean: FloatArray, square: FloatArray, least: FloatArray, largest: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Return means of chances and of their squares where no rounding puts them out of bounds."""
+    mean = np.clip(mean, least, largest)
+    return mean, np.clip(square, mean * mean, mean * largest)
 
 
 def _first_of_grains(
-    step: IntArray, of_step: _Steps, rare: FloatArray, below: BoolArray, size: float
+    step: IntArray, starts: IntArray, rare: FloatArray, below: BoolArray, size: float
 ) -> BoolArray:
-    """Mark ties with which a grain begins, along another order; see :func:`grind_along`."""
-    starts, expected, largest = of_step
+    """Mark ties with which a grain begins, along another order; see :func:`grind_along`.
+
+    ``step`` numbers the steps of ties, and ``starts`` is where they begin.
+    """
     part = np.floor(np.cumsum(rare) / size)
     one_side = np.logical_and.reduceat(below, starts) == np.logical_or.reduceat(below, starts)
-    small = one_side & (expected <= size)
-    inside = one_side & ~small & (expected < _LESS_THAN_ONE * (1.0 - largest))
+    small = one_side & (np.add.reduceat(rare, starts) <= size)
     # A small step is in the part where it ends, with all its ties.
     part = np.where(small[step], part[np.append(starts[1:], len(step)) - 1][step], part)
     before, after = step[:-1], step[1:]
     same = (part[1:] == part[:-1]) & (below[1:] == below[:-1])
-    same &= (small[before] & small[after]) | (inside[before] & (before == after))
+    light = rare <= size
+    light = light[1:] & light[:-1] & ~small[before]
+    same &= (small[before] & small[after]) | (light & (before == after))
     return np.append(True, ~same)
 
 
@@ -251,7 +257,7 @@ class _Mill:
         self._size = size
         self._whole: list[Ties] | None = []
         self._ties = self._observed = self._trials = self._certain = 0
-        self._scores, self._rare = Running(), Running()
+        self._scores, self._rare, self._squares = Running(), Running(), Running()
         self._highest, self._lowest = 0.0, 0.0
         self._last: tuple[FloatArray, ...] | None = None
         self._starts: list[FloatArray] = []
@@ -278,14 +284,16 @@ class _Mill:
             self._pool(ties.score[random], ties.n[random], reached[random])
 
     def _pool(self, score: FloatArray, n: IntArray, reached: FloatArray) -> None:
-        rare = n.astype(np.float64) * np.minimum(score, 1.0 - score)
+        chance = np.minimum(score, 1.0 - score)
+        rare = n.astype(np.float64) * chance
         sums, lost = self._rare.add(rare)
+        squares = self._squares.add(rare * chance)
         trials = self._trials + np.cumsum(n)
         self._trials = int(trials[-1])
         part = np.where(rare <= self._size, np.floor(sums / self._size), -1.0)
-        columns = [score, part, reached, sums, lost, trials.astype(np.float64)]
+        columns = [score, part, reached, trials.astype(np.float64), sums, lost, *squares]
         if self._last is None:
-            self._last = tuple(np.array([value]) for value in (score[0], -2.0, 0.0, 0.0, 0.0, 0.0))
+            self._last = np.array([score[0]]), np.array([-2.0]), *(np.zeros(1) for _ in columns[2:])
         columns = [np.concatenate(pair) for pair in zip(self._last, columns, strict=True)]
         score, part = columns[:2]
         new = _apart(part, score < 0.5)
@@ -299,14 +307,17 @@ class _Mill:
             return Ties(*map(np.concatenate, zip(*self._whole, strict=True)))
         assert self._last is not None  # noqa: S101  (only 0 and 1 are not random)
         self._ends.append(self._last)
-        high, _, reached, sums, lost, trials = map(np.concatenate, zip(*self._ends, strict=True))
-        low, n = np.concatenate(self._starts), np.diff(trials)
-        rare = (np.diff(sums) + np.diff(lost)) / n
-        high = high[1:]
+        high, _, *sums = map(np.concatenate, zip(*self._ends, strict=True))
+        low, high, reached = np.concatenate(self._starts), high[1:], sums[0]
+        n, rare, lost, square, lost_too = (np.diff(each) for each in sums[1:])
         near = np.minimum(low, 1.0 - low), np.minimum(high, 1.0 - high)
+        rare, square = _between(
+            (rare + lost) / n, (square + lost_too) / n, np.minimum(*near), np.maximum(*near)
+        )
         return Grains(
             n=n.astype(np.int64),
-            rare=np.clip(rare, np.minimum(*near), np.maximum(*near)),
+            rare=rare,
+            square=square,
             low=low,
             high=high,
             reached=reached[1:],

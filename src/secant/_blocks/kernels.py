@@ -19,7 +19,7 @@ from contextlib import suppress
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 
     from secant._base.types import BoolArray, FloatArray, IntArray
     from secant._blocks.grids import SpreadGrid
+
+_Function = TypeVar("_Function", bound="Callable[..., Any]")
 
 __all__ = [
     "CHUNK",
@@ -56,15 +58,16 @@ __all__ = [
     "lay",
     "look",
     "lose",
-    "mark",
     "nothing_told",
     "pays",
     "select",
     "selected",
+    "settle",
     "share_out",
     "sort",
+    "survey",
+    "takes",
     "threads",
-    "walk",
 ]
 
 # Scores are counted in units of this power of two.
@@ -112,6 +115,20 @@ COMPILE_AFTER = 1 << 25
 FEWEST_ROWS = 1 << 13
 
 
+_TAKES: dict[Callable[..., Any], str] = {}
+
+
+def takes(arguments: str) -> Callable[[_Function], _Function]:
+    """Say what a function to be compiled takes after the arrays of rows, whose kinds vary."""
+
+    def noted(function: _Function) -> _Function:
+        _TAKES[function] = arguments
+        return function
+
+    return noted
+
+
+@takes("whole numbers")
 def draw(scores: Any, step: int, keys: IntArray) -> Any:
     """Return how many of every so-manieth score can be used, having noted their bits."""
     count = np.int64(0)
@@ -122,15 +139,29 @@ def draw(scores: Any, step: int, keys: IntArray) -> Any:
     return count
 
 
-def lay(  # noqa: PLR0917  (compiled)
-    sample: FloatArray, n_cells: float, widest: float, most: int, table: IntArray, cells: IntArray
+@takes("doubles")
+def survey(sample: FloatArray) -> Any:
+    """Tell of scores in order what s(1 - s) is on average, how many repeat, and the longest tie."""
+    total, repeated, tied, longest = 0.0, 0, 1, 1
+    for i in range(sample.shape[0]):
+        total += sample[i] * (1.0 - sample[i])
+        tied = tied + 1 if i > 0 and sample[i] == sample[i - 1] else 1
+        repeated += 1 if tied > 1 else 0
+        longest = max(longest, tied)
+    return total / sample.shape[0], repeated, longest
+
+
+@takes("doubles real real whole numbers numbers")
+def lay(  # noqa: C901, PLR0917  (compiled as one)
+    sample: FloatArray, n_cells: float, widest: float, most: int, table: IntArray, low: IntArray
 ) -> Any:
-    """Lay cells by a sample in order: at most about so many buckets, and how many cells each has.
+    """Lay cells by a sample in order: buckets, at most about so many, and the cells in each.
 
     Returns
     -------
-    shift, bottom, buckets
-        Bits are counted from ``bottom`` on and shifted, to number so many buckets.
+    shift, bottom, buckets, cells
+        Bits are counted from ``bottom`` on and shifted, to number so many buckets. There are so
+        many cells, and ``low`` has the bits of the lowest score of each if it has room.
     """
     n, total = sample.shape[0], 0.0
     for i in range(n):
@@ -170,11 +201,15 @@ def lay(  # noqa: PLR0917  (compiled)
             fine, wide = fine + 1, 2.0 * wide
         left = shift - fine
         table[bucket] = ((before - (begins >> left)) << 6) | left
-        cells[bucket] = 1 << fine
-        before += 1 << fine
-    return shift, bottom, buckets
+        for cell in range(1 << fine):
+            if before < low.shape[0]:
+                low[before] = bottom + begins + (cell << left)
+            before += 1
+    low[0] = 0
+    return shift, bottom, buckets, before
 
 
+@takes("whole numbers whole whole numbers pairs numbers flags")
 def look(  # noqa: PLR0917  (compiled)
     scores: Any,
     labels: Any,
@@ -242,6 +277,7 @@ def look(  # noqa: PLR0917  (compiled)
     told[OTHER], told[REFUSED] = other, refused
 
 
+@takes("tables numbers numbers numbers numbers")
 def fold(sums: IntArray, start: IntArray, count: IntArray, high: IntArray, low: IntArray) -> None:
     """Move the sums of all threads to where they cannot overflow: distances from starts of cells.
 
@@ -258,56 +294,64 @@ def fold(sums: IntArray, start: IntArray, count: IntArray, high: IntArray, low: 
         low[slot] += beyond & _HALF
 
 
-def walk(  # noqa: PLR0917  (compiled)
+@takes("tables numbers numbers numbers numbers flags pairs doubles doubles real")
+def settle(  # noqa: PLR0917  (compiled)
+    sums: IntArray,
+    start: IntArray,
     count: IntArray,
     high: IntArray,
     low: IntArray,
-    start: IntArray,
+    wanted: BoolArray,
     heights: IntArray,
     path: FloatArray,
     extremes: FloatArray,
-) -> None:
-    """Walk along cells: how high the sum of r - s is before each, as two halves and rounded."""
+    slack: float,
+) -> Any:
+    """Fold sums of threads, walk along cells, and find those that could hold an extreme.
+
+    Notes how high the sum of r - s is before each cell, as two halves and rounded, and its extremes
+    there. Keeps those of the wanted cells that could hold a larger one; returns how many rows
+    these have, and how many of the wanted cells could not.
+    """
     upper = lower = np.int64(0)
     top = bottom = path[0] = 0.0
     heights[0, 0], heights[0, 1] = upper, lower
     for cell in range(start.shape[0]):
+        begins = start[cell]
+        for slot in (2 * cell, 2 * cell + 1):
+            n = total = np.int64(0)
+            for number in range(sums.shape[0]):
+                n += sums[number, slot, 0]
+                total += sums[number, slot, 1]
+            beyond = total - n * begins
+            count[slot] += n
+            high[slot] += beyond >> 26
+            low[slot] += beyond & _HALF
         zeros, ones = 2 * cell, 2 * cell + 1
         n = count[zeros] + count[ones]
-        upper += (count[ones] << 26) - n * (start[cell] >> 26) - high[zeros] - high[ones]
-        lower -= n * (start[cell] & _HALF) + low[zeros] + low[ones]
+        upper += (count[ones] << 26) - n * (begins >> 26) - high[zeros] - high[ones]
+        lower -= n * (begins & _HALF) + low[zeros] + low[ones]
         height = ((upper + (lower >> 26)) * _UPPER + (lower & _HALF)) * _UNIT
         top, bottom = max(top, height), min(bottom, height)
         heights[cell + 1, 0], heights[cell + 1, 1] = upper, lower
         path[cell + 1] = height
     extremes[0], extremes[1] = top, bottom
-
-
-def mark(  # noqa: PLR0917  (compiled)
-    count: IntArray,
-    high: IntArray,
-    low: IntArray,
-    start: IntArray,
-    path: FloatArray,
-    extremes: FloatArray,
-    slack: float,
-    wanted: BoolArray,
-) -> Any:
-    """Keep those of the wanted cells that could hold an extreme of the path; count the others."""
-    top, bottom = extremes[0] - slack, extremes[1] + slack
-    others = np.int64(0)
+    top, bottom = top - slack, bottom + slack
+    rows = others = np.int64(0)
     for cell in range(start.shape[0]):
         zeros, ones = 2 * cell, 2 * cell + 1
-        n0, n1, begins = count[zeros], count[ones], start[cell] * _UNIT
-        fall = n0 * begins + (high[zeros] * _UPPER + low[zeros]) * _UNIT
-        rise = n1 * (1.0 - begins) - (high[ones] * _UPPER + low[ones]) * _UNIT
+        n0, n1, starts = count[zeros], count[ones], start[cell] * _UNIT
+        fall = n0 * starts + (high[zeros] * _UPPER + low[zeros]) * _UNIT
+        rise = n1 * (1.0 - starts) - (high[ones] * _UPPER + low[ones]) * _UNIT
         near = (path[cell] + rise >= top) | (path[cell] - fall <= bottom)
         is_open = wanted[cell] & (n0 + n1 > 0)
         wanted[cell] = is_open & near
+        rows += (n0 + n1) * np.int64(is_open & near)
         others += np.int64(is_open & (not near))
-    return others
+    return rows, others
 
 
+@takes("numbers numbers pairs pairs doubles")
 def finish(
     keys: IntArray, last: IntArray, heights: IntArray, after: IntArray, extremes: FloatArray
 ) -> Any:
@@ -337,6 +381,7 @@ def finish(
     return row == n
 
 
+@takes("doubles doubles numbers")
 def select(scores: Any, low: FloatArray, high: FloatArray, found: IntArray) -> Any:
     """Return how many rows lie in any of four ranges of scores, having noted which."""
     a, b, c, d = low[0], low[1], low[2], low[3]
@@ -358,6 +403,7 @@ def select(scores: Any, low: FloatArray, high: FloatArray, found: IntArray) -> A
     return count
 
 
+@takes("whole")
 def lose(scores: Any, labels: Any, one: int) -> Any:
     """Return the sum of the logarithms of the chances given to what happened.
 
@@ -384,6 +430,7 @@ def lose(scores: Any, labels: Any, one: int) -> Any:
     return total + math.log(product)
 
 
+@takes("whole numbers whole whole flags bits bits numbers")
 def collect(  # noqa: PLR0917  (compiled)
     scores: Any,
     labels: Any,
@@ -421,6 +468,7 @@ def collect(  # noqa: PLR0917  (compiled)
     return count
 
 
+@takes("numbers numbers")
 def arrange(keys: IntArray, room: IntArray) -> None:  # noqa: C901, PLR0912  (compiled as one)
     """Put whole numbers from 0 upward in order; ``room`` is for as many of them.
 
@@ -472,7 +520,7 @@ def arrange(keys: IntArray, room: IntArray) -> None:  # noqa: C901, PLR0912  (co
 
 def sort(keys: IntArray) -> None:
     """Put whole numbers from 0 upward in order, in place, with compiled code where that pays."""
-    if pays(keys.shape[0], arrange.__name__, function=arrange):
+    if pays(keys.shape[0], function=arrange):
         compiled(arrange)(keys, np.empty_like(keys))
     else:
         keys.sort()
@@ -567,7 +615,7 @@ def pays(rows: int, *kinds: str, function: Callable[..., Any] = look) -> bool:
     """
     if rows < FEWEST_ROWS or not _is_installed():
         return False
-    if is_ready(*kinds):
+    if is_ready(function, *kinds):
         return True
     if os.environ.get("NUMBA_DISABLE_JIT", "0") not in {"", "0"}:
         return False
@@ -581,9 +629,9 @@ _ready: set[tuple[str, ...]] = set()
 _rows_before = [0]
 
 
-def is_ready(*kinds: str) -> bool:
-    """Tell whether code for arrays of some kinds was compiled, or loaded, in this process."""
-    return kinds in _ready
+def is_ready(function: Callable[..., Any], *kinds: str) -> bool:
+    """Tell whether a function for arrays of some kinds was compiled, or loaded, by this process."""
+    return (function.__name__, *kinds) in _ready
 
 
 def _rows_seen(more: int) -> int:
@@ -598,7 +646,8 @@ def _is_on_disk(function: Callable[..., Any]) -> bool:
     """Tell whether a function was compiled before by this version, and kept."""
     numba = require("numba", "fast", "compiled passes need")
     where = Path(_dispatcher(numba, function).stats.cache_path or "")
-    return any(where.glob(f"kernels.{function.__name__}-*.nbi"))
+    module = function.__module__.rpartition(".")[2]
+    return any(where.glob(f"{module}.{function.__name__}-*.nbi"))
 
 
 def _dispatcher(numba: Any, function: Callable[..., Any], *signatures: Any) -> Any:
@@ -610,7 +659,7 @@ def _dispatcher(numba: Any, function: Callable[..., Any], *signatures: Any) -> A
 
 @cache
 def compiled(function: Callable[..., Any], *kinds: str) -> Callable[..., Any]:
-    """Return a function of this module compiled for arrays of some kinds: ``"<f8 C"``."""
+    """Return a function compiled for arrays of some kinds: ``"<f8 C"``."""
     numba = require("numba", "fast", "compiled passes need")
     types = numba.types
 
@@ -619,27 +668,19 @@ def compiled(function: Callable[..., Any], *kinds: str) -> Callable[..., Any]:
         return types.Array(numba.from_dtype(np.dtype(name)), 1, layout, readonly=True)
 
     rows = [array(kind) for kind in kinds]
-    whole, flags = types.int64, types.boolean[::1]
-    numbers, pairs, doubles = types.int64[::1], types.int64[:, ::1], types.float64[::1]
-    sums = numbers, numbers, numbers, numbers
-    arguments = {
-        draw: (*rows, whole, numbers),
-        lay: (types.float64[::1], *(types.float64,) * 2, whole, numbers, numbers),
-        look: (*rows, whole, numbers, whole, whole, numbers, pairs, numbers, flags),
-        fold: (types.int64[:, :, ::1], *sums),
-        walk: (*sums, pairs, doubles, doubles),
-        mark: (*sums, doubles, doubles, types.float64, flags),
-        select: (*rows, doubles, doubles, numbers),
-        collect: (
-            *(*rows, whole, numbers, whole, whole, flags),
-            *(types.uint64[::1], types.uint64[::1], numbers),
-        ),
-        lose: (*rows, whole),
-        arrange: (numbers, numbers),
-        finish: (numbers, numbers, pairs, pairs, doubles),
+    names = {
+        "whole": types.int64,
+        "real": types.float64,
+        "flags": types.boolean[::1],
+        "numbers": types.int64[::1],
+        "pairs": types.int64[:, ::1],
+        "tables": types.int64[:, :, ::1],
+        "bits": types.uint64[::1],
+        "doubles": types.float64[::1],
     }
-    done = _dispatcher(numba, function, arguments[function])
-    _ready.add(kinds or (function.__name__,))
+    arguments = *rows, *(names[name] for name in _TAKES[function].split())
+    done = _dispatcher(numba, function, arguments)
+    _ready.add((function.__name__, *kinds))
     result: Callable[..., Any] = done
     return result
 

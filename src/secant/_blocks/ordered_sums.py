@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from secant._blocks.cell_sums import add_exactly, row_totals
+from secant._blocks.sorting import packed
 from secant._blocks.table import Blocks, Moments, Totals, add_totals, by_outcome, completed
 
 if TYPE_CHECKING:
@@ -43,9 +44,14 @@ class Pairs:
         """The last pair of each key."""
         return np.append(np.flatnonzero(self.key[1:] != self.key[:-1]), len(self.key) - 1)
 
-    def blocks(self, outcome_weights: tuple[float, float] | None = None) -> Blocks:
-        """Return one block for every distinct key."""
-        starts = np.concatenate([[0], self.ends[:-1] + 1])
+    def blocks(
+        self, outcome_weights: tuple[float, float] | None = None, *, most: int | None = None
+    ) -> Blocks:
+        """Return one block for every distinct key; or at most so many, of several keys each."""
+        ends: Any = self.ends
+        if most is not None and len(ends) > most:
+            ends = ends[np.arange(1, most + 1) * len(ends) // most - 1]
+        starts = np.concatenate([[0], ends[:-1] + 1])
 
         def total(column: Any) -> Any:
             return np.add.reduceat(column, starts)
@@ -60,7 +66,7 @@ class Pairs:
         )
         blocks = Blocks(
             low=self.key[starts],
-            high=self.key[starts],
+            high=self.key[ends],
             n0=total(self.n0),
             n1=total(self.n1),
             w0=total(self.w0),
@@ -68,8 +74,8 @@ class Pairs:
             down=total(self.w0 * self.score),
             up=total(self.w1 * (1 - self.score)),
             moments=moments,
-            least=self.score[starts],
-            most=self.score[self.ends],
+            least=np.minimum.reduceat(self.score, starts),
+            most=np.maximum.reduceat(self.score, starts),
         )
         return by_outcome(blocks, outcome_weights)
 
@@ -85,8 +91,7 @@ def pairs_of(keys: NumberArray, rows: Chunk, *, counted: bool) -> Pairs:
         Whether weights count copies of rows.
     """
     scores, labels, weights = rows
-    by = (labels, scores, keys) if weights is None else (weights, labels, scores, keys)
-    order = np.lexsort(by)
+    order = _in_order(keys, rows)
     key, score, happened = keys[order], scores[order] + 0.0, labels[order].astype(np.int64)
     new = (key[1:] != key[:-1]) | (score[1:] != score[:-1])
     starts = np.concatenate([[0], np.flatnonzero(new) + 1])
@@ -106,6 +111,31 @@ def pairs_of(keys: NumberArray, rows: Chunk, *, counted: bool) -> Pairs:
         w0, w1 = total(failed), total(weight * happened)
         ww0, ww1 = total(failed * weight), total(weight * weight * happened)
     return Pairs(key[starts], score[starts], n0, n1, w0, w1, ww0, ww1)
+
+
+def _in_order(keys: NumberArray, rows: Chunk) -> IntArray:
+    """Return the order of keys, of scores, of responses and of weights."""
+    scores, labels, weights = rows
+    if weights is not None:
+        return np.lexsort((weights, labels, scores, keys))
+    order: IntArray = np.argsort(keys)
+    key = keys[order]
+    tied = np.flatnonzero(key[1:] == key[:-1])
+    if not tied.size:
+        return order
+    # Who shares a key is put in the order of scores, and then back to its key, sixteen bits of
+    # its number at a time: those are sorted without comparing.
+    place = np.cumsum(np.append(False, key[1:] != key[:-1]))
+    there = np.zeros(len(key), bool)
+    there[tied] = there[tied + 1] = True
+    among = np.flatnonzero(there)
+    inside = np.argsort(packed(scores[order[among]], labels[order[among]]))
+    number = place[among]
+    for shift in range(0, int(number[-1]).bit_length() or 1, 16):
+        digit = (number[inside] >> shift).astype(np.uint16)
+        inside = inside[np.argsort(digit, kind="stable")]
+    order[among] = order[among[inside]]
+    return order
 
 
 def edges_of(sample: NumberArray, n_cells: int) -> NumberArray:

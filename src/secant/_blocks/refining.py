@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from secant._blocks import kernels
 from secant._blocks.cell_sums import CellSums
 from secant._blocks.grids import PointGrid, Scratch, rank
 from secant._blocks.sorting import Sorting
@@ -14,7 +15,7 @@ from secant._blocks.table import Inside, collapse, concatenate, merge, running_s
 from secant._input.observations import Chunk
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
     from secant._base.types import BoolArray, FloatArray, IntArray
     from secant._blocks.grids import Buckets
@@ -54,7 +55,7 @@ class Refinement:
     outcome_weights
         What the outcomes 0 and 1 weigh, on top of the weights of rows.
     near
-        Returns which of some scores are near a block, quicker than the grid does.
+        A few ranges of scores that hold all blocks: compiled code finds quickly what lies in them.
     """
 
     def __init__(
@@ -69,13 +70,14 @@ class Refinement:
         sampling: bool,
         counted: bool,
         outcome_weights: tuple[float, float] | None = None,
-        near: Callable[[FloatArray], IntArray] | None = None,
+        near: tuple[FloatArray, FloatArray] | None = None,
     ) -> None:
         self._blocks, self._common, self._grid = blocks, common, grid
-        self._near = near
+        self.near = near
         self._counted = counted
         self._outcome_weights = outcome_weights
         self._moments = blocks.moments is not None
+        self._scale = None if blocks.fixed is None else blocks.fixed.scale
         # Distinct scores in a piece of each block.
         self._grain = np.where(light, 1, max(4, int(blocks.n[~light].sum()) // n_pieces))
         self._owner_of_bucket = _owners(grid, blocks)
@@ -92,8 +94,8 @@ class Refinement:
 
     def add(self, chunk: Chunk) -> None:
         """Take in some rows, whose memory may be used again afterwards."""
-        if self._near is not None:
-            chunk = pick(chunk, self._near(chunk.scores))
+        if self.near is not None:
+            chunk = pick(chunk, kernels.selected(chunk.scores, *self.near))
         rows, owner = self._inside(chunk)
         if not owner.size:
             return
@@ -119,6 +121,7 @@ class Refinement:
                 moments=self._moments,
                 ordered=True,
                 outcome_weights=self._outcome_weights,
+                scale=self._scale,
             )
             before = int(np.searchsorted(frequent.low, ties.high[-1]))
             if before > reached:
@@ -136,7 +139,7 @@ class Refinement:
         grain = self._grain[owner]
         if (grain == 1).all():
             return ties
-        if self._blocks.fixed is not None:
+        if self._blocks.fixed is not None and self._scale is None:
             ties = with_fixed(ties)
         place = np.arange(len(ties))
         new = np.append(True, owner[1:] != owner[:-1])

@@ -60,8 +60,9 @@ class Adder:
     ) -> None:
         self._sizes, self._groupings, self._cells = sizes, groupings, cells
         self._sampling, self._counted = sampling, counted
-        self._fine: list[list[Any]] = [[0, 0, 0] for _ in groupings]
-        self._coarse: list[list[Any]] = [[0, 0, 0] for _ in groupings]
+        # Floats from the start: of no rows at all np.bincount makes integers, with weights too.
+        self._fine: list[list[Any]] = [[0.0, 0.0, 0.0] for _ in groupings]
+        self._coarse: list[list[Any]] = [[0.0, 0.0, 0.0] for _ in groupings]
 
     def add(self, chunk: Chunk, levels: Sequence[Any], cell: Any) -> None:
         """Add rows, with the level of each in every feature, and its cell."""

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from secant._base.types import FloatArray, IntArray
 
-__all__ = ["RUN", "Sorting"]
+__all__ = ["RUN", "Sorting", "packed"]
 
 # Rows that are sorted together where memory is short: 32 MB of them, or 64 with weights.
 RUN = 1 << 22
@@ -58,7 +58,7 @@ class Sorting:
 
     def add(self, rows: Chunk) -> None:
         """Take in some rows, whose memory may be used again afterwards."""
-        keys = _packed(rows.scores, rows.labels)
+        keys = packed(rows.scores, rows.labels)
         taken = 0
         while taken < keys.shape[0]:
             if self._filled == self._keys.shape[0]:
@@ -96,7 +96,8 @@ class Sorting:
         self._filled = 0
 
 
-def _packed(scores: FloatArray, labels: IntArray) -> IntArray:
+def packed(scores: FloatArray, labels: IntArray) -> IntArray:
+    """Return numbers in the order of scores, then of responses; the lowest bit is the response."""
     keys = (scores + 0.0).view(np.int64)  # a copy, without -0.0
     keys <<= 1
     keys += labels

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from secant._blocks import kernels
+from secant._blocks.weighing import HALF_BITS, halves
 from secant.errors import SecantError
 
 if TYPE_CHECKING:
@@ -95,13 +96,32 @@ class Inside:
 
 @dataclass(frozen=True)
 class Fixed:
-    """Sums of scores in each block, in units of 2^-52: ``high`` times 2^26, plus ``low``.
+    """What each block adds to the sum of w(r - s), in whole units: ``high`` 2^bits plus ``low``.
 
     Whole numbers add up to the same in any order, and so however scores are cut into blocks.
+    ``scale`` is the power of two that brings weights below 1; None where rows have none.
     """
 
     high: IntArray
     low: IntArray
+    scale: float | None = None
+
+    @property
+    def bits(self) -> int:
+        """How many bits the lower half has."""
+        return FIXED_BITS if self.scale is None else HALF_BITS
+
+    @property
+    def unit(self) -> float:
+        """What one unit is."""
+        return _UNIT if self.scale is None else 2.0 ** (-2 * HALF_BITS) / self.scale
+
+    def rounded(self) -> FloatArray:
+        """Return the sums as doubles, which the same sums always give."""
+        high = self.high + (self.low >> self.bits)
+        low = self.low & ((1 << self.bits) - 1)
+        sums: FloatArray = (high * 2.0**self.bits + low) * self.unit
+        return sums
 
 
 @dataclass(frozen=True)
@@ -167,8 +187,8 @@ class Blocks:
         """The sum of w(r - s) over all blocks."""
         if self.fixed is None:
             return float(self.gain.sum())
-        units = (int(self.fixed.high.sum()) << FIXED_BITS) + int(self.fixed.low.sum())
-        return float(int(self.n1.sum()) - units * _UNIT)
+        units = (int(self.fixed.high.sum()) << self.fixed.bits) + int(self.fixed.low.sum())
+        return float(units * self.fixed.unit)
 
     @cached_property
     def open(self) -> BoolArray:
@@ -394,7 +414,9 @@ def _same_sums(old: Blocks, new: Blocks) -> bool:
 def _alike(parts: list[Blocks]) -> list[Blocks]:
     """Return tables all of which know what any knows: whole sums, how far paths go in blocks."""
     if any(part.fixed is not None for part in parts):
-        known = all(part.fixed is not None or not part.open.any() for part in parts)
+        # Ties know by themselves, but for weights of rows.
+        counted = all(part.fixed is None or part.fixed.scale is None for part in parts)
+        known = all(part.fixed is not None or (counted and not part.open.any()) for part in parts)
         parts = [with_fixed(part) if known else replace(part, fixed=None) for part in parts]
     if any(part.inside is not None for part in parts):
         return [replace(part, inside=Inside(part.rise, part.fall)) for part in parts]
@@ -402,22 +424,18 @@ def _alike(parts: list[Blocks]) -> list[Blocks]:
 
 
 def with_fixed(blocks: Blocks) -> Blocks:
-    """Return ties with the sums of their scores as whole numbers."""
+    """Return ties of rows without weights with their sums as whole numbers."""
     if blocks.fixed is not None:
         return blocks
     score = (blocks.low + 1.0).view(np.int64) - _ONE  # rounded once: 1 + s counts in these units
     high, low = score >> FIXED_BITS, score & ((1 << FIXED_BITS) - 1)
-    return replace(blocks, fixed=Fixed(blocks.n * high, blocks.n * low))
+    gain = (blocks.n1 << FIXED_BITS) - blocks.n * high
+    return replace(blocks, fixed=Fixed(gain, -blocks.n * low))
 
 
-def fixed_running_sum(blocks: Blocks, fixed: Fixed) -> FloatArray:
-    """Return prefix sums of r - s, each rounded once: those of the same rows are the same."""
-    high = np.cumsum((blocks.n1 << FIXED_BITS) - fixed.high)
-    low = -np.cumsum(fixed.low)
-    high += low >> FIXED_BITS
-    low &= (1 << FIXED_BITS) - 1
-    sums: FloatArray = (high * 2.0**FIXED_BITS + low) * _UNIT
-    return sums
+def fixed_running_sum(fixed: Fixed) -> FloatArray:
+    """Return prefix sums of w(r - s), each rounded once: those of the same rows are the same."""
+    return Fixed(np.cumsum(fixed.high), np.cumsum(fixed.low), fixed.scale).rounded()
 
 
 def _put_in(blocks: Blocks, places: IntArray, finer: Blocks) -> Blocks:
@@ -438,7 +456,7 @@ def _put_in(blocks: Blocks, places: IntArray, finer: Blocks) -> Blocks:
 
 def concatenate(parts: list[Blocks]) -> Blocks:
     """Join disjoint blocks into one table in the order of scores."""
-    parts = _alike(parts)
+    parts = _alike([part for part in parts if len(part)] or parts[:1])
     order = np.argsort(np.concatenate([part.low for part in parts]), kind="stable")
     # Column by column: tables may be large, and this holds no second copy of them.
     merged: Blocks = _map(lambda *columns: np.concatenate(columns)[order], *parts)
@@ -488,6 +506,7 @@ def collapse(
     ordered: bool = False,
     edges: IntArray | None = None,
     outcome_weights: tuple[float, float] | None = None,
+    scale: float | None = None,
 ) -> Blocks:
     """Sort observations and make one block of each distinct score.
 
@@ -508,6 +527,8 @@ def collapse(
         another, each in the order of its scores.
     outcome_weights
         What the outcomes 0 and 1 weigh, on top of ``weights``.
+    scale
+        Brings weights below 1, where they are to be added up as whole numbers too.
     """
     rows = scores, labels, weights
     score, happened, weight = rows if ordered else in_order(*rows, order)
@@ -522,6 +543,7 @@ def collapse(
     def total(column: Any) -> Any:
         return column if starts is None else np.add.reduceat(column, starts)
 
+    each = score
     score = score if starts is None else score[starts]
     if weight is None or counted:
         copies = np.ones_like(happened) if weight is None else weight.astype(np.int64)
@@ -554,8 +576,19 @@ def collapse(
         down=w0 * score,
         up=w1 * (1 - score),
         moments=sums,
+        fixed=None if scale is None else _whole(total, each, happened, weight, scale),
     )
     return by_outcome(blocks, outcome_weights)
+
+
+def _whole(
+    total: Callable[[Any], Any], scores: FloatArray, happened: IntArray, weights: Any, scale: float
+) -> Fixed:
+    """Return sums of w(r - s) of rows in order, in whole numbers."""
+    scaled = weights * scale
+    pairs = zip(halves(scaled), halves(scaled * scores), strict=True)
+    high, low = (total(happened * whole - scored) for whole, scored in pairs)
+    return Fixed(high, low, scale)
 
 
 def in_order(
@@ -585,8 +618,8 @@ def _map(function: Callable[..., Any], *tables: Any) -> Any:
     columns: dict[str, Any] = {}
     for field in fields(first):
         parts = [getattr(table, field.name) for table in tables]
-        if parts[0] is None:
-            columns[field.name] = None
+        if parts[0] is None or field.name == "scale":
+            columns[field.name] = parts[0]
         elif isinstance(parts[0], (Moments, Inside, Fixed)):
             columns[field.name] = _map(function, *parts)
         else:

@@ -30,8 +30,10 @@ __all__ = [
     "Mixture",
     "Steps",
     "absorbed",
+    "either",
     "make_steps",
     "mirrored",
+    "of_either",
     "rare_steps",
     "windows",
 ]
@@ -77,15 +79,22 @@ class Steps:
     def __len__(self) -> int:
         return int(self.stay.shape[0])
 
+    def part(self, steps: slice) -> Steps:
+        """Return some of the steps."""
+        offset = self.offset[steps.start : steps.stop + 1]
+        return Steps(self.stay[steps], self.move[steps], self.first[steps], offset, self.pmf)
+
 
 class Mixture(NamedTuple):
     """Chances of the rarer outcome among rows that enter together as one tie.
 
     A tie proper has one chance; where the least and the largest differ, rows of several scores are
-    taken together, and what is known of the law of their number of successes are bounds.
+    taken together, and what is known of the law of their number of successes are bounds, from the
+    mean of the chances and that of their squares.
     """
 
     mean: FloatArray
+    square: FloatArray
     least: FloatArray
     largest: FloatArray
 
@@ -112,6 +121,12 @@ class Chain:
     stride: int = 1
     hold: IntArray | None = None
     entry: IntArray | None = None
+
+    def part(self, steps: slice, stride: int = 1) -> Chain:
+        """Return the chain of one path, where several stand one after another."""
+        hold, entry = (None if each is None else each[steps] for each in (self.hold, self.entry))
+        low, high = self.low[steps], self.high[steps]
+        return Chain(self.steps.part(steps), low, high, stride, hold, entry)
 
 
 # --- laws of steps --------------------------------------------------------------------------------
@@ -197,8 +212,8 @@ def make_steps(
 ) -> Steps:
     """Return the law of the number of successes at each step; see :func:`windows`.
 
-    Of a mixture they are bounds of the law, each probability by itself; it may only be part of
-    steps that :func:`rare_steps` marks.
+    Of a mixture they are bounds of the law, each probability by itself; it must expect less than
+    one rare outcome.
     """
     first, last = windows(score, size, ends, faint, mixture)
     several = _several(ends, mixture)
@@ -219,9 +234,12 @@ def make_steps(
         step = np.repeat(np.arange(len(ends)), np.diff(ends, prepend=-1))
         member = is_rare[step]
         if member.any():
-            terms = _first_terms(score, size, mixture, bound)
+            odds = _odds(score, size, mixture, bound).of(member)
             most = int(taps[is_rare].max())
-            laws = _rare_laws(step[member], *(each[member] for each in terms), taps=most)
+            # Of all ties together as much may be left out as of a step.
+            own = float(_rare_mean(score, size, np.arange(len(score)), mixture)[member].max())
+            own_most = _rare_count(own, faint + math.log(len(score)))
+            laws = _rare_laws(step[member], odds, taps=most, own=own_most)
             inside = np.arange(most) < taps[is_rare][:, np.newaxis]
             at = np.where(
                 (one_score[is_rare] < 0.5)[:, np.newaxis],
@@ -232,7 +250,11 @@ def make_steps(
         starts = _starts(ends)
         for k in np.flatnonzero(several & ~is_rare).tolist():
             ties = slice(int(starts[k]), int(ends[k]) + 1)
-            mixed = _mixed_law(score[ties], size[ties], faint)
+            if mixture is None:
+                mixed = _mixed_law(score[ties], size[ties], faint)
+            else:
+                known = Mixture(*(each[ties] for each in mixture))
+                mixed = _law_of_grains(score[ties], size[ties], known, faint, bound)
             pmf[offset[k] : offset[k + 1]] = mixed.between(int(first[k]), int(last[k]))
     return Steps(1.0 - one_score, one_score, first, offset, pmf)
 
@@ -321,6 +343,35 @@ def _mixed_law(score: FloatArray, size: IntArray, faint: float) -> _Law:
     return laws[0]
 
 
+def _law_of_grains(
+    score: FloatArray,
+    size: IntArray,
+    mixture: Mixture,
+    faint: float,
+    bound: Literal["lower", "upper"],
+) -> _Law:
+    """Return a bound of the law of the number of successes among mixtures and ties."""
+    several = mixture.largest > mixture.least
+    laws = [_mixed_law(score[~several], size[~several], faint)] if (~several).any() else []
+    for low in (True, False):
+        here = several & ((score < 0.5) == low)
+        if not here.any():
+            continue
+        odds = _odds(score, size, mixture, bound).of(here)
+        faintest = faint + math.log(len(score))
+        own, taps = (
+            _rare_count(float(each), faintest) for each in (odds.first.max(), odds.first.sum())
+        )
+        law = _rare_laws(np.zeros(int(here.sum()), np.int64), odds, taps=taps + 1, own=own)[0]
+        total = int(size[here].sum())
+        law = law[: total + 1]
+        laws.append(_Law(0, law) if low else _Law(total - len(law) + 1, law[::-1]))
+    together = laws[0]
+    for law in laws[1:]:
+        together = together.plus(law, math.exp(-faint))
+    return together
+
+
 def _several(ends: IntArray, mixture: Mixture | None) -> BoolArray:
     """Tell which steps are of several scores."""
     several: BoolArray = np.diff(ends, prepend=-1) > 1
@@ -338,37 +389,71 @@ def _rare_mean(
     return np.add.reduceat(rare, _starts(ends))
 
 
-def _first_terms(
-    score: FloatArray, size: IntArray, mixture: Mixture | None, bound: str
-) -> tuple[FloatArray, FloatArray, FloatArray]:
-    r"""Return log P(0), n and o of each tie: P(j + 1)/P(j) = (n - j) o/(j + 1) for j rare outcomes.
+class _Odds(NamedTuple):
+    """Of each tie, what its law follows from; see :func:`_odds`.
 
-    That is the binomial law of n rows with the odds o. Of rows with chances s_i from a to b, whose
-    odds o_i add up to O, it is P(j) = prod(1 - s_i) e_j(o), e_j the sum of all products of j odds:
+    With j rare outcomes, P(j + 1)/P(j) = f_j/(j + 1), where f_0 and f_1 are ``first`` and
+    ``second``, and f_j = ``total`` - j ``each`` afterwards; 0 from ``rows`` on.
+    """
 
-    - by Maclaurin's inequality e_j <= C(n, j) (O/n)^j;
-    - picking rows one after another, each time one of those left, j! e_j >= O (O - b') ...
-      (O - (j - 1) b') with b' the largest odds: as if there were O/b' rows with the odds b'.
+    log_none: FloatArray
+    first: FloatArray
+    second: FloatArray
+    total: FloatArray
+    each: FloatArray
+    rows: FloatArray
 
-    With m the mean of s_i, Q = n (b - m)(m - a) >= sum (s_i - m)^2 bounds what curvature adds:
-    n m/(1 - m) <= O <= n m/(1 - m) + Q/(1 - b)^3, and
-    n log(1 - m) - Q/(2 (1 - b)^2) <= sum log(1 - s_i) <= n log(1 - m).
+    def laws(self, degree: int) -> FloatArray:
+        """Return the probabilities of 0 to ``degree`` rare outcomes, a column for each tie."""
+        laws = np.empty((degree + 1, len(self.rows)))
+        laws[0] = np.exp(self.log_none)
+        for j in range(degree):
+            factor = (self.first, self.second)[j] if j < 2 else self.total - j * self.each
+            laws[j + 1] = laws[j] * np.where(self.rows > j, factor.clip(0.0) / (j + 1.0), 0.0)
+        return laws
+
+    def of(self, member: BoolArray) -> _Odds:
+        """Return those of some ties."""
+        return _Odds(*(each[member] for each in self))
+
+
+def _odds(
+    score: FloatArray, size: IntArray, mixture: Mixture | None, bound: Literal["lower", "upper"]
+) -> _Odds:
+    r"""Return what the law of the number of rare outcomes at each tie follows from.
+
+    With the odds o_i = s_i/(1 - s_i) of n rows, P(j) = prod(1 - s_i) e_j, e_j the sum of all
+    products of j odds. Of a tie of one score o, e_{j + 1}/e_j = (n - j) o/(j + 1).
+
+    Of chances from a to b with the sums S1 of them and S2 of their squares, the sum of their cubes
+    is between S2^2/S1 (Cauchy and Schwarz) and b S2. That bounds, by their series, the sum O of
+    odds, that of their squares Q, and prod(1 - s_i). Then e_1 = O and e_2 = (O^2 - Q)/2. From there
+    on (j + 1) e_{j + 1}/e_j is at least O - j b/(1 - b), picking one more row of those that are
+    left, and at most (n - j) m with m^2 = 2 e_2/(n (n - 1)), by Maclaurin's inequality.
     """
     n = size.astype(np.float64)
     if mixture is None:
         rare = np.minimum(score, 1.0 - score)
-        return n * np.log1p(-rare), n, rare / (1.0 - rare)
-    mean, least, largest = mixture
-    mixed = largest > least
-    log_none, odds = n * np.log1p(-mean), mean / (1.0 - mean)
-    apart, room = (largest - mean) * (mean - least), 1.0 - largest
+        each = rare / (1.0 - rare)
+        return _Odds(n * np.log1p(-rare), n * each, (n - 1.0) * each, n * each, each, n)
+    mean, square, least, largest = mixture
+    tie = _odds(mean, size, None, bound)
+    s1, s2, room = n * mean, n * square, 1.0 - largest
+    cubes = s2 * s2 / s1, largest * s2
     if bound == "upper":
-        odds = np.where(mixed, (odds + apart / room**3) * (1.0 + _ROUNDED), odds)
-        return log_none, n, odds
-    total = n * odds * (1.0 - _ROUNDED)
-    most = largest / room
-    log_none = log_none * (1.0 + _ROUNDED * mixed) - 0.5 * n * apart / room**2
-    return log_none, np.where(mixed, total / most, n), np.where(mixed, most, odds)
+        total = (s1 + s2 + cubes[1] / room) * (1.0 + _ROUNDED)
+        log_none = -(s1 + s2 / 2.0 + cubes[0] / 3.0) * (1.0 - _ROUNDED)
+        second = total - (s2 + 2.0 * cubes[0]) * (1.0 - _ROUNDED) / total + _ROUNDED * total
+        each = np.sqrt(total * second.clip(0.0) / (n * np.maximum(n - 1.0, 1.0)))
+        each *= 1.0 + _ROUNDED
+        mixed = _Odds(log_none, total, second, n * each, each, n)
+    else:
+        total = (s1 + s2 + cubes[0]) * (1.0 - _ROUNDED)
+        log_none = -(s1 + s2 / 2.0 + cubes[1] / (3.0 * room)) * (1.0 + _ROUNDED)
+        second = total - s2 / room**2 * (1.0 + _ROUNDED) / total - _ROUNDED * total
+        mixed = _Odds(log_none, total, second, total, largest / room, n)
+    several = largest > least
+    return _Odds(*(np.where(several, *pair) for pair in zip(mixed, tie, strict=True)))
 
 
 def _rare_count(mean: float, faint: float) -> int:
@@ -381,19 +466,14 @@ def _rare_count(mean: float, faint: float) -> int:
     return count
 
 
-def _rare_laws(
-    step: IntArray, log_none: FloatArray, count: FloatArray, odds: FloatArray, *, taps: int
-) -> FloatArray:
+def _rare_laws(step: IntArray, odds: _Odds, *, taps: int, own: int) -> FloatArray:
     """Return the probabilities of 0, 1, ... rare outcomes at each step, a row each.
 
     A product of polynomials, multiplied in pairs until there is one for each step. All
-    coefficients are positive, so none loses digits. See :func:`_first_terms`.
+    coefficients are positive, so none loses digits. A tie has at most ``own`` rare outcomes to
+    reckon with, a step ``taps - 1``.
     """
-    degree = min(math.ceil(count.max()), taps - 1)
-    laws = np.empty((len(step), degree + 1))
-    laws[:, 0] = np.exp(log_none)
-    for j in range(degree):
-        laws[:, j + 1] = laws[:, j] * ((count - j).clip(0) / (j + 1.0) * odds)
+    laws = odds.laws(min(math.ceil(odds.rows.max()), taps - 1, own))
     while True:
         begins = np.flatnonzero(np.diff(step, prepend=-1))
         if len(begins) == len(step):
@@ -403,52 +483,87 @@ def _rare_laws(
         paired = np.append(step[1:], -1)[left] == step[left]
         laws, step = _products(laws, left, paired, taps), step[left]
     padded = np.zeros((len(step), taps))
-    padded[:, : laws.shape[1]] = laws
+    padded[:, : laws.shape[0]] = laws.T
     return padded
 
 
 def _products(laws: FloatArray, left: IntArray, paired: BoolArray, taps: int) -> FloatArray:
     """Multiply the polynomials at ``left`` by the next one, where they are paired with it."""
-    width = laws.shape[1]
-    other = np.zeros((len(left), width))
-    other[:, 0] = 1.0
-    other[paired] = laws[left[paired] + 1]
-    product = np.zeros((len(left), min(2 * width - 1, taps)))
+    width = laws.shape[0]
+    one, other = laws[:, left], np.zeros((width, len(left)))
+    other[0] = 1.0
+    other[:, paired] = laws[:, left[paired] + 1]
+    product = np.zeros((min(2 * width - 1, taps), len(left)))
     for j in range(width):
-        room = min(width, product.shape[1] - j)
-        product[:, j : j + room] += laws[left, j : j + 1] * other[:, :room]
+        room = min(width, product.shape[0] - j)
+        product[j : j + room] += one[j] * other[:room]
     return product
 
 
 # --- running a chain ------------------------------------------------------------------------------
 
 
-def absorbed(chain: Chain, marks: IntArray) -> FloatArray:
-    """Return the mass absorbed, out of ``SCALE``, up to each of some steps, for each column."""
-    state: _Band | _Rise
-    if chain.entry is None or chain.hold is None:
-        state = _Band(chain)
-    else:
-        state = _Rise(chain, chain.entry, chain.hold)
-    told: list[FloatArray] = []
-    wanted = np.zeros(int(marks[-1]) + 1, bool)
-    wanted[marks] = True
-    for start, stop in _runs(chain, len(wanted)):
-        if chain.steps.offset[start] == chain.steps.offset[stop]:
-            told += state.walk(start, stop, wanted[start:stop].tolist())
-        else:
-            state.leap(start)
-            if wanted[start]:
-                told.append(state.total())
-    return np.array(told)
+def absorbed(chain: Chain) -> FloatArray:
+    """Return the mass absorbed, out of ``SCALE``, for each column."""
+    if chain.entry is None:
+        return _Band(chain).absorbed()
+    state = _Rise(chain)
+    for _ in state.steps():
+        pass
+    return np.array(state.gone)
 
 
-def _runs(chain: Chain, count: int) -> Iterator[tuple[int, int]]:
-    """Cut so many steps into runs of single observations, not too long, and other steps."""
-    single = np.diff(chain.steps.offset[: count + 1]) == 0
+def either(rise: Chain, fall: Chain) -> FloatArray:
+    """Return the mass, out of ``SCALE``, of paths that one chain absorbs or the other.
+
+    The two follow one path: what it rises by above its minimum, and falls by below its maximum.
+
+    Parameters
+    ----------
+    rise, fall
+        With one column, where nothing is rounded. Or with four, rounded down, up, down and up: the
+        first two absorb what rises, or falls, at all; the others what does so after the opposite.
+
+    Returns
+    -------
+    ndarray
+        The mass; or a lower and an upper bound of it.
+
+    Notes
+    -----
+    Both chains start anew when one of them absorbs: a path that has just risen by c for the first
+    time, and has not fallen by c before, is at its maximum; so the chain that waits for a fall has
+    it at rest, and is left without it. What is absorbed then has not done the opposite before.
+
+    With rounding, a(k) and b(k) the chances to rise and to fall first, by step k at the latest, and
+    u(j, k) that the path rises by c between j and k, a(k) is the chance to rise by k less the sum
+    over j of u(j, k) times what b gains at j. That sum grows with all of b and of u, as u(j, k)
+    becomes less when j grows. So an upper bound of a comes from lower bounds of b and u, and the
+    other way round; the same holds of b.
+    """
+    states = up, down = _Rise(rise, each=True), _Rise(fall, each=True)
+    for _ in zip(up.steps(), down.steps(), strict=True):
+        rising, falling = up.news(), down.news()
+        up.lose(falling)
+        down.lose(rising)
+    return of_either(np.array([state.gone for state in states]))
+
+
+def of_either(gone: FloatArray) -> FloatArray:
+    """Return the mass of a path, or its bounds, from what both chains have absorbed of it."""
+    rise_and_fall: FloatArray = gone.sum(axis=-2)
+    if gone.shape[-1] == 1:
+        return rise_and_fall
+    # Less what has done the opposite before, as bounded from the other side.
+    return rise_and_fall[..., :2] - rise_and_fall[..., :1:-1]
+
+
+def _runs(chain: Chain) -> Iterator[tuple[int, int]]:
+    """Cut the steps into runs of single observations, not too long, and other steps."""
+    single = np.diff(chain.steps.offset) == 0
     longest = max(64, _DRIFT // chain.stride)
     cuts = np.flatnonzero(~(single[1:] & single[:-1])) + 1
-    edges = [0, *cuts.tolist(), count]
+    edges = [0, *cuts.tolist(), len(single)]
     for start, stop in pairwise(edges):
         for first in range(start, stop, longest):
             yield first, min(first + longest, stop)
@@ -463,25 +578,28 @@ class _Band:
         self.cells: FloatArray = np.array([SCALE])
         self.gone = 0.0
 
-    def total(self) -> FloatArray:
+    def absorbed(self) -> FloatArray:
+        """Take all steps, and return the mass that has left."""
+        offset = self.chain.steps.offset
+        for start, stop in _runs(self.chain):
+            if offset[start] == offset[stop]:
+                self.walk(start, stop)
+            else:
+                self.leap(start)
         return np.array([self.gone])
 
-    def walk(self, first: int, last: int, wanted: list[bool]) -> list[FloatArray]:
-        """Take the steps ``first`` to ``last``, of one observation each, in place.
-
-        Return the total after each step after which it is wanted.
-        """
+    def walk(self, first: int, last: int) -> None:
+        """Take the steps ``first`` to ``last``, of one observation each, in place."""
         chain, steps, part = self.chain, self.chain.steps, slice(first, last)
         start, stop, gone = 0, self.cells.shape[0], self.gone
-        told = []
         low = (chain.low[part] + 1 - self.origin).tolist()
         high = (chain.high[part] - self.origin).tolist()
         buffer = np.zeros(max(high[-1], stop) + 1)
         buffer[:stop] = self.cells
         scratch = np.empty_like(buffer)
         multiply, add = np.multiply, np.add
-        for stay, move, floor, ceiling, tell in zip(
-            steps.stay[part].tolist(), steps.move[part].tolist(), low, high, wanted, strict=True
+        for stay, move, floor, ceiling in zip(
+            steps.stay[part].tolist(), steps.move[part].tolist(), low, high, strict=True
         ):
             alive, moved = buffer[start:stop], scratch[: stop - start]
             multiply(alive, move, moved)
@@ -496,12 +614,9 @@ class _Band:
                 stop -= 1
                 gone += buffer.item(stop)
                 buffer[stop] = 0.0
-            if tell:
-                told.append(np.array([gone]))
         self.cells = buffer[start:stop].copy()
         self.origin += start
         self.gone = gone
-        return told
 
     def leap(self, k: int) -> None:
         """Take step k, of several observations, by one convolution."""
@@ -517,22 +632,50 @@ class _Band:
 
 
 class _Rise:
-    """Mass above its running minimum; cells hold all columns side by side."""
+    """Mass above its running minimum; cells hold all columns side by side.
 
-    def __init__(self, chain: Chain, entry: IntArray, hold: IntArray) -> None:
-        self.chain, self.entry, self.hold = chain, entry, hold
-        self.columns = int(entry.shape[1])
+    ``each`` says that what has left is wanted after each step.
+    """
+
+    def __init__(self, chain: Chain, *, each: bool = False) -> None:
+        assert chain.entry is not None  # noqa: S101  (what makes it rise)
+        assert chain.hold is not None  # noqa: S101
+        self.chain, self.entry, self.hold, self.each = chain, chain.entry, chain.hold, each
+        self.columns = int(self.entry.shape[1])
         self.origin = int(chain.low[0]) + 1
         self.cells: FloatArray = np.empty((0, self.columns))
         self.resting = [SCALE] * self.columns
+        if each:  # columns for what has done the opposite first: nothing has, so far
+            self.resting[2:] = [0.0] * (self.columns - 2)
         self.gone = [0.0] * self.columns
+        self.known = [0.0, 0.0]
 
-    def total(self) -> FloatArray:
-        return np.array(self.gone)
+    def steps(self) -> Iterator[None]:
+        """Take one step after the other."""
+        offset = self.chain.steps.offset
+        for start, stop in _runs(self.chain):
+            if offset[start] == offset[stop]:
+                yield from self.walk(start, stop)
+            else:
+                self.leap(start)
+                yield
 
-    def walk(self, first: int, last: int, wanted: list[bool]) -> list[FloatArray]:
+    def news(self) -> list[float]:
+        """Return what has left since this was asked before, and was not here at second hand."""
+        gone, before = self.gone, self.known
+        self.known = gone[:1] if len(gone) == 1 else [gone[0] - gone[3], gone[1] - gone[2]]
+        return [now - then for now, then in zip(self.known, before, strict=False)]
+
+    def lose(self, first: list[float]) -> None:
+        """Set apart what the opposite chain has absorbed: it is at rest here."""
+        if len(first) == 1:
+            self.resting[0] -= first[0]
+        else:
+            self.resting[2] += first[0]
+            self.resting[3] += first[1]
+
+    def walk(self, first: int, last: int) -> Iterator[None]:
         """Do what :meth:`_Band.walk` does."""
-        told = []
         chain, steps, part, columns = self.chain, self.chain.steps, slice(first, last), self.columns
         jump, start, stop = chain.stride * columns, 0, self.cells.size
         low = ((chain.low[part] + 1 - self.origin) * columns).tolist()
@@ -544,17 +687,18 @@ class _Rise:
         over = np.zeros(jump)
         multiply, add = np.multiply, np.add
         moves = steps.stay[part].tolist(), steps.move[part].tolist()
-        for stay, move, floor, ceiling, door, tell in zip(
-            *moves, low, high, doors, wanted, strict=True
-        ):
+        for stay, move, floor, ceiling, door in zip(*moves, low, high, doors, strict=True):
             if width := stop - start:
                 alive, moved = buffer[start:stop], scratch[:width]
                 multiply(alive, move, moved)
                 multiply(alive, stay, alive)
                 kept = max(min(ceiling - start - jump, width), 0)
                 if kept < width:
-                    across = over[: width - kept]
-                    add(across, moved[kept:], across)
+                    across = moved[kept:]
+                    if self.each:
+                        self._leave(across)
+                    else:
+                        add(over[: width - kept], across, over[: width - kept])
                 landing = buffer[start + jump : start + jump + kept]
                 add(landing, moved[:kept], landing)
                 stop = min(stop + jump, ceiling)
@@ -572,13 +716,15 @@ class _Rise:
                     self.resting[column] += sum(arriving.tolist())
             start = max(start, floor)
             stop = max(stop, start)
-            if tell:
-                told.append(over.reshape(-1, columns).sum(axis=0) + self.gone)
+            yield
         self.cells = buffer[start:stop].reshape(-1, columns).copy()
         self.origin += start // columns
-        for column, mass in enumerate(over.reshape(-1, columns).sum(axis=0).tolist()):
+        self._leave(over)
+
+    def _leave(self, across: FloatArray) -> None:
+        """Count what is across as gone."""
+        for column, mass in enumerate(across.reshape(-1, self.columns).sum(axis=0).tolist()):
             self.gone[column] += mass
-        return told
 
     def leap(self, k: int) -> None:
         """Take step k, of several observations, by convolutions."""

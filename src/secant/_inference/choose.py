@@ -170,7 +170,7 @@ def pvalues(
         certain = PValue(-math.inf if found.ecce_r > 0 else 0.0, how, None)
         return certain, certain
     if listed is None and not short:
-        listed = of_few([blocks], [totals], method, [source]).get(0)
+        listed = of_few([blocks], [totals], method, [source], fast=fast).get(0)
     if method == "asymptotic" or listed is not None:
         return listed or _brownian(found, totals)
     equal = totals.equal_weights
@@ -234,19 +234,32 @@ def of_few(
     totals: Sequence[Totals],
     method: Method,
     sources: Sequence[Source | None],
+    *,
+    fast: bool | None = None,
 ) -> dict[int, tuple[PValue, PValue]]:
     """Return the exact P-values of tables with few observations, by their numbers."""
     if method not in {"auto", "exact"}:
         return {}
-    few = [
+    known = [
         i
         for i, each in enumerate(totals)
-        if each.n <= MOST and each.equal_weights and _are_ties(tables[i], sources[i])
+        if each.n <= _FEW_ROWS and each.equal_weights and _are_ties(tables[i], sources[i])
     ]
-    found = log10_pvalues([_table(tables[i], sources[i]) for i in few])
+    numbers = [i for i in known if totals[i].n <= MOST]
+    found = log10_pvalues([_table(tables[i], sources[i]) for i in numbers])
+    if len(numbers) < len(known):
+        from secant._inference import many  # noqa: PLC0415  (not for `import secant`)
+
+        more = [
+            i
+            for i in known
+            if totals[i].n > MOST and tables[i].least is None and many.suit(tables[i].n)
+        ]
+        found += many.log10_pvalues([_table(tables[i], None)[:3] for i in more], fast=bool(fast))
+        numbers += more
     return {
         i: (PValue(logs[0], "exact", None), PValue(logs[1], "exact", None))
-        for i, logs in zip(few, found, strict=True)
+        for i, logs in zip(numbers, found, strict=True)
         if logs is not None
     }
 
@@ -264,6 +277,10 @@ def work(blocks: Blocks, totals: Totals, method: Method, source: Source | None =
         return 0
     if blocks.least is not None and _beyond_any_budget(totals, method):
         return 0
+    if totals.n <= _FEW_ROWS and blocks.least is None:
+        from secant._inference.many import work_of  # noqa: PLC0415  (as in _finite_sample)
+
+        return work_of(len(blocks), totals.n)
     from secant._inference.finite import BUDGET, operations  # noqa: PLC0415  (as in _finite_sample)
 
     score, n, n1, ends = _table(blocks, source)

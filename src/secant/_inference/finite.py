@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import math
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
 
@@ -29,13 +29,12 @@ from secant._inference import chains
 from secant._inference.binomial import log_two_sided
 from secant._inference.chains import SCALE, Chain, Steps
 from secant._inference.one_event import log10_bounds
-from secant._inference.path import observe, observe_grains
+from secant._inference.path import barriers, observe, observe_grains
 from secant._inference.plans import (
     FAINTEST,
     best,
     cuts,
     faint,
-    keyed,
     mad_plans,
     mad_work,
     r_plans,
@@ -48,19 +47,22 @@ if TYPE_CHECKING:
     from secant._blocks.grains import Grains
     from secant._inference.one_event import Table
     from secant._inference.path import Path
-    from secant._inference.plans import Plan, Rounding
+    from secant._inference.plans import Points, Rounding
 
-    _Kernel = Callable[[Chain, IntArray], FloatArray]
 
 __all__ = [
     "BUDGET",
+    "LOG10_LEAST",
     "Bracket",
+    "band",
     "certified_mad",
     "certified_r",
     "exact_mad",
+    "fall",
     "of_grains",
     "of_one_event",
     "operations",
+    "rise",
     "too_wide",
     "worth_compiling",
 ]
@@ -68,22 +70,32 @@ __all__ = [
 _LOG_10 = math.log(10)
 
 # Smaller P-values are only said to be below it.
-_LOG10_LEAST = -300.0
+LOG10_LEAST = -300.0
 
 # Operations that take about 0.2 s with numpy alone: where "auto" gives up.
 BUDGET = 800_000_000
 # Operations from which loading numba pays.
-_WORTH_COMPILING = 8 * BUDGET
+_WORTH_COMPILING = 4 * BUDGET
 
 # How much of a P-value may at last be missing, where nothing is pooled and where pools are.
 _MISSING, _MISSING_IN_POOLS = 1e-14, 1e-7
 
-# Places on a path at which it is known what it has done before and may do after.
-_MARKS = 64
-# Beyond this P-value limits stay wide whatever is known of both.
-_MOSTLY = 0.75
-# How many budgets both, and the path backwards, may take together.
+# Up to this P-value, in the limit of many observations, hardly a path rises and falls as far.
+_SELDOM = 0.02
+# How many budgets it may take to tell which of the two came first.
 _TOGETHER = 1.5
+
+
+class _Kernel(Protocol):
+    """What runs chains: :mod:`secant._inference.chains`, or the same compiled."""
+
+    def absorbed(self, chain: Chain) -> FloatArray:
+        """Return the mass that a chain absorbs."""
+        ...
+
+    def either(self, rise: Chain, fall: Chain) -> FloatArray:
+        """Return the mass that one of two chains absorbs, or bounds of it."""
+        ...
 
 
 class Bracket(NamedTuple):
@@ -202,7 +214,7 @@ def certified_r(
     budget: int = BUDGET,
     fast: bool | None = None,
 ) -> Bracket:
-    r"""Return certain bounds of the P-value of ECCE-R.
+    r"""Return certain bounds of the P-value of ECCE-R, equal ones where no minimum is rounded.
 
     Parameters
     ----------
@@ -236,18 +248,9 @@ def certified_r(
     which grows with P(U) and with P(D), so lower bounds of them may be put in. It is at least
     (P(U) + P(D))/(1 + max(P(U), P(D))), and equal to it when P(U) = P(D).
 
-    *Where that is wide*, as it is for large P-values, more is known of P(U and D) = P(U) + P(D) -
-    P. With f_U(k) the chance that U happens by step k and not before, f_D likewise, and g_U(k),
-    g_D(k) the chances of the two events in the path after step k, which do not grow with k,
-
-    .. math:: S_2 - S_3 \le P(U \cap D) \le S_2, \quad S_2 = \sum_k f_U(k) g_D(k) + f_D(k) g_U(k),
-       \quad S_3 = \sum_k (f_U(k) + f_D(k)) g_U(k) g_D(k).
-
-    For S_2 counts D after U where U came first, and beyond that only paths on which U came first,
-    D after it, and U again after that, or the same with U and D exchanged; these are at most S_3.
-    Chains for the path backwards give g_U and g_D; both are looked at in some places only, from
-    the side that keeps the bounds certain. The same holds with the path backwards in the place of
-    the path, and the better of each two bounds is taken.
+    *Where that is wide*, as it is for large P-values, a and b themselves are computed: both chains
+    are run at once, and what one absorbs is taken from the other (:func:`chains.either` has the
+    proof). Where nothing is rounded that is the P-value itself.
 
     *U itself.* The height Z = X - min X follows Z_k = max(Z_{k-1} + J_k - n_k s_k, 0), J_k the
     successes at tie k. Z_k never decreases when Z_{k-1} increases, so adding something to Z at any
@@ -292,24 +295,22 @@ def of_one_event(tables: Callable[[], Iterable[Table]], path: Path, c: float) ->
 def _bounded_r(path: Path, c: float, budget: int, *, fast: bool | None) -> Bracket:
     if len(path) == 1:  # the range of one step is its size
         return _bounded_mad(path, c, budget, fast=fast)
-    plan = best(r_plans(path, c), budget)
+    # Where both are likely, it is worth twice the work to tell which came first.
+    likely = path.exact and null.range.sf(c / math.sqrt(path.variance)) > _SELDOM
+    allowed = int(_TOGETHER * budget / 2) if likely else budget
+    plan = best(r_plans(path, c), allowed)
     kernel = _kernel(plan.work, fast=fast)
-    marks = plan.path.marks(_MARKS)
-    lower, upper, error = _r(plan.path, plan.rounding, c, kernel, marks)
-    rise, fall = (lower[:, -1] / SCALE).tolist()
-    low, high = 1.0, float(upper[:, -1].sum()) / SCALE
-    if rise * fall < 1.0:
-        low = (rise * (1.0 - fall) + fall * (1.0 - rise)) / (1.0 - rise * fall)
-    sharpen = plan.path.exact and 2 * plan.work <= _TOGETHER * budget
-    if sharpen and high <= _MOSTLY and too_wide(low, high):
-        back_lower, back_upper = _backwards(plan, c, kernel, marks)
-        ahead = _both(lower, upper, back_lower, back_upper)
-        back = _both(back_lower, back_upper, lower, upper)
-        least, most = max(ahead[0], back[0]), min(ahead[1], back[1])
-        rounded = 1.0 + 2.0 * error  # differences lose more of what rounding has left
-        low = max(low, rise + fall - rounded * most)
-        high -= least / rounded
-    return _bracket(low * SCALE, high * SCALE, error)
+    if plan.path.exact and plan.rounding.keys is not None:
+        low, high, _ = _either(plan.path, plan.rounding, c, kernel, ("up",))
+        return _bracket(low, high)
+    if plan.path.exact and likely and plan.work <= allowed:
+        return _bracket(*_either(plan.path, plan.rounding, c, kernel, ("down", "up") * 2))
+    lower, upper, error = _r(plan.path, plan.rounding, c, kernel)
+    rises, falls = (lower / SCALE).tolist()
+    low, high = 1.0, float(upper.sum())
+    if rises * falls < 1.0:
+        low = (rises * (1.0 - falls) + falls * (1.0 - rises)) / (1.0 - rises * falls)
+    return _bracket(low * SCALE, high, error)
 
 
 def of_grains(
@@ -407,14 +408,14 @@ def worth_compiling(work: int) -> bool:
 
 
 def _kernel(work: int, *, fast: bool | None) -> _Kernel:
-    """Return the function that runs a chain."""
+    """Return the module that runs chains."""
     if fast is None:
         fast = worth_compiling(work)
     if not fast:
-        return chains.absorbed
+        return chains
     from secant._inference import chains_numba  # noqa: PLC0415  # only where it is used
 
-    return chains_numba.absorbed
+    return chains_numba
 
 
 def _known(score: FloatArray, n: IntArray, n1: IntArray, path: Path, c: float) -> Bracket | None:
@@ -435,20 +436,20 @@ def _too_improbable(path: Path, c: float) -> Bracket | None:
         return _IMPOSSIBLE
     # Freedman's inequality for martingales with steps of at most 1, from each starting point.
     log_bound = math.log(2.0 * len(path)) - 0.5 * c * c / (path.variance + c / 3.0)
-    return _bracket(0.0, 0.0) if log_bound < _LOG10_LEAST * _LOG_10 else None
+    return _bracket(0.0, 0.0) if log_bound < LOG10_LEAST * _LOG_10 else None
 
 
 # --- chains ---------------------------------------------------------------------------------------
 
 
-def _band(path: Path, steps: Steps, c: float) -> Chain:
+def band(path: Path, steps: Steps, c: float | FloatArray) -> Chain:
     """Return the chain of K, which is absorbed when |X| reaches c."""
-    low = np.floor(path.after - c).astype(np.int64)
-    high = np.ceil(path.after + c).astype(np.int64)
-    return Chain(steps, low, np.maximum(high, low + 1))  # room to be absorbed from, if c is below 0
+    return Chain(steps, *barriers(path, c))
 
 
-def _rise(path: Path, rounding: Rounding, steps: Steps, c: float, ways: tuple[str, ...]) -> Chain:
+def rise(
+    path: Path, rounding: Points, steps: Steps, c: float | FloatArray, ways: tuple[str, ...]
+) -> Chain:
     """Return the chain of K - min X, which is absorbed when X - min X reaches c."""
     low = rounding.below(path.after)
     rounded = {"up": rounding.above(path.before), "down": rounding.below(path.before)}
@@ -462,7 +463,9 @@ def _rise(path: Path, rounding: Rounding, steps: Steps, c: float, ways: tuple[st
     )
 
 
-def _fall(path: Path, rounding: Rounding, steps: Steps, c: float, ways: tuple[str, ...]) -> Chain:
+def fall(
+    path: Path, rounding: Points, steps: Steps, c: float | FloatArray, ways: tuple[str, ...]
+) -> Chain:
     """Return the chain of max X - K, which is absorbed when max X - X reaches c.
 
     The points are still those around A_k, only numbered downwards from the number of trials: so
@@ -492,21 +495,20 @@ def _hold(path: Path, expected: IntArray) -> IntArray:
 
 def _mad(path: Path, c: float, kernel: _Kernel) -> tuple[float, float, float]:
     """Return a lower and an upper mass that deviates by c, and their relative error."""
-    last = np.array([len(path) - 1])
 
     def solve(least: Steps, most: Steps) -> tuple[FloatArray, FloatArray]:
-        lower = kernel(_band(path, least, c), last)
-        upper = lower if path.exact else kernel(_band(path, most, c - path.drift), last)
+        lower = kernel.absorbed(band(path, least, c))
+        upper = lower if path.exact else kernel.absorbed(band(path, most, c - path.drift))
         return lower, upper
 
     lower, upper, error = _solve(path, null.mad, c, solve)
-    return float(lower[-1, -1]), float(upper[-1, -1]), error
+    return float(lower[0]), float(upper[0]), error
 
 
 def _r(
-    path: Path, rounding: Rounding, c: float, kernel: _Kernel, marks: IntArray
+    path: Path, rounding: Rounding, c: float, kernel: _Kernel
 ) -> tuple[FloatArray, FloatArray, float]:
-    """Return lower masses that rise and that fall by c up to each mark, upper ones, their error."""
+    """Return lower masses that rise and that fall by c, upper ones, and their error."""
     runs: list[tuple[float, tuple[str, ...]]]
     if path.exact:
         runs = [(c, ("down", "up") if rounding.keys is None else ("up",))]
@@ -516,41 +518,28 @@ def _r(
     def solve(least: Steps, most: Steps) -> tuple[FloatArray, FloatArray]:
         masses = [
             [
-                kernel(chain(path, rounding, steps, *run), marks)
+                kernel.absorbed(chain(path, rounding, steps, *run))
                 for steps, run in zip((least, most), runs, strict=False)
             ]
-            for chain in (_rise, _fall)
+            for chain in (rise, fall)
         ]
-        lower = np.array([mass[0][:, 0] for mass in masses])
-        return lower, np.array([mass[-1][:, -1] for mass in masses])
+        lower = np.array([mass[0][0] for mass in masses])
+        return lower, np.array([mass[-1][-1] for mass in masses])
 
     return _solve(path, null.range, c, solve, rounding.stride)
 
 
-def _backwards(
-    plan: Plan, c: float, kernel: _Kernel, marks: IntArray
-) -> tuple[FloatArray, FloatArray]:
-    """Return what :func:`_r` does for the path backwards, at the same places and at its end."""
-    path = plan.path.backwards()
-    rounding = plan.rounding if plan.rounding.keys is None else keyed(path, c).rounding
-    places = np.append((len(path) - 2 - marks)[-2::-1], len(path) - 1)
-    lower, upper, _ = _r(path, rounding, c, kernel, places)
-    return lower, upper
+def _either(
+    path: Path, rounding: Rounding, c: float, kernel: _Kernel, ways: tuple[str, ...]
+) -> tuple[float, float, float]:
+    """Return a lower and an upper mass of paths that rise or fall by c, and their error."""
 
+    def solve(least: Steps, _: Steps) -> tuple[FloatArray, FloatArray]:
+        bounds = kernel.either(*(chain(path, rounding, least, c, ways) for chain in (rise, fall)))
+        return bounds[:1], bounds[-1:]
 
-def _both(
-    lower: FloatArray, upper: FloatArray, back_lower: FloatArray, back_upper: FloatArray
-) -> tuple[float, float]:
-    """Return bounds of the probability that a path rises by c and falls by c; see certified_r."""
-    first_lower, first_upper = (np.diff(by, axis=1, prepend=0.0) / SCALE for by in (lower, upper))
-    # The path backwards has had, by a mark, what the path has from the opposite mark on. What
-    # comes first between two marks is followed by what is possible after the earlier one, at most,
-    # and after the later one, at least.
-    most = back_upper[:, ::-1] / SCALE
-    least = np.hstack([back_lower[:, -2::-1], np.zeros((2, 1))]) / SCALE
-    pairs = float((first_upper * most[::-1]).sum())
-    thrice = float((first_upper * most.prod(axis=0)).sum())
-    return max(float((first_lower * least[::-1]).sum()) - thrice, 0.0), pairs
+    lower, upper, error = _solve(path, null.range, c, solve, rounding.stride)
+    return float(lower[0]), float(upper[0]), 3.0 * error  # differences lose more of it
 
 
 def _solve(
@@ -562,14 +551,12 @@ def _solve(
 ) -> tuple[FloatArray, FloatArray, float]:
     """Run chains and return the lower and upper masses they absorb, with the relative error.
 
-    A row is a chain, or two, and its last number the mass absorbed by the end.
-
     What may be left out at a step is decided from the asymptotic P-value. If the P-value turns out
     much smaller than that, everything is done again with nothing left out.
     """
     shortened = int((path.count > chains.WHOLE).sum()) + (0 if path.exact else len(path))
     if path.several.any():
-        shortened = cuts(path)
+        shortened = cuts(path) + 1
     allowed = _MISSING if path.exact else _MISSING_IN_POOLS
     for limit in (faint(path, law, c), FAINTEST):
         ties = path.score, path.size, path.ends, limit
@@ -580,7 +567,7 @@ def _solve(
         # Leaving out the tails of a law, and scaling up the rest to 1, moves no probability by
         # more than what is in the tails; and two chains may be added.
         missing = 4.0 * shortened * math.exp(-limit) * SCALE
-        if missing <= allowed * float(lower[:, -1].sum()):
+        if missing <= allowed * float(lower.sum()):
             break
     # Roundings on the way through a chain: a few a step, and as many as there are terms wherever
     # something is summed.
@@ -593,11 +580,11 @@ def _solve(
 def _bracket(lower: float, upper: float, error: float = 0.0) -> Bracket:
     """Return the bracket for bounds given as mass out of ``SCALE``, widened by their error."""
     low = _log10(lower * (1.0 - error))
-    high = max(_log10(upper * (1.0 + error)), _LOG10_LEAST)
+    high = max(_log10(upper * (1.0 + error)), LOG10_LEAST)
     if error:  # the logarithms are rounded as well
         low -= 2.0 * math.ulp(low)
-        high = min(high + 2.0 * math.ulp(high), 0.0) if high > _LOG10_LEAST else high
-    return Bracket(low if low >= _LOG10_LEAST else -math.inf, high)
+        high = min(high + 2.0 * math.ulp(high), 0.0) if high > LOG10_LEAST else high
+    return Bracket(low if low >= LOG10_LEAST else -math.inf, high)
 
 
 def _log10(mass: float) -> float:

@@ -15,12 +15,26 @@ if TYPE_CHECKING:
     from secant._base.types import BoolArray, FloatArray, IntArray
     from secant._blocks.grains import Grains
 
-__all__ = ["Path", "compensated_sum", "observe", "observe_grains", "pooled", "thresholds"]
+__all__ = [
+    "Path",
+    "barriers",
+    "compensated_sum",
+    "observe",
+    "observe_grains",
+    "pooled",
+    "seldom",
+    "thresholds",
+]
 
-# How much the law of a pool may lose, relative to it, when its grains are taken together.
-_LOOSE = 1e-4
-# What a pool of several scores expects, at most: chains take it for rare below 1.
-_RARE = 0.99
+# How much the law of a pool may lose for each rare outcome, when its grains are taken together.
+_LOOSE = 2e-5
+# What a mixture of grains expects, its last grain aside, and what a grain may that is in one:
+# together less than one.
+_RARE, _ALONE = 0.6, 0.3
+# What a step without a look inside it expects, at most, beside its first tie.
+_BETWEEN_LOOKS = 0.5
+# So that a quotient is finite.
+_TINY = 1e-300
 
 
 @dataclass(frozen=True)
@@ -99,32 +113,6 @@ class Path:
         found: BoolArray = np.diff(self.ends, prepend=-1) > 1
         return found
 
-    def backwards(self) -> Path:
-        """Return the path with its steps in reverse order, where none are pooled."""
-        score, size = self.score[::-1], self.size[::-1]
-        sums = compensated_sum(size * score)
-        starts = np.concatenate([[0], self.ends[:-1] + 1])
-        ends = len(score) - 1 - starts[::-1]
-        return replace(
-            self, score=score, size=size, reached=sums, trials=np.cumsum(size), ends=ends
-        )
-
-    def marks(self, most: int) -> IntArray:
-        """Return some steps, at most twice so many, that share the variance fairly.
-
-        The last is the last of all. For the path backwards they are the same places.
-        """
-        variance = np.diff(
-            np.cumsum(self.size * self.score * (1.0 - self.score))[self.ends], prepend=0.0
-        )
-        even = np.arange(1, most) / most * (1.0 + 1e-9)
-        ahead, back = (
-            np.searchsorted(np.cumsum(each), even * each.sum(), side="right")
-            for each in (variance, variance[::-1])
-        )
-        taken = np.unique(np.concatenate([ahead, len(self) - back, [len(self)]]))
-        return taken[taken > 0] - 1
-
 
 def observe(
     score: FloatArray, n: IntArray, n1: IntArray, ends: IntArray | None = None
@@ -166,7 +154,7 @@ def observe_grains(grains: Grains) -> tuple[Path, float, float]:
     deviation, span = thresholds(grains.highest, grains.lowest, grains.expected)
     chances = (np.minimum(end, 1.0 - end) for end in (grains.low, grains.high))
     one, other = chances
-    mixture = Mixture(grains.rare, np.minimum(one, other), np.maximum(one, other))
+    mixture = Mixture(grains.rare, grains.square, np.minimum(one, other), np.maximum(one, other))
     path = Path(
         score=np.where(grains.low < 0.5, grains.rare, 1.0 - grains.rare),
         size=grains.n,
@@ -177,7 +165,10 @@ def observe_grains(grains: Grains) -> tuple[Path, float, float]:
         mixture=mixture,
         across=mixture.largest > mixture.least if grains.across is None else grains.across,
     )
-    return replace(path, drift=_with_room(path.rare[path.across])), deviation, span
+    path = replace(path, drift=_with_room(path.rare[path.across]))
+    if grains.ends is not None:  # several may share a step
+        path = _as_mixtures(path, mixture)
+    return path, deviation, span
 
 
 def thresholds(highest: float, lowest: float, expected: float) -> tuple[float, float]:
@@ -230,22 +221,61 @@ def pooled(path: Path, drift: float) -> Path:
     return fewer if path.mixture is None else _as_mixtures(fewer, path.mixture)
 
 
-def _as_mixtures(path: Path, mixture: Mixture) -> Path:
-    """Make one mixture of a pool of them, where next to nothing is lost by that."""
+def barriers(path: Path, c: float | FloatArray) -> tuple[IntArray, IntArray]:
+    r"""Return the success counts at which \|X\| reaches c after each step, below and above."""
+    low = np.floor(path.after - c).astype(np.int64)
+    high = np.ceil(path.after + c).astype(np.int64)
+    return low, np.maximum(high, low + 1)  # room to be absorbed from, if c is below 0
+
+
+def seldom(path: Path, c: float) -> Path:
+    r"""Leave out looks at which no path is seen to reach a deviation of c, or of c - drift, first.
+
+    Of scores below 1/2 the success count never falls, and neither does a barrier. So who is above
+    the upper one is still there at the last look before it moves, and who falls below the lower
+    one is found there at the first look after that has moved; all other looks find nobody. Above
+    1/2 the same holds of the count less that of the rows, with the barriers exchanged. Not more is
+    pooled than has bounds of its law.
+    """
+    low_side = path.score < 0.5
     starts = np.concatenate([[0], path.ends[:-1] + 1])
-    n = np.add.reduceat(path.size, starts)
-    together = Mixture(
-        np.add.reduceat(path.rare, starts) / n,
-        np.minimum.reduceat(mixture.least, starts),
-        np.maximum.reduceat(mixture.largest, starts),
-    )
-    # About what two rare outcomes in one pool would be off by.
-    loose = together.largest > (1.0 + _LOOSE * n) * together.mean
-    # Only of steps that are rare, all on one side, bounds of the law are known.
-    loose |= n * together.mean >= _RARE * (1.0 - together.largest)
+    above = np.cumsum(np.where(low_side, 0, path.size))[path.ends]
+    rises, falls = np.zeros(len(path), bool), np.zeros(len(path), bool)
+    for reach in {c, c - path.drift}:
+        low, high = (each - above for each in barriers(path, reach))
+        rises |= (np.diff(low, prepend=low[0]) > 0) | (np.diff(high, append=high[-1]) > 0)
+        falls |= (np.diff(low, append=low[-1]) < 0) | (np.diff(high, prepend=high[0]) < 0)
+    matters = rises | falls
+    all_low = np.logical_and.reduceat(low_side, starts)
+    mixed = all_low != np.logical_or.reduceat(low_side, starts)
+    rare = np.add.reduceat(path.rare, starts)
+    alone = mixed | (rare > 0.5 * _BETWEEN_LOOKS)
+    part = np.floor(np.cumsum(rare) / _BETWEEN_LOOKS)
+    matters[:-1] |= (part[1:] != part[:-1]) | (all_low[1:] != all_low[:-1]) | alone[1:]
+    matters |= alone
+    matters[-1] = True
+    fewer = replace(path, ends=path.ends[matters])
+    return fewer if path.mixture is None else _as_mixtures(fewer, path.mixture)
+
+
+def _as_mixtures(path: Path, mixture: Mixture) -> Path:
+    """Make mixtures of the grains in a step, as far as next to nothing is lost by that."""
+    starts = np.concatenate([[0], path.ends[:-1] + 1])
+    largest = np.maximum.reduceat(mixture.largest, starts)
+    # Three rare outcomes in one would be off by what it expects times the largest chance, all laws
+    # by the square of that.
+    room = np.where(largest**2 > _LOOSE, 0.0, _LOOSE / largest)
+    room[largest == np.minimum.reduceat(mixture.least, starts)] = np.inf
+    # Only of what is rare, all on one side, bounds of the law are known.
     low = path.score < 0.5
-    loose |= np.logical_and.reduceat(low, starts) != np.logical_or.reduceat(low, starts)
-    first = np.repeat(loose, np.diff(path.ends, prepend=-1))
+    room = np.minimum(room, _RARE * (1.0 - largest))
+    room = np.repeat(room, np.diff(path.ends, prepend=-1))
+    before = np.cumsum(path.rare) - path.rare
+    before -= np.repeat(before[starts], np.diff(path.ends, prepend=-1))
+    part = np.floor(before / np.maximum(room, _TINY))
+    first = np.append(True, (part[1:] != part[:-1]) | (low[1:] != low[:-1])) | (room == 0.0)
+    heavy = path.rare > _ALONE
+    first |= heavy | np.append(False, heavy[:-1])
     first[starts] = True
     starts = np.flatnonzero(first)
     last = np.append(starts[1:], len(first)) - 1
@@ -254,6 +284,8 @@ def _as_mixtures(path: Path, mixture: Mixture) -> Path:
     size = np.add.reduceat(path.size, starts)
     rare = np.add.reduceat(path.rare, starts) / size
     rare = np.where(alone, mixture.mean[starts], rare)
+    square = np.add.reduceat(path.size * mixture.square, starts) / size
+    square = np.where(alone, mixture.square[starts], square)
     return replace(
         path,
         score=np.where(path.score[starts] < 0.5, rare, 1.0 - rare),
@@ -264,6 +296,7 @@ def _as_mixtures(path: Path, mixture: Mixture) -> Path:
         across=None if path.across is None else np.logical_or.reduceat(path.across, starts),
         mixture=Mixture(
             rare,
+            square,
             np.minimum.reduceat(mixture.least, starts),
             np.maximum.reduceat(mixture.largest, starts),
         ),

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
 from secant import null
 from secant._inference.chains import WHOLE, rare_steps, windows
-from secant._inference.path import pooled
+from secant._inference.path import pooled, seldom
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -23,6 +23,7 @@ __all__ = [
     "STEP_MAD",
     "STEP_R",
     "Plan",
+    "Points",
     "Rounding",
     "best",
     "cuts",
@@ -47,8 +48,10 @@ _FINENESS = 110.0
 # How much coarser they may become to save work; where so little is expected to vary that the limit
 # of many observations cannot take their place, much coarser: bounds are wide then, not wrong.
 _COARSER = (1.0, 2.0, 4.0)
-_MUCH_COARSER = tuple(2.0 ** (k / 2) for k in range(13))
+_MUCH_COARSER = 13
 _LITTLE = 400.0
+# P-values above which points twice as close, and four times, are needed to tell the second digit.
+_OFTEN, _MOSTLY = 0.55, 0.78
 # So many grains are never affordable but in pools: their work is not even counted.
 _MANY_GRAINS = 1 << 13
 # A pool expects less than one of the rarer outcome, and a small part of c.
@@ -63,6 +66,23 @@ _NEGLIGIBLE, _NEGLIGIBLE_IN_POOLS = 42.0, 26.0
 FAINTEST = 730.0
 # So that a quotient of counts does not overflow.
 _TINY = 1e-300
+
+
+class Points(Protocol):
+    """Points to which a running minimum is rounded, numbered upwards."""
+
+    @property
+    def stride(self) -> Any:
+        """How many of them there are in every unit interval."""
+        ...
+
+    def below(self, y: FloatArray) -> IntArray:
+        """Return the number of the last point that is at most y."""
+        ...
+
+    def above(self, y: FloatArray) -> IntArray:
+        """Return the number of the first point that is at least y."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +135,9 @@ def best(plans: Iterator[Plan], budget: int) -> Plan:
 def mad_plans(path: Path, c: float) -> Iterator[Plan]:
     """Propose ways to compute ECCE-MAD's P-value, from the tightest bounds to the coarsest."""
     yield Plan(path, mad_work(path, c))
+    fewer = seldom(path, c)
+    if 2 * len(fewer) <= len(path):
+        yield Plan(fewer, mad_work(fewer, c))
     for spacing in _spacings(path, c):
         fewer = pooled(path, min(spacing, _FULL, c / _PARTS))
         if fewer.drift < c and 2 * len(fewer) <= len(path):
@@ -143,8 +166,16 @@ def _spacings(path: Path, c: float) -> Iterator[float]:
     # By Bennett's inequality log P falls by log(1 + c/V) when c grows by 1: by c/V where the path
     # is nearly Brownian, and by less where events are rare.
     fall = math.log1p(c / max(path.variance, _TINY))
-    for coarser in _COARSER if path.variance >= _LITTLE else _MUCH_COARSER:
-        yield coarser / (_FINENESS * fall)
+    coarser = _COARSER if path.variance >= _LITTLE else _from_fine_to_coarse(path, c)
+    for each in coarser:
+        yield each / (_FINENESS * fall)
+
+
+def _from_fine_to_coarse(path: Path, c: float) -> Iterator[float]:
+    """Return how much coarser points may be, finer ones first where P is large and exact."""
+    p = null.range.sf(c / math.sqrt(path.variance)) if path.exact and path.variance > 0 else 0.0
+    finest = -2 * ((p > _OFTEN) + (p > _MOSTLY))
+    return (2.0 ** (k / 2) for k in range(finest, _MUCH_COARSER))
 
 
 def keyed(path: Path, c: float) -> Plan:
@@ -185,10 +216,14 @@ def _steps_to_take(path: Path, law: null.BrownianLaw, c: float) -> tuple[int, In
     """Return the number of steps of one observation, the terms of others, and what comes first."""
     first, last = windows(path.score, path.size, path.ends, faint(path, law, c), path.mixture)
     taps = (last - first + 1)[path.count > 1]
-    large = int((path.size > WHOLE).sum())
+    rare = rare_steps(path.score, path.size, path.ends, path.mixture)[0]
+    tie = ~np.repeat(rare, np.diff(path.ends, prepend=-1))
+    if path.mixture is not None:
+        tie &= path.mixture.largest == path.mixture.least
+    large = int((tie & (path.size > WHOLE)).sum())
     saved = len(path.score) - len(path)
     # Laws of several scores are added up in pairs, the last two of which take the most.
-    mixed = path.several & ~rare_steps(path.score, path.size, path.ends, path.mixture)[0]
+    mixed = path.several & ~rare
     added = 4 * int((taps[mixed[path.count > 1]] ** 2).sum())
     return len(path) - len(taps), taps, _LARGE * large + _POOLED * saved + added
 

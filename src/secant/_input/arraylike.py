@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from secant._input.rules import missing
 from secant.errors import Argument, InputError
 
 if TYPE_CHECKING:
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 __all__ = [
     "device_of",
     "from_objects",
+    "is_missing",
     "names_of_rows",
     "on_a_device",
     "one_dimensional",
@@ -229,12 +231,13 @@ def real_matrix(argument: str, value: Any) -> np.ndarray[Any, Any]:
 
 def wrong_type(argument: str, array: np.ndarray[Any, Any], wanted: str) -> InputError:
     """Return the error about values that are not what they should be."""
-    hint = ""
+    text = array.dtype.kind in "UST"
+    hint = "; turn it into numbers first" if text and wanted == "real numbers" else ""
     if array.dtype.names:
         hint = "; pass one of its fields"
     elif array.dtype.kind == "V":  # floats of other libraries, such as bfloat16
         hint = "; pass it as .astype('float32')"
-    what = "text" if array.dtype.kind in "UST" else f"values of type {array.dtype}"
+    what = "text" if text else f"values of type {array.dtype}"
     first = f"; the first is {shown(array[0])}" if array.shape[0] else ""
     return InputError(Argument(argument), f" must hold {wanted}; got {what}{first}", hint=hint)
 
@@ -253,9 +256,26 @@ def from_objects(argument: str, array: np.ndarray[Any, Any]) -> FloatArray:
         try:
             numbers[index] = _number(item)
         except (TypeError, ValueError, OverflowError) as error:
-            complaint = ", not a number a double can hold"
-            raise InputError(complaint, argument=argument, value=repr(item), row=index) from error
+            if is_missing(item):
+                raise missing(argument, repr(item), index) from error
+            text = isinstance(item, (str, bytes))
+            raise InputError(
+                ", not a number" if text else ", not a number a double can hold",
+                argument=argument,
+                value=repr(item),
+                row=index,
+                hint="; turn texts into numbers first" if text else "",
+            ) from error
     return numbers
+
+
+def is_missing(item: Any) -> bool:
+    """Tell whether a value stands for none: None, NaN, pandas.NA."""
+    if item is None:
+        return True
+    # What is missing is not equal to itself, or not equal to anything in particular.
+    differs = item != item  # noqa: PLR0124
+    return bool(differs) if isinstance(differs, (bool, np.bool_)) else True
 
 
 def _number(item: Any) -> float:

@@ -11,6 +11,7 @@ from secant._input.arraylike import one_dimensional, plain_value, real_matrix
 from secant._input.groups import plain_key
 from secant._input.labels import refuse_missing
 from secant._input.observations import check_alignment
+from secant._input.rules import missing
 from secant.errors import Argument, InputError
 
 if TYPE_CHECKING:
@@ -97,13 +98,12 @@ def _check_values(matrix: np.ndarray[Any, Any]) -> None:
         return
     row, column = np.argwhere(~((matrix >= 0) & (matrix <= 1)))[0].tolist()
     value = matrix[row, column].item()
-    what = Argument("probs"), f"[{row}, {column}] is {value!r}; "
+    wrong, hint = "; a probability must lie in [0, 1]", _scale_hint(matrix, lowest, highest)
     if np.isnan(value):
-        missing = "a missing probability cannot be assessed, and secant drops no rows"
-        raise InputError(*what, missing, value=repr(value), row=row)
-    hint = _scale_hint(matrix, lowest, highest)
-    outside = "a probability must lie in [0, 1]"
-    raise InputError(*what, outside, value=repr(value), row=row, hint=hint)
+        error = missing("probs", repr(value), row)
+        wrong, hint = error.complaint, error.hint
+    what = Argument("probs"), f"[{row}, {column}] is {value!r}", wrong
+    raise InputError(*what, value=repr(value), row=row, hint=hint)
 
 
 def _scale_hint(matrix: np.ndarray[Any, Any], lowest: float, highest: float) -> str:

@@ -10,6 +10,7 @@ import numpy as np
 from secant._base.visible import visible
 from secant._input.arraylike import names_of_rows, one_value_a_row, shown
 from secant._input.groups import factorized
+from secant._input.rules import DROP_OR_FILL
 from secant.errors import Argument, InputError, Message
 
 if TYPE_CHECKING:
@@ -87,7 +88,7 @@ def is_missing(key: Any) -> bool:
 def missing_id(value: str, row: int) -> InputError:
     """Return the error about a row that belongs to no cluster."""
     return InputError(
-        ", and every row needs the id of its cluster; secant drops no rows",
+        f", and every row needs the id of its cluster; secant drops no rows{DROP_OR_FILL}",
         argument="clusters",
         value=value,
         row=row,

@@ -2,28 +2,36 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 import numpy as np
 
-from secant._input.arraylike import from_objects, plain_value, wrong_type
+from secant._input.arraylike import from_objects, is_missing, plain_value, wrong_type
+from secant._input.rules import missing
 from secant.errors import Argument, InputError, Message
 
 __all__ = ["Outcomes", "binary", "refuse_missing"]
 
 
 def binary(
-    labels: np.ndarray[Any, Any], scores: np.ndarray[Any, Any], pos_label: Any
+    labels: np.ndarray[Any, Any],
+    scores: np.ndarray[Any, Any],
+    pos_label: Any,
+    known: Any = None,
 ) -> np.ndarray[Any, Any]:
-    """Return labels whose values are 0 and 1 (or False and True)."""
+    """Return labels whose values are 0 and 1 (or False and True).
+
+    ``known`` is what stood for "did not happen" in rows before these, which is not to blame.
+    """
     if pos_label is not None:
-        return _against_pos_label(labels, pos_label)
+        return _against_pos_label(labels, pos_label, known)
     if labels.dtype.kind == "b":
         return labels
     if labels.dtype.kind == "O":
         labels = _label_objects(labels)
     if labels.dtype.kind in "iuf":
-        return _zero_one(labels, scores)
+        return _zero_one(labels, scores, known)
     if labels.dtype.kind in "UST":
         _refuse_text_labels(labels)
     raise wrong_type("y_true", labels, "0 and 1")
@@ -40,7 +48,7 @@ class Outcomes:
         self, labels: np.ndarray[Any, Any], scores: np.ndarray[Any, Any]
     ) -> np.ndarray[Any, Any]:
         """Return the labels of a batch as 0 and 1 (or False and True)."""
-        happened = binary(labels, scores, self._pos_label)
+        happened = binary(labels, scores, self._pos_label, self._negative)
         first = int(np.argmin(happened))
         if happened[first]:  # a batch of nothing but events
             return happened
@@ -63,30 +71,43 @@ def _label_objects(labels: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     return from_objects("y_true", labels)
 
 
-def _zero_one(labels: np.ndarray[Any, Any], scores: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+def _zero_one(
+    labels: np.ndarray[Any, Any], scores: np.ndarray[Any, Any], known: int | None
+) -> np.ndarray[Any, Any]:
     """Accept 0/1 as they are, turn -1/1 into False/True, refuse the rest."""
     if labels.dtype.kind != "f" and np.bitwise_or.reduce(labels) in (0, 1):  # 0 and 1 alone
         return labels
-    lowest, highest = labels.min(), labels.max()
-    bad = (labels != 0) & (labels != 1)
-    if lowest == -1 and highest <= 1:
-        unsigned, bad = bad, (labels != -1) & (labels != 1)
-        if not bad.any():
-            return labels > 0
-        if np.count_nonzero(unsigned) < np.count_nonzero(bad):  # a stray -1 among zeros
-            bad = unsigned
+    negative = -1 if labels.min() == -1 else 0
+    bad = _other_than(labels, negative)
     if not bad.any():
-        return labels
+        return labels > 0 if negative else labels
+    # The odd one out is to blame, so the code is that of most rows, or that of the rows before.
+    negative = _negative_of_most(labels) if known is None else known
+    bad = _other_than(labels, negative)
     first = int(np.flatnonzero(bad)[0])
     value = labels[first].item()
     if value != value:  # noqa: PLR0124
         raise _missing_outcome(first, value)
     if _looks_swapped(labels, scores):
         fractions = Argument("y_prob"), " holds only 0 and 1 and ", Argument("y_true"), " fractions"
-        swapped = ": the two look swapped, ", Argument("y_true"), " is for the outcomes"
-        raise _refused(first, value, "; ", *fractions, *swapped)
-    wanted = "; outcomes must be 0 and 1 (or -1 and 1, or any two values with "
+        raise _refused(first, value, "; ", *fractions, ": the two look swapped")
+    beside = f" where other rows have {negative}" if value in (-1, 0) else ""
+    wanted = f"{beside}; outcomes must be 0 and 1 (or -1 and 1, or any two values with "
     raise _refused(first, value, wanted, Argument("pos_label"), ")")
+
+
+def _other_than(labels: np.ndarray[Any, Any], negative: int) -> np.ndarray[Any, Any]:
+    """Mark the labels that are neither 1 nor what stands for the other outcome."""
+    found: np.ndarray[Any, Any] = (labels != negative) & (labels != 1)
+    return found
+
+
+def _negative_of_most(labels: np.ndarray[Any, Any]) -> int:
+    """Return which of 0 and -1 stands for the other outcome in more rows, or does so first."""
+    zero, minus = (np.flatnonzero(labels == each) for each in (0, -1))
+    if zero.size and zero.size == minus.size:
+        return 0 if zero[0] < minus[0] else -1
+    return -1 if minus.size > zero.size else 0
 
 
 def _looks_swapped(labels: np.ndarray[Any, Any], scores: np.ndarray[Any, Any]) -> bool:
@@ -103,7 +124,9 @@ def _refuse_text_labels(labels: np.ndarray[Any, Any]) -> None:
     raise InputError(Argument("y_true"), text, hint=hint)
 
 
-def _against_pos_label(labels: np.ndarray[Any, Any], pos_label: Any) -> np.ndarray[Any, Any]:
+def _against_pos_label(
+    labels: np.ndarray[Any, Any], pos_label: Any, known: Any
+) -> np.ndarray[Any, Any]:
     """Mark the rows equal to ``pos_label``; the others must all share one other value."""
     if np.ndim(pos_label) or isinstance(pos_label, (set, frozenset, dict)):
         raise InputError(Argument("pos_label"), f" must be one value; got {pos_label!r}")
@@ -118,35 +141,32 @@ def _against_pos_label(labels: np.ndarray[Any, Any], pos_label: Any) -> np.ndarr
     if others.size:
         negative = labels[others[0]]
         third = others[np.asarray(labels[others] != negative, dtype=bool)]
-        if third.size and not positive.any():
+        if third.size and known is None and not positive.any():
             _pos_label_absent(labels, pos_label)
-        if third.size:
-            first = int(third[0])
-            raise _third_value(first, labels[first], negative, pos_label)
+        if third.size:  # the odd one out is to blame, as above
+            if known is None:
+                ((known, _),) = Counter(labels[others].tolist()).most_common(1)
+            first = int(others[np.asarray(labels[others] != known, dtype=bool)][0])
+            raise _third_value(first, labels[first], known, pos_label)
     return positive
 
 
 def refuse_missing(labels: np.ndarray[Any, Any]) -> None:
     """Refuse rows that have no outcome, naming the first."""
-    missing = _first_missing(labels)
-    if missing is not None:
-        raise _missing_outcome(missing, labels[missing])
+    first = _first_missing(labels)
+    if first is not None:
+        raise _missing_outcome(first, labels[first])
 
 
 def _first_missing(labels: np.ndarray[Any, Any]) -> int | None:
     """Return the first row that has no outcome: None, NaN, pandas.NA."""
     if labels.dtype.kind == "f":
-        missing = np.isnan(labels)
+        without = np.isnan(labels)
     elif labels.dtype.kind in "OT":
-        # What is missing is not equal to itself, or not equal to anything in particular.
-        missing = np.array([item is None or _is_true(item != item) for item in labels], bool)  # noqa: PLR0124
+        without = np.array([is_missing(item) for item in labels], bool)
     else:
         return None
-    return int(np.flatnonzero(missing)[0]) if missing.any() else None
-
-
-def _is_true(answer: Any) -> bool:
-    return bool(answer) if isinstance(answer, (bool, np.bool_)) else True
+    return int(np.flatnonzero(without)[0]) if without.any() else None
 
 
 def _refused(index: int, value: Any, *complaint: str) -> InputError:
@@ -155,8 +175,7 @@ def _refused(index: int, value: Any, *complaint: str) -> InputError:
 
 
 def _missing_outcome(index: int, value: Any) -> InputError:
-    complaint = "; a missing outcome cannot be assessed, and secant drops no rows"
-    return _refused(index, value, complaint)
+    return missing("y_true", repr(plain_value(value)), index)
 
 
 def _third_value(index: int, value: Any, negative: Any, pos_label: Any) -> InputError:

@@ -35,6 +35,7 @@ __all__ = [
     "check_lengths",
     "observations",
     "seen_before",
+    "weights_of",
 ]
 
 
@@ -234,24 +235,29 @@ def aligned(
 def seen_before(
     labels: np.ndarray[Any, Any],
     scores: np.ndarray[Any, Any],
+    weights: np.ndarray[Any, Any] | None,
     extent: tuple[float, float],
     *,
+    counted: bool,
+    n: int,
+    zeros: bool,
     refused: bool,
 ) -> Observations:
-    """Return rows that were checked already, between ``extent`` and without weights.
+    """Return rows that were checked already, between ``extent``.
 
-    ``refused`` tells whether some have a score that rules out what happened.
+    ``refused`` tells whether some have a score that rules out what happened, ``zeros`` whether some
+    have no weight.
     """
     return Observations(
         labels,
         scores,
-        None,
-        counted=False,
-        n=scores.shape[0],
+        weights,
+        counted=counted,
+        n=n,
         lowest=extent[0],
         highest=extent[1],
-        forbidden=forbidden_rows(labels, scores, None) if refused else (),
-        has_zero_weights=False,
+        forbidden=forbidden_rows(labels, scores, weights) if refused else (),
+        has_zero_weights=zeros,
     )
 
 
@@ -330,13 +336,19 @@ def check_lengths(labels: Any, scores: Any) -> None:
 # Weights ------------------------------------------------------------------------------------------
 
 
+def weights_of(value: Any, rows: int) -> np.ndarray[Any, Any]:
+    """Return weights as an array with one for each row; what they hold is not checked yet."""
+    weights = real_array("sample_weight", value, keep=(np.float32, np.float64))
+    if weights.shape[0] != rows:
+        raise one_value_a_row("sample_weight", weights.shape[0], rows)
+    return weights
+
+
 def _check_weights(
     value: Any, rows: int, *, counted: bool
 ) -> tuple[np.ndarray[Any, Any], int, bool]:
     """Return the weights, the number of observations they make, and whether some are zero."""
-    weights = real_array("sample_weight", value, keep=(np.float32, np.float64))
-    if weights.shape[0] != rows:
-        raise one_value_a_row("sample_weight", weights.shape[0], rows)
+    weights = weights_of(value, rows)
     lowest, highest = check_weights(weights)
     if highest == 0:
         raise InputError(NO_WEIGHT)

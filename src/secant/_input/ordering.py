@@ -15,6 +15,7 @@ from secant._base.visible import visible
 from secant._input.arraylike import one_dimensional, one_value_a_row, shown
 from secant._input.axis import Axis
 from secant._input.columns import LATER
+from secant._input.rules import DROP_OR_FILL
 from secant._input.zones import moment
 from secant.errors import Argument, InputError
 
@@ -25,8 +26,8 @@ if TYPE_CHECKING:
 __all__ = ["are_equal", "are_outcomes", "holds_outcomes", "ordering", "refuse_merged"]
 
 _ORDER = Argument("order_by")
-_NO_ORDER = "which have no order that means anything; give numbers or times"
-_MISSING = ", and every row needs its place in the order; secant drops no rows"
+_NO_ORDER = "whose order means nothing; give numbers or times"
+_MISSING = f", and every row needs its place in the order; secant drops no rows{DROP_OR_FILL}"
 # Rows that tell most columns apart.
 _HEAD = 1000
 

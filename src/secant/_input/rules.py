@@ -9,6 +9,7 @@ import numpy as np
 from secant.errors import Argument, InputError, Message
 
 __all__ = [
+    "DROP_OR_FILL",
     "LARGEST_COUNT",
     "LARGEST_WEIGHT",
     "NO_ROWS",
@@ -18,6 +19,7 @@ __all__ = [
     "copies",
     "counted",
     "forbidden_rows",
+    "missing",
     "scale_hint",
     "score_range",
 ]
@@ -30,6 +32,29 @@ SMALLEST_WEIGHT = 1e-100
 # Frequency weights are summed as doubles, which are exact for integers up to here.
 LARGEST_COUNT = 2**53
 
+# What to do about rows that lack something: with this such a message ends.
+DROP_OR_FILL = ": drop such rows first, or fill them in"
+_CALLED = {
+    "y_true": "outcome",
+    "y_prob": "score",
+    "sample_weight": "weight",
+    "clusters": "id of a cluster",
+    "probs": "probability",
+}
+
+
+def missing(argument: str, value: str, row: int, *, more: str = "") -> InputError:
+    """Return the error about a value that is not there; ``more`` is said of the others."""
+    what = _CALLED.get(argument.partition("[")[0], "value")
+    return InputError(
+        f"; a missing {what} cannot be assessed, and secant drops no rows{more}",
+        argument=argument,
+        value=value,
+        row=row,
+        # Nobody fills in what happened.
+        hint=": drop such rows first" if what == "outcome" else DROP_OR_FILL,
+    )
+
 
 # Scores -------------------------------------------------------------------------------------------
 
@@ -40,11 +65,11 @@ def score_range(scores: np.ndarray[Any, Any]) -> tuple[float, float]:
     if lowest >= 0 and highest <= 1:  # False for NaN, which min and max pass on
         return lowest, highest
     first = int(np.flatnonzero(~((scores >= 0) & (scores <= 1)))[0])
-    complaint, hint = "; a score must lie in [0, 1]", scale_hint(lowest, highest)
-    if np.isnan(scores[first]):
-        complaint, hint = "; a missing score cannot be assessed, and secant drops no rows", ""
     shown = repr(scores[first].item())
-    raise InputError(complaint, argument="y_prob", value=shown, row=first, hint=hint)
+    if np.isnan(scores[first]):
+        raise missing("y_prob", shown, first)
+    must, hint = "; a score must lie in [0, 1]", scale_hint(lowest, highest)
+    raise InputError(must, argument="y_prob", value=shown, row=first, hint=hint)
 
 
 def scale_hint(lowest: float, highest: float) -> str:
@@ -92,6 +117,8 @@ def check_weights(weights: np.ndarray[Any, Any]) -> tuple[float, float]:
 def _refuse_weight(weights: np.ndarray[Any, Any], bad: np.ndarray[Any, Any]) -> None:
     first = int(np.flatnonzero(bad)[0])
     value = weights[first].item()
+    if np.isnan(value):
+        raise missing("sample_weight", repr(value), first)
     complaint, hint = "; a weight must be a finite number, zero or positive", ""
     if 0 < value < np.inf:
         between = f"{SMALLEST_WEIGHT:g} and {LARGEST_WEIGHT:g}"

@@ -82,7 +82,7 @@ def path(blocks: Blocks, weight: float) -> FloatArray:
     differences = np.empty(len(blocks) + 1)
     differences[0] = 0.0
     if blocks.fixed is not None and blocks.open.any():  # ties alone are the same in any case
-        differences[1:] = fixed_running_sum(blocks, blocks.fixed)
+        differences[1:] = fixed_running_sum(blocks.fixed)
     else:
         differences[1:] = running_sum(blocks.gain)
     differences[1:] /= weight

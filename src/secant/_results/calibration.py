@@ -17,24 +17,13 @@ from secant._inference.expected import Expected, expected
 from secant._inference.limits import at_level, critical, detectable
 from secant._input.options import BinLimits, in_units_of_the_smaller
 from secant._metrics.ecce import METRICS, path
-from secant._metrics.ece import (
-    Binning,
-    BinSums,
-    binned,
-    cut_at_edges,
-)
+from secant._metrics.ece import Binning
 from secant._metrics.inverted import inverted
-from secant._metrics.scores import (
-    BRIER,
-    LOG_LOSS,
-    Rule,
-    resolved,
-    taken_apart,
-)
 from secant._metrics.shape import pieces
-from secant._results import verdict
+from secant._results import verdict, where_words
 from secant._results.again import Again
 from secant._results.bins import binned_metric, reliability
+from secant._results.of_scores import OfScores
 from secant._results.parts import (
     ECE,
     SCHEMA,
@@ -49,7 +38,6 @@ from secant._results.parts import (
     plain,
 )
 from secant._results.ranges import Ranges
-from secant._results.scores import Cox, Recalibrated, Score, Spiegelhalter, recalibrated, score_of
 from secant.errors import Argument, InputError, SecantError
 
 if TYPE_CHECKING:
@@ -63,12 +51,10 @@ if TYPE_CHECKING:
     from secant._input.options import Norm, Strategy, Weighting
     from secant._metrics.ecce import Extremes, Metric
     from secant._results.parts import Kind, Shape
+    from secant._results.scores import Cox, Recalibrated, Score, Spiegelhalter
     from secant.plot import CumulativeDisplay
 
 __all__ = ["Calibration"]
-
-# Predictions up to which a number that takes a sort of them is printed without being asked for.
-_QUICKLY_SORTED = 1_000_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -310,6 +296,14 @@ class Calibration:
         return self._flips.mean(metric.law) / self.sigma
 
     @property
+    def noise(self) -> float:
+        """How far from 0 the graph of calibrated predictions ends, typically.
+
+        Sigma, and more where rows that belong together go astray together.
+        """
+        return self.sigma * math.sqrt(self._inflation)
+
+    @property
     def _inflation(self) -> float:
         """By how much clusters make variances larger: the design effect, for the path's range."""
         if self._flips is None or self.sigma == 0:
@@ -323,16 +317,13 @@ class Calibration:
 
         Both are 0 where such scores were added up with others.
         """
-        blocks = self._of_scores._blocks  # noqa: SLF001  (of this class)
-        there = (blocks.low == certain) & (blocks.high == certain)
-        wrong = blocks.n0 if certain else blocks.n1
-        return int(wrong[there].sum()), int(blocks.n[there].sum())
+        return self._by_score.certain(certain)
 
     @property
     def inverted(self) -> bool:
         """Whether scores look like chances of the opposite: 1 - score fits far better."""
-        of_scores = self._of_scores
-        return inverted(of_scores._blocks, of_scores._totals)  # noqa: SLF001  (of this class)
+        seen = self._by_score.again
+        return inverted(seen.blocks, seen.totals)
 
     @property
     def details(self) -> Words:
@@ -374,9 +365,7 @@ class Calibration:
         It is computed when first asked for: exactly for arrays, for other sources with bounds
         on what it is made of. See :class:`secant.Score`.
         """
-        if self.axis is not None:
-            return self._of_scores.brier
-        return self._score(BRIER, self._monotone, exact=self._again.sorts)
+        return self._by_score.brier
 
     @cached_property
     def log_loss(self) -> Score:
@@ -385,36 +374,17 @@ class Calibration:
         Infinite where a score of exactly 0 or 1 was wrong. Computed when first asked for, as
         :attr:`brier`.
         """
-        if self.axis is not None:
-            return self._of_scores.log_loss
-        return self._score(LOG_LOSS, self._monotone, exact=self._again.sorts)
+        return self._by_score.log_loss
 
     @cached_property
     def cox(self) -> Cox:
         """Cox's intercept and slope, computed when first asked for."""
-        from secant._inference.reviewers import cox_fit  # noqa: PLC0415  (for whoever asks)
-
-        if self.axis is not None:
-            return self._of_scores.cox
-
-        fit = cox_fit(self._blocks)
-        known = self._totals.equal_weights and self.n_clusters is None
-        errors = fit.errors if known else (math.nan, math.nan)
-        pvalue = math.exp(-fit.chi2 / 2) if known else math.nan
-        exact = not self._blocks.open.any()
-        return Cox(fit.intercept, fit.slope, *errors, pvalue, fit.left_out, exact)
+        return self._by_score.cox
 
     @cached_property
     def spiegelhalter(self) -> Spiegelhalter:
         """Spiegelhalter's Z, computed when first asked for."""
-        from secant._inference.reviewers import spiegelhalter_z  # noqa: PLC0415  (as cox)
-
-        if self.axis is not None:
-            return self._of_scores.spiegelhalter
-
-        summed = self._totals.equal_weights or self._blocks.moments is not None
-        z = spiegelhalter_z(self._blocks) if summed and self.n_clusters is None else math.nan
-        return Spiegelhalter(z, math.erfc(abs(z) / math.sqrt(2)), not self._blocks.open.any())
+        return self._by_score.spiegelhalter
 
     @property
     def proper_scores(self) -> tuple[Score | None, Score | None]:
@@ -424,17 +394,7 @@ class Calibration:
         they were asked for by name, which takes longer. None where the predictions are needed
         and are gone.
         """
-        if self.axis is not None:
-            return self._of_scores.proper_scores
-        return self._as_printed("brier", BRIER), self._as_printed("log_loss", LOG_LOSS)
-
-    def _as_printed(self, name: str, rule: Rule) -> Score | None:
-        with suppress(InputError):
-            if name in self.__dict__ or self.n <= _QUICKLY_SORTED:
-                found: Score = getattr(self, name)
-                return found
-            return self._score(rule, self._blocks)
-        return None
+        return self._by_score.proper_scores
 
     @cached_property
     def recalibrated(self) -> Recalibrated:
@@ -442,9 +402,7 @@ class Calibration:
 
         Exact for arrays; of other sources scores are taken together in some ten thousand ranges.
         """
-        if self.axis is not None:
-            return self._of_scores.recalibrated
-        return recalibrated(self._monotone, self._totals.weight)
+        return self._by_score.recalibrated
 
     def between(self, a: Any, b: Any, *, fixed_in_advance: bool = False) -> Interval:
         """Assess the predictions with scores from ``a`` to ``b``, both included.
@@ -545,7 +503,7 @@ class Calibration:
         (0.225, 0.247)
         """
         binning = Binning(n_bins, strategy, norm, squared, weighting)
-        return next(self._of_scores._eces([binning], limits))  # noqa: SLF001  (of this class)
+        return next(self._eces([binning], limits))
 
     def reliability(
         self,
@@ -573,9 +531,8 @@ class Calibration:
         InputError
             As :meth:`ece`.
         """
-        of_scores = self._of_scores
-        bins = of_scores._bins([Binning(n_bins, strategy)])[0]  # noqa: SLF001  (of this class)
-        return reliability(bins, strategy, limits, self._inflation, of_scores)
+        (bins,) = self._by_score.bins([Binning(n_bins, strategy)])
+        return reliability(bins, strategy, limits, self._inflation, self)
 
     def plot(
         self, ax: Any = None, *, worst: bool = True, band: bool = False, **kwargs: Any
@@ -648,7 +605,7 @@ class Calibration:
             "schema": SCHEMA,
             "verdict": verdict.headline(self),
             **self.summary(),
-            "where": verdict.where(self),
+            "where": where_words.where(self),
             "shape": self.shape,
             **{
                 name: None if each is None else each.to_dict()
@@ -688,46 +645,16 @@ class Calibration:
         return Ranges(self._totals, level, self._flips, self.axis, every)
 
     @cached_property
-    def _of_scores(self) -> Calibration:
+    def _by_score(self) -> OfScores:
         """The same predictions in the order of their scores, for what is about scores."""
-        if self.axis is None:
-            return self
-        seen = self._again.by_score()
-        return replace(
-            self, axis=None, _blocks=seen.blocks, _totals=seen.totals, _source=seen.source
-        )
+        again = self._again if self.axis is None else self._again.by_score()
+        return OfScores(again, self.n, self.n_forbidden, self.n_clusters)
 
     def _half_width(self, share: float) -> float:
         """Half-width of the simultaneous limits for a range with this share of the weight."""
         return self._ranges.half_width(share)
 
-    @cached_property
-    def _monotone(self) -> Blocks:
-        """Blocks, resolved as far as a monotone recalibration needs if all scores are at hand."""
-        again = self._again
-        return resolved(self._blocks, again.refine if again.sorts else None)
-
-    def _score(self, rule: Rule, blocks: Blocks, *, exact: bool = False) -> Score:
-        """Take a proper score apart."""
-        total = self._brier_sum if rule is BRIER else self._log_loss_sum
-        return score_of(rule.name, taken_apart(rule, total, blocks, exact=exact))
-
-    @cached_property
-    def _brier_sum(self) -> float:
-        return self._again.squared_error()
-
-    @cached_property
-    def _log_loss_sum(self) -> float:
-        return math.inf if self.n_forbidden else self._again.log_loss()
-
-    def _bins(self, binnings: Sequence[Binning]) -> list[BinSums]:
-        """Sort the predictions into several sets of bins, with as few looks at them as for one."""
-        again = self._again
-        blocks, totals = again.with_moments()
-        blocks = cut_at_edges(blocks, totals, binnings, again.look)
-        return [binned(blocks, totals, binning, None) for binning in binnings]
-
     def _eces(self, binnings: Sequence[Binning], limits: BinLimits) -> Iterator[ECE]:
-        for binning, bins in zip(binnings, self._bins(binnings), strict=True):
+        for binning, bins in zip(binnings, self._by_score.bins(binnings), strict=True):
             shown = reliability(bins, binning.strategy, limits, self._inflation, self)
             yield binned_metric(binning, bins, shown)

@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 from secant._inference.adjust import ADJUSTMENTS
 from secant._results import verdict
+from secant._results.little import pieces_found
 from secant._results.tables import html_table, text_table
+from secant._results.where_words import direction_said
 from secant._results.wording import (
     adjusted_pvalue,
     between,
@@ -84,15 +86,15 @@ def _segments_headline(result: Assessments, at: str) -> str:
         if result.searched == 1:
             return f"The only segment searched is not found to be miscalibrated {at}."
         return f"None of {searched} is found to be miscalibrated {at}."
-    one = len(result) == 1
-    found = f"{_count(result, len(result))} {'is' if one else 'are'} miscalibrated"
-    words = f"{found} {at}, of {searched}."
-    if result.standing_out > len(result):
-        these = "this one explains" if one else f"these {len(result)} explain"
-        given = f"these are the {len(result)} strongest" if len(result) >= _TEN else these
-        rest = "" if len(result) >= _TEN else " the rest"
-        words += f" {result.standing_out:,} are off; {given}{rest}."
-    return words
+    off, given = result.standing_out, len(result)
+    are = "is" if off == 1 else "are"
+    words = f"{off:,} of {searched} {are} miscalibrated {at}"
+    if off > given >= _TEN:
+        return f"{words}; these are the {given} strongest."
+    if off > given:
+        explain = "this one explains" if given == 1 else f"these {given} explain"
+        return f"{words}; {explain} the {'other' if off == given + 1 else 'rest'}."
+    return f"{words}."
 
 
 def text(result: Assessments) -> str:
@@ -211,7 +213,7 @@ def _group_words(row: Group, *, ranges: bool) -> str:
 
 def _group_verdict(result: Calibration, *, ranges: bool) -> str:
     """Say in which shape a group is off, and how far where that matters most."""
-    pieces = verdict.pieces_found(result)
+    pieces = pieces_found(result)
     if not pieces:
         return "miscalibrated, not certain where"
     return _in_turn(result, pieces, ranges=ranges)
@@ -229,7 +231,7 @@ def _in_turn(
         by = _with_limits(each.miscalibration, each.ci)
         by = by if sure else f"{points(abs(each.miscalibration))} points"
         over = f" over {between(each)}" if ranges else ""
-        said.append(f"{verdict.direction_said(result, each.direction)} by {by}{over}")
+        said.append(f"{direction_said(result, each.direction)} by {by}{over}")
     off = ", then ".join(said)
     if len(pieces) == 1 or (result.axis is not None and len(pieces) == 2):
         return off
@@ -239,7 +241,7 @@ def _in_turn(
 def _segment_verdict(row: Any, *, ranges: bool) -> str:
     """Say how far off a segment is on average, or where it is off, with limits after the search."""
     worst, whole = row.calibration.worst, _MOSTLY * row.calibration.n
-    pieces = verdict.pieces_found(row.calibration)
+    pieces = pieces_found(row.calibration)
     if len(pieces) > 1:  # never one direction where there are two
         return _in_turn(row.calibration, pieces, ranges=ranges, sure=True)
     if row.direction == "mixed":

@@ -38,7 +38,10 @@ class ModelComparison(Shown):
         Its limits.
     pvalue : float or None
         Probability of a difference at least this large if both lost the same in truth. These five
-        are None where rows are not in reach, as in an engine, or there are more than 262,144.
+        are None where there is no paired test.
+    untested : str or None
+        Why there is none: fewer than 50 events or 50 rows without, more than 262,144 rows, rows
+        that are not in reach, counted rows, rows kept by their outcome.
     names : tuple of str
         What A and B are called in words.
     """
@@ -56,6 +59,7 @@ class ModelComparison(Shown):
     mcb_difference: float | None = None
     mcb_ci: tuple[float, float] | None = None
     pvalue: float | None = None
+    untested: str | None = None
     names: tuple[str, str] = ("A", "B")
 
     @property
@@ -85,7 +89,11 @@ class ModelComparison(Shown):
     def _costs(self) -> str:
         """Say what miscalibration costs each, and whether that differs beyond chance."""
         if self.mcb_a is None or self.mcb_b is None or self.mcb_ci is None:
-            return ""
+            if self.untested is None or self._same:
+                return ""
+            return (
+                f"No paired test of what miscalibration costs, which is sharper: {self.untested}."
+            )
         assert self.mcb_difference is not None  # noqa: S101
         assert self.pvalue is not None  # noqa: S101
         a, b = map(visible, self.names)
@@ -109,8 +117,12 @@ class ModelComparison(Shown):
         low, high = map(_signed, ci)
         return f"{level(self.confidence_level)} limits {low} to {high}"
 
+    @property
+    def _same(self) -> bool:
+        return self.ci == (0.0, 0.0)
+
     def _headline(self) -> str:
-        if self.ci == (0.0, 0.0):
+        if self._same:
             return "The two models give the same scores"
         if self.better is None:
             return "The two models' calibration cannot be told apart"

@@ -171,7 +171,7 @@ class Episode:
         )
 
     @property
-    def sigma(self) -> float:
+    def noise(self) -> float:
         """Standard deviation of the last cumulative difference under calibration, nearly."""
         mean = self.scored / self.n
         return math.sqrt(float((self.n * mean * (1 - mean)).sum())) / float(self.n.sum())

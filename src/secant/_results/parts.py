@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from secant._results import coverage_words, verdict
+from secant._results import coverage_words, where_words
 from secant._results.shown import Shown
 from secant._results.tables import html_table, text_table
 from secant._results.wording import (
@@ -212,7 +212,7 @@ class Interval(Shown):
         return numbers
 
     def __str__(self) -> str:
-        return verdict.interval(self)
+        return where_words.interval(self)
 
 
 class Intervals(tuple[Interval, ...]):

@@ -245,6 +245,8 @@ def adjusted_pvalue(row: Group) -> str:
     if value > 1e-300:
         written = plain_pvalue(value, drawn=statistic.method.endswith(_DRAWN))
         return f"<= {written}" if value < 1 and _is_smallest(statistic) else written
+    if math.isinf(log10) and math.isfinite(statistic.log10_pvalue):  # lost where it was adjusted
+        return "< 1e-300"
     return _tiny(log10)
 
 

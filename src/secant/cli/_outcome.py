@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from secant._results.assessments import Assessments
     from secant._results.calibration import Calibration
     from secant._results.gate import Gate, GroupsStand, Stand
+    from secant._results.little import Little
     from secant._results.models import Models
-    from secant._results.verdict import Little
 
 __all__ = ["Columns", "Outcome"]
 
@@ -67,13 +67,13 @@ class Outcome:
     @property
     def little(self) -> Little:
         """What is called "very little", which the gate's tolerances replace."""
-        from secant._results import verdict  # noqa: PLC0415  (as above)
+        from secant._results.little import LITTLE, tolerated  # noqa: PLC0415  (as above)
 
         gate = self.gate
         if gate is None:
-            return verdict.LITTLE
+            return LITTLE
         limits = gate.max_ecce_r, gate.max_miscalibration, gate.within, gate.confidence_level
-        return verdict.tolerated(*limits)
+        return tolerated(*limits)
 
     @cached_property
     def headlines(self) -> dict[str, str]:

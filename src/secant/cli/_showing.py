@@ -121,6 +121,10 @@ def write_report(outcome: Outcome, options: dict[str, Any]) -> Path | None:
         roles["groups"] = ", ".join(outcome.columns.by)
     if outcome.columns.segments:
         roles["segments"] = ", ".join(outcome.columns.segments)
+    if outcome.columns.clusters is not None:
+        roles["clusters"] = outcome.columns.clusters
+    if outcome.columns.order_by is not None:
+        roles["order"] = outcome.columns.order_by
     about = report.Provenance(
         files=outcome.files,
         columns=roles,

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from secant._results import group_words, model_words, verdict, wording
+from secant._results.little import LITTLE
 from secant.cli._refusal import in_options
 
 if TYPE_CHECKING:
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
     from secant._results.assessments import Assessments
     from secant._results.calibration import Calibration
+    from secant._results.little import Little
     from secant._results.models import Models
 
     # A table, and what had no room in it.
@@ -51,7 +53,7 @@ def show_model(
     result: Calibration,
     *,
     details: bool = False,
-    little: verdict.Little = verdict.LITTLE,
+    little: Little = LITTLE,
 ) -> None:
     """Print the verdict on one model, in the words of the library, and its curve."""
     from rich.text import Text  # noqa: PLC0415  (as above)
@@ -126,7 +128,7 @@ def sparkline(result: Calibration, width: int = _WIDTH, bars: str = _BARS) -> st
     return "".join(bars[step] for step in steps)
 
 
-def _color(result: Calibration, little: verdict.Little) -> str:
+def _color(result: Calibration, little: Little) -> str:
     off = result.found and not verdict.is_within(result, little)
     return "red" if off or result.n_forbidden else "green"
 

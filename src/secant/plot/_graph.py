@@ -96,6 +96,7 @@ class Graph:
         self.size = float(ax.xaxis.label.get_fontsize())
         # Axes a few words wide are drawn finer.
         self.roomy = self.width * 72 > _ROOMY_WIDTH * self.size
+        self._noise_name = "\N{PLUS-MINUS SIGN}2\N{GREEK SMALL LETTER SIGMA}"
         if self.curves:
             return
         ax.set_xlim(0, 1)
@@ -118,11 +119,13 @@ class Graph:
         [line] = self.ax.plot(curve.fraction[kept], curve.difference[kept], **options)
         return line
 
-    def triangle(self, sigma: float, color: str) -> Polygon:
-        """Draw the triangle at the origin: two sigma either way."""
+    def triangle(self, noise: float, color: str, *, clusters: bool = False) -> Polygon:
+        """Draw the triangle at the origin: twice the noise either way."""
+        if clusters:
+            self._noise_name = "noise in clusters"
         [patch] = self.ax.fill(
             [0, 0, _TRIANGLE_WIDTH],
-            [-2 * sigma, 2 * sigma, 0],
+            [-2 * noise, 2 * noise, 0],
             facecolor=color,
             alpha=0.5,
             linewidth=0,
@@ -362,7 +365,7 @@ class Graph:
         if len(self.curves) == 1 and self.roomy and (tip := max(self._triangle_heights)) > 0:
             places = [(tip, tip + line), (-tip - line, -tip)]
             places = [place for place in places if place[0] >= low] or places[:1]
-            self._write("\N{PLUS-MINUS SIGN}2\N{GREEK SMALL LETTER SIGMA}", places, right=False)
+            self._write(self._noise_name, places, right=False)
         if self._band_heights:
             half = max(self._band_heights)
             places = [(half - line, half), (-half, line - half)] if half > line else []

@@ -132,7 +132,7 @@ class AssessmentsDisplay:
         result = row.calibration
         graph = Graph(ax, order_of(result))
         line = graph.curve(result.curve, 0, label=_name(row))
-        graph.triangle(result.sigma, str(line.get_color()))
+        graph.triangle(result.noise, str(line.get_color()))
         graph.scores([result.curve], 0)
         found = findings(result, found=_stands(row))
         for each in found:

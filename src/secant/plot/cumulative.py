@@ -64,7 +64,8 @@ class CumulativeDisplay(OfEstimator):
     secants : ndarray of shape (models, 2, 2)
         Ends of the secant over the worst range of each model, as (fraction, difference).
     sigmas : ndarray
-        Sigma of each model; its triangle reaches from -2 sigma to 2 sigma.
+        Sigma of each model; its triangle reaches from -2 sigma to 2 sigma, and as much further as
+        clusters make noise larger.
     bands : ndarray
         Half-height of each model's significance band.
     ax_, figure_
@@ -183,7 +184,7 @@ class CumulativeDisplay(OfEstimator):
     def bands(self) -> FloatArray:
         """Half-height of each model's significance band."""
         critical = [null.mad.isf(1 - result.confidence_level) for result in self.results]
-        return np.asarray(critical) * self.sigmas
+        return np.asarray(critical) * [result.noise for result in self.results]
 
     @classmethod
     def from_predictions(
@@ -312,7 +313,9 @@ class CumulativeDisplay(OfEstimator):
             line = graph.curve(result.curve, first + number, label=words, **kwargs)
             color = str(line.get_color())
             self.lines_.append(line)
-            self.triangles_.append(graph.triangle(result.sigma, color))
+            self.triangles_.append(
+                graph.triangle(result.noise, color, clusters=result.n_clusters is not None)
+            )
             if band:
                 self.bands_.append(graph.band(self.bands[number]))
             if worst:

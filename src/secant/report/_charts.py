@@ -45,10 +45,12 @@ _FEW_SCORES = 12
 # Width of the triangle at the origin, as a share of the axis.
 _TRIANGLE = 0.025
 _TRIANGLE_SAYS = (
-    "The scale of noise: the triangle reaches two sigma up and two sigma down. Under perfect "
+    "The scale of noise: the triangle reaches two sigma up and two sigma down{}. Under perfect "
     "calibration the curve ends no further from zero than that about 19 times in 20."
 )
+_TOGETHER = ", times what clusters add to it"
 _TRIANGLE_NAME = "noise, \N{PLUS-MINUS SIGN}2\N{GREEK SMALL LETTER SIGMA}"
+_NAME_TOGETHER = "noise in clusters"
 # The share of the axis where a curve would run through that name.
 _NAME_WIDTH = 0.2
 # Shares of the height of a small plot: its name, and the signs of ranges along the bottom.
@@ -63,7 +65,7 @@ class Drawable(Protocol):
     @property
     def curve(self) -> Curve: ...
     @property
-    def sigma(self) -> float: ...
+    def noise(self) -> float: ...
     @property
     def weighted(self) -> bool: ...
 
@@ -107,7 +109,7 @@ def view(result: Drawable, others: Sequence[Drawable], *, steps: bool = True) ->
     ``noise`` the side of the triangle where its name is out of the way of the curve.
     """
     side = _free_side(result)
-    vertical = _room_below(height((result, *others)), result.sigma, side)
+    vertical = _room_below(height((result, *others)), result.noise, side)
     places = equal_steps(result.curve)[1] if steps else np.empty(0)
     return {
         "low": vertical.low,
@@ -123,12 +125,12 @@ def view(result: Drawable, others: Sequence[Drawable], *, steps: bool = True) ->
 def _free_side(result: Drawable) -> str:
     """Return on which side of the triangle there is no curve."""
     start = result.curve.difference[result.curve.fraction <= _NAME_WIDTH]
-    return "below" if start.max() > 2 * result.sigma else "above"
+    return "below" if start.max() > 2 * result.noise else "above"
 
 
-def _room_below(vertical: Axis, sigma: float, side: str) -> Axis:
+def _room_below(vertical: Axis, noise: float, side: str) -> Axis:
     """Return an axis on which the triangle's name ends above what is written along the bottom."""
-    end, room = (2 * sigma, _SIGNS) if side == "above" else (-2 * sigma, _SIGNS + _NAME_HEIGHT)
+    end, room = (2 * noise, _SIGNS) if side == "above" else (-2 * noise, _SIGNS + _NAME_HEIGHT)
     return Axis(min(vertical.low, (end - room * vertical.high) / (1 - room)), vertical.high)
 
 
@@ -137,7 +139,7 @@ def height(results: Iterable[Drawable]) -> Axis:
     return axis(
         value
         for each in results
-        for value in (*_extent(each.curve), -2 * each.sigma, 2 * each.sigma)
+        for value in (*_extent(each.curve), -2 * each.noise, 2 * each.noise)
     )
 
 
@@ -149,8 +151,8 @@ def cumulative(results: Sequence[Drawable], first: dict[str, Any], tool: Markup)
         line(UNIT * each.curve.fraction[kept], vertical.up(each.curve.difference[kept]), **styled)
         for each, kept, styled in _thinned(results)
     ]
-    sigma = results[0].sigma
-    ends = vertical.up(np.asarray([-2 * sigma, 0.0, 2 * sigma])).tolist()
+    noise = results[0].noise
+    ends = vertical.up(np.asarray([-2 * noise, 0.0, 2 * noise])).tolist()
     triangle = f"M0 {ends[0]:.6g}L{UNIT * _TRIANGLE:g} {ends[1]:.6g}L0 {ends[2]:.6g}Z"
     zero = float(vertical.up(np.zeros(1))[0])
     drawn = picture(
@@ -175,7 +177,7 @@ def cumulative(results: Sequence[Drawable], first: dict[str, Any], tool: Markup)
             picture(tag("path", d=first["steps"]), viewBox=f"0 0 {UNIT:g} 1", class_="steps"),
             labels("bottom", first["wide"], kind="wide"),
             labels("bottom", first["narrow"], kind="narrow"),
-            _noise_hint(ends, first["noise"]),
+            _noise_hint(ends, first["noise"], clusters=_in_clusters(results[0])),
             tag("div", id="signs", aria_hidden="true"),
             tool,
             class_="area",
@@ -207,18 +209,23 @@ def _thinned(results: Sequence[Drawable]) -> Iterable[tuple[Drawable, Any, dict[
         yield result, kept, {"class_": f"curve model-{number % 5}", "data_series": number}
 
 
-def _noise_hint(ends: Sequence[float], side: str) -> Markup:
+def _in_clusters(result: Drawable) -> bool:
+    return getattr(result, "n_clusters", None) is not None
+
+
+def _noise_hint(ends: Sequence[float], side: str, *, clusters: bool) -> Markup:
     """Return the place over the triangle that says what it means, with its name beside."""
+    says = _TRIANGLE_SAYS.format(_TOGETHER if clusters else "")
     top, height = ends[2] / UNIT, (ends[0] - ends[2]) / UNIT
     return tag(
         "span",
-        tag("span", _TRIANGLE_NAME, class_="noise-name"),
-        tag("span", _TRIANGLE_SAYS, role="tooltip"),
+        tag("span", _NAME_TOGETHER if clusters else _TRIANGLE_NAME, class_="noise-name"),
+        tag("span", says, role="tooltip"),
         class_="term noise",
         data_side=side,
         id="noise",
         tabindex=0,
-        aria_label=_TRIANGLE_SAYS,
+        aria_label=says,
         style=f"top:{100 * top:.4g}%;height:{100 * height:.4g}%",
     )
 
@@ -235,10 +242,10 @@ def _scores(result: Drawable, width: float) -> list[Tick]:
     return list(zip(np.asarray(places).round(4).tolist(), texts, strict=True))
 
 
-def sparkline(curve: Curve, sigma: float) -> Markup:
+def sparkline(curve: Curve, noise: float) -> Markup:
     """Return a curve the size of a word."""
     low, high = _extent(curve)
-    vertical = axis((low, high, -2 * sigma, 2 * sigma), margin=0.1)
+    vertical = axis((low, high, -2 * noise, 2 * noise), margin=0.1)
     kept = thin(curve.fraction, curve.difference, 12)
     zero = float(vertical.up(np.zeros(1))[0])
     return picture(

@@ -15,8 +15,8 @@ _R = (
 _MAD = "The largest distance of the cumulative curve from zero. It has no bins to choose."
 _LIMITS = "Confidence limits of its true value."
 _SIGMAS = (
-    "The metric divided by sigma. Perfect calibration gives about {}, whatever the number of "
-    "predictions."
+    "The metric divided by sigma. By chance: what perfect calibration gives on average, for rows "
+    "like these."
 )
 _P = (
     "The probability of a value at least this large under perfect calibration, and how it was "
@@ -34,6 +34,9 @@ _PARTS = (
 
 DEFINITIONS = {
     "Predictions": "How many predictions were assessed.",
+    "Clusters": (
+        "In how many groups of rows that belong together, of which only the groups are independent."
+    ),
     "Intervals": "How many intervals were assessed.",
     "Promised": "How often intervals said that they would cover what happened.",
     "Covered": "How often they did, ends included, to be compared with what was promised.",
@@ -64,11 +67,11 @@ DEFINITIONS = {
     ),
     "ECCE-R": _R,
     "ECCE-R, limits": _LIMITS,
-    "ECCE-R, in sigma": _SIGMAS.format("1.6"),
+    "ECCE-R, in sigma": _SIGMAS,
     "ECCE-R, P-value": _P,
     "ECCE-MAD": _MAD,
     "ECCE-MAD, limits": _LIMITS,
-    "ECCE-MAD, in sigma": _SIGMAS.format("1.25"),
+    "ECCE-MAD, in sigma": _SIGMAS,
     "ECCE-MAD, P-value": _P,
     "Sigma": (
         "The standard deviation of the last point of the cumulative curve under perfect "

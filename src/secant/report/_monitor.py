@@ -86,11 +86,11 @@ def _series(episode: Episode, history: MonitorHistory) -> dict[str, Any]:
         "scored": np.concatenate([[0.0], np.cumsum(episode.scored)]) / total,
         "difference": curve.difference,
     }
-    sigma = max(episode.sigma, _seen(episode))
+    sigma = max(episode.noise, _seen(episode))
     found = _found(episode, history) if episode.name.startswith("Since") else []
     return {
         "name": episode.name,
-        "sigma": episode.sigma,
+        "noise": episode.noise,
         "confidence_level": _LEVEL,
         "half_width": critical(null.range, 1 - _LEVEL) * sigma,
         "intervals": found,

@@ -54,7 +54,7 @@ def small_picture(result: Calibration) -> Markup:
         for each in findings(result)
     ]
     zero = np.asarray([0.0, UNIT]), vertical.up(np.zeros(2))
-    noise = vertical.up(np.asarray([-2, 0, 2]) * result.sigma)
+    noise = vertical.up(np.asarray([-2, 0, 2]) * result.noise)
 
     return picture(
         line(np.asarray([0.0, 25.0, 0.0]), noise, fill="currentColor", fill_opacity=0.25),

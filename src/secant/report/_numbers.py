@@ -96,6 +96,7 @@ def readable(
     return {
         "along": None if result.axis is None else result.axis.title,
         "coverage": is_about(result),
+        "noise": result.noise,
         "half_width": result._half_width(1.0),  # noqa: SLF001  (limits as in Calibration.between)
         "intervals": [each.to_dict() for each in found],
         "steepest": None if steepest is None else steepest.to_dict(),
@@ -169,9 +170,9 @@ def in_bins(result: Calibration, *, diagrams: int) -> dict[str, Any]:
         ``bins``: for each strategy a row a number of bins; ``distribution``: see `histogram`.
     """
     try:
-        whole = result._of_scores  # noqa: SLF001  (bins are about scores in any order)
-        low, high, cells = _range_of_nearly_all(whole.curve.score, whole.curve.fraction)
-        *found, fine = whole._eces(  # noqa: SLF001  (many at once, in the same looks)
+        seen = result._by_score.again  # noqa: SLF001  (bins are about scores in any order)
+        low, high, cells = _range_of_nearly_all(seen.blocks, seen.totals)
+        *found, fine = result._eces(  # noqa: SLF001  (many at once, in the same looks)
             _binnings(result.n, cells), "clopper-pearson"
         )
     except InputError:  # an unpickled result of many predictions has left them behind
@@ -185,9 +186,7 @@ def in_bins(result: Calibration, *, diagrams: int) -> dict[str, Any]:
 
 def needed(blocks: Blocks, totals: Totals) -> BoolArray:
     """Mark the blocks that :func:`in_bins` will look into, to have it done in an earlier look."""
-    score = np.concatenate([blocks.low[:1], blocks.high])
-    fraction = np.concatenate([[0.0], np.cumsum(blocks.weight)]) / totals.weight
-    *_, cells = _range_of_nearly_all(score, fraction)
+    *_, cells = _range_of_nearly_all(blocks, totals)
     return across_edges(totals, _binnings(totals.n, cells))(blocks)
 
 
@@ -218,8 +217,10 @@ def _drawn(values: FloatArray, digits: int) -> list[float]:
     return [float(f"{value:.{digits}g}") for value in values.tolist()]
 
 
-def _range_of_nearly_all(score: FloatArray, fraction: FloatArray) -> tuple[float, float, int]:
+def _range_of_nearly_all(blocks: Blocks, totals: Totals) -> tuple[float, float, int]:
     """Return the range of nearly all scores, and how many bars of its scale the unit takes."""
+    score = np.concatenate([blocks.low[:1], blocks.high])
+    fraction = np.concatenate([[0.0], np.cumsum(blocks.weight)]) / totals.weight
     place = np.searchsorted(fraction, _NEARLY_ALL).clip(1, len(score) - 1)
     low, high = (float(end) for end in score[place])
     if low == high:  # one score has no scale of its own

@@ -122,6 +122,8 @@ def open_groups(
         without = " must give the groups of predictions; got None (without groups there is assess)"
         raise InputError(Argument("by"), without)
     if data is None:
+        given = tuple(map(str, by)) if isinstance(by, Mapping) else ()
+        by = list(by.values()) if given else by
         refuse_names(y_true=y_true, y_prob=y_prob, by=by, clusters=clusters, order_by=order_by)
         seen = observations(y_true, y_prob, sample_weight, reading)
         seen = _clustered(seen, clusters, y_true=y_true, y_prob=y_prob)
@@ -135,7 +137,7 @@ def open_groups(
         names: tuple[str, ...] = ("group",)
         if isinstance(keys[0], tuple):
             names = tuple(f"group {i + 1}" for i in range(len(keys[0])))
-        return _apart(seen, keys, codes, names)
+        return _apart(seen, keys, codes, given or names)
     columns = named_columns(
         y_true, y_prob, sample_weight, by, clusters, order_by=order_by, reading=reading
     )

@@ -34,6 +34,8 @@ __all__ = ["OrderedSource"]
 # Cells that many rows are cut into at first, and keys looked at to place them.
 _CELLS = 1 << 14
 _SAMPLE = 1 << 16
+# The variance below which the rows are put in order at once.
+_LITTLE = 400.0
 # Pieces that a block of too many rows is cut into.
 _PIECES = 1 << 12
 
@@ -90,9 +92,10 @@ class OrderedSource:
     def blocks(self, *, moments: bool = False) -> tuple[Blocks, Totals]:  # noqa: ARG002  (always)
         """Return blocks that hold every observation, and the sums over all of them."""
         seen = self._rows
-        if seen.rows <= row_source.SORT_UP_TO:
+        if seen.rows <= row_source.SORT_UP_TO or self._expects_little():
             rows = self._all_rows[0]
-            blocks = self.pairs.blocks(seen.outcome_weights)
+            most = None if seen.rows <= row_source.SORT_UP_TO else _CELLS
+            blocks = self.pairs.blocks(seen.outcome_weights, most=most)
             totals = row_totals(
                 rows,
                 rows.scores * (1 - rows.scores),
@@ -140,16 +143,8 @@ class OrderedSource:
 
     def grains_along(self, size: float) -> Grains | None:
         """Return the observations pooled along the axis; None if few pairs, or none, would be."""
-        rows, keys = self._all_rows
-        order = np.argsort(keys)
-        keys = keys[order]
-        if (keys[1:] == keys[:-1]).any():
-            pairs = self.pairs
-            ties, ends = Ties(pairs.score, pairs.n0 + pairs.n1, pairs.n1), pairs.ends
-        else:
-            score, happened, copies = pick(rows, order)
-            n = np.ones(len(score), np.int64) if copies is None else copies.astype(np.int64)
-            ties, ends = Ties(score, n, n * happened), np.arange(len(score))
+        pairs = self.pairs
+        ties, ends = Ties(pairs.score, pairs.n0 + pairs.n1, pairs.n1), pairs.ends
         if len(ties.score) <= MANY_TIES:
             return None
         grains = grind_along(ties, ends, size)
@@ -176,6 +171,18 @@ class OrderedSource:
     def recheck(self) -> None:
         """Raise SecantError if the arrays are seen to have changed since they were checked."""
         self._rows.recheck()
+
+    def _expects_little(self) -> bool:
+        """Tell whether P-values will ask for all rows in order, since few events are expected."""
+        seen, variance = self._rows, 0.0
+        if seen.sampling or seen.outcome_weights is not None:
+            return False
+        for scores, _, weights in seen.chunks(row_source.CHUNK):
+            each = scores * (1.0 - scores)
+            variance += float((each if weights is None else each * weights).sum())
+            if variance > _LITTLE:
+                return False
+        return True
 
     def _key_cells(self, edges: NumberArray) -> KeyCells:
         seen = self._rows

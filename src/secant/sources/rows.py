@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from contextlib import closing
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeGuard, runtime_checkable
 
 import numpy as np
@@ -18,7 +18,15 @@ from secant._blocks.grids import DyadicGrid, SampledGrid
 from secant._blocks.refining import Refinement, join, pick
 from secant._blocks.sorting import RUN, Sorting
 from secant._blocks.table import Blocks, Totals, collapse, completed, in_order, running_sum
-from secant._input.observations import Chunk, Observations, aligned, observations, seen_before
+from secant._blocks.weighed_sums import CopiedSums, WeighedSums, heeded
+from secant._input.observations import (
+    Chunk,
+    Observations,
+    aligned,
+    observations,
+    seen_before,
+    weights_of,
+)
 from secant._input.options import AS_USUAL, Reading
 
 if TYPE_CHECKING:
@@ -53,6 +61,8 @@ _SAMPLE = 1 << 14
 _COMMON = 8
 _SMALL_SAMPLE = 1 << 12
 _CELLS = 4
+# Fewer cells where their sums take more of the processor's cache.
+_CELLS_WEIGHTED = 2
 # Fewer cells where more rows may be collected.
 _CELLS_OF_FILES = 2
 # So few distinct scores have cells of their own.
@@ -218,7 +228,7 @@ class RowSource:
         return max(float(path.max()), 0.0), min(float(path.min()), 0.0)
 
     def _compiled_heights(self) -> tuple[float, float] | None:
-        if self._fixed is None:
+        if self._fixed is None or not self.unweighted:
             return None
         cells = self._fixed.undecided()
         if cells is None or cells.rows > self._sorted_at_most:
@@ -256,7 +266,8 @@ class RowSource:
         """Cut blocks finer: into ties where that takes few rows, else into pieces of some."""
         few = blocks.n.sum() <= COLLECT_UP_TO
         if blocks.fixed is not None and self.is_in_memory and few:
-            return self._collapse(self._inside(blocks.low, blocks.high))
+            rows = self._inside(blocks.low, blocks.high)
+            return self._collapse(rows, scale=blocks.fixed.scale)
         finer = self.refinement(blocks)
         self._feed(finer)
         return finer.blocks()
@@ -283,18 +294,13 @@ class RowSource:
             sampling=self.sampling,
             counted=self._observations.counted,
             outcome_weights=self._observations.outcome_weights,
-            near=None if blocks.fixed is None else self._near(blocks),
+            near=None if blocks.fixed is None else _ranges(blocks.low, blocks.high),
         )
 
     @property
     def _sorted_at_most(self) -> float:
         """How many rows may be sorted without a thought."""
         return max(COLLECT_UP_TO, min(COLLECT_SHARE * self.rows, COLLECT_AT_MOST))
-
-    def _near(self, blocks: Blocks) -> Callable[[FloatArray], IntArray]:
-        """Return what finds rows near some blocks by compiled code."""
-        ranges = _ranges(blocks.low, blocks.high)
-        return lambda scores: kernels.selected(scores, *ranges)
 
     def grinds(self, number: int) -> bool:
         """Tell whether ties can be had pooled into grains: rows can be put in order."""
@@ -416,18 +422,24 @@ class RowSource:
             if sums is not None:
                 self._feed(sums)
                 self._fixed = sums if sums.suffice else None
-        elif seen.weights is None and seen.outcome_weights is None:
-            self._fixed = _fixed_sums(seen.labels, seen.scores)
+        elif seen.outcome_weights is None:
+            columns = _Columns(seen.labels, seen.scores, seen.weights)
+            self._fixed = _fixed_sums(columns, counted=seen.counted)
         return self._fixed
 
     def fixed_sums(self) -> FixedSums | None:
         """Return empty sums for compiled code to fill with rows of files, where that pays."""
         seen = self._observations
-        if seen.sampling or seen.counted or seen.outcome_weights is not None:
+        if seen.outcome_weights is not None:
             return None
-        if not kernels.pays(seen.rows, *_OF_FILES):
+        kind, kinds = FixedSums, list(_OF_FILES)
+        if seen.counted or seen.sampling:
+            kind = CopiedSums if seen.counted else WeighedSums
+            kinds.append(_OF_FILES[0])
+        if not kernels.pays(seen.rows, *kinds, function=kind.kernel):
             return None
-        return _sums_by(self._sample, seen.rows, _CELLS_OF_FILES, log_loss=self._log_loss)
+        make = partial(kind, log_loss=self._log_loss)
+        return _sums_by(self._sample, seen.rows, _CELLS_OF_FILES, make)
 
     @property
     def _fixed_grid(self) -> SpreadGrid:
@@ -442,8 +454,15 @@ class RowSource:
         scores = seen.scores[index].astype(np.float64, copy=False) + 0.0
         owner = np.maximum(np.searchsorted(low, scores, side="right") - 1, 0)
         inside = (scores >= low[owner]) & (scores <= high[owner])
-        labels = seen.labels[index[inside]].astype(np.int64)
-        return Chunk(scores[inside], labels, None)
+        index, scores = index[inside], scores[inside]
+        labels = seen.labels[index].astype(np.int64)
+        if seen.weights is None:
+            return Chunk(scores, labels, None)
+        weights = seen.weights[index].astype(np.float64, copy=False)
+        # Equal scores in an order of their own, which is not that of the rows.
+        order = np.lexsort((weights, labels, scores))
+        order = order[weights[order] > 0]
+        return Chunk(scores[order], labels[order], weights[order])
 
     @cached_property
     def _sample(self) -> FloatArray:
@@ -486,6 +505,10 @@ class RowSource:
 
     def _feed(self, taker: CellSums | FixedSums | Refinement | Grinding | Sorting) -> None:
         """Give all rows to who takes them."""
+        # Files may have a way of their own.
+        feed = getattr(self._observations, "feed", None)
+        if feed is not None and feed(taker):
+            return
         # Fresh memory costs more than what is done in it: fewer cells allow for smaller chunks.
         size = min(CHUNK, 4 << _cell_bits(self._observations.rows)) if self.is_in_memory else CHUNK
         # Closed at once if something fails: rows may come from a thread that reads ahead.
@@ -494,7 +517,12 @@ class RowSource:
                 taker.add(chunk)
 
     def _collapse(
-        self, rows: Chunk, *, moments: bool = False, order: IntArray | None = None
+        self,
+        rows: Chunk,
+        *,
+        moments: bool = False,
+        order: IntArray | None = None,
+        scale: float | None = None,
     ) -> Blocks:
         seen = self._observations
         return collapse(
@@ -503,6 +531,7 @@ class RowSource:
             moments=moments,
             order=order,
             outcome_weights=seen.outcome_weights,
+            scale=scale,
         )
 
     def _totals(self, rows: Chunk, blocks: Blocks) -> Totals:
@@ -530,25 +559,55 @@ def of_arrays(
     """
     plain = reading.pos_label is None and reading.outcome_weights is None
     many = isinstance(y_prob, np.ndarray) and y_prob.shape[:1] > (FIXED_FROM,)
-    if many and plain and sample_weight is None:
-        labels, scores = aligned(y_true, y_prob)
-        if (found := _fixed_sums(labels, scores)) is not None:
-            rows = seen_before(labels, scores, found.extent, refused=found.refused > 0)
+    if many and plain:
+        labels, scores = aligned(y_true, y_prob, sample_weight)
+        weights = None if sample_weight is None else weights_of(sample_weight, scores.shape[0])
+        found = _fixed_sums(_Columns(labels, scores, weights), counted=reading.counts)
+        if found is not None:
+            rows = seen_before(
+                *(labels, scores, weights),
+                found.extent,
+                counted=reading.counts,
+                n=found.n,
+                zeros=found.has_zeros,
+                refused=found.refused > 0,
+            )
             return RowSource(rows, fixed=found)
     return RowSource(observations(y_true, y_prob, sample_weight, reading))
 
 
-def _fixed_sums(labels: np.ndarray[Any, Any], scores: np.ndarray[Any, Any]) -> FixedSums | None:
+class _Columns(NamedTuple):
+    """Rows in memory, whatever they hold."""
+
+    labels: np.ndarray[Any, Any]
+    scores: np.ndarray[Any, Any]
+    weights: np.ndarray[Any, Any] | None
+
+
+def _fixed_sums(columns: _Columns, *, counted: bool) -> FixedSums | None:
     """Look at rows with compiled code; None where it does not pay, or something is wrong."""
-    rows, whole = scores.shape[0], kernels.as_whole(labels)
+    labels, scores, weights = columns
+    whole = kernels.as_whole(labels)
     if whole is None or not scores.dtype.isnative:
         return None
-    if not kernels.pays(rows, kernels.kind_of(scores), kernels.kind_of(whole[0])):
+    rows, kinds = scores.shape[0], [kernels.kind_of(scores), kernels.kind_of(whole[0])]
+    make: Callable[..., FixedSums] = FixedSums
+    if weights is None:
+        pays = kernels.pays(rows, *kinds)
+    else:
+        kind = CopiedSums if counted else WeighedSums
+        kinds.append(kernels.kind_of(weights))
+        pays = weights.dtype.isnative and kernels.pays(rows, *kinds, function=kind.kernel)
+        told = heeded(weights) if pays else None
+        pays = told is not None and kind.suit_weights(told)
+        make = partial(kind, weights=told)
+    if not pays:
         return None
-    sums = _sums_by(kernels.drawn(scores, _SMALL_SAMPLE), rows)
+    cells = _CELLS if weights is None else _CELLS_WEIGHTED
+    sums = _sums_by(kernels.drawn(scores, _SMALL_SAMPLE), rows, cells, make)
     if sums is None:
         return None
-    sums.add_rows(scores, *whole)
+    sums.add_rows(scores, *whole, weights)
     return sums if sums.usable and sums.suffice else None
 
 
@@ -558,21 +617,21 @@ def _common_among_many(sample: FloatArray) -> bool:
     These cells are not cut at common scores, as those of numpy are: where an extreme is near one,
     all of its rows would be collected.
     """
-    new = sample[1:] != sample[:-1]
-    if np.count_nonzero(new) * 64 > sample.size * 63:
-        return False
-    ends = np.append(np.flatnonzero(new), sample.size - 1)
-    return ends.size > _FEW_VALUES and bool(np.diff(ends, prepend=-1).max() * 64 > sample.size)
+    _, repeated, longest = kernels.compiled(kernels.survey)(sample)
+    return bool(sample.size - repeated > _FEW_VALUES and longest * 64 > sample.size)
 
 
 def _sums_by(
-    sample: FloatArray, rows: int, cells: int = _CELLS, *, log_loss: bool = False
+    sample: FloatArray,
+    rows: int,
+    cells: int = _CELLS,
+    make: Callable[..., FixedSums] = FixedSums,
 ) -> FixedSums | None:
     """Return empty sums in cells by a sample; None where scores look too small for whole sums."""
     if not sample.size or not FixedSums.suit(sample) or _common_among_many(sample):
         return None
     # Compiled code finds fewer cells quicker; rows left to sort grow like (n / cells)^2.
-    return FixedSums(sample, rows, round(cells * rows**0.6), log_loss=log_loss)
+    return make(sample, rows, round(cells * rows**0.6))
 
 
 def _ranges(

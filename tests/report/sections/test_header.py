@@ -33,4 +33,4 @@ def test_the_header_names_the_first_files_and_counts_the_rest():
 def test_the_gate_stands_where_the_numbers_come_from():
     made = header.provenance(Provenance(gate=["<b>"]), None, [], "1.2")
     assert "<dt>Gate</dt><dd>&lt;b&gt;</dd>" in made
-    assert "<dt>Version</dt><dd>secant 1.2</dd>" in made
+    assert "<dt>Versions</dt><dd>secant 1.2, numpy " in made

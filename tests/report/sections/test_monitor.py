@@ -34,3 +34,24 @@ def test_the_chart_of_evidence_has_its_threshold():
     chart = str(sections.evidence(watched(0.2)))
     assert "<path" in chart
     assert "0.05" in chart or "20" in chart  # the level, or its reciprocal
+
+
+def test_a_range_within_its_noise_has_no_colour_and_another_that_of_its_own_direction():
+    monitor, rng = Monitor(), np.random.default_rng(3)
+    for day in range(12):
+        scores = rng.random(2000)
+        monitor.add(
+            rng.random(2000) < np.where(scores > 0.3, scores - 0.1, scores), scores, time=day
+        )
+    history = monitor.history
+    assert history.where.direction == "too high"
+    moods = {True: 0, False: 0}
+    for low, high, sums in sections._joined(history, history.episodes):
+        n, events, scored = sums[0]
+        row = str(sections._range_row((low, high, sums), history, several=len(sums) > 1))
+        noise = 2 * np.sqrt(scored / n * (1 - scored / n) / n)
+        beyond = bool((scored - events) / n > noise and history.where.low <= low)
+        assert ('data-mood="high"' in row) == beyond
+        assert "data-mood" not in row.replace('data-mood="high"', "")
+        moods[beyond] += 1
+    assert all(moods.values())

@@ -6,8 +6,9 @@ import numpy as np
 
 import secant
 import secant.report
-from secant._results import model_words
+from secant._results import model_words, where_words
 from secant._results import verdict as words
+from secant._results.remedies import what_now
 from secant._results.wording import metric, points, pvalue
 from secant.report import Provenance
 from secant.report.sections import verdict
@@ -23,7 +24,7 @@ def test_the_words_are_those_of_the_printed_verdict(paper, paper_page):
     text = paper_page.read_text(encoding="utf-8")
     headline, _, rest = str(paper).split("\n")[0].partition(". ")
     assert f"<strong>{headline}.</strong> {rest}" in text
-    assert f"<li>{words.what_now(paper)}</li>" in text
+    assert f"<li>{what_now(paper)}</li>" in text
 
 
 def test_a_headline_that_a_gate_gives_takes_the_place_of_the_result_s(paper):
@@ -52,7 +53,7 @@ def test_the_steepest_place_stands_in_the_strip_alone():
     scores = rng.random(20_000)
     narrow = (scores > 0.5) & (scores < 0.53)
     result = secant.assess(rng.random(20_000) < np.where(narrow, 0.02, 0.98 * scores), scores)
-    assert "Somewhere predictions are" in words.where(result)
+    assert "Somewhere predictions are" in where_words.where(result)
     shown = plain(verdict.verdicts(["a"], [result], []))
     assert shown.count(f"{points(result.steepest.at_least)} points") == 1
 
@@ -103,7 +104,7 @@ def test_several_models_keep_hints_comparison_and_p_values():
     )
     shown = plain(secant.report.render(models))
     for result in models.values():
-        assert words.what_now(result) in shown
+        assert what_now(result) in shown
         assert pvalue(result.ecce_r).removeprefix("= ").replace("<", "&lt;") in shown
     for sentence in model_words.words_of(models):
         assert sentence in shown

@@ -81,7 +81,7 @@ def test_dates_are_dates():
 )
 def test_nulls_are_named_by_file_and_row(name, column, argument, values):
     values[16] = values[18] = None
-    told = rf"^{name}, row 16, column '{column}': {argument} is null; .*\(2 are null in all\)$"
+    told = rf"^{name}, row 16, column '{column}': {argument} is null; .*\(2 are null in all\): drop"
     with pytest.raises(InputError, match=told):
         read_columns(write(name, **{column: values}), WANTED)
 

@@ -36,7 +36,7 @@ function read(series, view) {
   writeLabels(area.querySelector(".axis.bottom.wide"), view.wide, "left");
   writeLabels(area.querySelector(".axis.bottom.narrow"), view.narrow, "left");
   area.querySelector(".steps path").setAttribute("d", view.steps);
-  const noise = [2, 0, -2].map((sigmas) => sigmas * series.sigma);
+  const noise = [2, 0, -2].map((sigmas) => sigmas * series.noise);
   const [up, middle, down] = noise.map(toBase);
   $("triangle").setAttribute("d", `M0 ${up}L25 ${middle}L0 ${down}Z`);
   $("noise").dataset.side = view.noise;

@@ -158,5 +158,7 @@ def _outside(numbers: dict[str, Any]) -> Markup:
         for share, where, edge in ends
         if share > 0
     )
-    says = "How often each score was given; the darker part is how often the event happened."
+    says = (
+        "How often each score was given; the lower part of a bar is how often the event happened."
+    )
     return join(says, more)

@@ -157,7 +157,7 @@ def columns_of(table: Table) -> list[Column]:
         Column(*each) for each in zip(head, texts, zip(*behind, strict=True), kinds, strict=False)
     ]
     columns += [Column(*each) for each in zip(head, texts, strict=True)][len(columns) :]
-    curves = [_charts.sparkline(r.calibration.curve, r.calibration.sigma) for r in shown]
+    curves = [_charts.sparkline(r.calibration.curve, r.calibration.noise) for r in shown]
     columns.insert(len(groups.by), Column("curve", curves))
     return columns
 

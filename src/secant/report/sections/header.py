@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from pathlib import PurePath
+from platform import python_version
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 from secant._results.wording import predictions
 from secant.report._html import Markup, join, name, tag
@@ -36,7 +39,8 @@ def provenance(
     one: str = "prediction",
 ) -> Markup:
     """Return where the numbers come from, and a way to take them along."""
-    facts = [*about.facts(rows, methods, one), ("Version", f"secant {version}")]
+    versions = f"secant {version}, numpy {np.__version__}, Python {python_version()}"
+    facts = [*about.facts(rows, methods, one), ("Versions", versions)]
     pairs = [join(tag("dt", label), tag("dd", value)) for label, value in facts]
     return tag(
         "section",

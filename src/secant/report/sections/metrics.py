@@ -61,12 +61,14 @@ def _column(result: Calibration, numbers: dict[str, Any]) -> dict[str, str]:
     if is_about(result):  # intervals, which have one score, the level
         return {
             "Intervals": f"{result.n:,}",
+            **_clusters(result),
             "Promised": level(result.mean_score),
             "Covered": percent(result.base_rate),
             **metrics,
         }
     return {
         "Predictions": f"{result.n:,}",
+        **_clusters(result),
         "Mean forecast": percent(result.mean_score),
         "Mean outcome": percent(result.base_rate),
         **metrics,
@@ -81,14 +83,19 @@ def _column(result: Calibration, numbers: dict[str, Any]) -> dict[str, str]:
     }
 
 
+def _clusters(result: Calibration) -> dict[str, str]:
+    return {} if result.n_clusters is None else {"Clusters": f"{result.n_clusters:,}"}
+
+
 def _statistics(result: Calibration) -> dict[str, str]:
     written: dict[str, str] = {}
     for named, value in result.statistics:
         low, high = value.ci
+        by_chance = result.by_chance(named)
         written |= {
             named.name: metric(value.value),
             f"{named.name}, limits": f"{metric(low)} to {metric(high)}",
-            f"{named.name}, in sigma": metric(value.normalized),
+            f"{named.name}, in sigma": f"{metric(value.normalized)} (by chance {by_chance:.2g})",
             f"{named.name}, P-value": f"{pvalue(value).removeprefix('= ')} ({how(value)})",
         }
     return written

@@ -274,6 +274,7 @@ def _range_row(
 ) -> Markup:
     low, high, (now, *before) = row
     n, events, scored = now.tolist()
+    mood = None
     cells: list[tuple[str, str]] = [
         (f"{score(low)} to {score(high)}", ""),
         (f"{n:,.0f}", "number minor"),
@@ -283,14 +284,20 @@ def _range_row(
         noise = 2 * math.sqrt(mean * (1 - mean) / n)
         cells += [(percent(mean), "number minor"), (percent(rate), "number minor")]
         cells += [(_signed(rate - mean), "number"), (points(noise), "number minor")]
+        mood = _mood_of(low, high, history, rate - mean) if abs(rate - mean) > noise else None
     else:
         cells += [("", "number minor")] * 2 + [("", "number"), ("", "number minor")]
     if several:
         n, events, scored = before[0].tolist()
         cells.append((_signed((events - scored) / n) if n else "", "number"))
-    where = history.where
-    inside = where is not None and where.low <= low and high <= where.high and n
-    return tag("tr", *_cells(cells, "td"), data_mood=_mood(history) if inside else None)
+    return tag("tr", *_cells(cells, "td"), data_mood=mood)
+
+
+def _mood_of(low: float, high: float, history: MonitorHistory, off: float) -> str | None:
+    """Return which way a range is off, if it is among those that are found to be."""
+    where, own = history.where, "low" if off > 0 else "high"
+    inside = where is not None and where.low <= low and high <= where.high
+    return own if inside and _mood(history) in (own, "unsure") else None
 
 
 def _signed(value: float) -> str:

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 from secant._drawing.findings import in_short
 from secant._results import coverage_words, group_words, verdict
+from secant._results.remedies import what_now
+from secant._results.where_words import direction_said, where
 from secant._results.wording import events, level, metric, percent, points, pvalue, scores
 from secant.report._definitions import definitions
 from secant.report._html import Markup, join, name, tag
@@ -67,7 +69,7 @@ def _alone(result: Calibration, headline: str, gates: Sequence[Markup]) -> Marku
         tag(
             "p",
             tag("strong", f"{headline}."),
-            f" {verdict.where(result, farthest=False)}",
+            f" {where(result, farthest=False)}",
             class_="verdict",
         ),
         *gates,
@@ -79,7 +81,7 @@ def _alone(result: Calibration, headline: str, gates: Sequence[Markup]) -> Marku
 
 def _notes(result: Calibration) -> list[str]:
     """Return what usually helps, and what to keep in mind."""
-    return [*filter(None, [verdict.what_now(result)]), *verdict.notes(result)]
+    return [*filter(None, [what_now(result)]), *verdict.notes(result)]
 
 
 def _figures(result: Calibration) -> list[tuple[str, str, str]]:
@@ -111,7 +113,7 @@ def _steepest(result: Calibration) -> tuple[str, str, str]:
         if result.n_forbidden and not result.found:
             why = f"but for {verdict.impossible(result)}, {why}"
         return label, "none shown", why
-    how = verdict.direction_said(result, steepest.direction)
+    how = direction_said(result, steepest.direction)
     return label, _at_least(steepest), f"{how}, {scores(steepest)}"
 
 

@@ -13,6 +13,7 @@ from secant._input.groups import factorized
 from secant.errors import Argument, InputError
 from secant.sources.engines.budget import LEAVE
 from secant.sources.engines.expressions import LABEL, SCORE, WEIGHT, cell, number_if, times
+from secant.sources.engines.faults import FILTER, that_are
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -97,8 +98,8 @@ def _refuse_missing(answer: Answer, ids: Sequence[Any], name: str) -> None:
     raise InputError(
         f"column {name!r} (",
         Argument("clusters"),
-        f") holds {count:,} value{'s' if count > 1 else ''} that are missing (null, NaN or empty); "
-        "every row needs the id of its cluster, and secant drops no rows",
+        f") holds {count:,} value{'s' if count > 1 else ''} {that_are(count)}missing (null, NaN or "
+        f"empty); every row needs the id of its cluster, and secant drops no rows{FILTER}",
         column=name,
     )
 

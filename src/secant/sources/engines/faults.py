@@ -22,9 +22,11 @@ if TYPE_CHECKING:
 
     Collect = Callable[[nw.LazyFrame[Any]], nw.DataFrame[Any]]
 
-__all__ = ["NO_ROWS", "WEIGHTLESS", "Faults"]
+__all__ = ["FILTER", "NO_ROWS", "WEIGHTLESS", "Faults", "that_are"]
 
 NO_ROWS = Message(Argument("data"), " holds no rows; there is nothing to assess")
+# What to do about rows that lack something: with this such a message ends.
+FILTER = ": filter such rows out first, or fill them in"
 
 # Larger numbers are whole, and may have no place among an engine's whole numbers.
 _WHOLE = nw.when(WEIGHT < 2.0**BITS).then(WEIGHT.floor()).otherwise(WEIGHT)
@@ -50,8 +52,8 @@ def _missing(column: nw.Expr) -> nw.Expr:
     return column.is_null() | is_nan(column)
 
 
-_NULL = Message("that are missing (null or NaN); secant drops no rows")
-_NO_NUMBER = Message("that are no numbers (texts or bytes among numbers)")
+_NULL = Message(f"missing (null or NaN); secant drops no rows{FILTER}")
+_NO_NUMBER = Message(f"that are no numbers (texts or bytes among numbers){FILTER}")
 _OUTSIDE = Fault("y_prob", "score", (SCORE < 0) | (SCORE > 1), Message("outside [0, 1]"))
 _NOT_BINARY = Fault(
     "y_true",
@@ -150,10 +152,16 @@ class Faults:
                 f"column {column!r} (",
                 argument,
                 f") holds {count:,} value{'s' if count > 1 else ''} ",
+                that_are(count) if fault.complaint is _NULL else "",
                 fault.complaint,
                 *_details(fault, unusable, collect),
                 column=column,
             )
+
+
+def that_are(count: int) -> str:
+    """Return words that go on after so many values."""
+    return "that is " if count == 1 else "that are "
 
 
 def _details(fault: Fault, unusable: nw.LazyFrame[Any], collect: Collect) -> tuple[str, ...]:
@@ -172,5 +180,5 @@ def _details(fault: Fault, unusable: nw.LazyFrame[Any], collect: Collect) -> tup
         return told, scale_hint(low, high)
     if fault is _NOT_BINARY and answer["spread"][0] == 0 and low >= 0 and high <= 1:
         both = Argument("y_true"), " and ", Argument("y_prob")
-        return told, "; ", *both, " look swapped, ", Argument("y_true"), " is for the outcomes"
+        return told, "; ", *both, " look swapped"
     return (told,)

@@ -54,7 +54,8 @@ def outcomes(
     where = Message(f"column {columns.y_true!r} (", Argument("y_true"), ")")
     if None in values:
         count = answer["rows"].to_list()[values.index(None)]
-        raise InputError(where, f" holds {count:,} missing outcomes; secant drops no rows")
+        lack = f" holds {count:,} missing outcome{'' if count == 1 else 's'}; secant drops no rows"
+        raise InputError(where, lack, hint=": filter such rows out first")
     others = _others(values, columns.reading.pos_label, where)
     # Any other value, of which there was none a moment ago, is missing.
     no = nw.lit(value=False)

@@ -402,7 +402,8 @@ def _number(schema: nw.Schema, argument: str, name: str) -> nw.Expr:
     if not (dtype.is_numeric() or dtype == nw.Unknown):
         what = "text" if dtype == nw.String else f"values of type {dtype}"
         must = f") must hold real numbers; it holds {what}"
-        raise InputError(f"column {name!r} (", Argument(argument), must, column=name)
+        hint = "; cast it to numbers first"
+        raise InputError(f"column {name!r} (", Argument(argument), must, column=name, hint=hint)
     # What is not known to be a number is written as a text and read as one, or refused.
     return plain(schema, name).cast(nw.Float64)
 

@@ -25,7 +25,7 @@ from secant.sources.engines import budget
 from secant.sources.engines.answers import blocks_of, totals_of
 from secant.sources.engines.budget import first_bits, smallest_first
 from secant.sources.engines.expressions import SCORE, grid
-from secant.sources.engines.faults import NO_ROWS, WEIGHTLESS
+from secant.sources.engines.faults import FILTER, NO_ROWS, WEIGHTLESS
 from secant.sources.engines.filters import conditions, members
 from secant.sources.engines.queries import Answer, Table
 from secant.sources.engines.runs import finer_bits, lie_within
@@ -355,13 +355,14 @@ def _check(answer: Answer, table: Table, columns: Columns) -> None:
     # An engine may take it from a file's statistics, which leave NaN out, that there is none.
     if "w" in sums and not np.isfinite(sums["w"][~unused]).all():
         weight, lost = columns.sample_weight, ") holds values that are not numbers; "
-        drops = "secant drops no rows"
+        drops = f"secant drops no rows{FILTER}"
         raise InputError(
             f"column {weight!r} (", Argument("sample_weight"), lost, drops, column=weight
         )
     minus, other = int(sums["minus"].sum()), int((sums["rows"] - sums["n1"])[~unused].sum())
     if 0 < minus < other:
-        both = ") holds both -1 and 0; outcomes must be 0 and 1, or -1 and 1"
+        both = f") holds both -1 ({minus:,}) and 0 ({other - minus:,}); outcomes must be 0 and 1, "
+        both += "or -1 and 1"
         outcome = columns.y_true
         raise InputError(f"column {outcome!r} (", Argument("y_true"), both, column=outcome)
     if table.weight_kind == "frequency":

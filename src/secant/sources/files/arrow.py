@@ -10,10 +10,10 @@ from secant.errors import InputError
 from secant.sources.files.formats import Format, arrow, look_of, sound
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterator, Mapping
+    from collections.abc import Generator, Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from secant.sources.files.formats import Look
+    from secant.sources.files.formats import Look, ReadSections
 
 __all__ = ["Feather", "Parquet"]
 
@@ -37,12 +37,13 @@ class Parquet(Format):
         """Read the file's own description."""
         with self._open(path) as file:
             metadata = file.metadata
-            groups = (metadata.row_group(number) for number in range(metadata.num_row_groups))
-            counted = sum(group.num_rows for group in groups)
+            groups = range(metadata.num_row_groups)
+            rows = tuple(metadata.row_group(number).num_rows for number in groups)
+            counted = sum(rows)
             if counted != metadata.num_rows:
                 msg = f"{path} says that it holds {metadata.num_rows:,} rows, but has {counted:,}"
                 raise InputError(msg)
-            return look_of(file.schema_arrow, metadata.num_rows, metadata.num_row_groups)
+            return look_of(file.schema_arrow, metadata.num_rows, metadata.num_row_groups, rows)
 
     def batches(
         self,
@@ -60,6 +61,19 @@ class Parquet(Format):
                 groups = None if section is None else [section]
                 batches = file.iter_batches(batch_size=size, row_groups=groups, columns=names)
             yield from map(sound, batches)
+
+    @contextmanager
+    def sections(self, path: Path) -> Iterator[ReadSections]:
+        """Open a file to read some row groups at a time, in the thread that asks for them."""
+        with self._open(path) as file:
+
+            def read(names: list[str], size: int, sections: Sequence[int]) -> Iterator[Any]:
+                batches = file.iter_batches(
+                    batch_size=size, row_groups=list(sections), columns=names, use_threads=False
+                )
+                return map(sound, batches)
+
+            yield read
 
     @staticmethod
     def _scan(path: Path, names: list[str], size: int) -> Iterator[Any]:

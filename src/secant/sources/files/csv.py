@@ -6,6 +6,7 @@ import codecs
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from secant._input.rules import DROP_OR_FILL
 from secant.errors import InputError
 from secant.sources.files.formats import BLOCK, COMPARED, NUMBERS, Format, arrow, look_of, open_text
 from secant.sources.files.quotes import CheckedText
@@ -235,10 +236,11 @@ def _expected(pa: Any, kind: Any) -> str:
 
 
 def _refused(field: str, expected: str) -> InputError:
-    complaint = f", not {expected}"
+    complaint, hint = f", not {expected}", ": correct or drop such rows first"
     if field.strip().lower() in _MISSING:
         complaint = "; a missing value cannot be assessed, and secant drops no rows"
-    return InputError(complaint, value=repr(field))
+        hint = DROP_OR_FILL
+    return InputError(complaint, value=repr(field), hint=hint)
 
 
 # How a file begins --------------------------------------------------------------------------------

@@ -11,11 +11,15 @@ from secant._base.extras import require
 from secant.errors import InputError, SecantError
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterator, Mapping
+    from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+    from contextlib import AbstractContextManager
     from pathlib import Path
 
     from secant._input.options import Reading
     from secant.errors import Argument
+
+    # Columns in batches of at most so many rows, given the numbers of sections.
+    ReadSections = Callable[[list[str], int, Sequence[int]], Iterator[Any]]
 
 __all__ = [
     "BLOCK",
@@ -44,13 +48,14 @@ class Look(NamedTuple):
     """What a file says of itself.
 
     ``rows`` is None where only reading tells; ``sections`` counts what can be read of a file
-    without reading what comes before.
+    without reading what comes before, ``rows_of_sections`` the rows of each, where that is known.
     """
 
     names: list[str]
     types: dict[str, Any]
     rows: int | None
     sections: int
+    rows_of_sections: tuple[int, ...] = ()
 
 
 class Format(ABC):
@@ -84,6 +89,10 @@ class Format(ABC):
 
         ``types`` are those of the columns; ``section`` reads one of the file's sections alone.
         """
+
+    def sections(self, path: Path) -> AbstractContextManager[ReadSections]:
+        """Open a file whose ``rows_of_sections`` are known, to read some of them at a time."""
+        raise NotImplementedError(path)
 
     def reads_ahead(self, rows: int | None) -> bool:  # noqa: ARG002  (of no size)
         """Tell whether a file's next batches are made while the last one is being worked on."""
@@ -155,10 +164,12 @@ def open_text(path: Path) -> Any:
     return arrow().input_stream(os.fspath(path), compression="gzip" if gzipped else None)
 
 
-def look_of(schema: Any, rows: int | None, sections: int) -> Look:
+def look_of(
+    schema: Any, rows: int | None, sections: int, rows_of_sections: tuple[int, ...] = ()
+) -> Look:
     """Return what a schema of Arrow says of a file."""
     types = dict(zip(schema.names, schema.types, strict=True))
-    return Look(list(schema.names), types, rows, sections)
+    return Look(list(schema.names), types, rows, sections, rows_of_sections)
 
 
 @contextmanager

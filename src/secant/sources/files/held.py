@@ -62,6 +62,7 @@ class HeldSource(RowSource):
     def release(self) -> None:
         """Forget the rows: they are read again if anything is asked later."""
         self._observations = self._files
+        self._files.forget()
 
     def _lost(self) -> float:
         """Return the log loss of all rows, which have no weights."""

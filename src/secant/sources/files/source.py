@@ -11,10 +11,12 @@ import numpy as np
 from secant._base.types import Forbidden
 from secant._base.writing import write_whole
 from secant._blocks.cluster_sums import Adder
-from secant._blocks.refining import pick
+from secant._blocks.fixed_sums import FixedSums
+from secant._blocks.refining import Refinement, pick
 from secant._input.observations import Observations
 from secant.errors import Argument, InputError, SecantError
 from secant.sources import rows as row_source
+from secant.sources.files.abreast import Abreast
 from secant.sources.files.clusters import ClusterWalk, clustered_rows
 from secant.sources.files.first import FirstLook
 from secant.sources.files.formats import arrow, look
@@ -216,6 +218,7 @@ class FileRows:
         self._table = table
         self._rows = table.rows
         self._seen: Walk | None = None
+        self._abreast = Abreast(table)
         self._kept: Chunk | None = None
 
     @property
@@ -224,6 +227,11 @@ class FileRows:
         if self._rows is None:
             self._rows = self._table.estimated_rows()
         return self._rows
+
+    @property
+    def are_counted(self) -> bool:
+        """Whether the files say how many rows there are."""
+        return self._table.rows is not None
 
     @property
     def in_memory(self) -> bool:
@@ -298,6 +306,21 @@ class FileRows:
     def keep(self, rows: Chunk | None) -> None:
         """Keep all rows in memory, so that they are not read again; None keeps none."""
         self._kept = rows
+
+    def feed(self, taker: object) -> bool:
+        """Give all rows to who takes them in several threads; False if nothing was done."""
+        walk = self.walk()
+        if isinstance(taker, FixedSums):
+            fed = self._abreast.add_up(taker, walk)
+        else:
+            fed = isinstance(taker, Refinement) and self._abreast.refine(taker, walk)
+        if fed:
+            self.walked(walk)
+        return fed
+
+    def forget(self) -> None:
+        """Forget what was kept for the passes of one assessment."""
+        self._abreast.forget()
 
     def walk(self) -> Walk:
         """Return a walk over all rows, which are checked if they have not been before."""
@@ -375,6 +398,10 @@ class Whole:
         """Return what hands all rows to the one taker."""
         return _Every(self._rows, takers[0])
 
+    def release(self) -> None:
+        """Forget the outcomes: they are read again if anything is asked later."""
+        self._rows.forget()
+
     def adders(self, tables: Sequence[Blocks], limit: int) -> Clusters:
         """Return what adds up rows by cluster and cell."""
         (blocks,) = tables
@@ -392,6 +419,11 @@ class _Every(Taker):
     def __init__(self, rows: FileRows, to: Adds) -> None:
         super().__init__(rows.walk())
         self._rows, self._to = rows, to
+
+    def alone(self) -> bool:
+        if isinstance(self._to, FirstLook):
+            return self._rows.are_counted and self._to.at_once(self._rows.feed)
+        return self._rows.feed(self._to)
 
     def add(self, chunk: Chunk, owner: None) -> None:  # noqa: ARG002  (rows have no groups)
         self._to.add(chunk)

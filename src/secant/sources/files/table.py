@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from contextlib import closing
+from contextlib import ExitStack, closing
 from copy import copy
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from secant._input.columns import check_column
+from secant._input.rules import missing
 from secant.errors import InputError, SecantError
 from secant.sources.files.csv import typed
 from secant.sources.files.formats import COMPARED, arrow, look, readable
@@ -24,15 +25,9 @@ if TYPE_CHECKING:
     from secant.sources.files.formats import Format
     from secant.sources.files.paths import Found
 
-__all__ = ["Batch", "File", "FileTable"]
+__all__ = ["Batch", "File", "FileTable", "Piece"]
 
 _SAMPLED = 16  # sections of files
-_MISSING = {
-    "y_true": "outcome",
-    "y_prob": "score",
-    "sample_weight": "weight",
-    "clusters": "id of a cluster",
-}
 
 
 class File(NamedTuple):
@@ -48,6 +43,20 @@ class File(NamedTuple):
     stamp: tuple[int, int]
     types: dict[str, Any]
     folder: dict[str, Any]
+    rows_of_sections: tuple[int, ...] = ()
+
+
+class Piece(NamedTuple):
+    """Consecutive sections of one file, which can be read without what comes before.
+
+    ``start`` is the first row's number in the file, ``first`` in all files.
+    """
+
+    file: File
+    sections: range
+    start: int
+    first: int
+    rows: int
 
 
 class Batch(NamedTuple):
@@ -159,6 +168,55 @@ class FileTable:
                 msg = f"{file.path} says that it holds {file.rows:,} rows, but has {start:,}"
                 raise InputError(msg)
 
+    def pieces(self, least: int) -> list[Piece]:
+        """Cut all files into pieces of at least so many rows where they can be, else into none."""
+        pieces: list[Piece] = []
+        first = 0
+        for file in self.files:
+            if file.rows is None or len(file.rows_of_sections) != file.sections:
+                return []
+            begin = start = rows = 0
+            for section, more in enumerate(file.rows_of_sections):
+                rows += more
+                if rows >= least or section == file.sections - 1:
+                    sections = range(begin, section + 1)
+                    pieces.append(Piece(file, sections, start, first + start, rows))
+                    begin, start, rows = section + 1, start + rows, 0
+            first += file.rows
+        return pieces
+
+    def walk_pieces(
+        self, names: Sequence[str], size: int, pieces: Iterator[Piece]
+    ) -> Generator[Batch]:
+        """Walk over columns of some pieces, in batches of at most ``size`` rows.
+
+        Raises
+        ------
+        SecantError, InputError
+            As :meth:`walk`.
+        """
+        opened: File | None = None
+        with ExitStack() as stack:
+            for piece in pieces:
+                file = piece.file
+                _recheck(file)
+                inside = [name for name in names if name not in file.folder]
+                start = piece.start
+                with readable(file.path):
+                    if file is not opened:
+                        stack.close()
+                        read, opened = stack.enter_context(file.kind.sections(file.path)), file
+                    for batch in read(inside, size, piece.sections):
+                        columns = {name: usual(batch.column(name)) for name in inside}
+                        columns |= _constants(file, names, batch.num_rows)
+                        first = piece.first + start - piece.start
+                        yield Batch(file, start, first, batch.num_rows, columns)
+                        start += batch.num_rows
+                if start != piece.start + piece.rows:
+                    says = f"{file.path} says that it holds {piece.rows:,} rows from row "
+                    msg = f"{says}{piece.start:,} on, but has {start - piece.start:,}"
+                    raise InputError(msg)
+
     def sample(self, names: Sequence[str], size: int) -> Iterator[Batch]:
         """Return about so many rows from sections of all files, and read little else."""
         sections = [(file, section) for file in self.files for section in range(file.sections)]
@@ -185,15 +243,10 @@ class FileTable:
         if not known.null_count:
             return self._exact(batch, argument, name) if argument in COMPARED else column
         count = sum(nulls(each.columns[name]).null_count for each in self.walk([name], batch.rows))
-        raise InputError(
-            f"; a missing {_MISSING.get(argument, 'value')} cannot be assessed, and secant drops no"
-            f" rows ({count:,} {'is' if count == 1 else 'are'} null in all)",
-            argument=argument,
-            value="null",
-            row=batch.start + int(np.argmax(as_array(known.is_null()))),
-            column=name,
-            place=str(batch.file.path),
-        )
+        row = batch.start + int(np.argmax(as_array(known.is_null())))
+        in_all = f" ({count:,} {'is' if count == 1 else 'are'} null in all)"
+        error = missing(argument, "null", row, more=in_all)
+        raise error.but(column=name, place=str(batch.file.path))
 
     def _exact(self, batch: Batch, argument: str, name: str) -> Any:
         try:
@@ -254,7 +307,8 @@ class FileTable:
         folder = {name: folder[name] for name in self._names if name not in inside}
         types = kind.choose(inside, roles, self._reading)
         types |= {name: arrow().scalar(value).type for name, value in folder.items()}
-        return File(path, kind, seen.rows, seen.sections, stamp, types, folder)
+        parts = seen.sections, stamp, types, folder, seen.rows_of_sections
+        return File(path, kind, seen.rows, *parts)
 
     def _check_types(self) -> None:
         """Refuse columns that cannot be used or are of different types in different files."""

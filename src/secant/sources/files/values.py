@@ -85,7 +85,9 @@ def refusal(argument: Argument, name: str, kind: Any) -> InputError | None:
         cannot = f" names, holds {what}, which cannot name {units}"
         return InputError(f"column {name!r}, which ", argument, cannot, column=name)
     needs = _NEEDS.get(argument.name, "real numbers")
-    return InputError(argument, f" must hold {needs}; column {name!r} holds {what}", column=name)
+    must = f" must hold {needs}; column {name!r} holds {what}"
+    hint = "; turn it into numbers first" if held == "text" and needs == "real numbers" else ""
+    return InputError(argument, must, column=name, hint=hint)
 
 
 def usual(column: Any) -> Any:

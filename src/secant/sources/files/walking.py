@@ -142,6 +142,26 @@ class Walk:
         except InputError as error:
             raise self._table.told(error) from error
 
+    def saw(
+        self, rows: int, extent: tuple[float, float] | None, refused: Sequence[IntArray]
+    ) -> None:
+        """Take note of what others saw who read the files in another order.
+
+        Parameters
+        ----------
+        rows
+            How many rows there are.
+        extent
+            The smallest and the largest score; None where they are known.
+        refused
+            The rows whose score rules out what happened, in any order.
+        """
+        self.checks.rows = rows
+        if extent is not None:
+            self.checks.lowest, self.checks.highest = extent
+        if refused:
+            self.refused.add(np.sort(np.concatenate(refused)))
+
     def finish(self) -> None:
         """Check what only all rows together can tell, unless this was done before."""
         if self._files is None and not self._again:

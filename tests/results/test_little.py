@@ -1,0 +1,58 @@
+"""What is called very little, and what is not."""
+
+import numpy as np
+
+import secant
+from secant._results import verdict
+from secant._results.little import LITTLE, Little, tolerated
+
+
+def test_very_little_is_called_so_and_is_a_setting():
+    rng = np.random.default_rng(2)
+    p = rng.random(2_000_000)
+    result = secant.assess(rng.random(p.size) < p * 0.992, p)
+    assert result.found
+    assert 0.0035 < result.ecce_r.value < LITTLE.ecce_r
+    text = str(result)
+    assert text.startswith("Miscalibrated by very little: too high. ")
+    many = f"{1000 * result.ecce_r.value:.2g}"
+    assert f"only {many} forecast events did not happen in the worst range; 2,000,000" in text
+    assert "What usually helps" not in text
+    assert verdict.headline(result, Little(0.0035, 0.02)) == "Miscalibrated: too high"
+    assert verdict.headline(result, Little(0.006, 0.0)) == "Miscalibrated: too high"
+    assert tolerated(None, None) == LITTLE
+    for limits in ((0.02, None), (None, 0.2)):
+        said = verdict.headline(result, tolerated(*limits))
+        assert said == "Miscalibrated within your tolerance: too high"
+    for limits in ((0.001, 0.2), (0.02, 0.001), (0.0, None)):
+        said = verdict.headline(result, tolerated(*limits))
+        assert said == "Miscalibrated: too high"
+
+
+def test_far_off_on_few_predictions_is_not_little():
+    rng = np.random.default_rng(3)
+    p = np.concatenate([rng.random(990_000), np.full(10_000, 0.5)])
+    y = rng.random(p.size) < np.concatenate([p[:990_000], np.full(10_000, 0.9)])
+    result = secant.assess(y, p)
+    assert result.ecce_r.value < LITTLE.ecce_r
+    assert str(result).startswith("Miscalibrated: too low. ")
+
+
+def test_a_factor_of_two_is_not_little_however_rare_the_event():
+    rng = np.random.default_rng(4)
+    p = rng.uniform(0, 0.004, 1_000_000)
+    result = secant.assess(rng.random(p.size) < p / 2, p)
+    assert result.ecce_r.value < 0.002
+    assert str(result).startswith("Miscalibrated: too high. ")
+
+
+def test_what_is_tolerated_is_not_called_a_trifle():
+    rng = np.random.default_rng(0)
+    p = rng.random(6000)
+    result = secant.assess(rng.random(6000) < p, 1 / (1 + ((1 - p) / p) ** 2))
+    for asked in (tolerated(0.1, None), tolerated(None, 0.5)):
+        said = "\n".join(verdict.lines(result, asked))
+        assert said.startswith("Miscalibrated within your tolerance: too extreme")
+        assert "only" not in said
+        assert "show even that" not in said
+        assert "What usually helps" in said
