@@ -107,7 +107,7 @@ class Bounds(Shown):
         half = self._half_widths[which]
         return max(metric[0] - half, 0.0), min(metric[1] + half, 1.0)
 
-    def __str__(self) -> str:
+    def _text(self) -> str:
         def between(ends: tuple[float, float], write: Callable[[float], str]) -> str:
             low, high = map(write, ends)
             return low if low == high else f"between {low} and {high}"

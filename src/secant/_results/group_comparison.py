@@ -67,7 +67,7 @@ class Contrast(Shown):
         numbers: dict[str, Any] = plain(self)
         return {**numbers, "direction": self.direction}
 
-    def __str__(self) -> str:
+    def _text(self) -> str:
         if not self.n:
             return "No range of scores shows any difference."
         low, high = (points(limit) for limit in self.ci)
@@ -176,7 +176,7 @@ class GroupComparison(Shown):
             "warnings": list(self.warnings),
         }
 
-    def __str__(self) -> str:
+    def _text(self) -> str:
         if not self.comparable:
             return f"{self._headline()}. {self._why_not()}"
         lines = [

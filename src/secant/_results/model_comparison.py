@@ -81,7 +81,7 @@ class ModelComparison(Shown):
         numbers: dict[str, Any] = plain(self)
         return {"verdict": self._headline(), **numbers, "better": self.better}
 
-    def __str__(self) -> str:
+    def _text(self) -> str:
         advice = "This is about calibration alone, not about which model predicts better."
         lines = [f"{self._headline()}.", self._costs(), self._sizes(), advice]
         return "\n".join(filter(None, lines))

@@ -77,7 +77,7 @@ class Scan(Shown):
         numbers["worst"] = self.worst.to_dict()
         return {"verdict": self._headline(), **numbers}
 
-    def __str__(self) -> str:
+    def _text(self) -> str:
         lines = [f"{self._headline()}.", self._numbers(), self._advice()]
         if self.found and self.n_ranges:
             lines[0] += f" {self._where()}"

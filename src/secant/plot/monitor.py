@@ -206,7 +206,7 @@ class MonitorDisplay:
             zorder=4,
         )
         size = float(ax.xaxis.label.get_fontsize())
-        words = str(history.where)
+        words = history.where.words
         since, alarm = written_time(history.since), written_time(history.alarm_time)
         said = (
             (f"{words[0].upper()}{words[1:]}", size, color),
