@@ -467,7 +467,7 @@ def running_sum(values: FloatArray) -> FloatArray:
     """Return prefix sums, in two levels where they are many, so that rounding stays small."""
     n = values.shape[0]
     if n <= ADDED_TOGETHER**2 // 8:
-        return np.cumsum(values)
+        return values.cumsum()
     padded = np.zeros(-(-n // ADDED_TOGETHER) * ADDED_TOGETHER)
     padded[:n] = values
     rows = padded.reshape(-1, ADDED_TOGETHER).cumsum(axis=1)

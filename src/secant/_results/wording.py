@@ -42,6 +42,8 @@ __all__ = [
 
 # How the names of methods end that draw outcomes, or signs.
 _DRAWN = " draws"
+# Units of sigma below which a metric is what rounding leaves of 0.
+_ROUNDING = 1e-12
 # By which factor certified limits of a P-value may differ for it to be called exact.
 _ABOUT_EQUAL = 1.25
 # Levels that P-values are compared with.
@@ -212,7 +214,7 @@ def statistic(named: Metric, value: Statistic, *, expected: str, mean: float | N
     By chance it is that of its law on average, in units of sigma, unless ``mean`` is given.
     """
     obtained = f"P {pvalue(value)}, {how(value)}"
-    if value.value == 0:
+    if value.value == 0 or value.normalized < _ROUNDING:
         return f"{named.name} 0 ({obtained})."
     if math.isinf(value.normalized):  # every score is 0 or 1, and nothing is left to chance
         return f"{named.name} {metric(value.value)}, {expected} 0 ({obtained})."
