@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from secant._base.types import BoolArray, FloatArray, IntArray
     from secant._input.observations import Chunk
 
-__all__ = ["FixedSums", "Undecided"]
+__all__ = ["FixedSums", "Latest", "Undecided"]
 
 # Rows that are added up before sums are folded: no sum inside a cell can wrap around unnoticed.
 _FOLD_BITS = 24
@@ -82,6 +82,14 @@ class Undecided(NamedTuple):
         return highest, lowest
 
 
+class Latest(NamedTuple):
+    """The smallest and the largest of some scores, and how many rule out what happened."""
+
+    lowest: float
+    highest: float
+    refused: int
+
+
 class FixedSums:
     """Sums per cell over observations without weights, in units of 2^-52.
 
@@ -136,7 +144,8 @@ class FixedSums:
         self._mixed = np.full(cells, not self._anchor.size)
         self._log_loss = None if self._log_loss is None else []
         self._open = np.zeros((0, 2 * cells, self._words), np.int64)
-        self._since = 0
+        self._since = self._added = 0
+        self._latest: list[IntArray] = []
 
     @staticmethod
     def suit(sample: FloatArray) -> bool:
@@ -145,13 +154,15 @@ class FixedSums:
         low, high = sample[tenth], sample[-1 - tenth]
         if low < high < low * (1 + _NARROW):
             return False
-        return bool((sample * (1 - sample)).mean() >= 2 * _LEAST_VARIANCE)
+        variance, _, _ = kernels.compiled(kernels.survey)(sample)
+        return bool(variance >= 2 * _LEAST_VARIANCE)
 
     def _anchors(self, sample: FloatArray) -> IntArray:
         """Return the score that each cell may hold alone, as an integer; none if few repeat."""
-        repeated = np.flatnonzero(sample[1:] == sample[:-1])
-        if repeated.size <= _REPEATED * sample.shape[0]:
+        _, repeats, _ = kernels.compiled(kernels.survey)(sample)
+        if repeats <= _REPEATED * sample.shape[0]:
             return np.empty(0, np.int64)
+        repeated = np.flatnonzero(sample[1:] == sample[:-1])
         anchor = self.grid.low.copy()
         anchor[self.grid.bucket(sample[repeated], Scratch())] = sample[repeated]
         return anchor.view(np.int64)
@@ -191,6 +202,7 @@ class FixedSums:
         """Add what another thread has added up."""
         other._fold()
         self._count += other._count
+        self._added += other._added
         mine, theirs = self._fixed, other._fixed
         self._fixed = Fixed(mine.high + theirs.high, mine.low + theirs.low)
         self._tell(other.told)
@@ -216,6 +228,7 @@ class FixedSums:
         if self._since + rows > self._fold_at:
             self._fold()
         self._since += rows
+        self._added += rows
         afforded = max(_MOST_BYTES // (8 * math.prod(self._open.shape[1:])), 1)
         most = min(kernels.threads(), -(-rows // kernels.CHUNK), afforded)
         if (already := self._open.shape[0]) < most:
@@ -235,6 +248,7 @@ class FixedSums:
         kernels.share_out(rows, work, most)
         for told in more_told:
             self._tell(told)
+        self._latest = more_told
 
     def _besides(self) -> tuple[Any, ...]:
         """Return what else the pass takes in each thread."""
@@ -271,8 +285,15 @@ class FixedSums:
     @property
     def n(self) -> int:
         """How many observations there are."""
-        self._fold()
-        return int(self._count.sum())
+        return self._added
+
+    @property
+    def latest(self) -> Latest:
+        """What was told of the rows that were added last."""
+        lowest = min(told[LOWEST] for told in self._latest)
+        highest = max(told[HIGHEST] for told in self._latest)
+        refused = sum(int(told[REFUSED]) for told in self._latest)
+        return Latest(float(lowest.view(np.float64)), float(highest.view(np.float64)), refused)
 
     @property
     def refused(self) -> int:
@@ -290,29 +311,28 @@ class FixedSums:
     @property
     def suffice(self) -> bool:
         """Whether units are fine enough for these scores."""
-        self._fold()
-        return self.variance >= _LEAST_VARIANCE * float(self._count.sum())
+        return self.variance >= _LEAST_VARIANCE * self.n
 
     def undecided(self) -> Undecided | None:
         """Return the cells that could hold an extreme of the path; None if there are no others.
 
         Then nothing but ties will be left of all blocks, which are added up in another way.
         """
-        self._fold()
-        sums = self._count, self._fixed.high, self._fixed.low, self._start
         cells = self._start.shape[0]
         heights = np.empty((cells + 1, 2), np.int64)
-        path, extremes = np.empty(cells + 1), np.empty(2)
-        kernels.compiled(kernels.walk)(*sums, heights, path, extremes)
-        wanted, slack = self._mixed.copy(), _SLACK * float(self._count.sum())
-        if not kernels.compiled(kernels.mark)(*sums, path, extremes, slack, wanted):
+        path, extremes, wanted = np.empty(cells + 1), np.empty(2), self._mixed.copy()
+        sums = self._open, self._start, self._count, self._fixed.high, self._fixed.low
+        settle = kernels.compiled(kernels.settle)
+        rows, others = settle(*sums, wanted, heights, path, extremes, _SLACK * self.n)
+        self._open, self._since = self._open[:0], 0
+        if not others:
             return None
         place = np.flatnonzero(wanted)
         return Undecided(
             wanted,
             self.grid.low[place],
             self.grid.last(place),
-            int(self._count[2 * place].sum() + self._count[2 * place + 1].sum()),
+            int(rows),
             heights[place],
             heights[place + 1],
             extremes,

@@ -11,7 +11,7 @@ import secant
 from helpers import optional
 from secant._base.types import Forbidden
 from secant.sources import rows
-from secant.sources.files import abreast, held
+from secant.sources.files import abreast, first, held
 from secant.sources.files.abreast import Abreast, _Outcomes
 from secant.sources.files.prefetch import THREAD
 from secant.sources.files.source import FileRows
@@ -196,6 +196,78 @@ def test_a_result_keeps_no_outcomes(columns_read):
     columns_read.clear()
     assert result.between(0.2, 0.7).n == np.count_nonzero((P >= 0.2) & (P <= 0.7))
     assert set(columns_read) <= {("abreast", "y", "p"), ("walk", "y", "p")}
+
+
+@pytest.fixture
+def rows_read(monkeypatch):
+    """How many rows every pass over pieces has read."""
+    seen = []
+    read = abreast.read
+
+    def counted(table, names, pieces, takers):
+        seen.append(sum(piece.rows for piece in pieces))
+        return read(table, names, pieces, takers)
+
+    monkeypatch.setattr(abreast, "read", counted)
+    return seen
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_pieces_without_scores_that_matter_are_passed_over(sign, rows_read, monkeypatch):
+    order = np.argsort(sign * P)
+    write(y=Y[order], p=P[order])
+    found = assess()
+    first, again = rows_read
+    assert first == N
+    assert 0 < again < N / 2
+    rows_read.clear()
+    assert found.between(0.3, 0.301).n == np.count_nonzero((P >= 0.3) & (P <= 0.301))
+    assert sum(rows_read) <= 2 * 300  # one piece, or two
+    rows_read.clear()
+    monkeypatch.setattr(Abreast, "_near", lambda _, pieces, *__: pieces)
+    assert told(assess()) == told(found)
+    assert rows_read == [N, N]
+
+
+@pytest.mark.parametrize("most", [N - 1, N])
+def test_one_model_alone_is_read_abreast_whoever_asks(most, columns_read, monkeypatch):
+    write()
+    monkeypatch.setattr(first, "KEEP", most)
+    wanted = assess()
+    columns_read.clear()
+    asked = {"data": "a.parquet", "method": "asymptotic"}
+    found = secant.assess_models("y", {"one": "p"}, **asked)["one"]
+    kinds = {kind for kind, *_ in columns_read}
+    assert kinds == ({"abreast"} if most < N else {"walk"})
+    assert found._source._observations._abreast._outcomes is None
+    assert told(found)[:-1] == told(wanted)[:-1]
+
+
+def test_several_models_are_read_together(columns_read):
+    write(q=P[::-1].copy())
+    asked = {"data": "a.parquet", "method": "asymptotic"}
+    found = secant.assess_models("y", {"one": "p", "two": "q"}, **asked)
+    assert {kind for kind, *_ in columns_read} == {"walk"}
+    assert told(found["one"])[:-1] == told(assess())[:-1]
+
+
+def test_a_piece_whose_scores_only_touch_a_range_is_read():
+    write(p=np.repeat(np.arange(10) / 10, N // 10), y=np.arange(N) % 2)
+    table = open_source("y", "p", data="a.parquet")._files
+    assert table.feed(rows.RowSource(table).fixed_sums())
+    reader = table._abreast
+    pieces = reader._pieces()
+
+    def near(low, high):
+        return [piece.first for piece in reader._near(pieces, np.array([low]), np.array([high]))]
+
+    assert [piece.rows for piece in pieces] == [300] * 10
+    assert near(0.3, 0.3) == [900]
+    assert near(0.25, 0.3) == [900]
+    assert near(0.3, 0.35) == [900]
+    assert near(0.21, 0.29) == []
+    assert near(0.2, 0.4) == [600, 900, 1200]
+    assert near(0.0, 1.0) == [piece.first for piece in pieces]
 
 
 def test_outcomes_are_kept_as_bits():

@@ -63,6 +63,7 @@ class Abreast:
         self._table = table
         self._is_checked = False
         self._outcomes: _Outcomes | None = None
+        self._extents: list[_Extent] = []
 
     def add_up(self, sums: FixedSums, walk: Walk) -> bool:
         """Add all rows to sums and tell a walk what was seen; False if nothing was done."""
@@ -81,6 +82,7 @@ class Abreast:
         refused = [rows for taker in takers for rows in taker.refused]
         walk.saw(sum(taker.rows for taker in takers), sums.extent, refused)
         self._outcomes = _Outcomes.of(takers) if keeps else None
+        self._extents = sorted(extent for taker in takers for extent in taker.extents)
         self._is_checked = True
         return True
 
@@ -94,19 +96,33 @@ class Abreast:
         """
         if not self._is_checked or finer.near is None:
             return False
-        pieces, columns, lock = self._pieces(), self._table.columns, threading.Lock()
+        self._table.recheck()
+        every, columns, lock = self._pieces(), self._table.columns, threading.Lock()
+        pieces = self._near(every, *finer.near)
         names = [columns.y_prob] if self._outcomes else [columns.y_true, columns.y_prob]
         parts = self._table, self._outcomes, finer, finer.near, lock
         takers = [_Selecting(*parts) for _ in _threads(pieces)]
         read(self._table, names, pieces, takers)
         for taker in takers:
             taker.hand_over()
-        walk.saw(sum(taker.rows for taker in takers), None, [])
+        passed_over = sum(piece.rows for piece in every) - sum(piece.rows for piece in pieces)
+        walk.saw(passed_over + sum(taker.rows for taker in takers), None, [])
         return True
 
     def forget(self) -> None:
         """Forget the outcomes: they are read again if anything is asked later."""
         self._outcomes = None
+
+    def _near(self, pieces: list[Piece], low: FloatArray, high: FloatArray) -> list[Piece]:
+        """Return the pieces with scores in some ranges: few, where rows are in their order."""
+        near = [
+            extent.first
+            for extent in self._extents
+            if ((extent.lowest <= high) & (extent.highest >= low)).any()
+        ]
+        ends = [end for piece in pieces for end in (piece.first, piece.first + piece.rows)]
+        before = np.searchsorted(near, ends).reshape(-1, 2)
+        return [pieces[number] for number in np.flatnonzero(before[:, 0] < before[:, 1])]
 
     def _pieces(self) -> list[Piece]:
         """Return the files in pieces; none where rows are to be read in their order."""
@@ -125,6 +141,14 @@ def _threads(pieces: Sequence[Piece]) -> range:
     return range(max(1, min(kernels.threads(), MOST, len(pieces))))
 
 
+class _Extent(NamedTuple):
+    """The number of the row that a batch began with, and its smallest and its largest score."""
+
+    first: int
+    lowest: float
+    highest: float
+
+
 class _Adding:
     """Checks rows and adds them up."""
 
@@ -132,15 +156,19 @@ class _Adding:
         self._table, self.sums, self._keeps = table, sums, keeps
         self.rows = 0
         self.refused: list[IntArray] = []
+        self.extents: list[_Extent] = []
         self.outcomes: list[tuple[int, np.ndarray[tuple[int], np.dtype[np.uint8]]]] = []
 
     def __call__(self, batch: Batch) -> None:
+        if not batch.rows:
+            return
         labels, scores, _, words = self._table.values(batch)
-        before = self.sums.refused
         if words is not None or not self.sums.add_unchecked(Chunk(scores, labels, None)):
             msg = "rows are to be looked at in their order"
             raise InputError(msg)
-        if self.sums.refused > before:
+        lowest, highest, refused = self.sums.latest
+        self.extents.append(_Extent(batch.first, lowest, highest))
+        if refused:
             rows = forbidden_rows(labels, scores, None)
             self.refused.append(np.array(rows, np.int64) + batch.first)
         if self._keeps:

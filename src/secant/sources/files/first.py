@@ -57,6 +57,16 @@ class FirstLook:
         if self._count > max(KEEP, row_source.SORT_UP_TO):
             self._kept = None
 
+    def at_once(self, feed: Callable[[object], bool]) -> bool:
+        """Have many rows added up by who can do that at once; False if nothing was done."""
+        if self._source.rows <= max(KEEP, row_source.SORT_UP_TO):
+            return False
+        sums = self._source.first_sums(moments=self._moments)
+        if not feed(sums):
+            return False
+        self._sums, self._kept = sums, None
+        return True
+
     def found(self) -> tuple[Blocks, Totals]:
         """Return blocks that hold every row, and the sums over all of them."""
         if self._sums is None:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
+from secant._blocks.looking import Holder
 from secant._blocks.refining import join
 from secant._blocks.sorting import RUN
 from secant.sources import rows as row_source
@@ -65,6 +66,10 @@ class Taker(ABC):
     def add(self, chunk: Chunk, owner: Any) -> None:
         """Take in some rows, and the numbers of their groups where the walk numbers them."""
 
+    def alone(self) -> bool:
+        """See all rows at once, if nobody else wants to; False if nothing was done."""
+        return False
+
     def finish(self) -> None:  # noqa: B027  (not everybody minds)
         """Take note that there are no more."""
 
@@ -90,6 +95,8 @@ def _joined(owners: list[IntArray | None]) -> IntArray | None:
 
 def run(takers: Sequence[Taker]) -> None:
     """Read the files once, for all of the takers."""
+    if len(takers) == 1 and takers[0].alone():
+        return
     walks = [taker.walk for taker in takers]
     with closing(side_by_side(walks, row_source.CHUNK)) as batches:
         for checked in batches:
@@ -233,6 +240,12 @@ class SideBySide:
         if number in self._lent:
             source.lend(self._lent[number])
         return source
+
+    def release(self) -> None:
+        """Forget what looks have kept for the passes of one assessment."""
+        for look in self.looks:
+            if isinstance(look, Holder):
+                look.release()
 
     def cluster_sums(self, tables: Sequence[Blocks], limit: int) -> list[ClusterSums]:
         """Return the sums by cluster and cell of every group, from one pass."""

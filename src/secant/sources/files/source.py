@@ -229,6 +229,11 @@ class FileRows:
         return self._rows
 
     @property
+    def are_counted(self) -> bool:
+        """Whether the files say how many rows there are."""
+        return self._table.rows is not None
+
+    @property
     def in_memory(self) -> bool:
         """Whether all rows are kept, so that none is read again."""
         return self._kept is not None
@@ -393,6 +398,10 @@ class Whole:
         """Return what hands all rows to the one taker."""
         return _Every(self._rows, takers[0])
 
+    def release(self) -> None:
+        """Forget the outcomes: they are read again if anything is asked later."""
+        self._rows.forget()
+
     def adders(self, tables: Sequence[Blocks], limit: int) -> Clusters:
         """Return what adds up rows by cluster and cell."""
         (blocks,) = tables
@@ -410,6 +419,11 @@ class _Every(Taker):
     def __init__(self, rows: FileRows, to: Adds) -> None:
         super().__init__(rows.walk())
         self._rows, self._to = rows, to
+
+    def alone(self) -> bool:
+        if isinstance(self._to, FirstLook):
+            return self._rows.are_counted and self._to.at_once(self._rows.feed)
+        return self._rows.feed(self._to)
 
     def add(self, chunk: Chunk, owner: None) -> None:  # noqa: ARG002  (rows have no groups)
         self._to.add(chunk)
