@@ -43,13 +43,17 @@ def held(part, kept, effect, rng):
 
 def main():
     rng = np.random.default_rng(0)
-    print("| both extremes are where rows are kept, in % | " + " | ".join(map(_named, PARTS)) + " |")
+    print(
+        "| both extremes are where rows are kept, in % | " + " | ".join(map(_named, PARTS)) + " |"
+    )
     print("|---|" + "--:|" * len(PARTS))
     for effect in EFFECTS:
         for kept in KEPT:
             shares = [100 * held(part, kept, effect, rng) for part in PARTS]
             name = f"{effect:,} sigma, {_named(kept)} of the cells kept"
-            print(f"| {name} | " + " | ".join(f"{share:.0f}" for share in shares) + " |", flush=True)
+            print(
+                f"| {name} | " + " | ".join(f"{share:.0f}" for share in shares) + " |", flush=True
+            )
 
 
 def _named(part):
