@@ -120,12 +120,27 @@ def test_a_fault_changes_nothing_and_names_the_argument():
         with pytest.raises(secant.InputError, match=words):
             metric.update(preds, target)
     assert numbers(metric) == before
+    with pytest.raises(secant.InputError, match=r"target\[100\] .* the two look swapped"):
+        metric.update(y, p)
     with pytest.raises(secant.InputError, match="column a class"):
         CalibrationError(task="top-label").update(p, y)
     with pytest.raises(secant.InputError, match="task must be one of 'binary', 'top-label'"):
         CalibrationError(task="multiclass")
     with pytest.raises(secant.InputError, match="power of two"):
         CalibrationError(n_cells=1000)
+
+
+@pytest.mark.parametrize("wrong", [3, -1, -100, 0.5, float("nan")])
+def test_a_target_that_is_no_class_is_refused(wrong):
+    """It would count as a prediction that was wrong."""
+    metric = CalibrationError(task="top-label")
+    probs = torch.full((2, 2, 3), 1 / 3)
+    with pytest.raises(secant.InputError, match=rf"target\[1, 0\] is {wrong}; .* from 0 to 2"):
+        metric.update(probs, torch.tensor([[0, 1], [wrong, 2]]))
+    probs[0, 1] = torch.tensor([-2.0, 0.1, 0.9])  # whose highest could be a probability
+    with pytest.raises(secant.InputError, match=r"preds\[0, 1, 0\] is below 0.*logits"):
+        metric.update(probs, torch.zeros(2, 2, dtype=torch.long))
+    assert not metric.counts.any()
 
 
 @pytest.mark.filterwarnings("ignore:The ``compute`` method:UserWarning")  # as torchmetrics says
@@ -245,6 +260,26 @@ def test_logits_that_cannot_be_used_are_refused():
         from_logits(logits, torch.zeros(5))
     with pytest.raises(secant.InputError, match="label must be a whole number from 0 to 3"):
         from_logits(logits, torch.zeros(3), label=4)
+
+
+@pytest.mark.parametrize("wrong", [4, -1, 1.5, float("nan")])
+def test_labels_that_are_no_class_are_refused(wrong):
+    """They would count as predictions that were wrong."""
+    labels = torch.tensor([[-100, 0, 1], [3, wrong, 0]])
+    with pytest.raises(secant.InputError, match=rf"labels\[1, 1\] is {wrong}; .* from 0 to 3"):
+        from_logits(torch.zeros(2, 3, 4), labels)
+    with pytest.raises(secant.InputError, match=rf"labels\[1\] is {wrong}; .* from 0 to 1"):
+        from_logits(torch.zeros(2), torch.tensor([1, wrong]))
+    assert from_logits(torch.zeros(2), torch.tensor([True, False]))[0].tolist() == [True, False]
+
+
+def test_a_place_counts_the_rows_that_are_left_out():
+    labels = torch.tensor([-100, -100, 1])
+    logits = torch.tensor([[0.0, 1.0], [0.0, 1.0], [float("nan"), 1.0]])
+    with pytest.raises(secant.InputError, match=r"logits\[2\] has no softmax"):
+        from_logits(logits, labels)
+    with pytest.raises(secant.InputError, match=r"logits\[2\] has no sigmoid"):
+        from_logits(logits[:, 0], labels)
 
 
 def test_no_second_copy_of_the_logits(monkeypatch):

@@ -24,6 +24,8 @@ torch = require("torch", "torch", "secant.torch needs")
 torchmetrics = require("torchmetrics", "torch", "secant.torch needs")
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from torch import Tensor
 
 __all__ = ["CalibrationError", "from_logits"]
@@ -215,7 +217,8 @@ def from_logits(
     Raises
     ------
     InputError
-        If shapes do not match, or a row of logits has no softmax (NaN, or nothing finite).
+        If shapes do not match, a label is no class, or a row of logits has no softmax (NaN, or
+        nothing finite).
 
     Examples
     --------
@@ -229,16 +232,19 @@ def from_logits(
     [0.787, 0.576]
     """
     logits, labels = logits.detach(), labels.detach()
+    truth = labels.ravel()
+    kept = (truth != ignore_index).nonzero().ravel()
     if logits.shape == labels.shape:
-        kept = labels.ravel() != ignore_index
-        return labels.ravel()[kept] == 1, _checked(logits.ravel()[kept].double().sigmoid())
+        _check_labels("labels", labels, kept, 2)
+        sure = logits.ravel()[kept].double().sigmoid()
+        return truth[kept] == 1, _checked(sure, kept, labels.shape, "sigmoid: it is NaN")
     if logits.shape[:-1] != labels.shape or not logits.shape[-1]:
         shapes = f" must have a column a class for each label; its shape is {tuple(logits.shape)}"
         raise InputError(Argument("logits"), shapes, f", that of labels {tuple(labels.shape)}")
     if label is not None:
         check_whole("label", label, 0, logits.shape[-1] - 1)
-    rows, truth = logits.reshape(-1, logits.shape[-1]), labels.ravel()
-    kept = (truth != ignore_index).nonzero().ravel()
+    _check_labels("labels", labels, kept, logits.shape[-1])
+    rows = logits.reshape(-1, logits.shape[-1])
     correct = torch.empty(len(kept), dtype=torch.bool, device=logits.device)
     confidence = torch.empty(len(kept), dtype=torch.float64, device=logits.device)
     size = max(1, _CHUNK // rows.shape[1])
@@ -252,23 +258,52 @@ def from_logits(
             found = torch.full_like(found, label)
         correct[piece] = found == truth[chosen]
         confidence[piece] = some.gather(1, found[:, None])[:, 0] / total
-    return correct, _checked(confidence)
+    why = "softmax: a NaN, an infinite number, or nothing finite"
+    return correct, _checked(confidence, kept, labels.shape, why)
 
 
-def _checked(confidence: Tensor) -> Tensor:
+def _check_labels(argument: str, labels: Tensor, kept: Tensor, classes: int) -> None:
+    """Refuse labels that are no class: none of them would ever be right."""
+    some = labels.ravel()[kept]
+    known = (some >= 0) & (some < classes)
+    if some.is_floating_point():
+        known &= some == some.round()
+    if bool(known.all()):
+        return
+    first = int((~known).nonzero()[0])
+    place, row = _place(int(kept[first]), labels.shape)
+    numbers = f"{place} is {some[first].item()!r}; classes are numbered from 0 to {classes - 1}"
+    raise InputError(Argument(argument), numbers, row=row)
+
+
+def _checked(confidence: Tensor, kept: Tensor, shape: Sequence[int], why: str) -> Tensor:
     if bool(confidence.isnan().any()):
         first = int(confidence.isnan().nonzero()[0])
-        nothing = f"[{first}] has no softmax: a NaN, an infinite number, or nothing finite"
-        raise InputError(Argument("logits"), nothing, row=first)
+        place, row = _place(int(kept[first]), shape)
+        raise InputError(Argument("logits"), f"{place} has no {why}", row=row)
     return confidence
+
+
+def _place(number: int, shape: Sequence[int]) -> tuple[str, int]:
+    """Return how the place of a row of a flattened tensor is written, and its first index."""
+    index = [int(part) for part in np.unravel_index(number, tuple(shape))]
+    return f"[{', '.join(map(str, index))}]", index[0]
 
 
 def _top_label(preds: Tensor, target: Tensor) -> tuple[Tensor, Tensor]:
     """Return the highest probability of each row, and whether its class was true."""
-    if preds.shape[:-1] != target.shape:
+    if preds.shape[:-1] != target.shape or not preds.shape[-1]:
         shapes = f" must have a column a class for each target; its shape is {tuple(preds.shape)}"
         raise InputError(Argument("preds"), shapes, f", that of target {tuple(target.shape)}")
-    confidence, found = preds.detach().max(dim=-1)
+    preds, target = preds.detach(), target.detach()
+    every = torch.arange(target.numel(), device=target.device)
+    _check_labels("target", target, every, preds.shape[-1])
+    if bool((preds < 0).any()):  # the highest of some logits may pass for a probability
+        place, row = _place(int((preds < 0).ravel().nonzero()[0]), preds.shape)
+        hint = " (these look like logits: apply a softmax over the classes first)"
+        outside = f"{place} is below 0; a probability must lie in [0, 1]"
+        raise InputError(Argument("preds"), outside, row=row, hint=hint)
+    confidence, found = preds.max(dim=-1)
     return confidence, found == target
 
 

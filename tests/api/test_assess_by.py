@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 import secant
 from helpers import optional
 from secant._inference.adjust import benjamini_hochberg, holm
+from secant._inference.limits import at_level, least_log_pvalue
 from secant._results.parts import plain
 from secant.sources import rows as row_source
 
@@ -182,6 +183,25 @@ def test_groups_by_outcome_are_refused(several):
     by = [p, y] if several else y
     with pytest.raises(secant.InputError, match="by holds the outcomes, y_true: among rows chosen"):
         secant.assess_by(y, p, by)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_what_few_rows_could_show_is_asked_of_their_scores(seed):
+    """A quick look at the mean score never says otherwise than every score does."""
+    rng = np.random.default_rng(seed)
+    sizes = rng.integers(1, 9, 60)
+    by = np.repeat(np.arange(60), sizes)
+    kinds = rng.random(len(by)), rng.beta(0.2, 0.2, len(by)), rng.choice([0, 0.1, 0.5, 1], len(by))
+    p = kinds[seed % 3]
+    y = rng.random(len(by)) < p
+    found = secant.assess_by(y, p, by)
+    verdicts = []
+    for row in found.rows:
+        least = least_log_pvalue(row.calibration._blocks)
+        verdicts.append(row.status)
+        if row.status != "miscalibrated":
+            assert (row.status == "too few") is not at_level(np.exp(least), 1 - 0.95)
+    assert len(set(verdicts)) > 1
 
 
 def test_columns_in_a_dict_have_their_names():

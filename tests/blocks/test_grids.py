@@ -96,3 +96,11 @@ def test_spread_cells_of_scores_next_to_one(ulps):
     assert (grid.low[cell] <= p).all()
     assert (p <= grid.high[cell]).all()
     assert len(np.unique(cell)) >= min(len(np.unique(p)), 32)
+
+
+def test_spread_cells_are_more_than_were_asked_for_where_none_may_be_wide():
+    grid = SpreadGrid(np.linspace(0.1, 0.9, 50), 1, -14)
+    assert grid.n_buckets > 1 << 12
+    assert (np.diff(grid.low) > 0).all()
+    assert (grid.bucket(grid.low, Scratch()) == np.arange(grid.n_buckets)).all()
+    assert (grid.bucket(grid.high, Scratch()) == np.arange(grid.n_buckets)).all()

@@ -93,6 +93,46 @@ def test_python_adds_up_what_the_grid_says(pairs, n_cells):
     assert (sums == expected).all()
 
 
+@given(st.lists(scores, min_size=1, max_size=40))
+def test_what_a_survey_tells_of_a_sample(values):
+    p = np.sort(np.array(values) + 0.0)
+    variance, repeated, longest = kernels.survey(p)
+    counts = np.unique(p, return_counts=True)[1]
+    assert variance == pytest.approx((p * (1 - p)).mean(), rel=1e-12, abs=1e-300)
+    assert repeated == p.size - counts.size
+    assert longest == counts.max()
+
+
+@given(rows, st.integers(1, 3), st.integers(1, 30))
+def test_cells_are_settled_as_their_rows_say(pairs, threads, n_cells):
+    """Heights at the ends of cells, and whether a cell's rows could lie beyond all of them."""
+    p, y = columns(pairs)
+    grid = SpreadGrid(np.sort(p + 0.0), n_cells, -2)
+    parts = [looked(p[k::threads], y[k::threads], grid)[1] for k in range(threads)]
+    start = (grid.low + 1.0).view(np.int64) - kernels.ONE
+    cells = grid.n_buckets
+    count, high, low = np.zeros((3, 2 * cells), np.int64)
+    heights, path = np.empty((cells + 1, 2), np.int64), np.empty(cells + 1)
+    wanted, extremes = np.ones(cells, bool), np.empty(2)
+    taken = kernels.settle(
+        np.array(parts), start, count, high, low, wanted, heights, path, extremes, 0.0
+    )
+    cell = grid.bucket(p, Scratch())
+    units = [(int(r) << 52) - round(Fraction(s) * 2**52) for s, r in zip(p, y, strict=True)]
+    sums = [sum(u for u, c in zip(units, cell, strict=True) if c < k) for k in range(cells + 1)]
+    assert [(upper << 26) + lower for upper, lower in heights.tolist()] == sums
+    assert path.tolist() == [float(Fraction(each, 2**52)) for each in sums]
+    assert extremes.tolist() == [max(path.max(), 0.0), min(path.min(), 0.0)]
+    filled = np.unique(cell)
+    for k in filled:
+        inside = cell == k
+        rise, fall = (1 - p)[inside & (y == 1)].sum(), p[inside & (y == 0)].sum()
+        beyond = max(path[k] + rise - extremes[0], extremes[1] - path[k] + fall)
+        assert wanted[k] == (beyond >= 0) or abs(beyond) < 1e-12
+    assert not np.delete(wanted, filled).any()
+    assert taken == (np.isin(cell, np.flatnonzero(wanted)).sum(), filled.size - wanted.sum())
+
+
 @given(rows, st.lists(scores, min_size=8, max_size=8).map(sorted))
 def test_python_selects_what_lies_in_ranges(pairs, ends):
     p, _ = columns(pairs)

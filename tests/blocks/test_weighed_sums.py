@@ -239,6 +239,28 @@ def test_sums_of_threads_are_joined(kind):
         assert (getattr(joined.blocks(), name) == getattr(alone.blocks(), name)).all()
 
 
+@pytest.mark.parametrize("kind", ["sampling", "frequency"])
+@pytest.mark.parametrize("weights", ["few", "heavy at last"])
+def test_files_have_the_numbers_of_arrays(tmp_path, monkeypatch, kind, weights):
+    optional("pyarrow")
+    from secant.sources.files import held
+    from secant.sources.files.source import write_parquet
+
+    monkeypatch.setattr(held, "HOLD", 0)
+    y, p, _ = data("confident")
+    w = np.random.default_rng(3).integers(0, 5, N) * 1.0
+    w[-1] = 3 if weights == "few" else 2.0**45  # more than units are fine enough for
+    write_parquet(tmp_path / "a.parquet", {"y": y, "p": p, "w": w})
+    found = assessed("y", "p", "w", data=tmp_path / "a.parquet", weight_kind=kind)
+    arrays = assessed(y, p, w, weight_kind=kind)
+    assert (found._blocks.fixed is not None) is (weights == "few")
+    assert found.ecce_r.value == pytest.approx(arrays.ecce_r.value, rel=0, abs=1e-14)
+    assert found._totals.agrees(arrays._totals)
+    assert found.sigma == pytest.approx(arrays.sigma, rel=1e-12)
+    if weights == "few":
+        assert bits(found) == bits(arrays)
+
+
 def test_weights_that_cannot_be_used_are_noticed():
     y, p, w = data()
     w[7] = np.nan

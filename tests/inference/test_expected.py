@@ -1,6 +1,7 @@
 """What calibrated predictions give, beside simulations and what is known exactly."""
 
 import math
+from itertools import product
 
 import numpy as np
 import pytest
@@ -8,7 +9,7 @@ import pytest
 import secant
 from samples import gone
 from secant import null
-from secant._inference.expected import chance_of_less, expected
+from secant._inference.expected import chance_of_less, chance_of_so_little, expected
 
 
 def assessed(p, w=None):
@@ -142,8 +143,29 @@ def test_predictions_fitted_to_their_outcomes_are_told_of():
     assert fitted.ecce_r.pvalue > 0.9999
     assert told(fitted)
     assert not told(secant.assess(y, p))
-    few = slice(0, 300)  # a variance below 400 tells nothing
-    assert not told(secant.assess(y[few], isotonic(y[few], p[few])))
+    few = secant.assess(y[:300], isotonic(y[:300], p[:300]))
+    assert told(few)  # a dozen scores are all met exactly
+    assert "\nECCE-R 0 (P = 1" in str(few)
+    assert not told(secant.assess(y[:30], isotonic(y[:30], p[:30])))
+
+
+def test_the_chance_of_so_little_is_never_understated():
+    """Against all outcomes of a few rows, tied or not."""
+    rng = np.random.default_rng(9)
+    for _ in range(30):
+        score, n = np.unique(rng.choice([0.1, 0.3, 0.35, 0.5, 0.9, 1.0], 9), return_counts=True)
+        events = np.array(list(product(*(range(each + 1) for each in n))))
+        ways = [[math.comb(each, k) for k in range(each + 1)] for each in n]
+        weight = np.array(
+            [math.prod(w[k] for w, k in zip(ways, row, strict=True)) for row in events]
+        )
+        chance = weight * (score**events * (1 - score) ** (n - events)).prod(axis=1)
+        path = np.cumsum(events - n * score, axis=1)
+        spans = path.max(axis=1, initial=0) - path.min(axis=1, initial=0)
+        blocks = assessed(np.repeat(score, n))._blocks
+        for span in np.unique(spans.round(9)):
+            true = chance[spans <= span + 1e-9].sum()
+            assert true <= chance_of_so_little(blocks, float(span)) * (1 + 1e-9)
 
 
 def test_calibrated_predictions_are_not():

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from samples import compare_groups
+from secant._api.compare_groups import _other_way
 
 
 def test_words_say_the_direction():
@@ -30,6 +31,51 @@ def test_words_for_the_opposite_event_differ_in_the_direction_alone():
     assert more.replace("more often", "less often") == less
 
 
+def test_a_group_that_differs_both_ways_is_not_said_to_differ_one_way():
+    rng = np.random.default_rng(0)
+    p, member = rng.random(6000), rng.random(6000) < 0.4
+    chance = np.where(member, np.clip(p + np.where(p < 0.5, 0.2, -0.2), 0, 1), p)
+    y = rng.random(6000) < chance
+    result = compare_groups(y, p, member)
+    assert (result.worst.direction, result.opposite.direction) == ("more often", "less often")
+    assert result.opposite.certain
+    for opposite, first, second in ((y, "more", "less"), (~y, "less", "more")):
+        said = str(compare_groups(opposite, p, member))
+        assert said.startswith(
+            f"At some scores the event happens {first} often among members than in everybody with "
+            f"the same score, at others {second} often. Over scores 0."
+        )
+        assert f"), over scores 0.489 to 0.995 {second} often by 7.78 points (95% limits" in said
+    assert result.to_dict()["opposite"]["direction"] == "less often"
+
+
+def test_the_other_way_is_the_largest_of_all_ranges_that_go_that_way():
+    rng = np.random.default_rng(1)
+    for _ in range(50):
+        p, member = np.round(rng.random(40), 1), rng.random(40) < 0.5
+        y = rng.random(40) < p
+        result = compare_groups(y, p, member)
+        path = result.curve.difference
+        gains = [path[j] - path[i] for j in range(len(path)) for i in range(j)]
+        way = 1 if result.worst.difference < 0 else -1
+        first, last = _other_way(path)
+        assert way * (path[last] - path[first]) == pytest.approx(max(way * np.array([0, *gains])))
+
+
+def test_where_limits_reach_beyond_zero_no_direction_is_claimed():
+    rng = np.random.default_rng(3)
+    found = 0
+    for _ in range(200):
+        p, member = rng.random(60), rng.random(60) < 0.3
+        result = compare_groups(rng.random(60) < np.where(member, p**0.6, p), p, member)
+        if result.found and not result.worst.certain:
+            found += 1
+            first = str(result).splitlines()[0]
+            assert first.startswith("At equal scores the event is not as likely for members as")
+            assert "do not show for certain where; the largest difference is over scores" in first
+    assert found > 5
+
+
 def test_words_for_a_group_that_can_show_nothing():
     result = compare_groups([1, 0, 0, 0], [0.5] * 4, [True, False, False, False])
     assert result.detectable == 1
@@ -45,7 +91,7 @@ def test_a_pvalue_at_the_level_is_found_and_one_above_is_not(level):
         r, mad = replace(result.ecce_r, pvalue=pvalue), replace(result.ecce_mad, pvalue=1.0)
         return str(replace(result, ecce_r=r, ecce_mad=mad, confidence_level=1 - level))
 
-    assert headline(level).startswith("At equal scores the event happens more often")
+    assert headline(level).startswith("At equal scores the event is not as likely for members")
     assert headline(level * (1 + 1e-9)).startswith("No difference found")
 
 

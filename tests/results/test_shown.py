@@ -1,7 +1,9 @@
 """Every public result is short where it is shown, and escaped in a notebook."""
 
 import dataclasses
+import io
 import pickle
+import sys
 
 import numpy as np
 import pytest
@@ -9,7 +11,7 @@ import pytest
 import secant
 from pages import EDGES
 from samples import miscalibrated
-from secant._results.shown import Shown
+from secant._results.shown import Shown, to_width
 
 
 @pytest.fixture(scope="module")
@@ -84,8 +86,45 @@ def test_values_are_compared_and_pickled_as_before(several):
 
 def test_a_text_of_one_line_is_its_headline():
     class Answer(Shown):
-        def __str__(self):
+        def _text(self):
             return "Fine & <well>"
 
     assert repr(Answer()) == "Fine & <well>"
     assert Answer()._repr_html_() == "<div><b>Fine &amp; &lt;well&gt;</b></div>"
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+@pytest.mark.parametrize("columns", [40, 80])
+def test_sentences_end_lines_where_the_terminal_does(several, columns, monkeypatch):
+    several = {name: each for name, each in several.items() if name != "cells"}  # shown as code
+    plain = {name: str(shown) for name, shown in several.items()}
+    monkeypatch.setenv("COLUMNS", str(columns))
+    assert {name: str(shown) for name, shown in several.items()} == plain  # a pipe has no width
+    pages = {name: each._repr_html_() for name, each in several.items()}
+    monkeypatch.setattr("sys.stdout", Terminal())
+    for name, shown in several.items():
+        lines = str(shown).split("\n")
+        assert str(shown).split() == plain[name].split(), name
+        assert repr(shown) == str(shown), name
+        assert all(len(line) <= columns for line in lines if "  " not in line), name
+        tables = [line for line in plain[name].split("\n") if "  " in line]
+        assert [line for line in lines if "  " in line] == tables, name
+        assert shown._repr_html_() == pages[name], name  # which is no terminal's
+    sys.stdout.write(str(several["calibration"].details))
+    assert max(map(len, sys.stdout.getvalue().split("\n"))) <= columns
+    assert several["history"].to_dict()["text"] == plain["history"]
+
+
+def test_words_wider_than_the_terminal_stay_whole(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "24")
+    monkeypatch.setattr("sys.stdout", Terminal())
+    assert to_width("see https://doi.org/10.1093/biomet/26.4.404 and others") == (
+        "see\nhttps://doi.org/10.1093/biomet/26.4.404\nand others"
+    )
+    assert to_width("") == ""
+    monkeypatch.setattr("sys.stdout", None)
+    assert to_width("x " * 99) == "x " * 99

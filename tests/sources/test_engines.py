@@ -464,7 +464,7 @@ REFUSED = {
         {"p": [0.2, None, None, 0.4]},
         r"column 'p' \(y_prob\) holds 2 values that are mi",
     ),
-    "NaN score": ({"p": [0.2, NAN, 0.3, 0.4]}, r"column 'p' \(y_prob\) holds 1 value that are mi"),
+    "NaN score": ({"p": [0.2, NAN, 0.3, 0.4]}, r"column 'p' \(y_prob\) holds 1 value that is mi"),
     "above one": (
         {"p": [0.2, 1.2, 0.3, 1.1]},
         r"'p' \(y_prob\) .* 2 values outside .*such as 1\.2$",
@@ -486,8 +486,14 @@ REFUSED = {
     "no weight": ({"w": [1.0, None, 1.0, 1.0]}, r"column 'w' \(sample_weight\) holds 1 value that"),
     "negative weight": ({"w": [1.0, -2.0, 1.0, 1.0]}, r"'w' \(sample_weight\) .* such as -2\.0$"),
     "infinite weight": ({"w": [1.0, INF, 1.0, 1.0]}, r"not finite.* such as inf$"),
-    "tiny weight": ({"w": [1.0, 1e-120, 1.0, 1.0]}, r"divide them by their mean.* such as 1e-120$"),
-    "huge weight": ({"w": [1.0, 1e120, 1.0, 1.0]}, r"divide them by their mean.* such as 1e\+120$"),
+    "tiny weight": (
+        {"w": [1.0, 1e-120, 1.0, 1.0]},
+        r"divide sampling weights by their mean.* such as 1e-120$",
+    ),
+    "huge weight": (
+        {"w": [1.0, 1e120, 1.0, 1.0]},
+        r"divide sampling weights by their mean.* such as 1e\+120$",
+    ),
     "no weight at all": ({"w": [0.0] * 4}, r"column 'w' \(sample_weight\) is zero in every row"),
 }
 

@@ -161,6 +161,17 @@ def ranked(
 def _group(key: Any, result: Calibration, pvalue: float, log10: float, alpha: float) -> Group:
     if at_level(pvalue, alpha):
         return Group(key, result, pvalue, "miscalibrated", log10)
-    too_few = not at_level(np.exp(least_log_pvalue(result._blocks)), alpha)  # noqa: SLF001
-    too_few |= (result.n_clusters or FEWEST) < FEWEST
+    too_few = (result.n_clusters or FEWEST) < FEWEST or _nothing_could_be_found(result, alpha)
     return Group(key, result, pvalue, "too few" if too_few else "none found", log10)
+
+
+def _nothing_could_be_found(result: Calibration, alpha: float) -> bool:
+    """Tell whether no outcome of a group has a P-value as small as alpha."""
+    blocks = result._blocks  # noqa: SLF001  (made here)
+    equal = result._totals.equal_weights and blocks.least is None  # noqa: SLF001
+    if equal and blocks.low[0] > 0.0 and blocks.high[-1] < 1.0:
+        # That nothing happens, or everything, is most likely where all have the same score.
+        mean, n = result.mean_score, result.n
+        if mean**n + (1.0 - mean) ** n <= alpha:
+            return False
+    return not at_level(np.exp(least_log_pvalue(blocks)), alpha)

@@ -316,10 +316,17 @@ def _fits_too_well(blocks: Blocks, totals: Totals, found: Extremes) -> bool:
     """Tell whether ECCE-R is so small as to be next to impossible for calibrated predictions."""
     if totals.sigma == 0 or found.ecce_r > totals.sigma or totals.third is None:
         return False
+    from secant._inference.expected import (  # noqa: PLC0415  (seldom asked)
+        chance_of_less,
+        chance_of_so_little,
+    )
+
+    if totals.equal_weights:
+        total = found.ecce_r * totals.weight
+        if chance_of_so_little(blocks, total) < _NEXT_TO_IMPOSSIBLE:
+            return True
     if not choose.limit_is_trusted(totals):
         return False
-    from secant._inference.expected import chance_of_less  # noqa: PLC0415  (seldom asked)
-
     return chance_of_less(blocks, found.ecce_r / totals.sigma) < _NEXT_TO_IMPOSSIBLE
 
 

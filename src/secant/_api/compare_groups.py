@@ -249,6 +249,7 @@ def _result(
         )
     )
     rate = float(sums.members1.sum()) / totals.weight
+    opposite = _contrast(sums, *_other_way(difference), totals, confidence_level)
     return GroupComparison(
         n=n,
         n_members=totals.n,
@@ -257,7 +258,8 @@ def _result(
         ecce_mad=mad,
         member_rate=rate,
         population_rate=min(max(rate - float(difference[-1]), 0.0), 1.0),
-        worst=_worst(sums, difference, totals, confidence_level),
+        worst=_contrast(sums, *_ends(difference), totals, confidence_level),
+        opposite=opposite if opposite.certain else None,
         curve=Curve(
             score=np.concatenate([sums.point[:1], sums.point]),
             fraction=fraction / fraction[-1],
@@ -306,11 +308,24 @@ def _pvalues(
     ]
 
 
-def _worst(
-    sums: Stretches, difference: FloatArray, totals: Totals, confidence_level: float
-) -> Contrast:
-    """Describe the range between the extremes of the path."""
+def _ends(difference: FloatArray) -> tuple[int, int]:
+    """Return where the range between the extremes of the path begins and ends."""
     first, last = sorted((int(difference.argmin()), int(difference.argmax())))
+    return first, last
+
+
+def _other_way(difference: FloatArray) -> tuple[int, int]:
+    """Return where the range begins and ends over which the path goes the other way most."""
+    falls = difference.argmax() > difference.argmin()  # after or before it has risen to its top
+    path = -difference if falls else difference
+    last = int((path - np.minimum.accumulate(path)).argmax())
+    return int(path[: last + 1].argmin()), last
+
+
+def _contrast(
+    sums: Stretches, first: int, last: int, totals: Totals, confidence_level: float
+) -> Contrast:
+    """Describe a range, from one place of the path to another."""
     covered = slice(first, last)
     if first == last:
         nothing = float(sums.point[0])

@@ -144,7 +144,7 @@ class FixedSums:
         self._mixed = np.full(cells, not self._anchor.size)
         self._log_loss = None if self._log_loss is None else []
         self._open = np.zeros((0, 2 * cells, self._words), np.int64)
-        self._since = 0
+        self._since = self._added = 0
         self._latest: list[IntArray] = []
 
     @staticmethod
@@ -154,13 +154,15 @@ class FixedSums:
         low, high = sample[tenth], sample[-1 - tenth]
         if low < high < low * (1 + _NARROW):
             return False
-        return bool((sample * (1 - sample)).mean() >= 2 * _LEAST_VARIANCE)
+        variance, _, _ = kernels.compiled(kernels.survey)(sample)
+        return bool(variance >= 2 * _LEAST_VARIANCE)
 
     def _anchors(self, sample: FloatArray) -> IntArray:
         """Return the score that each cell may hold alone, as an integer; none if few repeat."""
-        repeated = np.flatnonzero(sample[1:] == sample[:-1])
-        if repeated.size <= _REPEATED * sample.shape[0]:
+        _, repeats, _ = kernels.compiled(kernels.survey)(sample)
+        if repeats <= _REPEATED * sample.shape[0]:
             return np.empty(0, np.int64)
+        repeated = np.flatnonzero(sample[1:] == sample[:-1])
         anchor = self.grid.low.copy()
         anchor[self.grid.bucket(sample[repeated], Scratch())] = sample[repeated]
         return anchor.view(np.int64)
@@ -200,6 +202,7 @@ class FixedSums:
         """Add what another thread has added up."""
         other._fold()
         self._count += other._count
+        self._added += other._added
         mine, theirs = self._fixed, other._fixed
         self._fixed = Fixed(mine.high + theirs.high, mine.low + theirs.low)
         self._tell(other.told)
@@ -225,6 +228,7 @@ class FixedSums:
         if self._since + rows > self._fold_at:
             self._fold()
         self._since += rows
+        self._added += rows
         afforded = max(_MOST_BYTES // (8 * math.prod(self._open.shape[1:])), 1)
         most = min(kernels.threads(), -(-rows // kernels.CHUNK), afforded)
         if (already := self._open.shape[0]) < most:
@@ -281,8 +285,7 @@ class FixedSums:
     @property
     def n(self) -> int:
         """How many observations there are."""
-        self._fold()
-        return int(self._count.sum())
+        return self._added
 
     @property
     def latest(self) -> Latest:
@@ -308,29 +311,28 @@ class FixedSums:
     @property
     def suffice(self) -> bool:
         """Whether units are fine enough for these scores."""
-        self._fold()
-        return self.variance >= _LEAST_VARIANCE * float(self._count.sum())
+        return self.variance >= _LEAST_VARIANCE * self.n
 
     def undecided(self) -> Undecided | None:
         """Return the cells that could hold an extreme of the path; None if there are no others.
 
         Then nothing but ties will be left of all blocks, which are added up in another way.
         """
-        self._fold()
-        sums = self._count, self._fixed.high, self._fixed.low, self._start
         cells = self._start.shape[0]
         heights = np.empty((cells + 1, 2), np.int64)
-        path, extremes = np.empty(cells + 1), np.empty(2)
-        kernels.compiled(kernels.walk)(*sums, heights, path, extremes)
-        wanted, slack = self._mixed.copy(), _SLACK * float(self._count.sum())
-        if not kernels.compiled(kernels.mark)(*sums, path, extremes, slack, wanted):
+        path, extremes, wanted = np.empty(cells + 1), np.empty(2), self._mixed.copy()
+        sums = self._open, self._start, self._count, self._fixed.high, self._fixed.low
+        settle = kernels.compiled(kernels.settle)
+        rows, others = settle(*sums, wanted, heights, path, extremes, _SLACK * self.n)
+        self._open, self._since = self._open[:0], 0
+        if not others:
             return None
         place = np.flatnonzero(wanted)
         return Undecided(
             wanted,
             self.grid.low[place],
             self.grid.last(place),
-            int(self._count[2 * place].sum() + self._count[2 * place + 1].sum()),
+            int(rows),
             heights[place],
             heights[place + 1],
             extremes,

@@ -7,7 +7,6 @@ how much is left to do afterwards.
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -286,25 +285,21 @@ class SpreadGrid:
         widest: int,
         lay: Callable[..., Any] = kernels.lay,
     ) -> None:
-        table, cells = np.empty((2, self._MOST_COARSE + 2), np.int64)
-        found = lay(sample, float(n_cells), 2.0**widest, self._MOST_COARSE, table, cells)
+        table = np.empty(self._MOST_COARSE + 2, np.int64)
+        low = np.empty(self._MOST_COARSE + 2 * n_cells, np.int64)
+        arguments = sample, float(n_cells), 2.0**widest, self._MOST_COARSE, table
+        found = lay(*arguments, low)
+        if found[-1] > low.shape[0]:  # cells may not be wider, so that there are more
+            low = np.empty(found[-1], np.int64)
+            found = lay(*arguments, low)
         # A double's bits are counted from here, and shifted, to number coarse buckets.
-        self.shift, self.bottom, count = map(int, found)
+        self.shift, self.bottom, count, self.n_buckets = map(int, found)
         # How far they are shifted to number cells, and what is then added.
-        self.table, self._cells = table[:count], cells[:count]
-        self.n_buckets = int(self._cells.sum())
+        self.table = table[:count]
+        # The smallest score of each cell.
+        self.low: FloatArray = low[: self.n_buckets].view(np.float64)
 
-    @cached_property
-    def low(self) -> FloatArray:
-        """The smallest score of each cell."""
-        entry = np.repeat(self.table, self._cells)
-        bits = np.arange(self.n_buckets) - (entry >> self._SHIFT_BITS)
-        bits <<= entry & self._SHIFT
-        bits += self.bottom
-        bits[0] = 0
-        return bits.view(np.float64)
-
-    @cached_property
+    @property
     def high(self) -> FloatArray:
         """The largest score of each cell."""
         return _below_next(self.low, last=1.0)

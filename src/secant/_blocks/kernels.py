@@ -58,16 +58,16 @@ __all__ = [
     "lay",
     "look",
     "lose",
-    "mark",
     "nothing_told",
     "pays",
     "select",
     "selected",
+    "settle",
     "share_out",
     "sort",
+    "survey",
     "takes",
     "threads",
-    "walk",
 ]
 
 # Scores are counted in units of this power of two.
@@ -139,16 +139,29 @@ def draw(scores: Any, step: int, keys: IntArray) -> Any:
     return count
 
 
+@takes("doubles")
+def survey(sample: FloatArray) -> Any:
+    """Tell of scores in order what s(1 - s) is on average, how many repeat, and the longest tie."""
+    total, repeated, tied, longest = 0.0, 0, 1, 1
+    for i in range(sample.shape[0]):
+        total += sample[i] * (1.0 - sample[i])
+        tied = tied + 1 if i > 0 and sample[i] == sample[i - 1] else 1
+        repeated += 1 if tied > 1 else 0
+        longest = max(longest, tied)
+    return total / sample.shape[0], repeated, longest
+
+
 @takes("doubles real real whole numbers numbers")
-def lay(  # noqa: PLR0917  (compiled)
-    sample: FloatArray, n_cells: float, widest: float, most: int, table: IntArray, cells: IntArray
+def lay(  # noqa: C901, PLR0917  (compiled as one)
+    sample: FloatArray, n_cells: float, widest: float, most: int, table: IntArray, low: IntArray
 ) -> Any:
-    """Lay cells by a sample in order: at most about so many buckets, and how many cells each has.
+    """Lay cells by a sample in order: buckets, at most about so many, and the cells in each.
 
     Returns
     -------
-    shift, bottom, buckets
-        Bits are counted from ``bottom`` on and shifted, to number so many buckets.
+    shift, bottom, buckets, cells
+        Bits are counted from ``bottom`` on and shifted, to number so many buckets. There are so
+        many cells, and ``low`` has the bits of the lowest score of each if it has room.
     """
     n, total = sample.shape[0], 0.0
     for i in range(n):
@@ -188,9 +201,12 @@ def lay(  # noqa: PLR0917  (compiled)
             fine, wide = fine + 1, 2.0 * wide
         left = shift - fine
         table[bucket] = ((before - (begins >> left)) << 6) | left
-        cells[bucket] = 1 << fine
-        before += 1 << fine
-    return shift, bottom, buckets
+        for cell in range(1 << fine):
+            if before < low.shape[0]:
+                low[before] = bottom + begins + (cell << left)
+            before += 1
+    low[0] = 0
+    return shift, bottom, buckets, before
 
 
 @takes("whole numbers whole whole numbers pairs numbers flags")
@@ -278,56 +294,61 @@ def fold(sums: IntArray, start: IntArray, count: IntArray, high: IntArray, low: 
         low[slot] += beyond & _HALF
 
 
-@takes("numbers numbers numbers numbers pairs doubles doubles")
-def walk(  # noqa: PLR0917  (compiled)
+@takes("tables numbers numbers numbers numbers flags pairs doubles doubles real")
+def settle(  # noqa: PLR0917  (compiled)
+    sums: IntArray,
+    start: IntArray,
     count: IntArray,
     high: IntArray,
     low: IntArray,
-    start: IntArray,
+    wanted: BoolArray,
     heights: IntArray,
     path: FloatArray,
     extremes: FloatArray,
-) -> None:
-    """Walk along cells: how high the sum of r - s is before each, as two halves and rounded."""
+    slack: float,
+) -> Any:
+    """Fold sums of threads, walk along cells, and find those that could hold an extreme.
+
+    Notes how high the sum of r - s is before each cell, as two halves and rounded, and its extremes
+    there. Keeps those of the wanted cells that could hold a larger one; returns how many rows
+    these have, and how many of the wanted cells could not.
+    """
     upper = lower = np.int64(0)
     top = bottom = path[0] = 0.0
     heights[0, 0], heights[0, 1] = upper, lower
     for cell in range(start.shape[0]):
+        begins = start[cell]
+        for slot in (2 * cell, 2 * cell + 1):
+            n = total = np.int64(0)
+            for number in range(sums.shape[0]):
+                n += sums[number, slot, 0]
+                total += sums[number, slot, 1]
+            beyond = total - n * begins
+            count[slot] += n
+            high[slot] += beyond >> 26
+            low[slot] += beyond & _HALF
         zeros, ones = 2 * cell, 2 * cell + 1
         n = count[zeros] + count[ones]
-        upper += (count[ones] << 26) - n * (start[cell] >> 26) - high[zeros] - high[ones]
-        lower -= n * (start[cell] & _HALF) + low[zeros] + low[ones]
+        upper += (count[ones] << 26) - n * (begins >> 26) - high[zeros] - high[ones]
+        lower -= n * (begins & _HALF) + low[zeros] + low[ones]
         height = ((upper + (lower >> 26)) * _UPPER + (lower & _HALF)) * _UNIT
         top, bottom = max(top, height), min(bottom, height)
         heights[cell + 1, 0], heights[cell + 1, 1] = upper, lower
         path[cell + 1] = height
     extremes[0], extremes[1] = top, bottom
-
-
-@takes("numbers numbers numbers numbers doubles doubles real flags")
-def mark(  # noqa: PLR0917  (compiled)
-    count: IntArray,
-    high: IntArray,
-    low: IntArray,
-    start: IntArray,
-    path: FloatArray,
-    extremes: FloatArray,
-    slack: float,
-    wanted: BoolArray,
-) -> Any:
-    """Keep those of the wanted cells that could hold an extreme of the path; count the others."""
-    top, bottom = extremes[0] - slack, extremes[1] + slack
-    others = np.int64(0)
+    top, bottom = top - slack, bottom + slack
+    rows = others = np.int64(0)
     for cell in range(start.shape[0]):
         zeros, ones = 2 * cell, 2 * cell + 1
-        n0, n1, begins = count[zeros], count[ones], start[cell] * _UNIT
-        fall = n0 * begins + (high[zeros] * _UPPER + low[zeros]) * _UNIT
-        rise = n1 * (1.0 - begins) - (high[ones] * _UPPER + low[ones]) * _UNIT
+        n0, n1, starts = count[zeros], count[ones], start[cell] * _UNIT
+        fall = n0 * starts + (high[zeros] * _UPPER + low[zeros]) * _UNIT
+        rise = n1 * (1.0 - starts) - (high[ones] * _UPPER + low[ones]) * _UNIT
         near = (path[cell] + rise >= top) | (path[cell] - fall <= bottom)
         is_open = wanted[cell] & (n0 + n1 > 0)
         wanted[cell] = is_open & near
+        rows += (n0 + n1) * np.int64(is_open & near)
         others += np.int64(is_open & (not near))
-    return others
+    return rows, others
 
 
 @takes("numbers numbers pairs pairs doubles")

@@ -456,7 +456,7 @@ def _put_in(blocks: Blocks, places: IntArray, finer: Blocks) -> Blocks:
 
 def concatenate(parts: list[Blocks]) -> Blocks:
     """Join disjoint blocks into one table in the order of scores."""
-    parts = _alike(parts)
+    parts = _alike([part for part in parts if len(part)] or parts[:1])
     order = np.argsort(np.concatenate([part.low for part in parts]), kind="stable")
     # Column by column: tables may be large, and this holds no second copy of them.
     merged: Blocks = _map(lambda *columns: np.concatenate(columns)[order], *parts)
@@ -467,7 +467,7 @@ def running_sum(values: FloatArray) -> FloatArray:
     """Return prefix sums, in two levels where they are many, so that rounding stays small."""
     n = values.shape[0]
     if n <= ADDED_TOGETHER**2 // 8:
-        return np.cumsum(values)
+        return values.cumsum()
     padded = np.zeros(-(-n // ADDED_TOGETHER) * ADDED_TOGETHER)
     padded[:n] = values
     rows = padded.reshape(-1, ADDED_TOGETHER).cumsum(axis=1)

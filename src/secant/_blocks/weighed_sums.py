@@ -141,6 +141,12 @@ class CopiedSums(_Weighted):
         return weights.copies is not None
 
     @property
+    def n(self) -> int:
+        """How many observations there are."""
+        self._fold()
+        return int(self._count.sum())
+
+    @property
     def suffice(self) -> bool:
         """Whether units are fine enough for these scores, and copies few enough for words."""
         return super().suffice and self.n <= _MOST_COPIES

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from secant._base.types import FloatArray, NumberArray
     from secant._blocks.table import Blocks, Totals
 
-__all__ = ["Expected", "chance_of_less", "expected", "steps_are_small"]
+__all__ = ["Expected", "chance_of_less", "chance_of_so_little", "expected", "steps_are_small"]
 
 # For equal normal steps, m of them, the mean of the highest point of a path of variance 1 is that
 # of Brownian motion less .5826 m^-1/2, plus .1995/m, less .0166/m^2 (Spitzer: it is the sum of
@@ -82,6 +82,28 @@ def chance_of_less(blocks: Blocks, normalized: float) -> float:
     _, share, each = _steps(blocks)
     missed = 2.0 * _SEEN_LESS * float((_place_of_the_highest(share) * np.sqrt(each)).sum())
     return null.range.cdf(normalized + missed)
+
+
+def chance_of_so_little(blocks: Blocks, total: float) -> float:
+    """Return what the chance of calibrated predictions not to range over more cannot exceed.
+
+    However few they are: no tie may then be off by more, and ties are independent. The most likely
+    number of n events with chance s has a probability of at most (2 e n s (1 - s))^-1/2.
+
+    Parameters
+    ----------
+    blocks
+        Of rows with one weight.
+    total
+        ECCE-R, times the weight of all.
+    """
+    mean, rows = blocks.mean_score, blocks.n.astype(np.float64)
+    variance = rows * mean * (1.0 - mean)
+    allowed = total * rows / blocks.weight  # in events
+    numbers = np.floor(2.0 * allowed * (1.0 + 1e-9)) + 1.0
+    least = 2.0 * math.e * np.maximum(variance, 1e-300)
+    log = np.minimum(np.log(numbers) - 0.5 * np.log(least), 0.0)
+    return math.exp(float(np.where(blocks.open, 0.0, log).sum()))
 
 
 def _steps(blocks: Blocks) -> tuple[FloatArray, FloatArray, FloatArray]:

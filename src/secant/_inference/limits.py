@@ -81,8 +81,8 @@ def noise(totals: Totals, quantile: float, alpha: float) -> float:
     The quantile is that of its law. Where every score is 0 or 1 and right, nothing was seen to
     vary; Hoeffding's inequality bounds what may have been missed.
     """
-    if totals.sigma_hat > 0:
-        return math.hypot(quantile * totals.sigma_hat, unseen(totals, quantile, alpha))
+    if (sigma_hat := totals.sigma_hat) > 0:
+        return math.hypot(quantile * sigma_hat, unseen(totals, quantile, alpha))
     return math.sqrt(2 * math.log(2 / alpha) * totals.ww) / totals.weight
 
 

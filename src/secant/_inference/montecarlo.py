@@ -23,7 +23,7 @@ from secant._inference.path import compensated_sum, thresholds
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from secant._base.types import BoolArray, FloatArray, IntArray
+    from secant._base.types import BoolArray, FloatArray, IntArray, NumberArray
 
 __all__ = [
     "FEW",
@@ -37,8 +37,8 @@ __all__ = [
     "model_of_ties",
 ]
 
-# Numbers drawn at once: two megabytes.
-_CELLS = 1 << 18
+# Numbers drawn at once: as many as stay in a processor's cache. It changes no draw.
+_CELLS = 1 << 15
 # Observations a tie has on average from which a binomial number for it costs less than its coins.
 FEW = 16
 
@@ -179,7 +179,8 @@ def draw_rows(
         runs, reached = runs[at], reached[at]
     x = np.cumsum(units * response)[runs] - reached
     limits = thresholds(float(x.max()), float(x.min()), float(reached[-1]))
-    return count_exceedances(Coins(score, units, runs, reached), limits, **asked)
+    model = Coins(score, units.astype(np.int64), runs, reached)
+    return count_exceedances(model, limits, **asked)
 
 
 def model_of_ties(
@@ -246,7 +247,7 @@ class Coins:
     """
 
     score: FloatArray
-    weight: FloatArray | None
+    weight: NumberArray | None
     ends: IntArray
     reached: FloatArray
 
@@ -255,20 +256,19 @@ class Coins:
         return len(self.score)
 
     def paths(self, rng: np.random.Generator, draws: int) -> Iterator[FloatArray]:
-        start = np.zeros((draws, 1))
+        before: Any = 0
         for part in self._parts(draws):
             happened = rng.random((draws, part.stop - part.start)) < self.score[part]
-            if self.weight is None:
-                sums = np.cumsum(happened, axis=1, dtype=np.float64)
-            else:
-                sums = np.cumsum(happened * self.weight[part], axis=1)
-            sums += start
-            start = sums[:, -1:].copy()
+            # Whole numbers are added up several times as fast as others, and as exactly.
+            weight = None if self.weight is None else self.weight[part]
+            steps: Any = happened.astype(np.int64) if weight is None else happened * weight
+            sums = np.cumsum(steps, axis=1)
+            sums += before
+            before = sums[:, -1:].copy()
             ends = slice(*np.searchsorted(self.ends, [part.start, part.stop]).tolist())
             if (last := self.ends[ends]).size < sums.shape[1]:
                 sums = sums[:, last - part.start]
-            sums -= self.reached[ends]
-            yield sums
+            yield sums - self.reached[ends]
 
     def _parts(self, draws: int) -> Iterator[slice]:
         """Cut the observations so that memory stays bounded; several draws are never cut."""

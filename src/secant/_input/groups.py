@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from secant._input.arraylike import names_of_rows, one_value_a_row
+from secant._input.observations import Observations
 from secant.errors import Argument, InputError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from secant._base.types import IntArray
-    from secant._input.observations import Observations
 
 __all__ = [
     "combined",
@@ -100,17 +100,20 @@ def split(seen: Observations, codes: IntArray, n_groups: int) -> list[Observatio
 
     def one(number: int) -> Observations | None:
         piece = slice(bounds[number], bounds[number + 1])
-        group = replace(
-            seen,
+        group = Observations(
             labels=labels[piece],
             scores=scores[piece],
             weights=None if weights is None else weights[piece],
-            clusters=None if clusters is None else clusters[piece],
-            keys=None if keys is None else keys[piece],
+            counted=seen.counted,
             n=piece.stop - piece.start,
             lowest=lowest[number],
             highest=highest[number],
             forbidden=tuple(refused.get(number, ())),
+            has_zero_weights=seen.has_zero_weights,
+            outcome_weights=seen.outcome_weights,
+            clusters=None if clusters is None else clusters[piece],
+            keys=None if keys is None else keys[piece],
+            axis=seen.axis,
         )
         if group.weights is not None:
             if not group.weights.any():

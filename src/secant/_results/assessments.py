@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from secant._results import group_words
 from secant._results.parts import SCHEMA
-from secant._results.shown import Shown
+from secant._results.shown import Shown, to_width
 from secant._results.tables import Frames
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ class Group(Shown):
             **self.calibration.summary(),
         }
 
-    def __str__(self) -> str:
+    def _text(self) -> str:
         return group_words.sentence(self)
 
 
@@ -225,7 +225,7 @@ class Assessments(Mapping[Any, "Calibration"], Frames):
             write(path, segments=self, title=title)
 
     def __str__(self) -> str:
-        return group_words.text(self)
+        return to_width(group_words.text(self))
 
     __repr__ = __str__
 

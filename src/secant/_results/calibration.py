@@ -38,6 +38,7 @@ from secant._results.parts import (
     plain,
 )
 from secant._results.ranges import Ranges
+from secant._results.shown import to_width
 from secant.errors import Argument, InputError, SecantError
 
 if TYPE_CHECKING:
@@ -618,7 +619,7 @@ class Calibration:
         }
 
     def __str__(self) -> str:
-        return verdict.text(self)
+        return to_width(verdict.text(self))
 
     __repr__ = __str__
 

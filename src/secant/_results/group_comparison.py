@@ -57,12 +57,17 @@ class Contrast(Shown):
             return "more often"
         return "less often" if self.difference < 0 else "equally often"
 
+    @property
+    def certain(self) -> bool:
+        """Whether the limits exclude 0."""
+        return self.ci[0] > 0 or self.ci[1] < 0
+
     def to_dict(self) -> dict[str, Any]:
         """Return the numbers as plain JSON; what is not finite becomes None."""
         numbers: dict[str, Any] = plain(self)
         return {**numbers, "direction": self.direction}
 
-    def __str__(self) -> str:
+    def _text(self) -> str:
         if not self.n:
             return "No range of scores shows any difference."
         low, high = (points(limit) for limit in self.ci)
@@ -92,6 +97,8 @@ class GroupComparison(Shown):
         How often the event happens among members, and in everybody at the members' scores.
     worst : Contrast
         The range of scores that attains ECCE-R.
+    opposite : Contrast or None
+        The range that differs most in the other direction, where its limits exclude 0.
     curve : Curve
         The cumulative differences at the distinct scores of members.
     mismatch : float
@@ -115,6 +122,7 @@ class GroupComparison(Shown):
     member_rate: float
     population_rate: float
     worst: Contrast
+    opposite: Contrast | None
     curve: Curve
     mismatch: float
     confidence_level: float
@@ -161,13 +169,14 @@ class GroupComparison(Shown):
             "verdict": self._headline(),
             **{name: plain(getattr(self, name)) for name in shown},
             "worst": self.worst.to_dict(),
+            "opposite": None if self.opposite is None else self.opposite.to_dict(),
             "mismatch": self.mismatch,
             "comparable": self.comparable,
             "confidence_level": self.confidence_level,
             "warnings": list(self.warnings),
         }
 
-    def __str__(self) -> str:
+    def _text(self) -> str:
         if not self.comparable:
             return f"{self._headline()}. {self._why_not()}"
         lines = [
@@ -186,20 +195,37 @@ class GroupComparison(Shown):
             return "Members and everybody cannot be compared at equal scores"
         if not self.found:
             return "No difference found between members and everybody at equal scores"
+        if not self.worst.certain:
+            return "At equal scores the event is not as likely for members as for everybody"
+        if self.opposite is not None:
+            first, second = (each.direction for each in self._shown)
+            return (
+                f"At some scores the event happens {first} among members than in everybody with "
+                f"the same score, at others {second}"
+            )
         return (
             f"At equal scores the event happens {self.worst.direction} among members than in "
             "everybody"
         )
 
+    @property
+    def _shown(self) -> list[Contrast]:
+        """The ranges to name, in the order of scores."""
+        both = [self.worst] if self.opposite is None else [self.worst, self.opposite]
+        return sorted(both, key=lambda each: each.low)
+
     def _where(self) -> str:
-        worst = self.worst
-        off = off_by(
-            worst,
-            worst.difference,
-            at=self.confidence_level,
-            count=_members(worst.n),
-        )
-        return f"Over {scores(worst)} it happens {off}."
+        if not self.worst.certain:
+            return (
+                "These data do not show for certain where; the largest difference is over "
+                f"{scores(self.worst)}, where it happens {self._off(self.worst)}."
+            )
+        first, *others = self._shown
+        others_said = "".join(f", over {scores(each)} {self._off(each)}" for each in others)
+        return f"Over {scores(first)} it happens {self._off(first)}{others_said}."
+
+    def _off(self, each: Contrast) -> str:
+        return off_by(each, each.difference, at=self.confidence_level, count=_members(each.n))
 
     def _why_not(self) -> str:
         who = f"({_members(self.n_members)} of {self.n:,})."

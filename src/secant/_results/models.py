@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from secant._results import model_words
 from secant._results.parts import SCHEMA
+from secant._results.shown import to_width
 from secant._results.tables import Frames
 
 if TYPE_CHECKING:
@@ -111,7 +112,7 @@ class Models(Mapping[str, "Calibration"], Frames):
         write(path, self, title=title)
 
     def __str__(self) -> str:
-        return model_words.text(self)
+        return to_width(model_words.text(self))
 
     __repr__ = __str__
 

@@ -80,7 +80,7 @@ class Period(Shown):
         """How often the event happened; NaN without predictions."""
         return self.events / self.n if self.n else math.nan
 
-    def __str__(self) -> str:
+    def _text(self) -> str:
         rates = ""
         if self.n:
             forecast, outcome = percent(self.mean_score), percent(self.mean_response)
@@ -127,8 +127,13 @@ class Where(Shown):
             return f"scores of exactly {self.low:.0f}"
         return f"scores {score(self.low)} to {score(self.high)}"
 
-    def __str__(self) -> str:
+    @property
+    def words(self) -> str:
+        """Which scores are off, and how, in words."""
         return f"{self.scores} are {self.direction}"
+
+    def _text(self) -> str:
+        return self.words
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -297,13 +302,13 @@ class MonitorHistory(Shown):
         """What else one should know, a sentence each."""
         return monitor_words.notes(self)
 
-    def __str__(self) -> str:
+    def _text(self) -> str:
         return monitor_words.text(self)
 
     def _repr_html_(self) -> str:
         from secant.report import evidence_picture  # noqa: PLC0415  (pages stand above numbers)
 
-        first, *others = str(self).split("\n")
+        first, *others = self._text().split("\n")
         headline, _, story = first.partition(". ")
         paragraphs = "".join(f"<p>{escape(line)}</p>" for line in others)
         picture = evidence_picture(self) if len(self) > 1 else ""
@@ -316,7 +321,7 @@ class MonitorHistory(Shown):
         found: dict[str, Any] = {
             "schema": SCHEMA,
             "verdict": self.headline,
-            "text": str(self),
+            "text": self._text(),
             "alpha": self.alpha,
             "tolerance": self.tolerance,
             "alarm": self.alarm,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from secant._results import coverage_words, where_words
-from secant._results.shown import Shown
+from secant._results.shown import Shown, to_width
 from secant._results.tables import html_table, text_table
 from secant._results.wording import (
     between,
@@ -125,7 +125,7 @@ class Statistic(Shown):
         """Return the numbers as plain JSON; what is not finite becomes None."""
         return fields_of(self)
 
-    def __str__(self) -> str:
+    def _text(self) -> str:
         sigma = f" = {metric(self.normalized)} sigma" if math.isfinite(self.normalized) else ""
         low, high = (metric(limit) for limit in self.ci)
         obtained = f"P {pvalue(self)}, {how(self)}"
@@ -138,7 +138,10 @@ class Words(str):
 
     __slots__ = ()
 
-    __repr__ = str.__str__
+    def __str__(self) -> str:
+        return to_width(str.__str__(self))
+
+    __repr__ = __str__
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -211,7 +214,7 @@ class Interval(Shown):
             numbers |= {name: self._axis.plain(value) for name, value in ends.items()}
         return numbers
 
-    def __str__(self) -> str:
+    def _text(self) -> str:
         return where_words.interval(self)
 
 
@@ -273,7 +276,7 @@ class Curve(Shown):
         for column in (self.score, self.fraction, self.difference):
             column.flags.writeable = False
 
-    def __str__(self) -> str:
+    def _text(self) -> str:
         low, high = (metric(float(end)) for end in (self.difference.min(), self.difference.max()))
         return f"Cumulative differences at {len(self.score):,} points, from {low} to {high}."
 
@@ -384,7 +387,7 @@ class Reliability(Shown):
         more = int(np.count_nonzero(self.count > 0)) - _MOST_BINS
         return f"... and {more:,} more" if more > 0 else ""
 
-    def __str__(self) -> str:
+    def _text(self) -> str:
         return "\n".join(filter(None, [text_table(*self._table(), left={0}), self._more()]))
 
     def _repr_html_(self) -> str:
@@ -432,7 +435,7 @@ class ECE(Shown):
         """Return the numbers as plain JSON; what is not finite becomes None."""
         return fields_of(self)
 
-    def __str__(self) -> str:
+    def _text(self) -> str:
         name = "Squared ECE" if self.squared else "ECE"
         bins = "bins of equal width" if self.strategy == "uniform" else "quantile bins"
         norm = "" if self.norm == "l1" else f", norm {self.norm}"
@@ -444,7 +447,7 @@ class ECE(Shown):
         return f"{words}."
 
     def _repr_html_(self) -> str:
-        return f"<div><p>{self}</p>{self.bins._repr_html_()}</div>"  # no text of the user's
+        return f"<div><p>{self._text()}</p>{self.bins._repr_html_()}</div>"  # no text of the user's
 
 
 def fields_of(result: Any) -> dict[str, Any]:

@@ -73,7 +73,7 @@ class Score(Shown):
         """Return the numbers as plain JSON; what is not finite becomes None."""
         return fields_of(self)
 
-    def __str__(self) -> str:
+    def _text(self) -> str:
         return score_words.one(self)
 
 
@@ -130,7 +130,7 @@ class Recalibrated(Shown):
         ends = np.column_stack([self.low, self.high]).ravel()
         return ends, np.repeat(self.forecast, 2)
 
-    def __str__(self) -> str:
+    def _text(self) -> str:
         low, high = (percent(float(end)) for end in self.forecast[[0, -1]])
         steps = f"{len(self):,} step{'' if len(self) == 1 else 's'}"
         return f"Recalibrated forecast: {steps}, from {low} to {high}."
@@ -201,7 +201,7 @@ class Cox(Shown):
         """Return the numbers as plain JSON; what is not finite becomes None."""
         return fields_of(self)
 
-    def __str__(self) -> str:
+    def _text(self) -> str:
         return score_words.cox(self)
 
 
@@ -236,5 +236,5 @@ class Spiegelhalter(Shown):
         """Return the numbers as plain JSON; what is not finite becomes None."""
         return fields_of(self)
 
-    def __str__(self) -> str:
+    def _text(self) -> str:
         return score_words.spiegelhalter(self)

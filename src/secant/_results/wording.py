@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from secant._results.assessments import Group
     from secant._results.group_comparison import Contrast
     from secant._results.parts import Interval, Statistic
+    from secant._results.scan import Scan
 
 __all__ = [
     "adjusted_pvalue",
@@ -21,11 +22,13 @@ __all__ = [
     "capital",
     "events",
     "how",
+    "is_smallest",
     "level",
     "limits",
     "method",
     "metric",
     "off_by",
+    "or_noise",
     "percent",
     "plain_pvalue",
     "points",
@@ -33,6 +36,7 @@ __all__ = [
     "pvalue",
     "score",
     "scores",
+    "signed_pvalue",
     "statistic",
     "they_are",
     "visible",
@@ -41,6 +45,8 @@ __all__ = [
 
 # How the names of methods end that draw outcomes, or signs.
 _DRAWN = " draws"
+# Units of sigma below which a metric is what rounding leaves of 0.
+_ROUNDING = 1e-12
 # By which factor certified limits of a P-value may differ for it to be called exact.
 _ABOUT_EQUAL = 1.25
 # Levels that P-values are compared with.
@@ -167,6 +173,14 @@ def off_by(
     return f"{range_of.direction} by {points(abs(amount))} points ({between}{holding}; {count})"
 
 
+def or_noise(range_of: Interval, by: str) -> str:
+    """Write how far off a range is, in words for where that is certain, with limits."""
+    amount = range_of.miscalibration
+    if range_of.certain:
+        return f"{by} ({limits(range_of.ci, amount)})"
+    return f"off by {points(amount)} points, which could be noise ({limits(range_of.ci)})"
+
+
 def events(share: float) -> str:
     """Write how many events in 1,000 predictions a difference is.
 
@@ -203,7 +217,7 @@ def statistic(named: Metric, value: Statistic, *, expected: str, mean: float | N
     By chance it is that of its law on average, in units of sigma, unless ``mean`` is given.
     """
     obtained = f"P {pvalue(value)}, {how(value)}"
-    if value.value == 0:
+    if value.value == 0 or value.normalized < _ROUNDING:
         return f"{named.name} 0 ({obtained})."
     if math.isinf(value.normalized):  # every score is 0 or 1, and nothing is left to chance
         return f"{named.name} {metric(value.value)}, {expected} 0 ({obtained})."
@@ -221,14 +235,14 @@ def pvalue(statistic: Statistic) -> str:
     if statistic.pvalue > 1e-300:
         drawn = statistic.method.endswith(_DRAWN)
         below = statistic.pvalue < 1 and _is_upper_limit(statistic)
-        sign = "<=" if below or _is_smallest(statistic) else "="
+        sign = "<=" if below or is_smallest(statistic) else "="
         return f"{sign} {plain_pvalue(statistic.pvalue, drawn=drawn)}"
     if _only_bounded(statistic):
         return f"< 1e{math.ceil(statistic.log10_pvalue)}"
     return f"= {_tiny(statistic.log10_pvalue)}"
 
 
-def _is_smallest(statistic: Statistic) -> bool:
+def is_smallest(statistic: Statistic | Scan) -> bool:
     """Tell whether no draw was as extreme, so that so many draws give no smaller P-value."""
     if not statistic.method.endswith(_DRAWN):
         return False
@@ -244,7 +258,7 @@ def adjusted_pvalue(row: Group) -> str:
         return f"< 1e{math.ceil(math.log10(value))}"
     if value > 1e-300:
         written = plain_pvalue(value, drawn=statistic.method.endswith(_DRAWN))
-        return f"<= {written}" if value < 1 and _is_smallest(statistic) else written
+        return f"<= {written}" if value < 1 and is_smallest(statistic) else written
     if math.isinf(log10) and math.isfinite(statistic.log10_pvalue):  # lost where it was adjusted
         return "< 1e-300"
     return _tiny(log10)
@@ -263,6 +277,20 @@ def _only_bounded(statistic: Statistic) -> bool:
     """Tell whether a P-value is known to be below what is given for it, and no more."""
     too_small = statistic.pvalue <= 1e-300
     return too_small and statistic.bracket is not None and statistic.bracket[0] == 0
+
+
+def signed_pvalue(value: float, *, drawn: bool = False, at_most: bool = False) -> str:
+    """Write a P-value with what stands before it.
+
+    Examples
+    --------
+    >>> signed_pvalue(0.0478), signed_pvalue(0.001, at_most=True), signed_pvalue(0.0)
+    ('= 0.0478', '<= 0.001', '< 1e-300')
+    """
+    written = plain_pvalue(value, drawn=drawn)
+    if written.startswith("<"):
+        return written
+    return f"{'<=' if at_most and value < 1 else '='} {written}"
 
 
 def plain_pvalue(value: float, *, drawn: bool = False) -> str:

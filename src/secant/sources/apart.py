@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from secant._blocks.looking import Clustered, Frugal, Grinder, Holder
+from secant._blocks.looking import Clustered, Frugal, Grinder
 from secant.sources.small import blocks_of
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ class Apart:
     def release(self) -> None:
         """Let sources forget the rows that they hold."""
         for source in self._sources:
-            if isinstance(source, Holder):
+            if hasattr(source, "release"):  # which asks less of each than whether it is a Holder
                 source.release()
 
     def cluster_sums(self, tables: Sequence[Blocks], limit: int) -> list[ClusterSums]:

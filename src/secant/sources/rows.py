@@ -430,10 +430,12 @@ class RowSource:
     def fixed_sums(self) -> FixedSums | None:
         """Return empty sums for compiled code to fill with rows of files, where that pays."""
         seen = self._observations
-        if seen.counted or seen.outcome_weights is not None:
+        if seen.outcome_weights is not None:
             return None
-        kind = WeighedSums if seen.sampling else FixedSums
-        kinds = (*_OF_FILES, "<f8 C") if seen.sampling else _OF_FILES
+        kind, kinds = FixedSums, list(_OF_FILES)
+        if seen.counted or seen.sampling:
+            kind = CopiedSums if seen.counted else WeighedSums
+            kinds.append(_OF_FILES[0])
         if not kernels.pays(seen.rows, *kinds, function=kind.kernel):
             return None
         make = partial(kind, log_loss=self._log_loss)
@@ -615,11 +617,8 @@ def _common_among_many(sample: FloatArray) -> bool:
     These cells are not cut at common scores, as those of numpy are: where an extreme is near one,
     all of its rows would be collected.
     """
-    new = sample[1:] != sample[:-1]
-    if np.count_nonzero(new) * 64 > sample.size * 63:
-        return False
-    ends = np.append(np.flatnonzero(new), sample.size - 1)
-    return ends.size > _FEW_VALUES and bool(np.diff(ends, prepend=-1).max() * 64 > sample.size)
+    _, repeated, longest = kernels.compiled(kernels.survey)(sample)
+    return bool(sample.size - repeated > _FEW_VALUES and longest * 64 > sample.size)
 
 
 def _sums_by(

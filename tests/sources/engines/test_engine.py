@@ -30,6 +30,48 @@ def sqlite(script):
     return optional("ibis").sqlite.from_connection(connection).table("t"), connection
 
 
+@pytest.mark.parametrize("kind", ["duckdb", "polars lazy", "dask", "ibis", "sqlite"])
+@pytest.mark.parametrize(
+    "name", ["*", "^forecast$", "a.b", "`x`", "score_stray", "Label_Stray", "by0", "cell", "d"]
+)
+def test_a_column_of_any_name_is_read_or_refused(kind, name, tmp_path):
+    """Polars takes a text between ^ and $ for a pattern, which here is that of another column."""
+    made = predictions()
+    expected = secant.ecce_r(made["happened"], made["forecast"])
+    columns = {"happened": made["happened"], "forecast": made["forecast"] / 3}
+    data = MAKERS[kind](columns | {name: made["forecast"]}, tmp_path)
+    if (kind, name) in {("duckdb", "*"), ("polars lazy", "*"), ("polars lazy", "^forecast$")}:
+        with pytest.raises(InputError, match=r"reads the name of the column .* give the"):
+            secant.assess("happened", name, data=data)
+        return
+    found = secant.assess("happened", name, data=data).ecce_r.value
+    assert found == pytest.approx(expected, abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("engine", "name", "read"),
+    [
+        ("polars", "^a$", False),
+        ("polars", "^a\nb$", False),
+        ("polars", "^a", True),
+        ("duckdb", "*", False),
+        ("duckdb", "^a$", True),
+        ("pyspark", "a.b", False),  # a part of a column of structs
+        ("pyspark", "a`b", False),
+        ("pyspark", "a b", True),
+        ("ibis-duckdb", "*", True),
+    ],
+)
+def test_names_that_mean_others(engine, name, read):
+    check = Engine(engine, typed=True, inlines=False).check_names
+    check(["label", "score"])
+    if read:
+        check([name])
+        return
+    with pytest.raises(InputError, match=f"^{engine} reads the name"):
+        check(["label", name])
+
+
 @pytest.mark.parametrize(
     ("kind", "name"),
     [

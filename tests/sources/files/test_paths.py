@@ -125,7 +125,7 @@ def test_formats_of_others_are_refused_with_what_reads_them(name, reader):
     Path(name).write_bytes(b"anything")
     told = refusal(name)
     assert told.startswith(f"{name} is of no format that secant knows by its name; files end in ")
-    assert f"; pass data= what reads this one: {reader}" in told
+    assert f"; in Python, pass what reads this one as data: {reader}" in told
 
 
 def test_a_store_that_is_a_folder_is_refused_by_what_is_in_it():

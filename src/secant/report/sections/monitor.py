@@ -188,7 +188,7 @@ def _marks(
     left, up = across.share(float(at[number])), vertical.share(float(values[number]))
     yield tag("span", class_="here", style=f"left:{100 * left:.4g}%;top:{100 * (1 - up):.4g}%")
     begins = across.share(float(at[history.first_off]))
-    words = str(history.where)
+    words = history.where.words
     place = f"left:{100 * min(begins, _LATEST):.4g}%;right:0"
     place += ";text-align:right" if begins > _LATEST else ""
     yield tag("span", f"{words[0].upper()}{words[1:]}", class_="found-name", style=place)

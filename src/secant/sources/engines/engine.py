@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import narwhals as nw
 
-from secant.errors import SecantError
+from secant.errors import InputError, SecantError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
 __all__ = ["Engine", "engine_of", "with_strays"]
 
@@ -19,6 +20,14 @@ _UNTYPED = {"ibis-sqlite"}
 # And those that put expressions in the place of columns, hundreds of times where they are nested.
 _INLINING = {"ibis-mysql", "ibis-postgres", "ibis-sqlite"}
 _NO_NUMBERS = ("text", "blob")
+# Names of columns that an engine takes for patterns, or for a part of another column.
+_PATTERNS = {
+    "polars": re.compile(r"^\*$|^\^.*\$$", re.DOTALL),
+    "duckdb": re.compile(r"^\*$"),
+    "pyspark": re.compile(r"^\*$|[.`]"),
+    "pyspark[connect]": re.compile(r"^\*$|[.`]"),
+}
+_NEVER = re.compile(r"(?!)")
 
 _AGAIN = "connect to it again, and assess again"
 _CAST = (
@@ -48,6 +57,14 @@ class Engine(NamedTuple):
     name: str
     typed: bool
     inlines: bool
+
+    def check_names(self, names: Iterable[str]) -> None:
+        """Refuse names of columns that mean other columns to the engine."""
+        pattern = _PATTERNS.get(self.name, _NEVER)
+        for name in names:
+            if pattern.search(name):
+                other = f"{self.name} reads the name of the column {name!r} as that of others"
+                raise InputError(other, hint="; give the column another name")
 
     @contextmanager
     def asked(self, what: str) -> Iterator[None]:

@@ -38,7 +38,7 @@ from secant.sources.engines.keys import plain_keys
 from secant.sources.engines.outcomes import outcomes
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from secant._base.types import FloatArray
     from secant._input.columns import Columns
@@ -106,6 +106,7 @@ class Table:
         with self._engine.asked("reading the types of its columns"):
             schema = frame.collect_schema()
             columns.check(schema.names(), Argument("data"))
+        self._engine.check_names(columns.names)
         wanted = {"score": _number(schema, "y_prob", columns.y_prob)}
         if columns.sample_weight is not None:
             wanted["weight"] = _number(schema, "sample_weight", columns.sample_weight)
@@ -128,9 +129,10 @@ class Table:
             if columns.reading.pos_label is None:
                 declared["label"] = columns.y_true
             strays = {f"{ours}_stray": name for ours, name in declared.items() if name is not None}
-            frame = with_strays(frame, strays)
+            marks = {stray: _unused(stray, schema.names()) for stray in strays}
+            frame = with_strays(frame, {marks[stray]: name for stray, name in strays.items()})
             for ours in declared.keys() & wanted.keys():
-                mark = nw.col(f"{ours}_stray")
+                mark = nw.col(marks[f"{ours}_stray"])
                 wanted |= {f"{ours}_stray": mark, ours: nw.when(~mark).then(wanted[ours])}
         self._faults = Faults(columns, strays)
         # -0.0 and 0.0 are one score, which no engine is asked to know.
@@ -383,6 +385,14 @@ def _weighed(mass: str, weight: nw.Expr, *, by_outcome: bool) -> dict[str, nw.Ex
         f"{mass}dd": square(d, weight),
         **more,
     }
+
+
+def _unused(name: str, names: Iterable[str]) -> str:
+    """Return a name that no column has, in whatever case."""
+    taken = {each.casefold() for each in names}
+    while name in taken:
+        name += "_"
+    return name
 
 
 def _number(schema: nw.Schema, argument: str, name: str) -> nw.Expr:

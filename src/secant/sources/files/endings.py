@@ -71,7 +71,7 @@ def format_of(path: Path) -> Format:
     hint = ""
     for endings, reader in _OTHERS.items():
         if name.endswith(endings):
-            hint = f"; pass data= what reads this one: {reader.format(str(path))}"
+            hint = f"; in Python, pass what reads this one as data: {reader.format(str(path))}"
     msg = f"{path} is of no format that secant knows by its name; files end in {known}"
     raise InputError(msg, hint=hint)
 

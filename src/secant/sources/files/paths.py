@@ -184,7 +184,7 @@ def _refuse_lake(folder: Path) -> None:
             raise InputError(
                 f"{folder} is a table of {what}, which keeps rows that were deleted or changed "
                 "beside the current ones",
-                hint=f"; pass data= what gives the current ones: {reader}",
+                hint=f"; in Python, pass what gives the current ones as data: {reader}",
             )
 
 
