@@ -346,3 +346,13 @@ def test_segments_pay_for_all_that_were_searched_and_need_not_be_within():
     for level, crossed in ((0.9 * searched * alone, False), (1.1 * searched * alone, True)):
         judged = Gate(min(level, 0.999), max_miscalibration=0.1).judge_groups(found)
         assert bool(judged.crossing) == crossed
+
+
+def test_a_p_value_that_is_only_bounded_is_written_so():
+    rng = np.random.default_rng(0)
+    p = rng.random(20_000)
+    y, clusters = rng.random(20_000) < p / 4, np.arange(20_000) // 20
+    gate = Gate(0.01, None, max_miscalibration=0.1)
+    for options, written in (({}, "P < 1e-300 if"), ({"clusters": clusters}, "P <= 5.0e-04 if")):
+        result = secant.assess(y, p, confidence_level=0.99, **options)
+        assert f"({written} no range were off" in gate.judge_models({"m": result})["m"].words

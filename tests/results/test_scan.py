@@ -29,3 +29,10 @@ def test_the_critical_value_is_what_a_finding_exceeds(level):
     (critical,) = {result.critical for result in results}
     assert np.count_nonzero(drawn >= critical) >= round(1000 * (1 - level))
     assert np.count_nonzero(drawn > critical) < round(1000 * (1 - level))
+
+
+def test_the_smallest_p_value_that_draws_can_give_is_an_upper_limit():
+    rng = np.random.default_rng(0)
+    p = rng.random(2000)
+    assert "(P <= 0.001, drawn)" in str(secant.scan(rng.random(2000) < p / 2, p))
+    assert "(P = " in str(secant.scan(rng.random(2000) < p, p))

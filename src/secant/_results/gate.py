@@ -13,7 +13,7 @@ from secant._inference.adjust import ADJUSTMENTS, holm
 from secant._inference.limits import at_level
 from secant._input.options import check_level
 from secant._results import group_words, verdict
-from secant._results.wording import level, metric, plain_pvalue, points, scores
+from secant._results.wording import is_smallest, level, metric, points, scores, signed_pvalue
 from secant.errors import Argument, InputError
 
 if TYPE_CHECKING:
@@ -275,7 +275,7 @@ class Gate:
             answer = "crossed" if result.ecce_r.value > tolerance else "tolerated"
         limits = f"tolerance {tolerance:g}, {self._level}"
         if note and not result.n_forbidden:
-            limits += f", P = {plain_pvalue(chance)}{note}"
+            limits += f", P {_written(result, chance)}{note}"
         words = f"{_STANDS[answer]} {verdict.brief(result)}, {limits}{self._why(result)}."
         return Judgement("max_ecce_r", tolerance, answer, words, pvalue=chance)
 
@@ -300,7 +300,7 @@ class Gate:
         else:
             says = f"some range of scores is off by more than {allowed}"
         # Another P than that of ECCE-R, which is against no miscalibration at all.
-        against = f"P = {plain_pvalue(shown)}{note} if no range were off by more than {allowed}"
+        against = f"P {_written(result, shown)}{note} if no range were off by more than {allowed}"
         words = f"{_STANDS[answer]} {says} ({against}, {self._level})."
         return Judgement("max_miscalibration", tolerance, answer, words, pvalue=shown)
 
@@ -388,6 +388,11 @@ def _check_limit(argument: str, limit: Any) -> None:
 def _chance(result: Calibration, pvalue: float) -> float:
     """Return the P-value of calibration; what its score ruled out has the probability 0 there."""
     return 0.0 if result.n_forbidden else float(pvalue)
+
+
+def _written(result: Calibration, pvalue: float) -> str:
+    """Write what became of a P-value of a result: of one that is an upper limit, another."""
+    return signed_pvalue(pvalue, at_most=is_smallest(result.ecce_r))
 
 
 def _judgement(stand: Stand, limit: Limit) -> Judgement:

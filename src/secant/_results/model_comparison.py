@@ -8,7 +8,7 @@ from typing import Any, Literal
 from secant._inference.limits import at_level
 from secant._results.parts import plain
 from secant._results.shown import Shown
-from secant._results.wording import level, metric, plain_pvalue, predictions, visible
+from secant._results.wording import level, metric, predictions, signed_pvalue, visible
 
 __all__ = ["ModelComparison"]
 
@@ -97,12 +97,10 @@ class ModelComparison(Shown):
         assert self.mcb_difference is not None  # noqa: S101
         assert self.pvalue is not None  # noqa: S101
         a, b = map(visible, self.names)
-        p = plain_pvalue(self.pvalue)
-        p = p if p.startswith("<") else f"= {p}"
         return (
             f"Miscalibration costs {metric(self.mcb_a)} ({a}) and {metric(self.mcb_b)} ({b}) of "
             f"the Brier score: difference {_signed(self.mcb_difference)} with noise taken off "
-            f"({self._limits(self.mcb_ci)}; P {p}, paired)."
+            f"({self._limits(self.mcb_ci)}; P {signed_pvalue(self.pvalue)}, paired)."
         )
 
     def _sizes(self) -> str:

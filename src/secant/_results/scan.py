@@ -9,12 +9,13 @@ from secant._inference.limits import at_level
 from secant._results.parts import plain
 from secant._results.shown import Shown
 from secant._results.wording import (
+    is_smallest,
     level,
     metric,
     off_by,
-    plain_pvalue,
     predictions,
     scores,
+    signed_pvalue,
     wrong_scores,
 )
 
@@ -109,7 +110,7 @@ class Scan(Shown):
         return (
             f"Multiscale statistic {metric(self.statistic)}; under perfect calibration it stays "
             f"at or below {metric(self.critical)} in {often} of cases "
-            f"(P = {plain_pvalue(self.pvalue, drawn=True)}, drawn)."
+            f"(P {signed_pvalue(self.pvalue, drawn=True, at_most=is_smallest(self))}, drawn)."
         )
 
     def _advice(self) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from secant._results.wording import metric, plain_pvalue, predictions
+from secant._results.wording import metric, predictions, signed_pvalue
 
 if TYPE_CHECKING:
     from secant._results.calibration import Calibration
@@ -54,8 +54,7 @@ def cox(fit: Cox) -> str:
         "calibrated: 0 and 1"
     )
     if known:
-        p = plain_pvalue(fit.pvalue)
-        words += f" (P {p if p.startswith('<') else f'= {p}'})"
+        words += f" (P {signed_pvalue(fit.pvalue)})"
     if fit.left_out:
         words += f"; without {predictions(fit.left_out)} with a score of exactly 0 or 1"
     return f"{words}."
@@ -65,8 +64,7 @@ def spiegelhalter(test: Spiegelhalter) -> str:
     """Say what Spiegelhalter's test gives."""
     if math.isnan(test.z):
         return "Spiegelhalter's Z cannot be had of these predictions."
-    p = plain_pvalue(test.pvalue)
-    return f"Spiegelhalter's Z {metric(test.z)} (P {p if p.startswith('<') else f'= {p}'})."
+    return f"Spiegelhalter's Z {metric(test.z)} (P {signed_pvalue(test.pvalue)})."
 
 
 def loss(score: Score) -> str:

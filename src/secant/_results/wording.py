@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from secant._results.assessments import Group
     from secant._results.group_comparison import Contrast
     from secant._results.parts import Interval, Statistic
+    from secant._results.scan import Scan
 
 __all__ = [
     "adjusted_pvalue",
@@ -21,6 +22,7 @@ __all__ = [
     "capital",
     "events",
     "how",
+    "is_smallest",
     "level",
     "limits",
     "method",
@@ -33,6 +35,7 @@ __all__ = [
     "pvalue",
     "score",
     "scores",
+    "signed_pvalue",
     "statistic",
     "they_are",
     "visible",
@@ -223,14 +226,14 @@ def pvalue(statistic: Statistic) -> str:
     if statistic.pvalue > 1e-300:
         drawn = statistic.method.endswith(_DRAWN)
         below = statistic.pvalue < 1 and _is_upper_limit(statistic)
-        sign = "<=" if below or _is_smallest(statistic) else "="
+        sign = "<=" if below or is_smallest(statistic) else "="
         return f"{sign} {plain_pvalue(statistic.pvalue, drawn=drawn)}"
     if _only_bounded(statistic):
         return f"< 1e{math.ceil(statistic.log10_pvalue)}"
     return f"= {_tiny(statistic.log10_pvalue)}"
 
 
-def _is_smallest(statistic: Statistic) -> bool:
+def is_smallest(statistic: Statistic | Scan) -> bool:
     """Tell whether no draw was as extreme, so that so many draws give no smaller P-value."""
     if not statistic.method.endswith(_DRAWN):
         return False
@@ -246,7 +249,7 @@ def adjusted_pvalue(row: Group) -> str:
         return f"< 1e{math.ceil(math.log10(value))}"
     if value > 1e-300:
         written = plain_pvalue(value, drawn=statistic.method.endswith(_DRAWN))
-        return f"<= {written}" if value < 1 and _is_smallest(statistic) else written
+        return f"<= {written}" if value < 1 and is_smallest(statistic) else written
     if math.isinf(log10) and math.isfinite(statistic.log10_pvalue):  # lost where it was adjusted
         return "< 1e-300"
     return _tiny(log10)
@@ -265,6 +268,20 @@ def _only_bounded(statistic: Statistic) -> bool:
     """Tell whether a P-value is known to be below what is given for it, and no more."""
     too_small = statistic.pvalue <= 1e-300
     return too_small and statistic.bracket is not None and statistic.bracket[0] == 0
+
+
+def signed_pvalue(value: float, *, drawn: bool = False, at_most: bool = False) -> str:
+    """Write a P-value with what stands before it.
+
+    Examples
+    --------
+    >>> signed_pvalue(0.0478), signed_pvalue(0.001, at_most=True), signed_pvalue(0.0)
+    ('= 0.0478', '<= 0.001', '< 1e-300')
+    """
+    written = plain_pvalue(value, drawn=drawn)
+    if written.startswith("<"):
+        return written
+    return f"{'<=' if at_most and value < 1 else '='} {written}"
 
 
 def plain_pvalue(value: float, *, drawn: bool = False) -> str:
