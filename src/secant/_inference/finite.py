@@ -299,7 +299,7 @@ def _bounded_r(path: Path, c: float, budget: int, *, fast: bool | None) -> Brack
         return _bounded_mad(path, c, budget, fast=fast)
     # Where both are likely, it is worth twice the work to tell which came first.
     likely = null.range.sf(c / math.sqrt(path.variance)) > (_SELDOM if path.exact else _NOT_SELDOM)
-    allowed = int(_TOGETHER * budget / (2 if path.exact else 3)) if likely else budget
+    allowed = int(_TOGETHER * budget / (2 if path.exact else 6)) if likely else budget
     plan = best(r_plans(path, c, allowed), allowed)
     kernel = _kernel(plan.work, fast=fast)
     if plan.rounding.keys is not None and not plan.path.drift:
