@@ -16,7 +16,7 @@ from secant._inference import tolerance
 from secant._inference.binomial import lower_limit
 from secant._inference.clusters import tail
 from secant._inference.limits import half_width
-from secant._inference.tolerance import shown_beyond, steepest
+from secant._inference.tolerance import _by_path, shown_beyond, steepest
 from secant._metrics.steepest import excess
 from ties import family
 
@@ -213,3 +213,28 @@ def test_weighted_rows_are_judged_by_their_path_alone():
         farthest = excess(blocks, totals.weight, allowed, None)
         wanted = tail(null.range, farthest, totals, None)
         assert shown_beyond(blocks, totals, allowed, None) == wanted
+
+
+def test_limits_of_the_steepest_place_say_of_which_kind_they_are():
+    """Two ways share the level, unless weights or clusters leave but one."""
+    y, p = off(20_000)
+    plain = secant.assess(y, p)
+    assert plain.steepest.limits == plain.to_dict()["steepest"]["limits"] == "shared"
+    assert plain.worst.limits == "simultaneous"
+    weights = np.where(np.arange(p.size) % 2, 1.0, 1.5)
+    clusters = np.arange(p.size) // 2
+    for options in ({"sample_weight": weights}, {"clusters": clusters}):
+        assert secant.assess(y, p, **options).steepest.limits == "simultaneous"
+
+
+def test_shared_limits_hold_at_the_level_of_one_of_two():
+    """Where the path knows more, the limits are the path's at half of the error."""
+    rng = np.random.default_rng(1)
+    p = rng.uniform(0.1, 0.9, 20_000)
+    result = secant.assess(rng.random(p.size) < p + 0.1, p, confidence_level=0.9)
+    refine = result._again.refine_at_hand
+    whole, half = (
+        _by_path(result._blocks, result._totals, error, refine, None) for error in (0.1, 0.05)
+    )
+    assert result.steepest.ci == pytest.approx(half.limits, abs=1e-12)
+    assert result.steepest.at_least < whole.at_least

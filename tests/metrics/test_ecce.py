@@ -13,7 +13,7 @@ import secant
 from helpers import DATA
 from samples import EXACT, RELATIVE, as_many, assert_covers, copies, gone, predictions
 from secant._blocks.table import collapse, merge, with_fixed
-from secant._metrics.ecce import could_hold_an_extreme, extremes, limits, path
+from secant._metrics.ecce import bounds, could_hold_an_extreme, extremes, path
 from secant.paper import synthetic
 
 CONVERGENCE = json.loads((DATA / "convergence.json").read_text())
@@ -224,7 +224,7 @@ def test_extremes_are_found_by_looking_into_a_few_blocks(tables):
 def test_limits_hold_whatever_happens_inside_blocks_and_no_more(tables):
     ties, cells, edges = tables
     true, weight = heights(ties)
-    found = limits(cells, weight)
+    found = bounds(cells, weight)
     # Inside a block of several observations all events may come first, or last.
     ends = true[edges]
     highest, lowest = [ends.max()], [ends.min()]
@@ -252,7 +252,7 @@ def test_limits_leave_room_for_rounding_and_for_nothing_else(n):
     for score, happened in zip(p[order].tolist(), y[order].tolist(), strict=True):
         x += happened - Fraction(score)
         heights.append(x)
-    found = limits(collapse(p, y, None), float(n))
+    found = bounds(collapse(p, y, None), float(n))
     exact = max(heights) - min(heights), max(map(abs, heights))
     for (low, high), value in zip(found, exact, strict=True):
         assert Fraction(low) * n < value < Fraction(high) * n

@@ -17,7 +17,7 @@ from secant._inference.limits import half_width, pooled
 from secant._input.arraylike import on_a_device
 from secant._input.observations import observations
 from secant._input.options import Reading, check_level, in_units_of_the_smaller
-from secant._metrics.ecce import limits
+from secant._metrics.ecce import bounds
 from secant._metrics.scores import BRIER, LOG_LOSS, taken_apart
 from secant._results.scores import score_of
 from secant._results.shown import Shown
@@ -301,7 +301,7 @@ class Cells:
         by_outcome(blocks, totals)
         if totals.outcome_weights is not None:
             totals = replace(totals, pooled=pooled(blocks))
-        ecce_r, ecce_mad = limits(blocks, totals.weight)
+        ecce_r, ecce_mad = bounds(blocks, totals.weight)
         sigma = totals.sigma
 
         def pvalues(law: null.BrownianLaw, metric: tuple[float, float]) -> tuple[float, float]:

@@ -23,9 +23,9 @@ __all__ = [
     "Extremes",
     "Heights",
     "Metric",
+    "bounds",
     "could_hold_an_extreme",
     "extremes",
-    "limits",
     "path",
 ]
 
@@ -124,10 +124,10 @@ def extremes(
     return blocks, Extremes(float(ends[argmax]), float(ends[argmin]), argmax, argmin)
 
 
-def limits(blocks: Blocks, weight: float) -> tuple[tuple[float, float], tuple[float, float]]:
-    """Return certain limits of ECCE-R and ECCE-MAD without looking into any block.
+def bounds(blocks: Blocks, weight: float) -> tuple[tuple[float, float], tuple[float, float]]:
+    """Return certain bounds of ECCE-R and ECCE-MAD without looking into any block.
 
-    The ends of blocks give the lower limits; the upper ones suppose that inside a block the path
+    The ends of blocks give the lower bounds; the upper ones suppose that inside a block the path
     first does all its rising, or all its falling. A block of one observation, or of one score, has
     no inside.
     """

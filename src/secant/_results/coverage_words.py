@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from secant._results.wording import capital, events, level, limits, percent, points, scores
+from secant._results.wording import (
+    capital,
+    events,
+    level,
+    limits,
+    or_noise,
+    percent,
+    points,
+    scores,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -115,15 +124,11 @@ def ranges(result: Calibration, named: Sequence[Interval]) -> str:
 def interval(result: Interval) -> str:
     """Describe a range in one sentence."""
     axis, promised = _axis(result), level(result.mean_score)
-    if result.certain:
-        off = f"{points(abs(result.miscalibration))} points {_HOW[result.direction]}"
-        sure = limits(result.ci, result.miscalibration)
-    else:
-        off = f"off by {points(result.miscalibration)} points, which could be noise"
-        sure = limits(result.ci)
+    by = f"{points(abs(result.miscalibration))} points {_HOW[result.direction]}"
     return (
         f"{capital(scores(result))}, {intervals(result.n, axis)} "
-        f"{_cover(axis, result.mean_response)} where {promised} was promised, {off} ({sure})."
+        f"{_cover(axis, result.mean_response)} where {promised} was promised, "
+        f"{or_noise(result, by)}."
     )
 
 

@@ -14,6 +14,7 @@ from secant._results.wording import (
     level,
     limits,
     off_by,
+    or_noise,
     percent,
     points,
     predictions,
@@ -147,16 +148,11 @@ def interval(result: Interval) -> str:
     if not result.n:
         of = "with scores from" if axis is None else f"with {axis.title} from"
         return f"No {coverage_words.noun(axis)}s {of} {between(result)}."
-    if result.certain:
-        off = f"{result.direction} by {points(abs(result.miscalibration))} points"
-        sure = limits(result.ci, result.miscalibration)
-    else:
-        off = f"off by {points(result.miscalibration)} points, which could be noise"
-        sure = limits(result.ci)
+    by = f"{result.direction} by {points(abs(result.miscalibration))} points"
     return (
         f"{capital(scores(result))}, {predictions(result.n)}: "
         f"mean forecast {percent(result.mean_score)}, mean outcome "
-        f"{percent(result.mean_response)}, {off} ({sure})."
+        f"{percent(result.mean_response)}, {or_noise(result, by)}."
     )
 
 

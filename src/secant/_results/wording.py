@@ -28,6 +28,7 @@ __all__ = [
     "method",
     "metric",
     "off_by",
+    "or_noise",
     "percent",
     "plain_pvalue",
     "points",
@@ -171,6 +172,14 @@ def off_by(
     between = f"{level(at)} limits {limits(range_of.ci, amount)}"
     holding = f", valid for {valid_for}" if valid_for else ""
     return f"{range_of.direction} by {points(abs(amount))} points ({between}{holding}; {count})"
+
+
+def or_noise(range_of: Interval, by: str) -> str:
+    """Write how far off a range is, in words for where that is certain, with limits."""
+    amount = range_of.miscalibration
+    if range_of.certain:
+        return f"{by} ({limits(range_of.ci, amount)})"
+    return f"off by {points(amount)} points, which could be noise ({limits(range_of.ci)})"
 
 
 def events(share: float) -> str:

@@ -184,7 +184,7 @@ def new_figure(width: float, height: float) -> Figure:
 
 
 def diagram(
-    ax: Axes, result: Calibration, n_bins: int, strategy: Strategy, **look: Any
+    ax: Axes, result: Calibration, n_bins: int, strategy: Strategy, **options: Any
 ) -> ReliabilityDisplay:
     """Draw a reliability diagram as the paper does, with lines of resampled rows."""
     display = ReliabilityDisplay.from_calibration(
@@ -197,7 +197,7 @@ def diagram(
         ax=ax,
         linestyle=":",
         marker="*",
-        **look,
+        **options,
     )
     ax.set_xlabel("Mean score")
     return display
@@ -315,14 +315,14 @@ def _convergence_panel(
 
 
 def _family_line(ax: Axes, x: Sequence[float], y: Sequence[float], family: Family) -> None:
-    look = style.model_style(synthetic.FAMILIES.index(family))
+    drawn = style.model_style(synthetic.FAMILIES.index(family))
     ax.plot(
         x,
         y,
-        color=look.color,
-        linestyle=look.dash,
+        color=drawn.color,
+        linestyle=drawn.dash,
         linewidth=1.1,
-        marker=look.marker,
+        marker=drawn.marker,
         markersize=4,
         label=_NAMES[family],
     )

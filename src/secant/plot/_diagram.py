@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from secant._drawing import style
-from secant.plot._room import Words, make_room, write_title
+from secant.plot._room import Captions, make_room, write_title
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -31,14 +31,14 @@ _MANY_BINS = 32
 _MOST_EMPTY = 0.5
 # Share of the width that a hint in the corner may take.
 _HINT_WIDTH = 0.75
-_WORDS = Words(
+_WORDS = Captions(
     title="Distance from the diagonal is miscalibration",
     short_title="The diagonal is good",
     ordinate="Mean outcome (how often it happened)",
     short_ordinate="Mean outcome",
     short_abscissa="Mean forecast",
 )
-_COUNT_WORDS = Words("", "", "Predictions", "", short_abscissa="Mean forecast")
+_COUNT_WORDS = Captions("", "", "Predictions", "", short_abscissa="Mean forecast")
 
 # Our artists carry these names, so that a second display on the same axes finds the first.
 _LINE, _COUNTS, _DIAGONAL, _HINT, _STAIRS = (

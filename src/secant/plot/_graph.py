@@ -13,7 +13,7 @@ from secant._drawing.order import SCORES
 from secant._drawing.thin import thin
 from secant._drawing.ticks import divide, each_score, equal_fractions, equal_steps
 from secant._results import wording
-from secant.plot._room import Words, make_room, room_below, write_title
+from secant.plot._room import Captions, make_room, room_below, write_title
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -59,7 +59,7 @@ _CURVE, _SECANT, _TRIANGLE, _BAND, _NOTE, _SIGN, _HINT, _TOP, _ROW = (
 )
 # A line of words: the text, whether it is set in full size, and its colour.
 _Line = tuple[str, bool, str | None]
-_WORDS = Words(
+_WORDS = Captions(
     title="Slope is miscalibration: flat is good",
     short_title="Flat is good",
     ordinate="Cumulative difference (outcome \N{MINUS SIGN} forecast)",

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from matplotlib.text import Text
     from matplotlib.transforms import Bbox, BboxBase
 
-__all__ = ["Words", "make_room", "room_below", "write_title"]
+__all__ = ["Captions", "make_room", "room_below", "write_title"]
 
 # Points between what is written and what it belongs to, where every point counts.
 _PAD = 2
@@ -35,7 +35,7 @@ _TOUCH = 0.5
 _LONGEST = 1.1
 
 
-class Words(NamedTuple):
+class Captions(NamedTuple):
     """What a display writes beside axes, and how it says that in fewer words."""
 
     title: str
@@ -45,7 +45,7 @@ class Words(NamedTuple):
     short_abscissa: str = ""
 
 
-def write_title(ax: Axes, name: str | None, words: Words, title: str | None = None) -> None:
+def write_title(ax: Axes, name: str | None, words: Captions, title: str | None = None) -> None:
     """Give axes a title, after the name of a model, unless they have one that is not ours.
 
     A title that somebody sets later, anywhere above the axes, takes ours away.
@@ -73,14 +73,14 @@ def write_title(ax: Axes, name: str | None, words: Words, title: str | None = No
         place.add_callback(give_way)
 
 
-def make_room(ax: Axes, words: Words, upper: Axes | None = None) -> None:
+def make_room(ax: Axes, words: Captions, upper: Axes | None = None) -> None:
     """Write smaller and then less beside axes, until it fits, unless a layout engine makes room.
 
     Parameters
     ----------
     ax : Axes
         The axes, drawn.
-    words : Words
+    words : Captions
         How the display can say it.
     upper : Axes, optional
         The upper axis.
@@ -121,7 +121,7 @@ def make_room(ax: Axes, words: Words, upper: Axes | None = None) -> None:
     _give_way_later(ax, words, upper)
 
 
-def _give_way_later(ax: Axes, words: Words, upper: Axes | None) -> None:
+def _give_way_later(ax: Axes, words: Captions, upper: Axes | None) -> None:
     """Write less when somebody gives these axes, or those below, a title later on."""
 
     def own(title: Text) -> None:
@@ -155,7 +155,7 @@ def _give_way_later(ax: Axes, words: Words, upper: Axes | None) -> None:
         _when_titled(other, words, partial(of_other, other))
 
 
-def _when_titled(ax: Axes, words: Words, then: Callable[[Text], None]) -> None:
+def _when_titled(ax: Axes, words: Captions, then: Callable[[Text], None]) -> None:
     """Have something done when axes get a title that is not ours, and nobody lays them out."""
     busy = False
 
@@ -279,7 +279,7 @@ def _smaller_ordinate(ax: Axes) -> None:
     ax.yaxis.labelpad = 1
 
 
-def _smaller_abscissa(ax: Axes, words: Words) -> None:
+def _smaller_abscissa(ax: Axes, words: Captions) -> None:
     """Write the abscissa smaller, close to the axes and with a short name."""
     small = style.SMALL * float(ax.yaxis.label.get_fontsize())
     ax.tick_params(axis="x", labelsize=small, pad=min(_PAD, ax.xaxis.get_tick_padding()))
@@ -348,7 +348,7 @@ def _bare_steps(ax: Axes) -> None:
     ax.tick_params(axis="y", labelsize=0.75 * float(ax.xaxis.label.get_fontsize()), pad=1, length=2)
 
 
-def _ordinate_as_title(ax: Axes, words: Words) -> None:
+def _ordinate_as_title(ax: Axes, words: Captions) -> None:
     """Name the ordinate above the axes, in place of our title."""
     if (ours := _our_title(ax, words)) is not None and ours.said:
         said = words.short_ordinate
@@ -356,7 +356,7 @@ def _ordinate_as_title(ax: Axes, words: Words) -> None:
         ax.set_ylabel("")
 
 
-def _within_width(ax: Axes, words: Words) -> None:
+def _within_width(ax: Axes, words: Captions) -> None:
     """Write the name of the ordinate no wider than the axes above which it stands."""
     if (
         (ours := _our_title(ax, words)) is not None
@@ -368,7 +368,7 @@ def _within_width(ax: Axes, words: Words) -> None:
         title.set_fontsize(min(room, 1) * float(title.get_fontsize()))
 
 
-def _closer_title(ax: Axes, words: Words, upper: Axes | None) -> None:
+def _closer_title(ax: Axes, words: Captions, upper: Axes | None) -> None:
     """Write the upper axis smaller, and our title close to it."""
     if upper is not None:
         small = style.SMALL * float(ax.xaxis.label.get_fontsize())
@@ -379,7 +379,7 @@ def _closer_title(ax: Axes, words: Words, upper: Axes | None) -> None:
         ax.set_title(ax.get_title("left"), loc="left", pad=_PAD)
 
 
-def _one_line(ax: Axes, words: Words) -> None:
+def _one_line(ax: Axes, words: Captions) -> None:
     """Write the name of a model and what to look for in one line."""
     ours = _our_title(ax, words)
     if ours is not None and ours.name:
@@ -399,14 +399,14 @@ def _hidden(upper: Axes | None) -> None:
         upper.tick_params(axis="x", which="both", length=0, labeltop=False)
 
 
-def _smaller_title(ax: Axes, words: Words) -> None:
+def _smaller_title(ax: Axes, words: Captions) -> None:
     """Write a title of ours no larger than the rest."""
     if (ours := _our_title(ax, words)) is not None and any(ours):
         size = style.SMALL * float(ax.yaxis.label.get_fontsize())
         ax.set_title(ax.get_title("left"), loc="left", pad=_PAD, fontsize=size)
 
 
-def _no_title(ax: Axes, words: Words) -> None:
+def _no_title(ax: Axes, words: Captions) -> None:
     """Take away a title of ours, but for the name of a model."""
     if (ours := _our_title(ax, words)) is not None and ours.said:
         size = float(ax.yaxis.label.get_fontsize())
@@ -423,7 +423,7 @@ class _Title(NamedTuple):
     said: str
 
 
-def _our_title(ax: Axes, words: Words) -> _Title | None:
+def _our_title(ax: Axes, words: Captions) -> _Title | None:
     """Return the parts of a title as we write it, in two lines or in one; None of another title."""
     title = ax.get_title("left")
     name, _, last = title.rpartition("\n")

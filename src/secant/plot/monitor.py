@@ -12,7 +12,7 @@ from secant._drawing.timeline import evidence_ticks, places, time_ticks
 from secant._results.monitor import MonitorHistory
 from secant._results.monitor_words import written_time
 from secant.errors import InputError
-from secant.plot._room import Words, make_room, write_title
+from secant.plot._room import Captions, make_room, write_title
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 __all__ = ["MonitorDisplay"]
 
-_WORDS = Words(
+_WORDS = Captions(
     title="Evidence against calibration: low is good",
     short_title="Low is good",
     ordinate="Evidence against calibration",

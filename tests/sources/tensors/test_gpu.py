@@ -203,7 +203,7 @@ def test_cells_hold_their_scores_in_order(scores, kind, leading, n_cells):
     floats = Kind.of(np.dtype(kind), leading)
     table = CellTable(floats, shares(floats, scores), n_cells)
     cell = table.cell(scores)
-    low, high = table.limits
+    low, high = table.ends
     assert ((low[cell] <= scores) & (scores <= high[cell])).all()
     order = np.argsort(scores)
     assert (np.diff(cell[order]) >= 0).all()

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING
 
 from secant._drawing.findings import in_short
 from secant._results import coverage_words, group_words, verdict
 from secant._results.remedies import what_now
+from secant._results.score_words import loss, mcb
 from secant._results.where_words import direction_said, where
 from secant._results.wording import events, level, metric, percent, points, pvalue, scores
 from secant.report._definitions import definitions
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
     from secant._results.calibration import Calibration
     from secant._results.parts import Interval
-    from secant._results.scores import Score
     from secant.report.sections.groups import Table
 
 __all__ = ["verdicts"]
@@ -99,8 +98,8 @@ def _figures(result: Calibration) -> list[tuple[str, str, str]]:
     brier, log_loss = result.proper_scores
     if brier is not None:
         # Where nothing was found it would be noise that is called miscalibration.
-        beside = [f"{_part(brier)} is miscalibration"] if result.found else []
-        beside += [] if log_loss is None else [f"log loss {_loss(log_loss)}"]
+        beside = [f"{mcb(brier)} is miscalibration"] if result.found else []
+        beside += [] if log_loss is None else [f"log loss {loss(log_loss)}"]
         figures.append(("Brier score", metric(brier.value), "; ".join(beside)))
     outcome = f"mean outcome {percent(result.base_rate)}"
     return [*figures, ("Mean forecast", percent(result.mean_score), outcome)]
@@ -119,16 +118,6 @@ def _steepest(result: Calibration) -> tuple[str, str, str]:
 
 def _at_least(steepest: Interval) -> str:
     return f"\N{GREATER-THAN OR EQUAL TO} {points(steepest.at_least)} points"
-
-
-def _loss(score: Score) -> str:
-    return "infinite" if score.value == math.inf else metric(score.value)
-
-
-def _part(score: Score) -> str:
-    """Write what miscalibration costs, as one number where it is one to so many digits."""
-    low, high = map(metric, score.mcb_bounds)
-    return low if low == high else f"{low} to {high}"
 
 
 # --- several models -------------------------------------------------------------------------------
@@ -203,8 +192,8 @@ def _losses(result: Calibration) -> list[str]:
     brier, log_loss = result.proper_scores
     return [
         _DASH if brier is None else metric(brier.value),
-        _DASH if brier is None else _part(brier),
-        _DASH if log_loss is None else _loss(log_loss),
+        _DASH if brier is None else mcb(brier),
+        _DASH if log_loss is None else loss(log_loss),
     ]
 
 

@@ -150,7 +150,7 @@ class CellTable:
         return start
 
     @cached_property
-    def limits(self) -> tuple[FloatArray, FloatArray]:
+    def ends(self) -> tuple[FloatArray, FloatArray]:
         """The smallest and the largest score that each cell can hold."""
         kind = self.kind
         last = np.append(self.start[1:] - 1, 2 * kind.half)

@@ -218,7 +218,7 @@ class GpuSource:
 
     def _marked(self, blocks: Blocks) -> tuple[IntArray, Any, Any]:
         """Return the cells that blocks hold, a common score of each, and about how many others."""
-        low, high = self._table.limits
+        low, high = self._table.ends
         first = np.searchsorted(high, blocks.low)
         last = np.searchsorted(low, blocks.high, side="right")
         common = np.full(len(blocks), _NO_SCORE, self._sample.dtype)
@@ -281,8 +281,8 @@ class GpuSource:
         """Tell better how far the path can rise and fall inside blocks that are cells."""
         table = CellTable(self._table.kind, self._shares, FINE_CELLS, within=self._table)
         rise, fall = _limits(table, self._table, self._passes.fine(table, self._hot))
-        first = np.searchsorted(self._table.limits[1], blocks.low)
-        last = np.searchsorted(self._table.limits[0], blocks.high, side="right")
+        first = np.searchsorted(self._table.ends[1], blocks.low)
+        last = np.searchsorted(self._table.ends[0], blocks.high, side="right")
         one = last - first == 1
         # Every weight was rounded up a little.
         slack = blocks.n * (2 * FINE_UNIT * self._passes.scale) + 1e-9 * blocks.weight
@@ -302,7 +302,7 @@ def _within(blocks: Blocks, covered: Blocks) -> BoolArray:
 
 def _blocks(table: CellTable, found: CellCounts, filled: IntArray) -> Blocks:
     """Return the cells that hold anything as blocks."""
-    low, high = (ends[filled] for ends in table.limits)
+    low, high = (ends[filled] for ends in table.ends)
     n0, n1 = found.counts[::2][filled], found.counts[1::2][filled]
     rest0, rest1 = found.rests[::2][filled], found.rests[1::2][filled]
     unit = table.unit[filled]

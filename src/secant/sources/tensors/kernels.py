@@ -257,7 +257,7 @@ class CudaPasses:
             (blocks, THREADS, _table_bytes(table) + 4 * words * slots),
             [*rows, counts, rests, loads, reals, extra, np.uint32(table.cells)],
         )
-        table.limits  # noqa: B018  (made while the device works)
+        table.ends  # noqa: B018  (made while the device works)
         host = out.cpu().numpy()
         count, rest, load, more, real = (host[a:b] for a, b in pairwise(at))
         sums = real.view(np.float64).reshape(blocks, REALS)
