@@ -265,7 +265,7 @@ def test_rare_events_along_another_order_are_pooled(n, pooled, monkeypatch):
     y = rng.random(n) < p
     result = secant.assess(y, p, order_by=rng.permutation(n))
     assert bool(asked) is pooled
-    assert result.ecce_r.method == ("certified" if pooled else "exact")
+    assert result.ecce_mad.method == ("certified" if pooled else "exact")
 
 
 @pytest.mark.parametrize("places", [None, 70])
@@ -283,6 +283,29 @@ def test_grains_along_another_order_bound_the_exact_pvalues(places, monkeypatch)
     assert ours.ecce_r.bracket[0] <= exact.ecce_r.pvalue
     low = exact.ecce_r.pvalue if exact.ecce_r.bracket is None else exact.ecce_r.bracket[0]
     assert low <= ours.ecce_r.pvalue <= 1.3 * exact.ecce_r.pvalue
+
+
+@pytest.mark.parametrize("places", [None, 70])
+def test_large_pvalues_from_grains_are_estimated_between_their_limits(places, monkeypatch):
+    """And are the same in any order of rows, whatever generator is given."""
+    monkeypatch.setattr(choose, "_MANY_ROWS", 1000)
+    monkeypatch.setattr(choose, "grain_size", lambda _totals: 0.2)
+    monkeypatch.setattr(ordered, "MANY_TIES", 100)
+    rng = np.random.default_rng(8)
+    n = 2000
+    p = rng.random(n) * 0.02
+    y = rng.random(n) < p
+    x = rng.random(n) if places is None else rng.integers(0, places, n)
+    ours, exact = (secant.assess(y, p, order_by=x, method=m) for m in ("auto", "exact"))
+    assert exact.ecce_r.pvalue > 0.3
+    low, high = ours.ecce_r.bracket
+    assert low * (1 - 1e-12) <= ours.ecce_r.pvalue <= high * (1 + 1e-12)
+    if finite.too_wide(low, high):
+        assert ours.ecce_r.method.startswith("Monte Carlo")
+        assert ours.ecce_r.pvalue == pytest.approx(exact.ecce_r.pvalue, abs=0.03)
+    order = rng.permutation(n)
+    again = secant.assess(y[order], p[order], order_by=x[order], rng=np.random.default_rng(9))
+    assert again.ecce_r == ours.ecce_r
 
 
 def test_scores_near_both_ends_in_turns_are_drawn_for_along_another_order(monkeypatch):

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from secant._base.types import BoolArray, FloatArray, IntArray
 
 __all__ = [
+    "AT_ONCE",
     "SCALE",
     "WHOLE",
     "Chain",
@@ -49,7 +50,7 @@ WHOLE = 64
 _ROUNDED = 1e-10
 
 # Products up to which a step is quicker in one call than in one for each number of successes.
-_AT_ONCE = 1 << 14
+AT_ONCE = 1 << 15
 # Observations of several scores that are added up together; a tie of more is a binomial count.
 _COINS = 32
 
@@ -768,7 +769,7 @@ def _convolve(cells: FloatArray, pmf: FloatArray, stride: int, out: FloatArray) 
     width, columns = cells.shape
     taps = pmf.shape[0]
     reach = (taps - 1) * stride
-    if columns == 1 and (width + reach) * taps <= _AT_ONCE:
+    if columns == 1 and (width + reach) * taps <= AT_ONCE:
         padded = np.zeros(width + 2 * reach)
         padded[reach : reach + width] = cells[:, 0]
         # Row i has the cells from which i can be reached; rows overlap in memory.

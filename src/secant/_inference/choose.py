@@ -75,6 +75,8 @@ _PATIENCE = 8
 _UNDECIDED = 0.3
 _FEW_COINS = 3_000_000
 _MOST_COINS = 20_000_000
+# The same in events, where these are rare.
+_FEW_POINTS = 400_000
 
 
 class PValue(NamedTuple):
@@ -347,7 +349,7 @@ def _finite_sample(
         r, mad = map(
             _certified, finite.of_grains(table, tables=lambda: _all_ties(source), fast=fast)
         )
-        return r, mad
+        return _estimated(table, r), mad
     score, n, n1, ends = table
     trusted = limit_is_trusted(totals)
     # Where the limit is not to be trusted certainty is worth some patience.
@@ -412,6 +414,23 @@ def _one_number(
     else:
         return certified
     return PValue(math.log10(min(max(pvalue, low), high)), method, certified.bracket)
+
+
+def _estimated(grains: Grains, certified: PValue) -> PValue:
+    """Return ECCE-R's P-value between limits that come from grains, as :func:`_one_number` does."""
+    from secant._inference import finite, path, rare_draws  # noqa: PLC0415  (as above)
+
+    if certified.bracket is None or not finite.too_wide(*certified.bracket):
+        return certified
+    low, high = certified.bracket
+    steps, _, span = path.observe_grains(grains)
+    points = rare_draws.events(steps) if high >= _UNDECIDED else None
+    if points is None:
+        return certified
+    draws = min(DRAWS, max(FEWEST_DRAWS, int(_FEW_POINTS / (points + 1.0))))
+    rng = same_every_time(None)
+    pvalue = rare_draws.share_as_extreme(steps, span, rng=rng, draws=draws)
+    return PValue(math.log10(min(max(pvalue, low), high)), by_draws(draws), certified.bracket)
 
 
 def _monte_carlo(

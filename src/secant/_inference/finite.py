@@ -85,6 +85,8 @@ _ROUNDED = 1e-13
 
 # Up to this P-value, in the limit of many observations, hardly a path rises and falls as far.
 _SELDOM = 0.02
+# The same where more is left open anyway, since steps are pooled.
+_NOT_SELDOM = 0.15
 # How many budgets it may take to tell which of the two came first.
 _TOGETHER = 1.5
 
@@ -303,14 +305,14 @@ def _bounded_r(path: Path, c: float, budget: int, *, fast: bool | None) -> Brack
     if len(path) == 1:  # the range of one step is its size
         return _bounded_mad(path, c, budget, fast=fast)
     # Where both are likely, it is worth twice the work to tell which came first.
-    likely = path.exact and null.range.sf(c / math.sqrt(path.variance)) > _SELDOM
-    allowed = int(_TOGETHER * budget / 2) if likely else budget
-    plan = best(r_plans(path, c), allowed)
+    likely = null.range.sf(c / math.sqrt(path.variance)) > (_SELDOM if path.exact else _NOT_SELDOM)
+    allowed = int(_TOGETHER * budget / (2 if path.exact else 3)) if likely else budget
+    plan = best(r_plans(path, c, allowed), allowed)
     kernel = _kernel(plan.work, fast=fast)
-    if plan.path.exact and plan.rounding.keys is not None:
-        low, high, _ = _either(plan.path, plan.rounding, c, kernel, ("up",))
-        return _bracket(low, high)
-    if plan.path.exact and likely and plan.work <= allowed:
+    if plan.rounding.keys is not None and not plan.path.drift:
+        low, high, error = _either(plan.path, plan.rounding, c, kernel, ("up",))
+        return _bracket(low, high, 0.0 if plan.path.exact else error)
+    if likely and plan.work <= allowed:
         return _bracket(*_either(plan.path, plan.rounding, c, kernel, ("down", "up") * 2))
     lower, upper, error = _r(plan.path, plan.rounding, c, kernel)
     rises, falls = (lower / SCALE).tolist()
@@ -402,7 +404,8 @@ def operations(
         return len(score)
     if which == "exact-mad":
         return mad_work(path, c)
-    return best(r_plans(path, c) if which == "r" else mad_plans(path, c), budget).work
+    plans = r_plans(path, c, budget) if which == "r" else mad_plans(path, c)
+    return best(plans, budget).work
 
 
 def worth_compiling(work: int) -> bool:
@@ -541,9 +544,13 @@ def _either(
 ) -> tuple[float, float, float]:
     """Return a lower and an upper mass of paths that rise or fall by c, and their error."""
 
-    def solve(least: Steps, _: Steps) -> tuple[FloatArray, FloatArray]:
-        bounds = kernel.either(*(chain(path, rounding, least, c, ways) for chain in (rise, fall)))
-        return bounds[:1], bounds[-1:]
+    def bounds(steps: Steps, reach: float) -> FloatArray:
+        return kernel.either(*(chain(path, rounding, steps, reach, ways) for chain in (rise, fall)))
+
+    def solve(least: Steps, most: Steps) -> tuple[FloatArray, FloatArray]:
+        lower = bounds(least, c)
+        upper = lower if path.exact else bounds(most, c - 2.0 * path.drift)
+        return lower[:1], upper[-1:]
 
     lower, upper, error = _solve(path, null.range, c, solve, rounding.stride)
     return float(lower[0]), float(upper[0]), 3.0 * error  # differences lose more of it

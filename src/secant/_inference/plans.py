@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from secant import null
-from secant._inference.chains import WHOLE, rare_steps, windows
+from secant._inference.chains import AT_ONCE, WHOLE, rare_steps, windows
 from secant._inference.path import pooled, seldom
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ _FINENESS = 110.0
 # How much coarser they may become to save work; where so little is expected to vary that the limit
 # of many observations cannot take their place, much coarser: bounds are wide then, not wrong.
 _COARSER = (1.0, 2.0, 4.0)
-_MUCH_COARSER = 13
+_MUCH_COARSER = 25
 _LITTLE = 400.0
 # P-values above which points twice as close, and four times, are needed to tell the second digit.
 _OFTEN, _MOSTLY = 0.55, 0.78
@@ -144,17 +144,27 @@ def mad_plans(path: Path, c: float) -> Iterator[Plan]:
             yield Plan(fewer, mad_work(fewer, c))
 
 
-def r_plans(path: Path, c: float) -> Iterator[Plan]:
-    """Propose ways to compute ECCE-R's P-value, from the tightest bounds to the coarsest."""
+def r_plans(path: Path, c: float, budget: float = math.inf) -> Iterator[Plan]:
+    """Propose ways to compute ECCE-R's P-value, from the tightest bounds to the coarsest.
+
+    What takes more than a budget for sure is not counted, but for the coarsest.
+    """
     if len(path) <= _KEYED:
         yield keyed(path, c)
     if path.total[-1] <= _KEYED:
         return
-    for spacing in _spacings(path, c):
+    expected = float(path.rare.sum())
+    spacings = list(_spacings(path, c))
+    for spacing in spacings:
         stride = max(1, math.ceil(1.0 / spacing))
-        if path.mixture is None or len(path) <= _MANY_GRAINS:
+        dear = 2 * STEP_R * len(path) > budget and spacing < spacings[-1]
+        if not dear and (path.mixture is None or len(path) <= _MANY_GRAINS):
             yield _rounded(path, c, stride)
-        fewer = pooled(path, min(0.5 * spacing, _FULL, 0.5 * c / _PARTS))
+        # Steps cost more than points do: pools miss twice what rounding does.
+        drift = min(spacing, _FULL, 0.5 * c / _PARTS)
+        if 4 * _LEAP_R * expected > budget * drift and spacing < spacings[-1]:
+            continue
+        fewer = pooled(path, drift)
         if 2.0 * fewer.drift < c and 2 * len(fewer) <= len(path):
             yield _rounded(fewer, c, stride)
     if path.mixture is not None:  # whatever it takes
@@ -174,8 +184,8 @@ def _spacings(path: Path, c: float) -> Iterator[float]:
 def _from_fine_to_coarse(path: Path, c: float) -> Iterator[float]:
     """Return how much coarser points may be, finer ones first where P is large and exact."""
     p = null.range.sf(c / math.sqrt(path.variance)) if path.exact and path.variance > 0 else 0.0
-    finest = -2 * ((p > _OFTEN) + (p > _MOSTLY))
-    return (2.0 ** (k / 2) for k in range(finest, _MUCH_COARSER))
+    finest = -4 * ((p > _OFTEN) + (p > _MOSTLY))
+    return (2.0 ** (k / 4) for k in range(finest, _MUCH_COARSER))
 
 
 def keyed(path: Path, c: float) -> Plan:
@@ -207,8 +217,10 @@ def _r_work(path: Path, c: float, stride: int, columns: int) -> int:
     if not path.exact:  # both ways of rounding have barriers of their own
         chains, columns = 4, 1
     cells = math.ceil(stride * c) * columns
-    calls = _CALL * int(np.minimum(taps, stride * columns).sum())
-    leaps = _LEAP_R * len(taps) + calls + cells * int(taps.sum())
+    calls = _CALL * np.minimum(taps, stride * columns)
+    if columns == 1:  # all in one call, which makes three times the products dearer
+        calls = np.where(cells * taps <= AT_ONCE, 3 * cells * taps, calls)
+    leaps = _LEAP_R * len(taps) + int(calls.sum()) + cells * int(taps.sum())
     return spare + chains * (singles * (STEP_R + 2 * cells) + leaps)
 
 
