@@ -3,6 +3,7 @@
     python benchmarks/hostile.py                  # 1e6 rows, a minute or two
     python benchmarks/hostile.py --rows 10000000  # the same at 1e7; needs 2 GB
     python benchmarks/hostile.py --files          # from Parquet files instead of arrays
+    python benchmarks/hostile.py --weights        # every row with a weight, unequal ones
     python benchmarks/hostile.py --write          # also keep the table in docs/benchmarks.md
 
 Every time is a whole `assess` with its P-values, against `np.sort` of the same scores in the same
@@ -98,6 +99,14 @@ def families(n: int, rng: np.random.Generator) -> Iterator[Family]:
     )
 
 
+def weighed(family: Family, rng: np.random.Generator) -> Family:
+    """Return the same data with weights, where it has none; events are drawn for if rare."""
+    if family.weight is not None:
+        return family
+    weight = rng.lognormal(0, 0.5, family.y_prob.shape[0])
+    return family._replace(weight=weight, most=np.inf if family.most == RARE else family.most)
+
+
 def _diffused(p: Any) -> tuple[Any, Any]:
     """Return outcomes that keep the path as close to 0 as they can, so that nowhere stands out."""
     order = np.argsort(p)
@@ -178,6 +187,7 @@ def main() -> None:
     parser.add_argument("--rows", type=int, default=1_000_000)
     parser.add_argument("--repetitions", type=int, default=3)
     parser.add_argument("--files", action="store_true", help="read Parquet files")
+    parser.add_argument("--weights", action="store_true", help="give every row a weight")
     parser.add_argument("--only", default="", help="families whose name contains this")
     parser.add_argument("--write", action="store_true", help="keep the table in docs/benchmarks.md")
     asked = parser.parse_args()
@@ -186,10 +196,12 @@ def main() -> None:
         where = Path(folder) if asked.files else None
         for family in families(asked.rows, np.random.default_rng(0)):
             if asked.only in family.name:
-                rows.append(measure(family, asked.repetitions, where))
+                data = weighed(family, np.random.default_rng(1)) if asked.weights else family
+                rows.append(measure(data, asked.repetitions, where))
                 print(table(rows[-1:]).splitlines()[-1], flush=True)
     if asked.write:
-        keep(f"{asked.rows:,} rows{' in a Parquet file' if asked.files else ''}", table(rows))
+        how = f"{', all with weights' * asked.weights}{' in a Parquet file' * asked.files}"
+        keep(f"{asked.rows:,} rows{how}", table(rows))
 
 
 def keep(title: str, measured: str) -> None:
