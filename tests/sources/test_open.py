@@ -1,5 +1,7 @@
 """One front door: every function takes its predictions from arrays, tables, files and engines."""
 
+import itertools
+
 import numpy as np
 import pytest
 
@@ -250,3 +252,71 @@ def test_names_that_columns_share_matter_where_they_are_asked_for(library):
     for call in calls:
         with pytest.raises(InputError, match="data has 2 columns called 'z'; give each"):
             call()
+
+
+# Rows of several frames ---------------------------------------------------------------------------
+
+LENGTH = 60
+GIVEN = {
+    "y": np.arange(LENGTH) % 2,
+    "p": np.linspace(0.1, 0.9, LENGTH),
+    "q": np.linspace(0.9, 0.1, LENGTH),
+    "w": np.linspace(1, 2, LENGTH),
+    "g": np.arange(LENGTH) // 30,
+    "h": np.arange(LENGTH) // 20,
+    "c": np.arange(LENGTH) // 2,
+    "o": np.arange(LENGTH)[::-1] * 1.0,
+    "m": np.arange(LENGTH) % 3 == 0,
+    "low": np.linspace(-2, -1, LENGTH),
+    "high": np.linspace(2, 3, LENGTH),
+}
+
+
+def segments(d):
+    return secant.assess_segments(
+        d["y"], d["p"], features={"g": d["g"], "h": d["h"]}, sample_weight=d["w"], min_rows=5
+    )
+
+
+# What pairs rows: columns by the names of the arguments that take them, and the call.
+PAIRED = {
+    "assess": ("y p w c o", lambda d: secant.assess(
+        d["y"], d["p"], sample_weight=d["w"], clusters=d["c"], order_by=d["o"])),
+    "assess_by": ("y p w g h", lambda d: secant.assess_by(
+        d["y"], d["p"], [d["g"], d["h"]], sample_weight=d["w"])),
+    "assess_segments": ("y p w g h", segments),
+    "assess_classes": ("y p q w", lambda d: secant.assess_classes(
+        "y", ["p", "q"], classes=[0, 1], data=d, sample_weight="w")),
+    "assess_coverage": ("y low high w c o", lambda d: secant.assess_coverage(
+        d["y"], d["low"], d["high"], 0.9, sample_weight=d["w"], clusters=d["c"], order_by=d["o"])),
+    "assess_models": ("y p q", lambda d: secant.assess_models(d["y"], {"a": d["p"], "b": d["q"]})),
+    "compare_models": ("y p q w", lambda d: secant.compare_models(
+        d["y"], d["p"], d["q"], sample_weight=d["w"])),
+    "compare_groups": ("y p m w", lambda d: secant.compare_groups(
+        d["y"], d["p"], d["m"], sample_weight=d["w"])),
+    "scan": ("y p w", lambda d: secant.scan(d["y"], d["p"], sample_weight=d["w"])),
+    "data, by": ("y p w c o g h", lambda d: secant.assess_by(
+        "y", "p", ["g", "h"], data=d, sample_weight="w", clusters="c", order_by="o")),
+    "data, segments": ("y p w g h", lambda d: secant.assess_segments(
+        "y", "p", data=d, features=["g", "h"], sample_weight="w", min_rows=5)),
+    "data, groups": ("y p m w", lambda d: secant.compare_groups(
+        "y", "p", "m", data=d, sample_weight="w")),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("call", "one", "other"),
+    [
+        (name, one, other)
+        for name, (columns, _) in PAIRED.items()
+        for one, other in itertools.combinations(columns.split(), 2)
+    ],
+)
+def test_no_two_columns_of_different_rows_are_paired(call, one, other):
+    """Whichever two have an index that says so, and whatever the other columns are."""
+    index = [f"r{i}" for i in range(LENGTH)]
+    data = dict(GIVEN)
+    data[one] = pandas.Series(GIVEN[one], index=index)
+    data[other] = pandas.Series(GIVEN[other], index=index)[::-1]
+    with pytest.raises(InputError, match="have the same index in different orders"):
+        PAIRED[call][1](data)

@@ -16,7 +16,7 @@ from secant._inference.adjust import JOINT, adjusted, holm
 from secant._inference.draws import DRAWS, ENOUGH, same_every_time
 from secant._input.class_probs import ANY_SUM, class_predictions, largest
 from secant._input.groups import split
-from secant._input.observations import observations
+from secant._input.observations import check_alignment, observations
 from secant._input.options import (
     ClassAdjust,
     ClassKind,
@@ -292,6 +292,7 @@ def assess_classes(
             data, y_true, probs, classes, sample_weight
         )
     seen = class_predictions(y_true, probs, classes, sum_to_one=sum_to_one)
+    check_alignment(y_true=y_true, probs=probs, sample_weight=sample_weight)
     weights = {"sample_weight": sample_weight, "reading": Reading(weight_kind)}
     if kind == "top-label":
         groups = _by_predicted(seen, weights)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from secant._api.assess import assess
 from secant._api.compare_models import compared, of_result
 from secant._api.together import assess_together
+from secant._input.observations import check_alignment
 from secant._results.models import Models
 from secant.errors import Argument, InputError
 
@@ -80,6 +81,7 @@ def assess_models(y_true: Any, y_probs: Any, **options: Any) -> Models:
         together = assess_together(y_true, named, called="y_probs[{}]", **options)
         if together is not None:
             return ranked(together.models)
+    check_alignment(*((f"y_probs[{name!r}]", scores) for name, scores in named.items()))
     results = {}
     for name, scores in named.items():
         try:

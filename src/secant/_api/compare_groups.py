@@ -162,7 +162,7 @@ def compare_groups(
     seen = observations(y_true, y_prob, sample_weight, Reading(pos_label=pos_label))
     if seen.sampling:
         by_outcome(*RowSource(seen).blocks(moments=True))
-    check_alignment(y_true=y_true, y_prob=y_prob, member=member)
+    check_alignment(y_true=y_true, y_prob=y_prob, member=member, sample_weight=sample_weight)
     is_member = _membership(member, seen.rows)
     scores, happened, weights = seen.scores.astype(np.float64), seen.labels == 1, seen.weights
     if seen.has_zero_weights:

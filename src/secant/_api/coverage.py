@@ -119,7 +119,8 @@ def assess_coverage(
     if order_by is y:
         raise holds_outcomes("y")
     n = covered.shape[0]
-    check_alignment(y=y, low=low, high=high, order_by=order_by, sample_weight=sample_weight)
+    rows = {"y": y, "low": low, "high": high, "order_by": order_by}
+    check_alignment(**rows, sample_weight=sample_weight, clusters=clusters)
     reading = Reading(weight_kind)
     seen = observations(covered, np.broadcast_to(float(level), n), sample_weight, reading)
     if order_by is None:

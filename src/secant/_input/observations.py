@@ -261,17 +261,18 @@ def seen_before(
     )
 
 
-def check_alignment(**columns: Any) -> None:
+def check_alignment(*several: tuple[str, Any], **columns: Any) -> None:
     """Refuse pandas objects whose indexes say that their rows do not belong together.
 
     An index that counts from 0 says nothing: predictions of a model have it, whatever rows they
-    are for.
+    are for. Columns of an argument that has several come as pairs of its name and each of them.
     """
-    known: list[tuple[str, Any]] = [
-        (name, column.index)
-        for name, column in columns.items()
-        if hasattr(getattr(column, "index", None), "equals")
-    ]
+    known: list[tuple[str, Any]] = []
+    for name, column in (*columns.items(), *several):
+        index = getattr(column, "index", None)
+        # Columns of one frame share their index, and may be many.
+        if hasattr(index, "equals") and not any(index is other for _, other in known):
+            known.append((name, index))
     for (first_name, first), (name, index) in itertools.combinations(known, 2):
         if index.equals(first):
             continue

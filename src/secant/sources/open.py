@@ -75,8 +75,10 @@ def open_source(
         if clusters is order_by is None:
             return _plain(y_true, y_prob, sample_weight, reading)
         seen = observations(y_true, y_prob, sample_weight, reading)
-        seen = _clustered(seen, clusters, y_true=y_true, y_prob=y_prob)
-        return _rows(_ordered(seen, order_by, y_true=y_true, y_prob=y_prob))
+        rows = {"y_true": y_true, "y_prob": y_prob, "sample_weight": sample_weight}
+        check_alignment(**rows, clusters=clusters, order_by=order_by)
+        seen = _clustered(seen, clusters, y_true)
+        return _rows(_ordered(seen, order_by, y_true, y_prob))
     columns = named_columns(
         y_true, y_prob, sample_weight, clusters=clusters, order_by=order_by, reading=reading
     )
@@ -126,18 +128,16 @@ def open_groups(
         by = list(by.values()) if given else by
         refuse_names(y_true=y_true, y_prob=y_prob, by=by, clusters=clusters, order_by=order_by)
         seen = observations(y_true, y_prob, sample_weight, reading)
-        seen = _clustered(seen, clusters, y_true=y_true, y_prob=y_prob)
-        seen = _ordered(seen, order_by, y_true=y_true, y_prob=y_prob)
-        for column in group_columns(by):
-            if column is y_true:
-                holds = Argument("by"), " holds the outcomes, ", Argument("y_true")
-                raise InputError(*holds, f": {SELECTED}")
-            check_alignment(y_true=y_true, y_prob=y_prob, by=column)
+        rows = {"y_true": y_true, "y_prob": y_prob, "sample_weight": sample_weight}
+        groups = _numbered("by", group_columns(by))
+        check_alignment(*groups, **rows, clusters=clusters, order_by=order_by)
+        seen = _clustered(seen, clusters, y_true)
+        seen = _ordered(seen, order_by, y_true, y_prob)
+        if any(column is y_true for _, column in groups):
+            holds = Argument("by"), " holds the outcomes, ", Argument("y_true")
+            raise InputError(*holds, f": {SELECTED}")
         keys, codes = grouped(by, seen.rows)
-        names: tuple[str, ...] = ("group",)
-        if isinstance(keys[0], tuple):
-            names = tuple(f"group {i + 1}" for i in range(len(keys[0])))
-        return _apart(seen, keys, codes, given or names)
+        return _apart(seen, keys, codes, given or _names_of(group_columns(by)))
     columns = named_columns(
         y_true, y_prob, sample_weight, by, clusters, order_by=order_by, reading=reading
     )
@@ -240,6 +240,16 @@ def open_rows(
     return source.in_memory()
 
 
+def _names_of(columns: list[Any]) -> tuple[str, ...]:
+    """Return what arrays of groups are called: as a series of pandas is, where one is."""
+    own = [getattr(column, "name", None) for column in columns]
+    usual = ["group"] if len(own) == 1 else [f"group {i + 1}" for i in range(len(own))]
+    return tuple(
+        name if isinstance(name, str) and name else other
+        for name, other in zip(own, usual, strict=True)
+    )
+
+
 def open_columns(data: Any, wanted: Mapping[str, Any], *, asked: str) -> dict[str, Any]:
     """Return columns in memory, by the argument that names them.
 
@@ -285,11 +295,21 @@ def open_columns(data: Any, wanted: Mapping[str, Any], *, asked: str) -> dict[st
             raise _kept_by_the_engine(asked)
         check(names_of(table))
         read = {name: values_of(table, name) for name in every}
+        if isinstance(table, Mapping):  # whose columns may be of several frames
+            roles = (_numbered(role, [read[each] for each in names[role]]) for role in names)
+            check_alignment(*(pair for pairs in roles for pair in pairs))
 
     def found(given: Any) -> Any:
         return [read[name] for name in given] if is_list(given) else read[given]
 
     return {argument: None if given is None else found(given) for argument, given in wanted.items()}
+
+
+def _numbered(argument: str, columns: Sequence[Any]) -> list[tuple[str, Any]]:
+    """Return columns with the name of their argument, and their place where it has several."""
+    if len(columns) == 1:
+        return [(argument, columns[0])]
+    return [(f"{argument}[{place}]", column) for place, column in enumerate(columns)]
 
 
 def _kept_by_the_engine(asked: str) -> InputError:
@@ -350,43 +370,42 @@ def read_table(table: Any, columns: Columns) -> Observations:
     weight = None if columns.sample_weight is None else values_of(table, columns.sample_weight)
     labels, scores = values_of(table, columns.y_true), values_of(table, columns.y_prob)
     clusters = None if columns.clusters is None else values_of(table, columns.clusters)
+    order = None if columns.order_by is None else values_of(table, columns.order_by)
     try:
         seen = observations(labels, scores, weight, columns.reading)
-        seen = _clustered(seen, clusters)
-        if columns.order_by is None:
-            return seen
-        order = values_of(table, columns.order_by)
-        return _ordered(seen, order, name=columns.order_by, y_true=labels, y_prob=scores)
+        if isinstance(table, Mapping):  # whose columns may be of several frames
+            rows = {"y_true": labels, "y_prob": scores, "sample_weight": weight}
+            groups = _numbered("by", [values_of(table, name) for name in columns.by])
+            check_alignment(*groups, **rows, clusters=clusters, order_by=order)
+        seen = _clustered(seen, clusters, labels)
+        return _ordered(seen, order, labels, scores, name=columns.order_by)
     except InputError as error:
         raise columns.explain(error) from error
 
 
-def _clustered(seen: Observations, clusters: Any, **aligned: Any) -> Observations:
+def _clustered(seen: Observations, clusters: Any, y_true: Any) -> Observations:
     """Return rows that know which of them belong together."""
     if clusters is None:
         return seen
-    if clusters is aligned.get("y_true"):
+    if clusters is y_true:
         holds = Argument("clusters"), " holds the outcomes, ", Argument("y_true")
         raise InputError(*holds, "; it must tell which rows belong together")
-    check_alignment(**aligned, clusters=clusters)
     return replace(seen, clusters=cluster_codes(clusters, seen.rows))
 
 
 def _ordered(
-    seen: Observations, order_by: Any, *, name: str | None = None, **aligned: Any
+    seen: Observations, order_by: Any, y_true: Any, y_prob: Any, *, name: str | None = None
 ) -> Observations:
     """Return rows that know their places along another order; the order of scores is no other."""
-    if order_by is None or order_by is aligned.get("y_prob"):
+    if order_by is None or order_by is y_prob:
         return seen
-    outcomes = aligned.get("y_true")
-    if order_by is outcomes:
+    if order_by is y_true:
         raise holds_outcomes("y_true")
-    check_alignment(**aligned, order_by=order_by)
     keys, axis = ordering(order_by, seen.rows, name)
     if axis.kind == "number":
         if are_equal(keys, seen.scores):
             return seen
-        raw = one_dimensional("y_true", outcomes)
+        raw = one_dimensional("y_true", y_true)
         if are_outcomes(keys, seen.labels) or are_outcomes(keys, raw):
             raise holds_outcomes("y_true")
     return replace(seen, keys=keys, axis=axis)

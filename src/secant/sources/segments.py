@@ -104,7 +104,9 @@ def open_segments(
             if column is y_true:
                 holds = " holds the outcomes, "
                 raise InputError(Argument("features"), holds, Argument("y_true"), f": {SELECTED}")
-            check_alignment(y_true=y_true, y_prob=y_prob, features=column)
+        given = [("features", features)]
+        given += [(f"features[{name!r}]", column) for name, column in columns.items()]
+        check_alignment(*given, y_true=y_true, y_prob=y_prob, sample_weight=sample_weight)
         return InMemory(seen, columns, bins=bins, most=most)
     wanted = [features] if isinstance(features, str) else features
     if not isinstance(wanted, (list, tuple)):
@@ -123,7 +125,7 @@ def open_segments(
 
             return EngineSegments(table, names, bins=bins, most=most)
         names.check(names_of(table), Argument("data"))
-        seen = read_table(table, names._replace(by=()))
+        seen = read_table(table, names)
     except InputError as error:
         raise error.renamed({"by": "features"}) from error
     return InMemory(seen, {name: values_of(table, name) for name in names.by}, bins=bins, most=most)
