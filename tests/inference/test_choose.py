@@ -289,7 +289,7 @@ def test_grains_along_another_order_bound_the_exact_pvalues(places, monkeypatch)
 def test_large_pvalues_from_grains_are_estimated_between_their_limits(places, monkeypatch):
     """And are the same in any order of rows, whatever generator is given."""
     monkeypatch.setattr(choose, "_MANY_ROWS", 1000)
-    monkeypatch.setattr(choose, "grain_size", lambda _totals: 0.2)
+    monkeypatch.setattr(choose, "grain_size", lambda _totals: 0.03)
     monkeypatch.setattr(ordered, "MANY_TIES", 100)
     rng = np.random.default_rng(8)
     n = 2000

@@ -311,7 +311,7 @@ def _bounded_r(path: Path, c: float, budget: int, *, fast: bool | None) -> Brack
     p = null.range.sf(c / math.sqrt(path.variance))
     most = 1.0 if path.variance < LITTLE else _MOSTLY
     likely = (_SELDOM if path.exact else _NOT_SELDOM) < p <= most
-    allowed = int(_TOGETHER * budget / (2 if path.exact else 3)) if likely else budget
+    allowed = int(_TOGETHER * budget / (2 if path.exact else 6)) if likely else budget
     plan = best(r_plans(path, c, allowed), allowed)
     kernel = _kernel(plan.work, fast=fast)
     if plan.rounding.keys is not None and not plan.path.drift:
