@@ -3,6 +3,7 @@
     python benchmarks/hostile.py                  # 1e6 rows, a minute or two
     python benchmarks/hostile.py --rows 10000000  # the same at 1e7; needs 2 GB
     python benchmarks/hostile.py --files          # from Parquet files instead of arrays
+    python benchmarks/hostile.py --weights        # every row with a weight, unequal ones
     python benchmarks/hostile.py --write          # also keep the table in docs/benchmarks.md
 
 Every time is a whole `assess` with its P-values, against `np.sort` of the same scores in the same
@@ -36,13 +37,14 @@ LAW, RARE, DRAWN_SECONDS = 3.0, 8.0, 10.0
 
 
 class Family(NamedTuple):
-    """Data of one kind: outcomes, scores, weights or None, and the most sorts it may cost."""
+    """Data of one kind: outcomes, scores, weights, the most sorts it may cost, and the order."""
 
     name: str
     y_true: Any
     y_prob: Any
     weight: Any
     most: float
+    order: Any = None
 
 
 class Measured(NamedTuple):
@@ -80,6 +82,16 @@ def families(n: int, rng: np.random.Generator) -> Iterator[Family]:
         np.where(uniform < 0.5, 1e-9 * uniform, 1 - 1e-9 * uniform),
         most=RARE,
     )
+    other = np.random.default_rng(1)
+    for v in (30, 200, 390):
+        for places in (12, 300, 2000, n):
+            p = other.random(n) * (2 * v / n)
+            y = (other.random(n) < 1.2 * p).astype(np.int64)
+            x = other.random(n) if places == n else other.integers(0, places, n)
+            name = (
+                f"rare events along {'a continuous order' if places == n else f'{places} places'}"
+            )
+            yield Family(f"{name}, V about {v}", y, p, None, RARE, x)
     centres = rng.random(1000)
     yield drawn(
         "a thousand clusters 1e-12 wide", centres[rng.integers(0, 1000, n)] * (1 - 1e-12 * uniform)
@@ -96,6 +108,14 @@ def families(n: int, rng: np.random.Generator) -> Iterator[Family]:
     yield drawn(
         "60 heavy rows of rare events", np.where(heavy > 1, 0.002, uniform), heavy, most=np.inf
     )
+
+
+def weighed(family: Family, rng: np.random.Generator) -> Family:
+    """Return the same data with weights, where it has none; events are drawn for if rare."""
+    if family.weight is not None:
+        return family
+    weight = rng.lognormal(0, 0.5, family.y_prob.shape[0])
+    return family._replace(weight=weight, most=np.inf if family.most == RARE else family.most)
 
 
 def _diffused(p: Any) -> tuple[Any, Any]:
@@ -123,16 +143,19 @@ def measure(family: Family, repetitions: int, folder: Path | None) -> Measured:
     if folder is None:
 
         def whole() -> Any:
-            return secant.assess(family.y_true, family.y_prob, sample_weight=family.weight)
+            return secant.assess(
+                family.y_true, family.y_prob, sample_weight=family.weight, order_by=family.order
+            )
 
     else:
         from pyarrow import parquet
 
         path = _written(family, folder)
         weight = None if family.weight is None else "w"
+        order = None if family.order is None else "x"
 
         def whole() -> Any:
-            return secant.assess("y", "p", data=path, sample_weight=weight)
+            return secant.assess("y", "p", data=path, sample_weight=weight, order_by=order)
 
         reading = best(lambda: parquet.read_table(path, use_threads=False), repetitions + 1)
     method = whole().ecce_r.method
@@ -150,6 +173,8 @@ def _written(family: Family, folder: Path) -> Path:
     columns = {"y": family.y_true, "p": family.y_prob}
     if family.weight is not None:
         columns["w"] = family.weight
+    if family.order is not None:
+        columns["x"] = family.order
     path = folder / "rows.parquet"
     pq.write_table(pa.table(columns), path)
     return path
@@ -178,6 +203,7 @@ def main() -> None:
     parser.add_argument("--rows", type=int, default=1_000_000)
     parser.add_argument("--repetitions", type=int, default=3)
     parser.add_argument("--files", action="store_true", help="read Parquet files")
+    parser.add_argument("--weights", action="store_true", help="give every row a weight")
     parser.add_argument("--only", default="", help="families whose name contains this")
     parser.add_argument("--write", action="store_true", help="keep the table in docs/benchmarks.md")
     asked = parser.parse_args()
@@ -186,10 +212,12 @@ def main() -> None:
         where = Path(folder) if asked.files else None
         for family in families(asked.rows, np.random.default_rng(0)):
             if asked.only in family.name:
-                rows.append(measure(family, asked.repetitions, where))
+                data = weighed(family, np.random.default_rng(1)) if asked.weights else family
+                rows.append(measure(data, asked.repetitions, where))
                 print(table(rows[-1:]).splitlines()[-1], flush=True)
     if asked.write:
-        keep(f"{asked.rows:,} rows{' in a Parquet file' if asked.files else ''}", table(rows))
+        how = f"{', all with weights' * asked.weights}{' in a Parquet file' * asked.files}"
+        keep(f"{asked.rows:,} rows{how}", table(rows))
 
 
 def keep(title: str, measured: str) -> None:

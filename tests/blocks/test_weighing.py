@@ -189,3 +189,27 @@ def test_what_a_score_ruled_out_costs_everything_but_not_without_weight():
     p, y = np.array([0.0, 0.5]), np.array([1, 1])
     assert weighing.lose_weighed(p, y, np.array([1.0, 1.0]), 1) == -math.inf
     assert weighing.lose_weighed(p, y, np.array([0.0, 3.0]), 1) == pytest.approx(3 * math.log(0.5))
+
+
+@given(st.lists(st.one_of(st.integers(0, 2**63 - 1), st.integers(0, 40)), max_size=200))
+def test_numbers_are_put_in_order_with_their_weights(values):
+    keys, weights = np.array(values, np.int64), np.arange(len(values)) * 1.0
+    weighing.arrange_weighed(keys, weights, np.empty_like(keys), np.empty_like(weights))
+    assert keys.tolist() == sorted(values)
+    assert [values[int(place)] for place in weights] == sorted(values)
+    assert sorted(weights) == list(range(len(values)))
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+@pytest.mark.parametrize("n", [0, 1, 17, weighing._BUCKETS + 1, 50_000])
+def test_a_sort_with_weights_has_one_answer(n, compiled, monkeypatch):
+    if compiled:
+        optional("numba")
+    monkeypatch.setattr(kernels, "pays", lambda *_, **__: compiled)
+    rng = np.random.default_rng(n)
+    keys = np.where(rng.random(n) < 0.3, 7, rng.integers(0, 2**63 - 1, n))
+    before = keys.copy()
+    found, weights = weighing.sort_weighed(keys, np.arange(n) * 1.0)
+    assert (found == np.sort(before)).all()
+    assert (before[weights.astype(int)] == found).all()
+    assert np.unique(weights).size == n

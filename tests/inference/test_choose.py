@@ -289,7 +289,7 @@ def test_grains_along_another_order_bound_the_exact_pvalues(places, monkeypatch)
 def test_large_pvalues_from_grains_are_estimated_between_their_limits(places, monkeypatch):
     """And are the same in any order of rows, whatever generator is given."""
     monkeypatch.setattr(choose, "_MANY_ROWS", 1000)
-    monkeypatch.setattr(choose, "grain_size", lambda _totals: 0.2)
+    monkeypatch.setattr(choose, "grain_size", lambda _totals: 0.03)
     monkeypatch.setattr(ordered, "MANY_TIES", 100)
     rng = np.random.default_rng(8)
     n = 2000
@@ -322,7 +322,7 @@ def test_scores_near_both_ends_in_turns_are_drawn_for_along_another_order(monkey
     error = 0.1 * exact.ecce_mad.pvalue  # a hundred as extreme
     assert drawn.ecce_mad.pvalue == pytest.approx(exact.ecce_mad.pvalue, abs=4 * error)
     monkeypatch.setattr(choose, "_MANY_GRAINS", 2000)
-    assert methods(secant.assess(y, p, order_by=x)) == ["certified"] * 2
+    assert methods(secant.assess(y, p, order_by=x)) == ["certified", "exact"]
 
 
 # Sampling weights ---------------------------------------------------------------------------------
@@ -532,13 +532,13 @@ def test_a_p_value_has_no_rounding_at_its_end(score):
 
 
 @pytest.mark.parametrize("method", ["auto", "exact"])
-@pytest.mark.parametrize("rows", [14, 15])
+@pytest.mark.parametrize("rows", [12, 13])
 def test_all_outcomes_of_few_rows_are_gone_through(rows, method, monkeypatch):
     """And beyond that chains are as exact."""
     rng = np.random.default_rng(rows)
     y, p = rng.integers(0, 2, rows), rng.random(rows)
     found = secant.assess(y, p, method=method)
-    monkeypatch.setattr(choose, "MOST", 29 - rows)  # the other way
+    monkeypatch.setattr(choose, "MOST", 25 - rows)  # the other way
     other = secant.assess(y, p, method=method)
     for one, two in ((found.ecce_r, other.ecce_r), (found.ecce_mad, other.ecce_mad)):
         assert (one.method, one.bracket) == (two.method, two.bracket) == ("exact", None)

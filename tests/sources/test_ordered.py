@@ -144,7 +144,7 @@ def test_the_outcomes_are_no_order_whatever_holds_them():
 
 
 def test_all_outcomes_of_few_rows_are_gone_through():
-    """Exact up to 14 predictions; a step may hold several scores."""
+    """A step may hold several scores."""
     score = np.array([0.3467108853785723, 0.7999795708403586, 0.20423646507685778])
     y = [1, 1, 0]
     found = secant.assess(y, score, order_by=[0.08, 0.39, 0.26], method="exact").ecce_r

@@ -273,9 +273,9 @@ def assess(
         The value of ``y_true`` that counts as 1, as in scikit-learn.
     method : {"auto", "exact", "asymptotic", "monte-carlo"}
         How to compute P-values; the result names what was done. ``"exact"``: for the sample size
-        at hand, exact for ECCE-MAD and, up to 14 observations, for ECCE-R, which otherwise is
-        between certain limits. ``"asymptotic"``: the limit of many observations, which is
-        ``secant.null.range.sf(ecce_r.normalized)`` and the same of ``mad``.
+        at hand, exact for ECCE-MAD and, up to 300 distinct scores or so, for ECCE-R, which
+        otherwise is between certain limits. ``"asymptotic"``: the limit of many observations, that
+        is ``secant.null.range.sf(ecce_r.normalized)`` and the same of ``mad``.
         ``"monte-carlo"``: from responses drawn again and again.
         ``"auto"``: exact while the work is small, else asymptotic where there is enough variance
         for it, else Monte Carlo. Where weights differ: Monte Carlo, or asymptotic for very many

@@ -271,11 +271,13 @@ def calibrate(
     )
     short = short and choose.asks_for_more(totals, method)
 
+    sigma = totals.sigma
+
     def statistic(metric: Metric, p: choose.PValue) -> Statistic:
         value = getattr(found, metric.attribute)
         return Statistic(
             value=value,
-            normalized=normalize(value, totals.sigma),
+            normalized=normalize(value, sigma),
             # A power of a logarithm is off in its last digit; a P-value of .3 shall be .3.
             pvalue=float(f"{10**p.log10:.15g}"),
             log10_pvalue=p.log10,
@@ -285,18 +287,18 @@ def calibrate(
             name=metric.name,
         )
 
-    happened = float(blocks.w1.sum())
+    happened, forbidden = float(blocks.w1.sum()), source.forbidden
     axis: Axis | None = getattr(source, "axis", None)
     return Calibration(
         n=totals.n,
-        sigma=totals.sigma,
+        sigma=sigma,
         ecce_r=statistic(METRICS[0], pvalues[0]),
         ecce_mad=statistic(METRICS[1], pvalues[1]),
         mean_score=_share(happened - blocks.total_gain, totals),
         base_rate=_share(happened, totals),
         confidence_level=float(confidence_level),
-        forbidden=source.forbidden.rows,
-        n_forbidden=source.forbidden.count,
+        forbidden=forbidden.rows,
+        n_forbidden=forbidden.count,
         warnings=(
             *doubt,
             *_warnings(blocks, totals, found, pvalues[0].method, short=short, axis=axis),
@@ -314,7 +316,7 @@ def calibrate(
 
 def _fits_too_well(blocks: Blocks, totals: Totals, found: Extremes) -> bool:
     """Tell whether ECCE-R is so small as to be next to impossible for calibrated predictions."""
-    if totals.sigma == 0 or found.ecce_r > totals.sigma or totals.third is None:
+    if not 0 < totals.sigma >= found.ecce_r or totals.third is None:
         return False
     from secant._inference.expected import (  # noqa: PLC0415  (seldom asked)
         chance_of_less,

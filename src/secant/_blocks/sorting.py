@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from secant._blocks import kernels
+from secant._blocks.weighing import sort_weighed
 from secant._input.observations import Chunk
 from secant.errors import SecantError
 
@@ -107,8 +108,7 @@ def packed(scores: FloatArray, labels: IntArray) -> IntArray:
 def _in_order(run: _Run) -> _Run:
     if run.weights is None:
         return _Run(np.sort(run.keys), None)
-    order = np.argsort(run.keys)
-    return _Run(run.keys[order], run.weights[order])
+    return _Run(*sort_weighed(run.keys, run.weights))
 
 
 def _on_disk(values: Any) -> Any:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from secant._blocks import kernels
 from secant._blocks.kernels import FINE, HIGHEST, LOWEST, ONE, OTHER, REFUSED, VARIANCE, takes
 
 if TYPE_CHECKING:
@@ -27,11 +28,13 @@ __all__ = [
     "SUMS",
     "SUM_BITS",
     "ZEROS",
+    "arrange_weighed",
     "halves",
     "heed",
     "lose_weighed",
     "nothing_heeded",
     "nothing_weighed",
+    "sort_weighed",
     "tally",
     "weigh",
 ]
@@ -50,6 +53,9 @@ _REST_AS_INTEGER = int(np.float64(_REST).view(np.int64))
 _QUARTER = (1 << 26) - 1
 _SMALL = 2.0**-12
 _SMALL_AS_INTEGER = int(np.float64(_SMALL).view(np.int64))
+# Buckets of a sort, as many as stay in a near cache; in one with a few numbers they are compared.
+_BUCKETS = 1 << 14
+_A_FEW = 16
 # Rows that are checked, then added up.
 _TOGETHER = 1 << 10
 # What `heed` tells of weights: bits of the lightest above zero and of the heaviest, less than zero
@@ -274,3 +280,65 @@ def lose_weighed(scores: Any, labels: Any, weights: Any, one: int) -> Any:
                 return -math.inf
             total += w * (math.log(s) if happened else math.log1p(-s))
     return total
+
+
+@takes("numbers doubles numbers doubles")
+def arrange_weighed(  # noqa: C901, PLR0912  (compiled as one)
+    keys: IntArray, weights: FloatArray, room: IntArray, more_room: FloatArray
+) -> None:
+    """Put whole numbers from 0 upward in order, as :func:`kernels.arrange` does, with weights."""
+    ends = np.empty(_BUCKETS + 1, np.int64)
+    left = np.empty((keys.shape[0] // _A_FEW + 2, 2), np.int64)
+    left[0, 0], left[0, 1] = 0, keys.shape[0]
+    count = np.int64(keys.shape[0] > 1)
+    while count > 0:
+        count -= 1
+        begin = left[count, 0]
+        some, heavy = keys[begin : left[count, 1]], weights[begin : left[count, 1]]
+        n, least, most = some.shape[0], some[0], some[0]
+        for i in range(n):
+            least, most = min(least, some[i]), max(most, some[i])
+        shift = 0
+        while (most - least) >> shift >= min(n, _BUCKETS):
+            shift += 1
+        n_buckets = ((most - least) >> shift) + 1
+        for bucket in range(n_buckets + 1):
+            ends[bucket] = 0
+        for i in range(n):
+            ends[np.uint64(((some[i] - least) >> shift) + 1)] += 1
+        for bucket in range(n_buckets):
+            ends[bucket + 1] += ends[bucket]
+        for i in range(n):
+            place = np.uint64((some[i] - least) >> shift)
+            there = np.uint64(ends[place])
+            room[there], more_room[there] = some[i], heavy[i]
+            ends[place] += 1
+        for i in range(n):
+            some[i], heavy[i] = room[i], more_room[i]
+        start = np.int64(0)
+        for bucket in range(n_buckets if shift else 0):
+            stop = ends[bucket]
+            if stop - start > _A_FEW:
+                left[count, 0], left[count, 1] = begin + start, begin + stop
+                count += 1
+            else:
+                for i in range(start + 1, stop):
+                    key, weight, k = some[i], heavy[i], i
+                    while k > start and some[k - 1] > key:
+                        some[k], heavy[k] = some[k - 1], heavy[k - 1]
+                        k -= 1
+                    some[k], heavy[k] = key, weight
+            start = stop
+
+
+def sort_weighed(keys: IntArray, weights: FloatArray) -> tuple[IntArray, FloatArray]:
+    """Put whole numbers from 0 upward in order, and weights with them; compiled where that pays.
+
+    What is returned may be the arrays themselves, in another order.
+    """
+    if kernels.pays(keys.shape[0], function=arrange_weighed):
+        room = np.empty_like(keys), np.empty_like(weights)
+        kernels.compiled(arrange_weighed)(keys, weights, *room)
+        return keys, weights
+    order = np.argsort(keys)
+    return keys[order], weights[order]

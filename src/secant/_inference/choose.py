@@ -76,7 +76,7 @@ _UNDECIDED = 0.3
 _FEW_COINS = 3_000_000
 _MOST_COINS = 20_000_000
 # The same in events, where these are rare.
-_FEW_POINTS = 400_000
+_FEW_POINTS = 200_000
 
 
 class PValue(NamedTuple):
@@ -105,9 +105,9 @@ def needed(blocks: Blocks, totals: Totals, method: Method) -> BoolArray:
 
 def takes_grains(totals: Totals, method: Method) -> bool:
     """Tell whether :func:`pvalues` does without resolved blocks if it is given grains instead."""
-    if method != "auto" or totals.sigma == 0 or not totals.equal_weights:
+    if totals.n <= _MANY_ROWS or method != "auto" or totals.sigma == 0:
         return False
-    return totals.n > _MANY_ROWS and not limit_is_trusted(totals)
+    return totals.equal_weights and not limit_is_trusted(totals)
 
 
 def grain_size(totals: Totals) -> float:
@@ -274,8 +274,8 @@ def _are_ties(blocks: Blocks, source: Source | None) -> bool:
 
 def work(blocks: Blocks, totals: Totals, method: Method, source: Source | None = None) -> int:
     """Return the operations that finite-sample P-values take, 0 where none are computed."""
-    finite = method in {"auto", "exact"} and totals.sigma > 0 and totals.equal_weights
-    if not finite or totals.n <= MOST or blocks.open.any():
+    finite = totals.n > MOST and method in {"auto", "exact"} and totals.sigma > 0
+    if not finite or not totals.equal_weights or blocks.open.any():
         return 0
     if blocks.least is not None and _beyond_any_budget(totals, method):
         return 0

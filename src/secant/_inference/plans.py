@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "FAINTEST",
+    "LITTLE",
     "STEP_MAD",
     "STEP_R",
     "Plan",
@@ -49,7 +50,7 @@ _FINENESS = 110.0
 # of many observations cannot take their place, much coarser: bounds are wide then, not wrong.
 _COARSER = (1.0, 2.0, 4.0)
 _MUCH_COARSER = 25
-_LITTLE = 400.0
+LITTLE = 400.0
 # P-values above which points twice as close, and four times, are needed to tell the second digit.
 _OFTEN, _MOSTLY = 0.55, 0.78
 # So many grains are never affordable but in pools: their work is not even counted.
@@ -176,7 +177,7 @@ def _spacings(path: Path, c: float) -> Iterator[float]:
     # By Bennett's inequality log P falls by log(1 + c/V) when c grows by 1: by c/V where the path
     # is nearly Brownian, and by less where events are rare.
     fall = math.log1p(c / max(path.variance, _TINY))
-    coarser = _COARSER if path.variance >= _LITTLE else _from_fine_to_coarse(path, c)
+    coarser = _COARSER if path.variance >= LITTLE else _from_fine_to_coarse(path, c)
     for each in coarser:
         yield each / (_FINENESS * fall)
 

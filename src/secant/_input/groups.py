@@ -225,7 +225,8 @@ def factorized(values: np.ndarray[Any, Any], *, zoned: bool = False) -> tuple[li
         values = values.astype(np.float64)
     if values.dtype.kind in "biuf":
         distinct, codes = np.unique(values, return_inverse=True)  # one NaN, whatever their number
-        return [plain_key(key) for key in distinct], codes
+        keys = distinct.tolist()
+        return keys if values.dtype.kind != "f" else [plain_key(key) for key in keys], codes
     if values.dtype.kind in "mM":
         distinct, codes = np.unique(values, return_inverse=True)  # one NaT, as one NaN
         return plain_times(distinct, zoned=zoned), codes
@@ -243,6 +244,6 @@ def factorized(values: np.ndarray[Any, Any], *, zoned: bool = False) -> tuple[li
         wanted = f" must hold values that can name a group: {error}"
         raise InputError(Argument("by"), wanted) from error
     # Missing values of several kinds, or not equal to themselves, are one group.
-    keys: dict[Any, int] = {}
-    renumbered = [keys.setdefault(plain_key(key), len(keys)) for key in numbers]
-    return list(keys), np.array(renumbered, np.int64)[found]
+    plain: dict[Any, int] = {}
+    renumbered = [plain.setdefault(plain_key(key), len(plain)) for key in numbers]
+    return list(plain), np.array(renumbered, np.int64)[found]
