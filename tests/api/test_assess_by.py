@@ -204,6 +204,17 @@ def test_what_few_rows_could_show_is_asked_of_their_scores(seed):
     assert len(set(verdicts)) > 1
 
 
+def test_a_series_has_its_own_name():
+    pandas = optional("pandas")
+    y, p = np.arange(80) % 2, np.linspace(0.1, 0.9, 80)
+    half = pandas.Series(np.repeat(["a", "b"], 40), name="half")
+    assert secant.assess_by(y, p, half).by == ("half",)
+    assert secant.assess_by(y, p, half.rename(None)).by == ("group",)
+    assert secant.assess_by(y, p, half.rename(3)).by == ("group",)
+    assert secant.assess_by(y, p, [half, y.astype(str)[::-1]]).by == ("half", "group 2")
+    assert secant.assess_by(y, p, {"part": half}).by == ("part",)
+
+
 def test_columns_in_a_dict_have_their_names():
     rng = np.random.default_rng(0)
     p, region, adult = rng.random(300), rng.choice(["north", "south"], 300), rng.random(300) < 0.5

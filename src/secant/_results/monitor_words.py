@@ -6,7 +6,14 @@ import math
 from typing import TYPE_CHECKING
 
 from secant._input.periods import written
-from secant._results.wording import capital, percent, plain_pvalue, predictions, wrong_scores
+from secant._results.wording import (
+    capital,
+    percent,
+    plain_pvalue,
+    predictions,
+    tiny_pvalue,
+    wrong_scores,
+)
 
 if TYPE_CHECKING:
     from secant._input.periods import Time
@@ -145,7 +152,7 @@ def written_time(time: Time | None) -> str:
 def _pvalue(history: MonitorHistory) -> str:
     if history.pvalue > 1e-300:
         return f"= {plain_pvalue(history.pvalue)}"
-    return f"= 1e{math.ceil(history.log10_pvalue)}"
+    return f"= {tiny_pvalue(history.log10_pvalue)}"
 
 
 def _batches(count: int) -> str:

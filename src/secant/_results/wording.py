@@ -39,6 +39,7 @@ __all__ = [
     "signed_pvalue",
     "statistic",
     "they_are",
+    "tiny_pvalue",
     "visible",
     "wrong_scores",
 ]
@@ -239,7 +240,7 @@ def pvalue(statistic: Statistic) -> str:
         return f"{sign} {plain_pvalue(statistic.pvalue, drawn=drawn)}"
     if _only_bounded(statistic):
         return f"< 1e{math.ceil(statistic.log10_pvalue)}"
-    return f"= {_tiny(statistic.log10_pvalue)}"
+    return f"= {tiny_pvalue(statistic.log10_pvalue)}"
 
 
 def is_smallest(statistic: Statistic | Scan) -> bool:
@@ -261,10 +262,10 @@ def adjusted_pvalue(row: Group) -> str:
         return f"<= {written}" if value < 1 and is_smallest(statistic) else written
     if math.isinf(log10) and math.isfinite(statistic.log10_pvalue):  # lost where it was adjusted
         return "< 1e-300"
-    return _tiny(log10)
+    return tiny_pvalue(log10)
 
 
-def _tiny(log10: float) -> str:
+def tiny_pvalue(log10: float) -> str:
     """Write a P-value that is too small for a double."""
     if math.isinf(log10):
         return "0"

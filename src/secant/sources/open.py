@@ -137,10 +137,7 @@ def open_groups(
             holds = Argument("by"), " holds the outcomes, ", Argument("y_true")
             raise InputError(*holds, f": {SELECTED}")
         keys, codes = grouped(by, seen.rows)
-        names: tuple[str, ...] = ("group",)
-        if isinstance(keys[0], tuple):
-            names = tuple(f"group {i + 1}" for i in range(len(keys[0])))
-        return _apart(seen, keys, codes, given or names)
+        return _apart(seen, keys, codes, given or _names_of(group_columns(by)))
     columns = named_columns(
         y_true, y_prob, sample_weight, by, clusters, order_by=order_by, reading=reading
     )
@@ -241,6 +238,16 @@ def open_rows(
     source = open_source(y_true, y_prob, data=data, sample_weight=sample_weight, reading=reading)
     assert isinstance(source, RowSource)  # noqa: S101
     return source.in_memory()
+
+
+def _names_of(columns: list[Any]) -> tuple[str, ...]:
+    """Return what arrays of groups are called: as a series of pandas is, where one is."""
+    own = [getattr(column, "name", None) for column in columns]
+    usual = ["group"] if len(own) == 1 else [f"group {i + 1}" for i in range(len(own))]
+    return tuple(
+        name if isinstance(name, str) and name else other
+        for name, other in zip(own, usual, strict=True)
+    )
 
 
 def open_columns(data: Any, wanted: Mapping[str, Any], *, asked: str) -> dict[str, Any]:

@@ -55,3 +55,16 @@ def test_a_range_within_its_noise_has_no_colour_and_another_that_of_its_own_dire
         assert "data-mood" not in row.replace('data-mood="high"', "")
         moods[beyond] += 1
     assert all(moods.values())
+
+
+def test_a_p_value_too_small_for_a_double_is_not_called_nothing():
+    monitor = Monitor()
+    for day in range(3):
+        monitor.add(np.zeros(2000, int), np.full(2000, 0.6), time=day + 1)
+    history = monitor.history
+    assert history.pvalue == 0
+    for section in (sections.answer(history), sections.batches(history)):
+        assert "&lt; 1e-300" in str(section)
+        assert ">0<" not in str(section)
+    monitor.add([1], [0.0], time=9)
+    assert ">0<" in str(sections.batches(monitor.history))
