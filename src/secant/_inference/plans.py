@@ -161,13 +161,15 @@ def r_plans(path: Path, c: float, budget: float = math.inf) -> Iterator[Plan]:
         dear = 2 * STEP_R * len(path) > budget and spacing < spacings[-1]
         if not dear and (path.mixture is None or len(path) <= _MANY_GRAINS):
             yield _rounded(path, c, stride)
-        # Steps cost more than points do: pools miss twice what rounding does.
-        drift = min(spacing, _FULL, 0.5 * c / _PARTS)
-        if 4 * _LEAP_R * expected > budget * drift and spacing < spacings[-1]:
-            continue
-        fewer = pooled(path, drift)
-        if 2.0 * fewer.drift < c and 2 * len(fewer) <= len(path):
-            yield _rounded(fewer, c, stride)
+        # Pools move limits by twice their drift, points by their spacing. Both pairs move them as
+        # far: the first where steps cost more than the points at them, the second where less.
+        for apart, most in ((2.0 * spacing / 3.0, 2.0 * spacing / 3.0), (spacing, 0.5 * spacing)):
+            drift = min(most, _FULL, 0.5 * c / _PARTS)
+            if 4 * _LEAP_R * expected > budget * drift and spacing < spacings[-1]:
+                continue
+            fewer = pooled(path, drift)
+            if 2.0 * fewer.drift < c and 2 * len(fewer) <= len(path):
+                yield _rounded(fewer, c, max(1, math.ceil(1.0 / apart)))
     if path.mixture is not None:  # whatever it takes
         yield _rounded(path, c, stride)
 
