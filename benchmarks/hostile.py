@@ -37,13 +37,14 @@ LAW, RARE, DRAWN_SECONDS = 3.0, 8.0, 10.0
 
 
 class Family(NamedTuple):
-    """Data of one kind: outcomes, scores, weights or None, and the most sorts it may cost."""
+    """Data of one kind: outcomes, scores, weights, the most sorts it may cost, and the order."""
 
     name: str
     y_true: Any
     y_prob: Any
     weight: Any
     most: float
+    order: Any = None
 
 
 class Measured(NamedTuple):
@@ -81,6 +82,16 @@ def families(n: int, rng: np.random.Generator) -> Iterator[Family]:
         np.where(uniform < 0.5, 1e-9 * uniform, 1 - 1e-9 * uniform),
         most=RARE,
     )
+    other = np.random.default_rng(1)
+    for v in (30, 200, 390):
+        for places in (12, 300, 2000, n):
+            p = other.random(n) * (2 * v / n)
+            y = (other.random(n) < 1.2 * p).astype(np.int64)
+            x = other.random(n) if places == n else other.integers(0, places, n)
+            name = (
+                f"rare events along {'a continuous order' if places == n else f'{places} places'}"
+            )
+            yield Family(f"{name}, V about {v}", y, p, None, RARE, x)
     centres = rng.random(1000)
     yield drawn(
         "a thousand clusters 1e-12 wide", centres[rng.integers(0, 1000, n)] * (1 - 1e-12 * uniform)
@@ -132,16 +143,19 @@ def measure(family: Family, repetitions: int, folder: Path | None) -> Measured:
     if folder is None:
 
         def whole() -> Any:
-            return secant.assess(family.y_true, family.y_prob, sample_weight=family.weight)
+            return secant.assess(
+                family.y_true, family.y_prob, sample_weight=family.weight, order_by=family.order
+            )
 
     else:
         from pyarrow import parquet
 
         path = _written(family, folder)
         weight = None if family.weight is None else "w"
+        order = None if family.order is None else "x"
 
         def whole() -> Any:
-            return secant.assess("y", "p", data=path, sample_weight=weight)
+            return secant.assess("y", "p", data=path, sample_weight=weight, order_by=order)
 
         reading = best(lambda: parquet.read_table(path, use_threads=False), repetitions + 1)
     method = whole().ecce_r.method
@@ -159,6 +173,8 @@ def _written(family: Family, folder: Path) -> Path:
     columns = {"y": family.y_true, "p": family.y_prob}
     if family.weight is not None:
         columns["w"] = family.weight
+    if family.order is not None:
+        columns["x"] = family.order
     path = folder / "rows.parquet"
     pq.write_table(pa.table(columns), path)
     return path

@@ -808,6 +808,48 @@ def test_paths_that_go_nowhere_are_as_far_as_any():
     assert (result.ecce_r.pvalue, result.ecce_mad.pvalue) == (1, 1)
 
 
+@pytest.mark.parametrize("happened", [0, 1])
+def test_grains_of_the_least_scores_there_are(happened):
+    """Their reciprocals overflow."""
+    ties = grains.Ties(np.array([5e-324, 0.3, 0.31]), np.ones(3, int), np.array([0, happened, 0]))
+    truth = enumerated(ties.score, np.array([0, 2]), ties.n1)
+    ground = grains.grind_along(ties, np.array([0, 2]), 0.5)
+    for found, p in zip(finite.of_grains(ground), truth, strict=True):
+        assert found.low <= math.log10(p) + 1e-11
+        assert math.log10(p) <= found.high + 1e-11
+
+
+@pytest.mark.parametrize(("outcome", "p"), [((1, 1, 1), 0.25), ((1, 1, 0), 0.75)])
+def test_three_rows_in_doubt_among_many_that_are_certain_are_enumerated(outcome, p):
+    """Grains of one tie each pool nothing: what is known of them is exact."""
+    import secant
+
+    n = 70_000
+    rng = np.random.default_rng(2)
+    score = rng.integers(0, 2, n).astype(float)
+    happened = score.astype(int)
+    place = rng.permutation(n)
+    doubtful = np.argsort(place)[[100, 5000, 60_000]]
+    score[doubtful], happened[doubtful] = 0.5, outcome
+    result = secant.assess(happened, score, order_by=place)
+    assert result.ecce_r.pvalue == pytest.approx(p, rel=1e-12)
+    assert (result.ecce_r.method, result.ecce_mad.method) == ("exact", "exact")
+
+
+@pytest.mark.parametrize("n", [15, 300, 70_000])
+@pytest.mark.parametrize("order", ["score", "another"])
+def test_one_row_in_doubt_is_exact_whatever_stands_beside_it(n, order):
+    import secant
+
+    score = np.zeros(n)
+    score[n // 2] = 0.2
+    place = np.random.default_rng(3).permutation(n) if order == "another" else None
+    result = secant.assess((score > 0).astype(int), score, order_by=place)
+    for each in (result.ecce_r, result.ecce_mad):
+        assert each.pvalue == pytest.approx(0.2, rel=1e-12)
+        assert each.method == "exact"
+
+
 def test_bounds_are_trivial_where_grains_are_wider_than_the_path():
     score = np.array([0.001, 1 - 2**-53, 0.001, 0.999, 0.95])
     ties = grains.Ties(score, np.ones(5, int), np.array([0, 1, 0, 1, 1]))

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 __all__ = ["KeyCells", "Pairs", "edges_of", "pairs_of"]
 
+# Keys that several rows share, each of which has its rows sorted by itself.
+_FEW_KEYS = 4096
 # Cells of scores, for what needs the scores whatever their order.
 _SCORE_CELLS = 4096
 
@@ -91,8 +93,12 @@ def pairs_of(keys: NumberArray, rows: Chunk, *, counted: bool) -> Pairs:
         Whether weights count copies of rows.
     """
     scores, labels, weights = rows
-    order = _in_order(keys, rows)
-    key, score, happened = keys[order], scores[order] + 0.0, labels[order].astype(np.int64)
+    if weights is None:
+        order = np.empty(0, np.int64)
+        key, score, happened = _in_order(keys, rows)
+    else:
+        order = np.lexsort((weights, labels, scores, keys))
+        key, score, happened = keys[order], scores[order] + 0.0, labels[order].astype(np.int64)
     new = (key[1:] != key[:-1]) | (score[1:] != score[:-1])
     starts = np.concatenate([[0], np.flatnonzero(new) + 1])
 
@@ -113,29 +119,27 @@ def pairs_of(keys: NumberArray, rows: Chunk, *, counted: bool) -> Pairs:
     return Pairs(key[starts], score[starts], n0, n1, w0, w1, ww0, ww1)
 
 
-def _in_order(keys: NumberArray, rows: Chunk) -> IntArray:
-    """Return the order of keys, of scores, of responses and of weights."""
-    scores, labels, weights = rows
-    if weights is not None:
-        return np.lexsort((weights, labels, scores, keys))
-    order: IntArray = np.argsort(keys)
-    key = keys[order]
-    tied = np.flatnonzero(key[1:] == key[:-1])
-    if not tied.size:
-        return order
-    # Who shares a key is put in the order of scores, and then back to its key, sixteen bits of
-    # its number at a time: those are sorted without comparing.
-    place = np.cumsum(np.append(False, key[1:] != key[:-1]))
-    there = np.zeros(len(key), bool)
-    there[tied] = there[tied + 1] = True
-    among = np.flatnonzero(there)
-    inside = np.argsort(packed(scores[order[among]], labels[order[among]]))
-    number = place[among]
-    for shift in range(0, int(number[-1]).bit_length() or 1, 16):
-        digit = (number[inside] >> shift).astype(np.uint16)
-        inside = inside[np.argsort(digit, kind="stable")]
-    order[among] = order[among[inside]]
-    return order
+def _in_order(keys: NumberArray, rows: Chunk) -> tuple[Any, FloatArray, IntArray]:
+    """Return keys, scores and responses in their order."""
+    order = np.argsort(keys)
+    key, bits = keys[order], packed(rows.scores, rows.labels)[order]
+    ends = np.append(np.flatnonzero(key[1:] != key[:-1]), len(key) - 1)
+    size = np.diff(ends, prepend=-1)
+    shared = np.flatnonzero(size > 1)
+    if len(shared) <= _FEW_KEYS:
+        for start, stop in zip((ends - size + 1)[shared], ends[shared] + 1, strict=True):
+            bits[start:stop].sort()
+    else:
+        # Who shares a key is put in the order of scores, and then back to its key, sixteen bits
+        # of its number at a time: those are sorted without comparing.
+        place = np.repeat(np.arange(len(ends)), size)
+        among = np.flatnonzero((size > 1)[place])
+        inside = np.argsort(bits[among])
+        for shift in range(0, len(ends).bit_length(), 16):
+            digit = (place[among[inside]] >> shift).astype(np.uint16)
+            inside = inside[np.argsort(digit, kind="stable")]
+        bits[among] = bits[among[inside]]
+    return key, (bits >> 1).view(np.float64), bits & 1
 
 
 def edges_of(sample: NumberArray, n_cells: int) -> NumberArray:

@@ -76,7 +76,7 @@ _UNDECIDED = 0.3
 _FEW_COINS = 3_000_000
 _MOST_COINS = 20_000_000
 # The same in events, where these are rare.
-_FEW_POINTS = 400_000
+_FEW_POINTS = 200_000
 
 
 class PValue(NamedTuple):

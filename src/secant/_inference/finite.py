@@ -81,6 +81,9 @@ _WORTH_COMPILING = 4 * BUDGET
 # How much of a P-value may at last be missing, where nothing is pooled and where pools are.
 _MISSING, _MISSING_IN_POOLS = 1e-14, 1e-7
 
+# Decimal logarithms that differ by no more differ by rounding.
+_ROUNDED = 1e-13
+
 # Up to this P-value, in the limit of many observations, hardly a path rises and falls as far.
 _SELDOM = 0.02
 # Above this one limits stay wide all the same, unless points are closer than many steps allow.
@@ -294,7 +297,11 @@ def of_one_event(tables: Callable[[], Iterable[Table]], path: Path, c: float) ->
         return None
     failures = bool(path.reached[-1] > 1.0)
     bounds = log10_bounds(tables, failures=failures, expected=float(path.reached[-1]))
-    return None if bounds is None else Bracket(*bounds)
+    if bounds is None:
+        return None
+    low, high = bounds
+    exact = high - low <= _ROUNDED  # no score is as near to the observed one as the guard
+    return Bracket(*[0.5 * (low + high)] * 2) if exact else Bracket(low, high)
 
 
 def _bounded_r(path: Path, c: float, budget: int, *, fast: bool | None) -> Bracket:
@@ -304,7 +311,7 @@ def _bounded_r(path: Path, c: float, budget: int, *, fast: bool | None) -> Brack
     p = null.range.sf(c / math.sqrt(path.variance))
     most = 1.0 if path.variance < LITTLE else _MOSTLY
     likely = (_SELDOM if path.exact else _NOT_SELDOM) < p <= most
-    allowed = int(_TOGETHER * budget / (2 if path.exact else 3)) if likely else budget
+    allowed = int(_TOGETHER * budget / (2 if path.exact else 6)) if likely else budget
     plan = best(r_plans(path, c, allowed), allowed)
     kernel = _kernel(plan.work, fast=fast)
     if plan.rounding.keys is not None and not plan.path.drift:

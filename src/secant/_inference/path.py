@@ -155,6 +155,7 @@ def observe_grains(grains: Grains) -> tuple[Path, float, float]:
     chances = (np.minimum(end, 1.0 - end) for end in (grains.low, grains.high))
     one, other = chances
     mixture = Mixture(grains.rare, grains.square, np.minimum(one, other), np.maximum(one, other))
+    pools = mixture.largest > mixture.least
     path = Path(
         score=np.where(grains.low < 0.5, grains.rare, 1.0 - grains.rare),
         size=grains.n,
@@ -162,11 +163,11 @@ def observe_grains(grains: Grains) -> tuple[Path, float, float]:
         trials=np.cumsum(grains.n),
         variance=float((grains.n * grains.rare * (1.0 - grains.rare)).sum()),
         ends=np.arange(len(grains.n)) if grains.ends is None else grains.ends,
-        mixture=mixture,
-        across=mixture.largest > mixture.least if grains.across is None else grains.across,
+        mixture=mixture if pools.any() else None,
+        across=pools if grains.across is None else grains.across,
     )
     path = replace(path, drift=_with_room(path.rare[path.across]))
-    if grains.ends is not None:  # several may share a step
+    if grains.ends is not None and path.mixture is not None:  # several may share a step
         path = _as_mixtures(path, mixture)
     return path, deviation, span
 
@@ -264,7 +265,7 @@ def _as_mixtures(path: Path, mixture: Mixture) -> Path:
     largest = np.maximum.reduceat(mixture.largest, starts)
     # Three rare outcomes in one would be off by what it expects times the largest chance, all laws
     # by the square of that.
-    room = np.where(largest**2 > _LOOSE, 0.0, _LOOSE / largest)
+    room = np.where(largest**2 > _LOOSE, 0.0, _LOOSE / np.maximum(largest, _TINY))
     room[largest == np.minimum.reduceat(mixture.least, starts)] = np.inf
     # Only of what is rare, all on one side, bounds of the law are known.
     low = path.score < 0.5

@@ -5,10 +5,11 @@ import pytest
 
 from helpers import optional
 from secant._blocks.table import Blocks
-from secant.sources.engines import filters
-from secant.sources.engines.filters import conditions
 
 nw = optional("narwhals")
+
+from secant.sources.engines import filters  # noqa: E402  (it loads narwhals)
+from secant.sources.engines.filters import conditions  # noqa: E402  (the same)
 
 # A thousand blocks that end inside cells of any width, of 5,000 rows each.
 N = 1000
