@@ -733,9 +733,9 @@ class _Rise:
         pmf = steps.pmf[steps.offset[k] : steps.offset[k + 1]]
         taps, first = pmf.shape[0], int(steps.first[k])
         low, high = int(chain.low[k]), int(chain.high[k])
-        # Where the lowest cell goes with the fewest successes, and where mass at rest would.
-        bottom = self.origin + first * stride
+        # Where mass at rest goes with the fewest successes, and where the lowest cell would.
         doors = (self.entry[k] + (first - 1) * stride).tolist()
+        bottom = self.origin + first * stride if len(self.cells) else min(doors)
         base = min(bottom - 1, low)
         top = max(bottom + len(self.cells), max(doors) + 1) + (taps - 1) * stride
         spread = np.zeros((max(top, high) - base, self.columns))
