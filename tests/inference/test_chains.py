@@ -253,3 +253,34 @@ def test_steps_of_several_scores_in_any_company():
         assert law[: first[k]].sum() + law[last[k] + 1 :].sum() <= 2 * math.exp(-faint)
         if sum(sizes) <= chains.WHOLE and not rare[k]:
             assert (first[k], last[k]) == (0, sum(sizes))
+
+
+@pytest.mark.parametrize("side", [False, True])
+def test_rare_steps_have_their_law_whatever_they_expect(side):
+    """On either side of each doubling, and of where they are no longer reckoned together."""
+    rng = np.random.default_rng(6)
+    means = [1e-9, 0.5, 0.99, 1.01, 1.99, 2.01, 3.99, 4.01, 7.9, 8.1, 15.9, 16.1, 30.0]
+    parts = [rng.random(200) for _ in means]
+    parts = [part * (mean / part.sum()) for part, mean in zip(parts, means, strict=True)]
+    score = np.concatenate(parts)
+    score = 1.0 - score if side else score
+    size, ends = np.ones(len(score), np.int64), 200 * np.arange(1, len(means) + 1) - 1
+    faint = 50.0
+    rare, low_side = chains.rare_steps(score, size, ends)
+    assert rare.tolist() == [mean < chains._FEW for mean in means]
+    assert (low_side == (not side)).all()
+    first, last = chains.windows(score, size, ends, faint)
+    taps = last - first + 1
+    # Steps that expect less are not given the room that others take.
+    assert (
+        taps[0] == taps[2] < taps[3] == taps[4] < taps[5] == taps[6] < taps[7] == taps[8] < taps[9]
+    )
+    steps = chains.make_steps(score, size, ends, faint)
+    for k in range(len(means)):
+        law = np.ones(1)
+        for s in score[200 * k : 200 * (k + 1)]:
+            law = np.convolve(law, [1 - s, s])
+        found = steps.pmf[steps.offset[k] : steps.offset[k + 1]]
+        reckoned = law[first[k] : last[k] + 1]
+        assert found == pytest.approx(reckoned, rel=1e-10, abs=2 * math.exp(-faint))
+        assert law[: first[k]].sum() + law[last[k] + 1 :].sum() <= 2 * math.exp(-faint)

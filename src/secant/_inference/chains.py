@@ -53,6 +53,8 @@ _ROUNDED = 1e-10
 AT_ONCE = 1 << 15
 # Observations of several scores that are added up together; a tie of more is a binomial count.
 _COINS = 32
+# Steps of many scores that expect fewer rare outcomes have their laws reckoned together.
+_FEW = 16.0
 
 # Cells by which a run of single steps may drift before its buffer is laid out afresh.
 _DRIFT = 1 << 16
@@ -166,8 +168,9 @@ def windows(
         total = np.diff(np.cumsum(size)[ends], prepend=0)
         rare, low_side = rare_steps(score, size, ends, mixture)
         if rare.any():
-            expected = _rare_mean(score, size, ends, mixture)[rare].max()
-            most = np.minimum(_rare_count(expected, faint), total)
+            most = total.copy()
+            for alike, expected in _alike(rare, _rare_mean(score, size, ends, mixture)):
+                most[alike] = np.minimum(_rare_count(expected, faint), total[alike])
             first = np.where(rare, np.where(low_side, 0, total - most), first)
             last = np.where(rare, np.where(low_side, most, total), last)
         mixed = several & ~rare
@@ -192,14 +195,22 @@ def rare_steps(
 ) -> tuple[BoolArray, BoolArray]:
     """Mark steps of several scores all near 0, or all near 1, and tell which of the two.
 
-    Together less than one success, or failure, is expected of them.
+    Together few successes, or failures, are expected of them.
     """
     low = score < 0.5
     starts = _starts(ends)
     low_side: BoolArray = np.logical_and.reduceat(low, starts)
     one_side = low_side == np.logical_or.reduceat(low, starts)
     expected = _rare_mean(score, size, ends, mixture)
-    return _several(ends, mixture) & one_side & (expected < 1.0), low_side
+    return _several(ends, mixture) & one_side & (expected < _FEW), low_side
+
+
+def _alike(rare: BoolArray, expected: FloatArray) -> Iterator[tuple[BoolArray, float]]:
+    """Mark rare steps of which about as much is expected, and return the most that is."""
+    doublings = np.ceil(np.log2(np.maximum(expected, 1.0)))
+    for each in np.unique(doublings[rare]).tolist():
+        alike = rare & (doublings == each)
+        yield alike, float(expected[alike].max())
 
 
 def make_steps(
@@ -213,8 +224,7 @@ def make_steps(
 ) -> Steps:
     """Return the law of the number of successes at each step; see :func:`windows`.
 
-    Of a mixture they are bounds of the law, each probability by itself; it must expect less than
-    one rare outcome.
+    Of a mixture they are bounds of the law, each probability by itself.
     """
     first, last = windows(score, size, ends, faint, mixture)
     several = _several(ends, mixture)
@@ -233,19 +243,19 @@ def make_steps(
     if several.any():
         is_rare = rare_steps(score, size, ends, mixture)[0]
         step = np.repeat(np.arange(len(ends)), np.diff(ends, prepend=-1))
-        member = is_rare[step]
-        if member.any():
-            odds = _odds(score, size, mixture, bound).of(member)
-            most = int(taps[is_rare].max())
+        odds = _odds(score, size, mixture, bound)
+        expected = _rare_mean(score, size, np.arange(len(score)), mixture)
+        for alike, _ in _alike(is_rare, _rare_mean(score, size, ends, mixture)):
+            member = alike[step]
+            most = int(taps[alike].max())
             # Of all ties together as much may be left out as of a step.
-            own = float(_rare_mean(score, size, np.arange(len(score)), mixture)[member].max())
-            own_most = _rare_count(own, faint + math.log(len(score)))
-            laws = _rare_laws(step[member], odds, taps=most, own=own_most)
-            inside = np.arange(most) < taps[is_rare][:, np.newaxis]
+            own = _rare_count(float(expected[member].max()), faint + math.log(len(score)))
+            laws = _rare_laws(step[member], odds.of(member), taps=most, own=own)
+            inside = np.arange(most) < taps[alike][:, np.newaxis]
             at = np.where(
-                (one_score[is_rare] < 0.5)[:, np.newaxis],
-                offset[:-1][is_rare][:, np.newaxis] + np.arange(most),
-                offset[1:][is_rare][:, np.newaxis] - 1 - np.arange(most),
+                (one_score[alike] < 0.5)[:, np.newaxis],
+                offset[:-1][alike][:, np.newaxis] + np.arange(most),
+                offset[1:][alike][:, np.newaxis] - 1 - np.arange(most),
             )
             pmf[at[inside]] = laws[inside]
         starts = _starts(ends)
