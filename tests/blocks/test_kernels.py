@@ -442,12 +442,12 @@ def test_with_settings_that_numba_refuses_the_answer_is_the_same(threads):
         "from secant._inference import finite; "
         "kernels._rows_before[0] = 1 << 40; finite._WORTH_COMPILING = 0; "
         "p = np.random.default_rng(0).random(200_000); y = np.arange(200_000) % 2; "
-        "print(secant.ecce_r(y, p), secant.assess(y[:300], p[:300]).ecce_r.p_value)"
+        "print(secant.ecce_r(y, p), secant.assess(y[:300], p[:300]).ecce_r.pvalue)"
     )
     environment = {**os.environ, "NUMBA_NUM_THREADS": threads}
     command = [sys.executable, "-c", script]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
     p, y = np.random.default_rng(0).random(200_000), np.arange(200_000) % 2
-    expected = secant.ecce_r(y, p), secant.assess(y[:300], p[:300]).ecce_r.p_value
+    expected = secant.ecce_r(y, p), secant.assess(y[:300], p[:300]).ecce_r.pvalue
     assert [float(word) for word in done.stdout.split()] == pytest.approx(expected, rel=1e-12)
     assert not done.stderr
