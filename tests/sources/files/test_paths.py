@@ -144,7 +144,7 @@ def test_packed_files_are_refused_with_what_unpacks_them(name, prints):
     assert refusal(name).endswith(f".ndjson.gz; {ways}")
 
 
-@pytest.mark.parametrize("data", ["", ["a.parquet", ""], "file:", "file://"])
+@pytest.mark.parametrize("data", ["", ["a.parquet", ""], "file:"])
 def test_an_empty_path_is_not_the_current_folder(data):
     write("a.parquet")
     assert refusal(data) == "data is an empty path; name a file or a folder (the current one is .)"
