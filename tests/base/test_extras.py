@@ -5,7 +5,7 @@ import sys
 import pytest
 
 from secant import MissingExtraError
-from secant._base.extras import require
+from secant._base.extras import is_usable, require
 
 
 def test_what_is_installed_is_returned():
@@ -34,3 +34,19 @@ def test_what_an_installed_library_lacks_itself_is_not_hidden(monkeypatch, tmp_p
     with pytest.raises(ModuleNotFoundError, match="nothing_of_this_name") as caught:
         require("half_installed", "files", "reading needs")
     assert not isinstance(caught.value, MissingExtraError)
+
+
+@pytest.mark.parametrize(
+    ("content", "usable"),
+    [("", True), ("raise ValueError", False), ("import nothing_of_this_name", False)],
+)
+def test_what_does_not_start_is_not_usable_and_is_tried_once(
+    monkeypatch, tmp_path, content, usable
+):
+    name = f"starts_{usable}_{len(content)}"
+    (tmp_path / f"{name}.py").write_text(content, encoding="utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    assert is_usable(name) is usable
+    (tmp_path / f"{name}.py").unlink()
+    assert is_usable(name) is usable
+    assert not is_usable("nothing_of_this_name")

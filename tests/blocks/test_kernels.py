@@ -343,6 +343,7 @@ class TestWhenItPays:
         monkeypatch.setattr(kernels, "_rows_before", [0])
         monkeypatch.setattr(kernels, "_is_installed", lambda: True)
         monkeypatch.setattr(kernels, "_is_on_disk", lambda _: True)
+        monkeypatch.setattr(kernels, "is_usable", lambda _: True)
         monkeypatch.delitem(sys.modules, "numba", raising=False)
 
     def test_a_process_with_few_rows_never_imports_numba(self):
@@ -375,6 +376,15 @@ class TestWhenItPays:
     def test_without_numba_never(self, monkeypatch):
         monkeypatch.setattr(kernels, "_is_installed", lambda: False)
         assert not kernels.pays(1 << 40, "f8")
+
+    def test_with_a_numba_that_does_not_start_never(self, monkeypatch):
+        monkeypatch.setattr(kernels, "is_usable", lambda _: False)
+        monkeypatch.setattr(kernels, "_is_on_disk", lambda _: pytest.fail("it was started"))
+        assert not kernels.pays(1 << 40, "f8")
+
+    def test_whether_it_starts_is_not_asked_for_few_rows(self, monkeypatch):
+        monkeypatch.setattr(kernels, "is_usable", lambda _: pytest.fail("it was started"))
+        assert not kernels.pays(kernels.FEWEST_ROWS, "f8")
 
 
 def test_where_nothing_can_be_kept_on_disk_it_is_compiled_all_the_same():
@@ -420,4 +430,24 @@ def test_without_compiler_or_threads_the_answer_is_the_same(variable, script):
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
     p = np.random.default_rng(0).random(200_000)
     assert float(done.stdout) == pytest.approx(secant.ecce_r(np.arange(200_000) % 2, p), rel=1e-12)
+    assert not done.stderr
+
+
+@pytest.mark.parametrize("threads", ["0", "-1"])
+def test_with_settings_that_numba_refuses_the_answer_is_the_same(threads):
+    """In a process of its own: passes over many rows, and a P-value worth compiling for."""
+    optional("numba")
+    script = (
+        "import numpy as np, secant; from secant._blocks import kernels; "
+        "from secant._inference import finite; "
+        "kernels._rows_before[0] = 1 << 40; finite._WORTH_COMPILING = 0; "
+        "p = np.random.default_rng(0).random(200_000); y = np.arange(200_000) % 2; "
+        "print(secant.ecce_r(y, p), secant.assess(y[:300], p[:300]).ecce_r.pvalue)"
+    )
+    environment = {**os.environ, "NUMBA_NUM_THREADS": threads}
+    command = [sys.executable, "-c", script]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    p, y = np.random.default_rng(0).random(200_000), np.arange(200_000) % 2
+    expected = secant.ecce_r(y, p), secant.assess(y[:300], p[:300]).ecce_r.pvalue
+    assert [float(word) for word in done.stdout.split()] == pytest.approx(expected, rel=1e-12)
     assert not done.stderr

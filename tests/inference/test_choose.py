@@ -411,10 +411,10 @@ def test_numba_does_not_choose_the_method(case, monkeypatch):
     monkeypatch.setattr(chains_numba, "run", plain_run)
     monkeypatch.setattr(chains_numba, "_compiled", lambda: None)
     monkeypatch.setattr(finite, "_WORTH_COMPILING", 0)
-    monkeypatch.setattr(finite, "find_spec", lambda name: name)
+    monkeypatch.setattr(finite, "is_usable", lambda _name: True)
     compiled = secant.assess(y, p)
     assert len(ran) == 3  # a rise, a fall, a deviation
-    monkeypatch.setattr(finite, "find_spec", lambda _name: None)
+    monkeypatch.setattr(finite, "is_usable", lambda _name: False)
     plain = secant.assess(y, p)
     assert len(ran) == 3
     for one, other in ((compiled.ecce_r, plain.ecce_r), (compiled.ecce_mad, plain.ecce_mad)):

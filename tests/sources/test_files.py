@@ -1,8 +1,10 @@
 """Files of every kind, whole and broken: what is read, and what is said of what cannot be."""
 
+import bz2
 import datetime as dt
 import decimal
 import gzip
+import lzma
 import os
 import re
 import sys
@@ -757,7 +759,24 @@ SEMICOLONS = "has semicolons in its first line, where commas are expected betwee
         ("a.csv", gzip.compress(TEXT.encode()), "is gzipped; give it a name that ends in .gz"),
         ("a.csv", b"PK\x03\x04" + bytes(99), "is a zip archive or a workbook; save what"),
         ("a.csv", b"PAR1" + bytes(99), "is a Parquet file; give it a name that ends in .parquet"),
+        ("a.csv", b"PAR1\x15" + b'"\n"x' * 9, "is a Parquet file; give it a name that ends in .p"),
+        (
+            "a.jsonl",
+            b"PAR1\x15" + bytes(99),
+            "is a Parquet file; give it a name that ends in .parq",
+        ),
+        ("a.feather", b"PAR1\x15" + bytes(99), "is a Parquet file; give it a name that ends in"),
+        ("a.csv.gz", gzip.compress(b"PAR1\x15" + bytes(99)), "is a Parquet file; give it a name"),
         ("a.csv", b"ARROW1" + bytes(99), "is a Feather file; give it a name"),
+        ("a.parquet", b"ARROW1" + bytes(99), "is a Feather file; give it a name"),
+        ("a.jsonl", gzip.compress(b"{}"), "is gzipped; give it a name that ends in .gz"),
+        ("a.parquet", gzip.compress(b"PAR1"), "is packed by gzip; unpack it, or send what zcat"),
+        ("a.csv", bz2.compress(TEXT.encode()), "is packed by bzip2; unpack it, or send what bzcat"),
+        ("a.csv", bz2.compress(b""), "is packed by bzip2; unpack it"),
+        ("a.csv.gz", bz2.compress(TEXT.encode()), "is packed by bzip2; unpack it"),
+        ("a.jsonl", lzma.compress(b"{}"), "is packed by xz; unpack it, or send what xzcat prints"),
+        ("a.csv", b'\x28\xb5\x2f\xfd"', "is packed by zstd; unpack it, or send what zstdcat pri"),
+        ("a.csv", b'\x04\x22\x4d\x18"', "is packed by lz4; unpack it, or send what lz4cat prin"),
         ("a.feather", TEXT.encode(), "cannot be read: it is no Feather file, and no stream of"),
     ],
 )
@@ -768,6 +787,49 @@ def test_what_is_no_text_with_commas_is_told_by_its_beginning(folder, name, cont
     assert re.match(complaint, told.removeprefix(f"{name} ")), told
     with pytest.raises(secant.InputError, match=re.escape(told)):  # what the command line asks
         column_kinds(name)
+
+
+@pytest.mark.parametrize("name", ["PAR1", "ARROW1", "BZh9", "PK"])
+def test_columns_may_be_called_as_files_begin(folder, name):
+    (folder / "a.csv").write_text(f"{name},p\n1,0.5\n0,0.25\n")
+    assert secant.assess(name, "p", data="a.csv").n == 2
+
+
+def late(first, last):
+    """Return a table whose last outcome is in another batch than the first."""
+    lines = "".join(f"{word},0.5\n" for word in (first,) * 3000)
+    return f"y,p\n{lines}{last},0.25\n"
+
+
+@pytest.mark.parametrize("pos_label", [None, 1])
+@pytest.mark.parametrize(
+    ("first", "last", "told"),
+    [
+        ("0", "yes", "y_true is 'yes', not a number: correct .* two words, .*pos_label='yes'"),
+        ("true", "2", "y_true is '2', not true or false, as the first rows hold: correct"),
+        ("-1", "x", "y_true is 'x', not a number"),
+        ("0.0", "N/A", "y_true is 'N/A'; a missing value cannot be assessed"),
+    ],
+)
+@pytest.mark.usefixtures("few_rows_are_many")
+def test_the_outcome_that_is_of_another_kind_is_named(folder, first, last, told, pos_label):
+    (folder / "a.csv").write_text(late(first, last))
+    found = refusal("a.csv", pos_label=pos_label)
+    assert re.match(rf"a\.csv, row 3,000, column 'y': {told}", found), found
+    (folder / "b.csv").write_text(late(first, first))
+    assert refusal(["b.csv", "a.csv"], pos_label=pos_label) == found
+
+
+def test_an_outcome_that_is_missing_in_the_first_row_is_named(folder):
+    (folder / "a.csv").write_text("y,p\nNA,0.5\n1,0.5\n0,0.5\n")
+    assert refusal("a.csv").startswith("a.csv, row 0, column 'y': y_true is 'NA'; a missing value")
+
+
+def test_outcomes_that_are_words_are_still_asked_for_the_event(folder):
+    (folder / "a.csv").write_text("y,p\nno,0.5\n1,0.5\n")
+    assert "y_true holds text ('1', 'no'); say which word is the event" in refusal("a.csv")
+    (folder / "a.csv").write_text("y,p\n0,0.5\n1+,0.5\n")
+    assert secant.assess("y", "p", data="a.csv", pos_label="1+").n == 2
 
 
 def test_fields_that_are_not_in_utf8(folder):

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from functools import cache
 from importlib import import_module
 from typing import Any
 
 from secant.errors import MissingExtraError
 
-__all__ = ["require"]
+__all__ = ["is_usable", "require"]
 
 
 def require(library: str, extra: str | None, purpose: str) -> Any:
@@ -37,3 +38,17 @@ def require(library: str, extra: str | None, purpose: str) -> Any:
         what = f"'secant[{extra}]'" if extra else top
         msg = f"{purpose} {top}, which is not installed: pip install {what}"
         raise MissingExtraError(msg) from error
+
+
+@cache
+def is_usable(library: str) -> bool:
+    """Tell whether a library that only makes things faster is there, by importing it.
+
+    One may be installed and refuse to start, whatever the reason: settings of its own that make no
+    sense, a version of numpy that it does not know. Then it is done without.
+    """
+    try:
+        import_module(library)
+    except Exception:  # noqa: BLE001  (anything may go wrong in there)
+        return False
+    return True

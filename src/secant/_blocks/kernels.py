@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from secant._base.extras import require
+from secant._base.extras import is_usable, require
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -621,6 +621,8 @@ def pays(rows: int, *kinds: str, function: Callable[..., Any] = look) -> bool:
         return False
     before = _rows_seen(rows)
     if "numba" not in sys.modules and max(before, rows // 8) < IMPORT_AFTER:
+        return False
+    if not is_usable("numba"):
         return False
     return max(before, rows // 8) >= COMPILE_AFTER or _is_on_disk(function)
 

@@ -19,12 +19,12 @@ observed and the hypothetical paths, so that outcomes which tie with the observe
 from __future__ import annotations
 
 import math
-from importlib.util import find_spec
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
 
 from secant import null
+from secant._base.extras import is_usable
 from secant._inference import chains
 from secant._inference.binomial import log_two_sided
 from secant._inference.chains import SCALE, Chain, Steps
@@ -414,12 +414,12 @@ def operations(
 
 
 def worth_compiling(work: int) -> bool:
-    """Tell whether numba is installed and saves more than the second it takes to load.
+    """Tell whether numba can be used and saves more than the second it takes to load.
 
     For many tables at once, ask with the sum of their :func:`operations` and pass the answer to
     each as ``fast``. The numbers are the same either way.
     """
-    return work >= _WORTH_COMPILING and find_spec("numba") is not None
+    return work >= _WORTH_COMPILING and is_usable("numba")
 
 
 def _kernel(work: int, *, fast: bool | None) -> _Kernel:

@@ -111,7 +111,7 @@ def test_names_that_cannot_be_read(folder):
     [
         ("a.xlsx", "pandas.read_excel('a.xlsx')"),
         ("a.npz", "numpy.load('a.npz')"),
-        ("a.npy", "numpy.load"),
+        ("a.npy", "numpy.load('a.npy'), as a mapping of names to its columns"),
         ("a.json", "pandas.read_json"),
         ("a.sav", "pandas.read_spss"),
         ("a.dta", "pandas.read_stata"),
@@ -125,7 +125,53 @@ def test_formats_of_others_are_refused_with_what_reads_them(name, reader):
     Path(name).write_bytes(b"anything")
     told = refusal(name)
     assert told.startswith(f"{name} is of no format that secant knows by its name; files end in ")
-    assert f"; in Python, pass what reads this one as data: {reader}" in told
+    assert f"; save it as one of these, or in Python pass as data what reads it: {reader}" in told
+
+
+@pytest.mark.parametrize(
+    ("name", "prints"),
+    [
+        ("a.csv.bz2", "bzcat"),
+        ("a.CSV.XZ", "xzcat"),
+        ("a.jsonl.zst", "zstdcat"),
+        ("a.csv.lz4", "lz4cat"),
+        ("a.parquet.gz", "zcat"),
+    ],
+)
+def test_packed_files_are_refused_with_what_unpacks_them(name, prints):
+    Path(name).write_bytes(b"anything")
+    ways = f"unpack it, or send what {prints} prints to standard input, which is named -"
+    assert refusal(name).endswith(f".ndjson.gz; {ways}")
+
+
+@pytest.mark.parametrize("data", ["", ["a.parquet", ""], "file:"])
+def test_an_empty_path_is_not_the_current_folder(data):
+    write("a.parquet")
+    assert refusal(data) == "data is an empty path; name a file or a folder (the current one is .)"
+    assert secant.assess("y", "p", data=".").n == N
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no pipes with names here")
+def test_what_can_be_read_only_once_is_sent_to_standard_input():
+    os.mkfifo("a.csv")
+    write("set/0.parquet")
+    os.mkfifo("set/1.parquet")
+    for data, name in [
+        ("a.csv", "a.csv"),
+        ("*.csv", "a.csv"),
+        ("set", "set/1.parquet"),
+        ("/dev/stdin", "/dev/stdin"),
+        ("/dev/null", "/dev/null"),
+    ]:
+        once = f"{name} is no file that can be read more than once, as secant does; send it to "
+        assert refusal(data) == f"{once}standard input, which is named -"
+
+
+def test_what_a_process_holds_open_is_sent_to_standard_input():
+    if not Path("/dev/fd").exists():
+        pytest.skip("open files have no names here")
+    with Path("a.csv").open("w+") as file:
+        assert "more than once" in refusal(f"/dev/fd/{file.fileno()}")
 
 
 def test_a_store_that_is_a_folder_is_refused_by_what_is_in_it():

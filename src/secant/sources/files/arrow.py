@@ -29,6 +29,8 @@ _MARK = b"\xff" * 4  # begins every message of a stream
 class Parquet(Format):
     """Columns in row groups, with their number of rows."""
 
+    start = b"PAR1"
+
     def reads_ahead(self, rows: int | None) -> bool:
         """Tell whether a file is large enough."""
         return rows is not None and rows >= _LARGE
@@ -104,6 +106,8 @@ class Parquet(Format):
 
 class Feather(Format):
     """Record batches of Arrow, as a file (Feather) or a stream."""
+
+    start = b"ARROW1"
 
     def look(self, path: Path) -> Look:
         """Read the file's own description."""

@@ -7,8 +7,17 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from secant._input.rules import DROP_OR_FILL
-from secant.errors import InputError
-from secant.sources.files.formats import BLOCK, COMPARED, NUMBERS, Format, arrow, look_of, open_text
+from secant.errors import Argument, InputError, Message
+from secant.sources.files.formats import (
+    BLOCK,
+    COMPARED,
+    NUMBERS,
+    Format,
+    arrow,
+    look_of,
+    open_text,
+    refuse_other,
+)
 from secant.sources.files.quotes import CheckedText
 
 if TYPE_CHECKING:
@@ -16,7 +25,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from secant._input.options import Reading
-    from secant.errors import Argument
     from secant.sources.files.formats import Look
 
 __all__ = ["Csv", "typed"]
@@ -31,10 +39,6 @@ _START = 1 << 16
 _OTHERS = {
     b"\xff\xfe": "is text in UTF-16; save it anew in UTF-8 (in Excel: CSV UTF-8)",
     b"\xfe\xff": "is text in UTF-16; save it anew in UTF-8 (in Excel: CSV UTF-8)",
-    b"\x1f\x8b": "is gzipped; give it a name that ends in .gz",
-    b"PK\x03\x04": "is a zip archive or a workbook; save what is in it as CSV",
-    b"PAR1": "is a Parquet file; give it a name that ends in .parquet",
-    b"ARROW1": "is a Feather file; give it a name that ends in .feather",
 }
 _SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "vertical bars"}
 _ENDINGS = {",": ".csv", "\t": ".tsv"}
@@ -48,9 +52,11 @@ class Csv(Format):
 
     def look(self, path: Path) -> Look:
         """Read the names, and guess types from the first rows."""
+        separator = self._separator(path)
         with open_text(path) as text:
-            start = CheckedText(path, text, self._separator(path)).read(_START)
-            _check_start(path, start, self._separator(path))
+            _refuse_no_text(path, text.read(_START))  # before quotes are looked for in it
+        with open_text(path) as text:
+            _check_names(path, CheckedText(path, text, separator).read(_START), separator)
         with self._open(path, None, {}, threads=False) as reader:
             return look_of(reader.schema, None, 1)
 
@@ -103,12 +109,9 @@ class Csv(Format):
     ) -> InputError | None:
         """Read the file once more as text, to find the first field that is not of its type."""
         pa = arrow()
-        compared = {name for argument, name in roles.items() if argument.name in COMPARED}
-        kinds = {
-            name: self._first_kind(path, name) if name in compared and kind == pa.string() else kind
-            for name, kind in types.items()
-        }
-        reads = {name: _reader(pa, kind) for name, kind in kinds.items() if kind != pa.string()}
+        reads = {name: _reader(pa, kind) for name, kind in types.items() if kind != pa.string()}
+        if not reads:
+            return None
         arguments = {name: argument.name for argument, name in roles.items()}
         as_text = dict.fromkeys(reads, pa.string())
         start = 0
@@ -117,19 +120,26 @@ class Csv(Format):
             for row, fields in enumerate(zip(*columns, strict=True)):
                 for name, field in zip(reads, fields, strict=True):
                     if field is not None and not reads[name](field):
-                        error = _refused(field, _expected(pa, kinds[name]))
-                        where = {"row": start + row, "column": name, "place": str(path)}
-                        return error.but(argument=arguments[name], **where)
+                        error = _refused(arguments[name], field, _expected(pa, types[name]))
+                        return error.but(row=start + row, column=name, place=str(path))
             start += batch.num_rows
         return None
 
+    def odd_one(self, path: Path, argument: Argument, name: str) -> InputError | None:
+        """Return an error that names the first field that is not of the kind of those before."""
+        return self.explain(path, {name: self._first_kind(path, name)}, {argument: name})
+
     def _first_kind(self, path: Path, name: str) -> Any:
-        """Return what a column of text holds at first: numbers, dates, times or indeed text."""
+        """Return what a column of text holds at first: numbers, dates, times or indeed text.
+
+        A word for what is missing is none of these: the fields after it tell.
+        """
         pa = arrow()
+        kinds = pa.float64(), pa.bool_(), pa.date32(), pa.timestamp("s")
         for batch in self.batches(path, [name], _ROWS, {name: pa.string()}, threads=False):
             for field in filter(None, batch.column(name).to_pylist()):
-                kinds = pa.float64(), pa.date32(), pa.timestamp("s")
-                return next((kind for kind in kinds if _reader(pa, kind)(field)), pa.string())
+                if field.strip().lower() not in _MISSING:
+                    return next((kind for kind in kinds if _reader(pa, kind)(field)), pa.string())
         return pa.string()
 
     @contextmanager
@@ -232,25 +242,35 @@ def _is_number(field: str) -> bool:
 def _expected(pa: Any, kind: Any) -> str:
     if pa.types.is_integer(kind):
         return "a whole number of 64 bits, as the first rows hold"
+    if pa.types.is_boolean(kind):
+        return "true or false, as the first rows hold"
     return "a time, as the first rows hold" if pa.types.is_temporal(kind) else "a number"
 
 
-def _refused(field: str, expected: str) -> InputError:
-    complaint, hint = f", not {expected}", ": correct or drop such rows first"
+def _refused(argument: str, field: str, expected: str) -> InputError:
+    complaint = f", not {expected}"
+    hint: Message | str = ": correct or drop such rows first"
     if field.strip().lower() in _MISSING:
         complaint = "; a missing value cannot be assessed, and secant drops no rows"
         hint = DROP_OR_FILL
-    return InputError(complaint, value=repr(field), hint=hint)
+    elif argument == "y_true" and not _is_number(field):
+        word = "; if it is one of two words, say which is the event, e.g. "
+        hint = Message(": correct or drop such rows first", word, Argument("pos_label", field))
+    return InputError(complaint, argument=argument, value=repr(field), hint=hint)
 
 
 # How a file begins --------------------------------------------------------------------------------
 
 
-def _check_start(path: Path, start: bytes, separator: str) -> None:
-    """Refuse a file whose first line cannot be the names of columns, and say what to do."""
+def _refuse_no_text(path: Path, start: bytes) -> None:
+    refuse_other(path, start)  # what a gzipped file holds
     for first, what in _OTHERS.items():
         if start.startswith(first):
             raise InputError(f"{path} {what}")
+
+
+def _check_names(path: Path, start: bytes, separator: str) -> None:
+    """Refuse a file whose first line cannot be the names of columns, and say what to do."""
     line = _first_line(path, start)
     if separator in line:
         return

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import stat
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from secant.errors import InputError
 from secant.sources.files.arrow import Feather, Parquet
 from secant.sources.files.csv import Csv
+from secant.sources.files.formats import PACKED, unpacked
 from secant.sources.files.json_lines import JsonLines
 from secant.sources.files.standard_input import StandardInput
 
@@ -31,10 +34,11 @@ _STARTS = {
     b"\xff\xff\xff\xff": _FEATHER,
     b"{": _JSON_LINES,
 }
-# What reads others: then data= takes what it returns, and in the command's case a file made of it.
+# What reads others: data= takes what it returns, and the command a file made of it.
 _OTHERS = {
     (".xlsx", ".xls", ".xlsm", ".ods"): "pandas.read_excel({0!r})",
-    (".npz", ".npy"): "numpy.load({0!r})",
+    (".npz",): "numpy.load({0!r})",
+    (".npy",): "numpy.load({0!r}), as a mapping of names to its columns",
     (".zarr", ".nc"): "xarray.open_dataset({0!r}).to_dataframe()",
     (".json",): "pandas.read_json({0!r})",
     (".sav", ".zsav"): "pandas.read_spss({0!r})",
@@ -59,10 +63,14 @@ def format_of(path: Path) -> Format:
     Raises
     ------
     InputError
-        If its name ends in none of those that are known, with what may read it.
+        If its name ends in none of those that are known, with what may read it, or if it can be
+        read only once.
     """
     if isinstance(path, StandardInput):
         return _by_start(path)
+    if _is_passing(path):
+        once = f"{path} is no file that can be read more than once, as secant does"
+        raise InputError(once, hint="; send it to standard input, which is named -")
     name = path.name.lower()
     for kind, endings in _ENDINGS.items():
         if name.endswith(endings):
@@ -71,9 +79,23 @@ def format_of(path: Path) -> Format:
     hint = ""
     for endings, reader in _OTHERS.items():
         if name.endswith(endings):
-            hint = f"; in Python, pass what reads this one as data: {reader.format(str(path))}"
+            reads = reader.format(str(path))
+            hint = f"; save it as one of these, or in Python pass as data what reads it: {reads}"
+    for ending in PACKED:
+        if name.endswith(ending):
+            hint = f"; {unpacked(ending)}"
     msg = f"{path} is of no format that secant knows by its name; files end in {known}"
     raise InputError(msg, hint=hint)
+
+
+def _is_passing(path: Path) -> bool:
+    """Tell whether what comes from a path is gone once it is read: a pipe, a device, /dev/stdin."""
+    if path.parts[1:] == ("dev", "stdin") or path.parts[-2:-1] == ("fd",):
+        return True
+    with suppress(OSError):  # which reading it will say
+        mode = path.stat().st_mode
+        return not stat.S_ISREG(mode) and not stat.S_ISDIR(mode)
+    return False
 
 
 def _by_start(path: Path) -> Format:

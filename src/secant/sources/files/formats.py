@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import re
 from abc import ABC, abstractmethod
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from secant._base.extras import require
 from secant.errors import InputError, SecantError
+from secant.sources.files.standard_input import StandardInput
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
@@ -25,6 +27,7 @@ __all__ = [
     "BLOCK",
     "COMPARED",
     "NUMBERS",
+    "PACKED",
     "Format",
     "Look",
     "arrow",
@@ -32,7 +35,9 @@ __all__ = [
     "look_of",
     "open_text",
     "readable",
+    "refuse_other",
     "sound",
+    "unpacked",
 ]
 
 # Bytes of text that are read at once.
@@ -42,6 +47,32 @@ NUMBERS = {"y_prob", "probs", "sample_weight"}
 # Arguments whose values are compared with each other: what is whole stays so.
 COMPARED = {"order_by", "y", "low", "high"}
 _LONG = 300  # letters of a message
+# What names of packed files end in: by what they are packed, and what prints what is in them.
+PACKED = {
+    ".gz": ("gzip", "zcat"),
+    ".bz2": ("bzip2", "bzcat"),
+    ".xz": ("xz", "xzcat"),
+    ".zst": ("zstd", "zstdcat"),
+    ".lz4": ("lz4", "lz4cat"),
+}
+_GZIP = b"\x1f\x8b"
+# How files begin that are something else than their name says; a column may be called PAR1.
+_STARTS = {
+    rb"PAR1[^\t\n\r -~]": ".parquet",
+    rb"ARROW1\0": ".feather",
+    _GZIP: ".gz",
+    rb"BZh[1-9](1AY&SY|\x17rE8P\x90)": ".bz2",
+    rb"\xfd7zXZ\0": ".xz",
+    rb"\x28\xb5\x2f\xfd": ".zst",
+    rb"\x04\x22\x4d\x18": ".lz4",
+    rb"PK\x03\x04": ".zip",
+}
+_WHAT = {
+    ".parquet": "is a Parquet file; give it a name that ends in .parquet",
+    ".feather": "is a Feather file; give it a name that ends in .feather",
+    ".zip": "is a zip archive or a workbook; save what is in it as CSV",
+}
+_ENOUGH = 16  # bytes that tell
 
 
 class Look(NamedTuple):
@@ -67,10 +98,13 @@ class Format(ABC):
         Whether files say what their columns hold; where they do not, we choose.
     is_text
         Whether numbers are written in digits, of which some are too many for their type.
+    start
+        What files begin with, where that is always the same.
     """
 
     knows_types = True
     is_text = False
+    start = b""
 
     @abstractmethod
     def look(self, path: Path) -> Look:
@@ -116,6 +150,15 @@ class Format(ABC):
         """Return an error that names the field that could not be read, if one can be found."""
         return None
 
+    def odd_one(
+        self,
+        path: Path,  # noqa: ARG002  (where types are known)
+        argument: Argument,  # noqa: ARG002
+        name: str,  # noqa: ARG002
+    ) -> InputError | None:
+        """Return an error that names the field for which a column was taken for text, if any."""
+        return None
+
 
 def arrow() -> Any:
     """Return pyarrow.
@@ -144,7 +187,32 @@ def look(path: Path, kind: Format) -> Look:
         if not path.stat().st_size:
             msg = f"{path} is empty: it holds not one byte"
             raise InputError(msg)
+        with path.open("rb") as file:
+            start = file.read(_ENOUGH)
+        own = _GZIP if _is_gzipped(path) else kind.start
+        if not own or not start.startswith(own):
+            refuse_other(path, start, gzips=kind.is_text)
         return kind.look(path)
+
+
+def refuse_other(path: Path, start: bytes, *, gzips: bool = False) -> None:
+    """Refuse a file that begins as one of another format does, and say what to do.
+
+    ``gzips`` tells whether it may be gzipped under another name.
+    """
+    for first, ending in _STARTS.items():
+        if not re.match(first, start):
+            continue
+        what = _WHAT.get(ending) or f"is packed by {PACKED[ending][0]}; {unpacked(ending)}"
+        if ending == ".gz" and gzips and not isinstance(path, StandardInput):
+            what = "is gzipped; give it a name that ends in .gz"
+        raise InputError(f"{path} {what}")
+
+
+def unpacked(ending: str) -> str:
+    """Say what to do with a packed file."""
+    prints = PACKED[ending][1]
+    return f"unpack it, or send what {prints} prints to standard input, which is named -"
 
 
 def sound(batch: Any) -> Any:
@@ -160,8 +228,12 @@ def sound(batch: Any) -> Any:
 
 def open_text(path: Path) -> Any:
     """Return the bytes of a file of text, unpacked where its name says that they are packed."""
-    gzipped = path.name.lower().endswith(".gz")
-    return arrow().input_stream(os.fspath(path), compression="gzip" if gzipped else None)
+    packed = "gzip" if _is_gzipped(path) else None
+    return arrow().input_stream(os.fspath(path), compression=packed)
+
+
+def _is_gzipped(path: Path) -> bool:
+    return path.name.lower().endswith(".gz")
 
 
 def look_of(

@@ -80,6 +80,9 @@ def _refuse_doubles(paths: list[Path]) -> None:
 def _expanded(name: str) -> list[Path]:
     if name == "-":
         return [standard_input()]
+    if not _without_scheme(name):
+        empty = " is an empty path; name a file or a folder (the current one is .)"
+        raise InputError(Argument("data"), empty)
     path = _home(_without_scheme(name))
     if path.is_dir():
         return _inside(path)

@@ -316,10 +316,7 @@ class FileTable:
             first: File | None = None
             for file in self.files:
                 kind = file.types[name]
-                why = refusal(argument, name, kind)
-                if why is not None:
-                    known = self._first_wrong(file, argument, name)
-                    raise known or why.but(place=str(file.path))
+                self._check_type(file, argument, name)
                 if kind_of(kind) == "nothing":
                     continue
                 first = first or file
@@ -334,12 +331,30 @@ class FileTable:
                     if kind_of(file.types[name]) == "nothing" and name not in file.folder:
                         file.types[name] = first.types[name]
 
+    def _check_type(self, file: File, argument: Argument, name: str) -> None:
+        """Refuse a column that cannot be used, naming the field that makes it so if it is one."""
+        why = refusal(argument, name, file.types[name])
+        if why is None and not self._are_no_outcomes(argument, file.types[name]):
+            return
+        known = self._odd_one(file, argument, name)
+        if known is not None:
+            raise known
+        if why is not None:
+            raise why.but(place=str(file.path))
+
+    def _are_no_outcomes(self, argument: Argument, kind: Any) -> bool:
+        """Tell whether outcomes are text though nobody said which text is the event."""
+        if argument.name != "y_true" or self._reading is None or kind_of(kind) != "text":
+            return False
+        return not isinstance(self._reading.pos_label, str)
+
     @staticmethod
-    def _first_wrong(file: File, argument: Argument, name: str) -> InputError | None:
+    def _odd_one(file: File, argument: Argument, name: str) -> InputError | None:
         """Say which field makes text of a column whose type was guessed, if it is one of few."""
-        if file.kind.knows_types or name in file.folder:
+        if name in file.folder:
             return None
-        return file.kind.explain(file.path, {name: file.types[name]}, {argument: name})
+        with readable(file.path):
+            return file.kind.odd_one(file.path, argument, name)
 
     # Reading ----------------------------------------------------------------------------------
 
