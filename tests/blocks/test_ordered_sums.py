@@ -151,6 +151,7 @@ def test_rows_are_put_in_the_order_of_keys_and_scores(places):
     labels = rng.integers(0, 2, n)
     found = pairs_of(keys, Chunk(score, labels, None), counted=False)
     pairs, number = np.unique(np.stack([keys, score + 0.0]), axis=1, return_inverse=True)
+    number = number.ravel()  # numpy 2.0 gives it another shape
     assert np.array_equal(np.stack([found.key, found.score]), pairs)
     assert np.array_equal(found.n1, np.bincount(number, labels).astype(int))
     assert np.array_equal(found.n0 + found.n1, np.bincount(number))
