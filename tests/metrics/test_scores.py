@@ -262,4 +262,5 @@ def test_pools_of_blocks_are_those_of_their_weights(rows):
     starts = scores.pools(ties)
     assert set(rises.tolist()) <= set(starts.tolist())
     rate = np.add.reduceat(ties.w1, starts) / np.add.reduceat(ties.weight, starts)
-    assert (np.diff(rate) > 0).all()
+    # Rates that weights of 1 and 1.00001 set apart may be rounded to the same number.
+    assert (np.diff(rate) >= -2 * np.spacing(rate[:-1])).all()
