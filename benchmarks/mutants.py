@@ -41,6 +41,7 @@ TESTS = {
     "_metrics/steepest": ["tests/metrics/test_steepest.py"],
     "_inference/binomial": ["tests/inference/test_binomial.py"],
     "_inference/chains": ["tests/inference/test_chains.py", "tests/inference/test_orders.py"],
+    "_inference/step_laws": ["tests/inference/test_step_laws.py", "tests/inference/test_orders.py"],
     "_inference/finite": ["tests/inference/test_finite.py", "-k", "not digits and not simulation"],
     "_inference/limits": ["tests/inference/test_limits.py"],
     "_inference/montecarlo": ["tests/inference/test_montecarlo.py"],

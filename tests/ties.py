@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from secant._api import scan
-from secant._inference import chains, finite, multiscale, plans
+from secant._inference import chains, finite, multiscale, plans, step_laws
 from secant._input.observations import observations
 
 
@@ -98,7 +98,7 @@ def enumerated(score, ends, response, weight=None):
 
 def every_chain(path, c, span):
     """Make a chain of each kind."""
-    steps = chains.make_steps(path.score, path.size, path.ends, 60.0)
+    steps = step_laws.make_steps(path.score, path.size, path.ends, 60.0)
     keys = np.unique(path.before - np.floor(path.before))
     yield finite.band(path, steps, c)
     for make in (finite.rise, finite.fall):
@@ -109,7 +109,7 @@ def every_chain(path, c, span):
 
 def every_pair(path, span):
     """Make what rises and what falls by so much, without rounding and with."""
-    steps = chains.make_steps(path.score, path.size, path.ends, 60.0)
+    steps = step_laws.make_steps(path.score, path.size, path.ends, 60.0)
     keys = np.unique(path.before - np.floor(path.before))
     four = ("down", "up") * 2
     grids = [(plans.Rounding(len(keys), keys), ("up",))]
@@ -125,7 +125,7 @@ def any_chain(seed):
     laws = [rng.dirichlet(np.ones(taps)) if taps > 1 else [] for taps in rng.integers(1, 5, count)]
     move = rng.random(count)
     taps = [len(law) for law in laws]
-    steps = chains.Steps(
+    steps = step_laws.Steps(
         1 - move,
         move,
         np.where(np.array(taps) > 0, rng.integers(0, 3, count), 0),

@@ -134,7 +134,8 @@ def exact_mad_integers(units, unit, c):
 def contains(bracket, truth):
     """Tell whether a fraction or float lies in a bracket, or is the exact value it has."""
     if bracket.low == bracket.high:
-        return close(bracket.high, truth)
+        # The roundings of a chain's sums, and those of a logarithm.
+        return close(bracket.high, truth, 1e-13 * max(1.0, abs(bracket.high)))
     log10_truth = log10_fraction(Fraction(truth)) if truth else -math.inf
     return bracket.low <= log10_truth <= bracket.high
 

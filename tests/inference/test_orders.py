@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from secant._inference import chains, finite
+from secant._inference import chains, finite, step_laws
 from secant._inference.finite import certified_mad, certified_r, exact_mad
 from secant._inference.montecarlo import draw_rows, draw_ties
 from secant._inference.path import observe, pooled, seldom
@@ -63,7 +63,7 @@ def test_laws_of_several_scores_are_convolutions(size):
     for p, n in zip(score, count, strict=True):
         for _ in range(n):
             law = np.convolve(law, [1 - p, p])
-    steps = chains.make_steps(score, count, np.array([size - 1]), 60.0)
+    steps = step_laws.make_steps(score, count, np.array([size - 1]), 60.0)
     first, taps = int(steps.first[0]), int(steps.offset[-1])
     assert steps.pmf == pytest.approx(law[first : first + taps], rel=1e-10, abs=1e-24)
     assert law[:first].sum() + law[first + taps :].sum() < 1e-20
@@ -165,7 +165,7 @@ def test_a_step_of_many_mixtures_has_bounds_of_its_law(sides, bound):
     rows.append(np.full(50, 0.03))  # a tie among them
     low = np.arange(31) % 2 > 0 if sides == "both" else np.full(31, sides == "low")
     known = np.mean, lambda chances: np.mean(chances**2), np.min, np.max
-    mixture = chains.Mixture(*(np.array([pick(each) for each in rows]) for pick in known))
+    mixture = step_laws.Mixture(*(np.array([pick(each) for each in rows]) for pick in known))
     mixture = mixture._replace(mean=np.append(mixture.mean[:-1], 0.03))
     score = np.where(low, mixture.mean, 1 - mixture.mean)
     size = np.array([len(each) for each in rows])
@@ -173,7 +173,7 @@ def test_a_step_of_many_mixtures_has_bounds_of_its_law(sides, bound):
     for is_low, chances in zip(low, rows, strict=True):
         for s in chances if is_low else 1 - chances:
             law = np.convolve(law, [1 - s, s])
-    steps = chains.make_steps(score, size, np.array([30]), 40.0, mixture=mixture, bound=bound)
+    steps = step_laws.make_steps(score, size, np.array([30]), 40.0, mixture=mixture, bound=bound)
     truth = law[steps.first[0] :][: len(steps.pmf)]
     assert truth.sum() > 1 - 1e-12
     likely = truth > math.exp(-40)

@@ -25,9 +25,9 @@ import numpy as np
 
 from secant import null
 from secant._base.extras import is_usable
-from secant._inference import chains
+from secant._inference import chains, step_laws
 from secant._inference.binomial import log_two_sided
-from secant._inference.chains import SCALE, Chain, Steps
+from secant._inference.chains import SCALE, Chain
 from secant._inference.one_event import log10_bounds
 from secant._inference.path import barriers, observe, observe_grains
 from secant._inference.plans import (
@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from secant._inference.one_event import Table
     from secant._inference.path import Path
     from secant._inference.plans import Points, Rounding
+    from secant._inference.step_laws import Steps
 
 
 __all__ = [
@@ -356,9 +357,9 @@ def of_grains(
     -----
     The path is looked at where grains end, as in :func:`certified_mad`. The law of what happens
     inside one is known but for the scores of its rows: the mean, the least and the largest of them
-    bound each of its probabilities from both sides (:func:`secant._inference.chains.make_steps`).
-    Chains only add and multiply positive numbers, so lower probabilities give a lower bound, and
-    upper ones an upper bound.
+    bound each of its probabilities from both sides (:func:`step_laws.make_steps`). Chains only add
+    and multiply positive numbers, so lower probabilities give a lower bound, and upper ones an
+    upper bound.
     """
     path, deviation, span = observe_grains(grains)
     r, mad = _too_improbable(path, span), _too_improbable(path, deviation)
@@ -493,7 +494,7 @@ def fall(
         "down": start - rounding.above(path.before),
     }
     return Chain(
-        chains.mirrored(steps, path.count),
+        step_laws.mirrored(steps, path.count),
         low=low,
         high=np.maximum(end - rounding.below(path.after - c), low + 1),
         stride=rounding.stride,
@@ -573,15 +574,15 @@ def _solve(
     What may be left out at a step is decided from the asymptotic P-value. If the P-value turns out
     much smaller than that, everything is done again with nothing left out.
     """
-    shortened = int((path.count > chains.WHOLE).sum()) + (0 if path.exact else len(path))
+    shortened = int((path.count > step_laws.WHOLE).sum()) + (0 if path.exact else len(path))
     if path.several.any():
         shortened = cuts(path) + 1
     allowed = _MISSING if path.exact else _MISSING_IN_POOLS
     for limit in (faint(path, law, c), FAINTEST):
         ties = path.score, path.size, path.ends, limit
-        most = least = chains.make_steps(*ties, mixture=path.mixture)
+        most = least = step_laws.make_steps(*ties, mixture=path.mixture)
         if path.mixture is not None:
-            least = chains.make_steps(*ties, mixture=path.mixture, bound="lower")
+            least = step_laws.make_steps(*ties, mixture=path.mixture, bound="lower")
         lower, upper = solve(least, most)
         # Leaving out the tails of a law, and scaling up the rest to 1, moves no probability by
         # more than what is in the tails; and two chains may be added.

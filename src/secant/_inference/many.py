@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from secant._base.progress import reporting
-from secant._inference import chains, finite
+from secant._inference import chains, finite, step_laws
 from secant._inference.path import Path, compensated_sum
 from secant._inference.plans import FAINTEST, STEP_MAD, STEP_R
 
@@ -36,7 +36,7 @@ _TOGETHER = 512
 def suit(n: IntArray) -> bool:
     """Tell whether a table is one for this, by the observations at its scores."""
     # The law of a larger tie is cut short, by how much depends on the P-value.
-    return len(n) > 1 and int(n.max()) <= chains.WHOLE
+    return len(n) > 1 and int(n.max()) <= step_laws.WHOLE
 
 
 def work_of(scores: int, observations: int) -> int:
@@ -251,7 +251,7 @@ def _absorbed(paths: _Paths, *, fast: bool) -> tuple[FloatArray, FloatArray]:
     keys = np.empty(len(path), np.complex128)
     keys.real, keys.imag = paths.table, path.before - np.floor(path.before)
     rounding = _Keys(paths.table, np.unique(keys))
-    steps = chains.make_steps(path.score, path.size, path.ends, FAINTEST)
+    steps = step_laws.make_steps(path.score, path.size, path.ends, FAINTEST)
     span, deviation = paths.span[paths.table], paths.deviation[paths.table]
     both = [each(path, rounding, steps, span, ("up",)) for each in (finite.rise, finite.fall)]
     band = finite.band(path, steps, deviation)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from secant._inference.chains import Mixture
+from secant._inference.step_laws import Mixture
 
 if TYPE_CHECKING:
     from secant._base.types import BoolArray, FloatArray, IntArray

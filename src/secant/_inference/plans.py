@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from secant import null
-from secant._inference.chains import AT_ONCE, WHOLE, rare_steps, windows
+from secant._inference.chains import AT_ONCE
 from secant._inference.path import pooled, seldom
+from secant._inference.step_laws import WHOLE, rare_steps, windows
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
