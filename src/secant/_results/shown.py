@@ -5,11 +5,12 @@ from __future__ import annotations
 import shutil
 import sys
 import textwrap
+from abc import ABC, abstractmethod
 
 __all__ = ["Shown", "to_width"]
 
 
-class Shown:
+class Shown(ABC):
     r"""A result that is shown as it is printed; its first sentence stands out in a notebook.
 
     Examples
@@ -26,9 +27,9 @@ class Shown:
 
     __slots__ = ()
 
+    @abstractmethod
     def _text(self) -> str:
         """Return what there is to say, a line a thought however long it is."""
-        raise NotImplementedError
 
     def __str__(self) -> str:
         return to_width(self._text())
