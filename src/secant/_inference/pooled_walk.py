@@ -1,0 +1,291 @@
+r"""P-values of many steps, by the walk over pools of them: where events are rare, or few scores rule.
+
+The large-sample P-value is far too large where few events are expected, or where a few scores carry
+most of the variance. There neighbouring steps are pooled, until a few hundred are left, and
+the walk of :mod:`secant._inference.walk` is taken over the pools. It looks at the path at their
+ends only, so its barrier is nearer by what the path can do inside one:
+
+- of a pool that expects m of its rarer outcome, twice m: between two of these the path drifts the
+  other way, by m in all;
+- of a pool of middling scores, 1.2 times its standard deviation (the correction for looking at
+  Brownian motion now and then is .583 standard deviations at either end of a range).
+
+A pool has the binomial law with its mean and variance. These laws are matched, not proved, and 1%
+is added. Searches over thousands of designs found no P-value below the truth.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from secant._inference.path import compensated_sum
+from secant._inference.walk import SCALE, Paths, Run, exact_runs, log10_share, runner
+
+if TYPE_CHECKING:
+    from secant._base.types import BoolArray, FloatArray, IntArray
+    from secant._blocks.table import Blocks, Totals
+
+__all__ = ["Steps", "concentration", "cuts", "log10_pvalues", "of_one_event", "pooled", "steps_of"]
+
+# Chances of the rarer outcome up to which a step is rare.
+_RARE = 0.02
+# A pool of rare steps expects this share of all rarer outcomes, one of others has this share of the
+# variance; a step of half as much has a pool of its own.
+_RARE_POOLS, _POOLS = 300, 256
+# What looking at ends alone misses of a range, in standard deviations of the largest pool.
+_MISSED = 1.2
+# Added to logarithms of P, for laws that are matched.
+_ADDED = math.log10(1.01)
+# Tails of laws that are rarer than exp(-_FAINT) times the P-value are left out.
+_FAINT = 16.0
+# Nanoseconds in numpy up to which nothing is rounded.
+_BUDGET = 6e7
+# On a coarser lattice: what rounding may add to the variance of the path, in all.
+_ROUNDED = 1 / 800
+# By how much it may raise log P where a cell is less than an event.
+_RAISED = 0.02
+# Shares of the variance up to which a step does not count as large.
+_SMALL = 1 / 4096
+
+
+class Steps(NamedTuple):
+    """Steps of a path: observations, and the mean and variance of the number of events in each."""
+
+    n: IntArray
+    mean: FloatArray
+    variance: FloatArray
+
+
+def steps_of(blocks: Blocks, totals: Totals) -> Steps:
+    """Return the blocks of observations of equal weight as steps."""
+    score = blocks.mean_score
+    if blocks.least is None or blocks.moments is None:
+        variance = blocks.n * score * (1.0 - score)
+    else:  # along another order blocks hold many scores
+        variance = blocks.moments.variance * (totals.n / totals.ww)
+    return Steps(blocks.n, blocks.n * score, variance)
+
+
+def concentration(steps: Steps) -> float:
+    """Return how far large steps are from vanishing: the sum of (share of the variance)^1.5."""
+    share = steps.variance / steps.variance.sum()
+    return float((share[share > _SMALL] ** 1.5).sum())
+
+
+def cuts(blocks: Blocks, totals: Totals) -> BoolArray:
+    """Mark the blocks to resolve so that pools do not depend on where blocks end."""
+    steps = steps_of(blocks, totals)
+    _, running, alone = _parts(steps)
+    before = np.concatenate([[0.0], running[:-1]])
+    several = alone | (np.floor(running) != np.floor(before))
+    for happened in (blocks.n1, blocks.n0):
+        if happened.sum() == 1:  # :func:`of_one_event` asks for its score
+            several |= happened == 1
+    return blocks.open & several
+
+
+def _parts(steps: Steps) -> tuple[IntArray, FloatArray, BoolArray]:
+    """Return the kind of each step, how many pools steps up to each fill, and which stay alone."""
+    n, mean, variance = steps
+    rarer = np.minimum(mean, n - mean)
+    chance = _chance(rarer, variance, n)
+    kind = np.where(chance > _RARE, 0, np.where(mean < 0.5 * n, 1, 2))
+    rare, of_rare = kind > 0, np.where(kind > 0, rarer, 0.0)
+    size = np.where(
+        rare,
+        of_rare * (_RARE_POOLS / max(float(of_rare.sum()), 1e-300)),
+        variance * (_POOLS / max(float(variance.sum()), 1e-300)),
+    )
+    # Each kind is counted by itself, the two kinds of rare steps together.
+    running = np.where(rare, np.cumsum(np.where(rare, size, 0)), np.cumsum(np.where(rare, 0, size)))
+    return kind, running, size > 0.5
+
+
+def _chance(rarer: FloatArray, variance: FloatArray, n: IntArray) -> FloatArray:
+    """Return the chance of the rarer outcome in binomial laws with these means and variances."""
+    # At least that of as many equal chances, whatever rounding has left of the difference.
+    return np.maximum(1.0 - variance / np.maximum(rarer, 1e-300), rarer / n)
+
+
+def pooled(steps: Steps, apart: BoolArray) -> tuple[Steps, float]:
+    """Pool neighbouring steps; return the pools, and by how much less they must rise in a range.
+
+    ``apart`` marks steps inside which nothing is left to look at.
+    """
+    random = steps.variance > 0.0
+    steps, apart = Steps(*(each[random] for each in steps)), apart[random]
+    kind, running, alone = _parts(steps)
+    number = np.floor(running)
+    new = (kind[1:] != kind[:-1]) | (number[1:] != number[:-1]) | alone[1:] | alone[:-1]
+    starts = np.concatenate([[0], np.flatnonzero(new) + 1])
+    pools = Steps(*(np.add.reduceat(each, starts) for each in steps))
+    several = (np.diff(starts, append=len(kind)) > 1) | ~apart[starts]
+    rarer = np.minimum(pools.mean, pools.n - pools.mean)
+    missed = np.where(kind[starts] > 0, 2.0 * rarer, _MISSED * np.sqrt(pools.variance))
+    return pools, float(missed[several].max(initial=0.0))
+
+
+def log10_pvalues(
+    steps: Steps, apart: BoolArray, reach: tuple[float, float], log_p: float
+) -> tuple[float, float]:
+    """Return decimal logarithms of upper bounds of the P-values of ECCE-R and ECCE-MAD.
+
+    Parameters
+    ----------
+    steps, apart
+        As for :func:`pooled`.
+    reach
+        The range and the largest absolute value of the observed path, in events.
+    log_p
+        About the logarithm of the smaller P-value.
+    """
+    pools, missed = pooled(steps, apart)
+    guard = 4.0 * np.spacing(float(steps.mean.sum()))
+    span, deviation = (each * (1.0 - 1e-12) - guard for each in reach)
+    rare = pools.mean < 0.5 * pools.n
+    rarer = np.where(rare, pools.mean, pools.n - pools.mean)
+    chance = _chance(rarer, pools.variance, pools.n)
+    reached = compensated_sum(pools.mean)
+    columns = (each[:, None] for each in (rarer, chance, pools.n, rare, reached))
+    paths = Paths(*columns, np.array([span - missed]), np.array([deviation - 0.5 * missed]))
+    rise, band = exact_runs(paths, _FAINT + math.log(len(reached)) - log_p)
+    runs = [rise], [band]
+    if rise.work > _BUDGET:
+        runs = _coarse(band, paths, _cell(float(pools.variance.sum()), len(reached), span))
+    absorbed = runner(sum(run.work for some in runs for run in some))
+    mass = np.array([sum(float(absorbed(run).sum()) for run in some) for some in runs])
+    logs = log10_share(np.where(np.array([span, deviation]) - missed <= 0.0, SCALE, mass))
+    r, mad = np.minimum(logs + _ADDED, 0.0).tolist()
+    return r, mad
+
+
+def _cell(variance: float, steps: int, span: float) -> float:
+    """Return the size of cells such that rounding adds next to nothing to a P-value."""
+    # Cells below an event round the running minimum alone, by one of them at most.
+    fine = _RAISED / math.log1p(span / variance)
+    return max(2.0 * math.sqrt(_ROUNDED * variance / steps), min(fine, 1.0))
+
+
+def _coarse(band: Run, paths: Paths, cell: float) -> tuple[list[Run], list[Run]]:
+    """Describe the same walks on a coarse lattice: up, down, and between two barriers.
+
+    Cells below an event are a whole number to each. Of wider ones, a number of events goes to the
+    two cells nearest to it in such shares that its mean stays.
+    """
+    cell = 1.0 / math.ceil(1.0 / cell) if cell < 1.0 else cell
+    n = paths.n[:, 0]
+    fewest = band.first[:, 0]
+    laws = [
+        (low, band.chances[start:stop, 0])
+        for low, start, stop in zip(
+            fewest.tolist(), band.offset[:-1].tolist(), band.offset[1:].tolist(), strict=True
+        )
+    ]
+    mirrored = [
+        (size - low - len(pmf) + 1, pmf[::-1])
+        for size, (low, pmf) in zip(n.tolist(), laws, strict=True)
+    ]
+    up = [_on_cells(low, pmf, cell) for low, pmf in laws]
+    down = [_on_cells(low, pmf, cell) for low, pmf in mirrored]
+    reached, failed = paths.reached[:, 0] / cell, (paths.total - paths.reached)[:, 0] / cell
+    span, deviation = float(paths.range[0]) / cell, float(paths.deviation[0]) / cell
+    return (
+        [rise_on_cells(up, reached, span), rise_on_cells(down, failed, span)],
+        [band_on_cells(up, reached, deviation)],
+    )
+
+
+class OnCells(NamedTuple):
+    """The law of a step in whole cells: where its first place is, places from there, chances."""
+
+    first: int
+    places: IntArray
+    chances: FloatArray
+
+
+def _on_cells(fewest: int, pmf: FloatArray, cell: float) -> OnCells:
+    if cell <= 1.0:
+        each = round(1.0 / cell)
+        return OnCells(fewest * each, np.arange(len(pmf)) * each, pmf)
+    place = (fewest + np.arange(len(pmf))) / cell
+    whole = np.floor(place).astype(np.int64)
+    above = place - whole
+    first = int(whole[0])
+    law = np.bincount(whole - first, pmf * (1.0 - above), minlength=int(whole[-1]) - first + 2)
+    law += np.bincount(whole - first + 1, pmf * above, minlength=len(law))
+    return OnCells(first, np.arange(len(law)), law)
+
+
+def rise_on_cells(laws: list[OnCells], reached: FloatArray, reach: float) -> Run:
+    """Describe a rise, the running minimum rounded upwards; all in cells."""
+    before = np.concatenate([[0.0], reached[:-1]])
+    low = np.floor(reached).astype(np.int64)
+    high = np.maximum(np.ceil(reached + reach).astype(np.int64), low + 1)
+    hold = np.floor(reached - before).astype(np.int64)
+    return _run(laws, low, high, hold, np.ceil(before).astype(np.int64))
+
+
+def band_on_cells(laws: list[OnCells], reached: FloatArray, reach: float) -> Run:
+    """Describe a walk between two barriers; all in cells."""
+    low = np.floor(reached - reach).astype(np.int64)
+    high = np.maximum(np.ceil(reached + reach).astype(np.int64), low + 1)
+    return _run(laws, low, high)
+
+
+def _run(
+    laws: list[OnCells],
+    low: IntArray,
+    high: IntArray,
+    hold: IntArray | None = None,
+    door: IntArray | None = None,
+) -> Run:
+    return Run(
+        np.cumsum([0, *(len(law.places) for law in laws)]),
+        np.concatenate([law.places for law in laws]),
+        np.concatenate([law.chances for law in laws])[:, None],
+        np.array([law.first for law in laws])[:, None],
+        low[:, None],
+        high[:, None],
+        None if hold is None else hold[:, None],
+        None if door is None else door[:, None],
+    )
+
+
+def of_one_event(blocks: Blocks) -> float | None:
+    r"""Return a decimal logarithm of ECCE-R's P-value where one event, or failure, is all there is.
+
+    None where more than one was expected, or not exactly one happened.
+
+    Notes
+    -----
+    Let A < 1 be the expected number. The path falls, jumps by 1 where the event is, and ends above
+    the start: its range is 1 - m, with m what the event's own step expects. After two events it is
+    larger, without any it is A. So as extreme as one event in a step m are all single events in
+    steps that expect no more, and all outcomes of several events. With the chance P0 of none and
+    odds o = s/(1 - s) that is P0 (sum of o over such steps) + 1 - P0 (1 + sum of all o), and P0 if
+    A >= 1 - m. A block that may hold steps expecting no more than m counts with all its odds, so
+    that this is an upper bound; where no score is repeated it is the P-value itself.
+    """
+    failures = 2 * float(blocks.scored.sum()) > blocks.weight.sum()
+    happened = blocks.n0 if failures else blocks.n1
+    score = 1.0 - blocks.mean_score if failures else blocks.mean_score
+    least, most = blocks.lowest, blocks.highest
+    if failures:
+        least, most = 1.0 - most, 1.0 - least
+    expected = float((blocks.n * score).sum())
+    if int(happened.sum()) != 1 or expected >= 1.0 or float(most.max()) >= 1.0:
+        return None
+    at = int(np.flatnonzero(happened)[0])
+    if blocks.open[at] or (score[at] == 0.0):
+        return None
+    own = float(blocks.n[at] * score[at]) * (1.0 + 1e-12) + 8.0 * math.ulp(1.0)
+    odds = blocks.n * (score / (1.0 - most))
+    none = math.exp(float((blocks.n * np.log1p(-score)).sum()))
+    fewer = np.where(blocks.open | (blocks.least is not None), least, blocks.n * score) <= own
+    single = float(odds[fewer].sum())
+    several = max(-math.expm1(math.log(none)) - none * float((blocks.n * score / (1 - least)).sum()), 0.0)
+    p = none * single + several + (none if expected >= 1.0 - own else 0.0)
+    return min(math.log10(p) if p > 0 else -math.inf, 0.0)

@@ -1,0 +1,541 @@
+r"""P-values by one walk on a lattice: exact for few steps, upper bounds where steps are pooled.
+
+With K_k events and A_k the sum of scores among the observations up to step k, the path is
+X_k = K_k - A_k. ECCE-MAD reaches c when K leaves the band A - c < K < A + c; ECCE-R reaches c when
+X rises by c above its running minimum, or falls by c below its running maximum. Under perfect
+calibration K is a sum of independent counts, so its law is followed cell by cell, step by step, and
+what crosses a barrier is taken out and added to P. Only positive numbers are added: a P-value of
+1e-200 has the digits of one of .3.
+
+The rise is followed as the height of K - min X on a lattice. Between two events K - min X stays
+where it is, so a lattice that has the fractional part of every A_k rounds nothing. A fall is a rise
+of the failures. Both run side by side: a path that has just risen by c is at its maximum, so the
+walk that waits for a fall has it at rest, and is left without it: P(rise or fall) from one run.
+
+A step is known by the expected number of its rarer outcome and the chance of each. Its law is the
+binomial one with that mean and chance: exactly that of a tie; of several scores in one step the law
+with the same mean and variance.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from secant._inference.path import compensated_sum
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from secant._base.types import BoolArray, FloatArray, IntArray
+
+    # Distinct scores in ascending order; observations and events at each.
+    Table = tuple[FloatArray, IntArray, IntArray]
+
+__all__ = [
+    "SCALE",
+    "Paths",
+    "Run",
+    "absorbed_in_numpy",
+    "cost",
+    "exact_runs",
+    "log10_of_one",
+    "log10_pvalues",
+    "log10_share",
+    "observe",
+    "observe_along",
+    "runner",
+]
+
+# The mass that a walk starts with, so that the far cells of a tiny P-value are normal numbers.
+SCALE = 2.0**900
+# Observations of a tie up to which its whole law is computed.
+_WHOLE = 32
+# Tails of a law that are rarer than exp(-_FAINT) times the P-value are left out.
+_FAINT = 60.0
+# Cells of all walks that are run together.
+_TOGETHER = 1 << 15
+# Nanoseconds, about, that numpy takes for a step of a walk and for a product; beyond so many for
+# all that is asked at once loading numba pays.
+_STEP, _PRODUCT = 4_000.0, 0.7
+_WORTH_COMPILING = 5e8
+
+
+@dataclass(frozen=True)
+class Paths:
+    """The random steps of several paths, a column each, shorter ones filled up with empty steps.
+
+    Attributes
+    ----------
+    mean
+        How many of its rarer outcome a step expects.
+    chance
+        The chance of that outcome, of each observation.
+    n
+        Observations of a step.
+    rare
+        Whether events are the rarer outcome.
+    reached
+        A_k, the sum of scores up to the end of each step.
+    range, deviation
+        What max X - min X and max |X| must reach to be as extreme as observed.
+    laws
+        Of one path whose steps hold several scores: the fewest events of each step, and the
+        probabilities from there.
+    """
+
+    mean: FloatArray
+    chance: FloatArray
+    n: IntArray
+    rare: BoolArray
+    reached: FloatArray
+    range: FloatArray
+    deviation: FloatArray
+    laws: Sequence[tuple[int, FloatArray]] | None = None
+
+    @property
+    def total(self) -> IntArray:
+        """Observations up to the end of each step."""
+        return np.cumsum(self.n, axis=0)
+
+
+def observe(tables: Sequence[Table]) -> Paths:
+    """Return the paths of tables of ties, and what they reach.
+
+    "At least as extreme" is as large as observed less a guard of 1e-12 of it and four units in the
+    last place of A_n: sums are compensated, and one and the same A_k serves the observed path and
+    all others.
+    """
+    lengths = np.array([len(score) for score, _, _ in tables])
+    column = np.repeat(np.arange(len(tables)), lengths)
+    starts = np.cumsum(lengths) - lengths
+    row = np.arange(len(column)) - starts[column]
+    score, n, n1 = (np.concatenate(each) for each in zip(*tables, strict=True))
+    shape = int(lengths.max()), len(tables)
+    # A score of 1 is an event for certain, and moves the path by what is missing from that.
+    certain = score >= 1.0
+    terms, happened = np.zeros(shape), np.zeros(shape, np.int64)
+    terms[row, column] = np.where(certain, 0.0, n * score)
+    happened[row, column] = np.where(certain, n1 - n, n1)
+    reached = compensated_sum(terms)
+    x = np.cumsum(happened, axis=0) - reached
+    top, bottom = x.max(axis=0, initial=0.0), x.min(axis=0, initial=0.0)
+    expected = reached[-1] + np.bincount(column, n * certain, len(tables))
+    random = (score > 0.0) & ~certain
+    of_random = np.cumsum(random) - random
+    at = of_random - of_random[starts][column], column
+    shape = int(np.bincount(column, random, len(tables)).max()), len(tables)
+    at = at[0][random], column[random]
+
+    def laid_out(values: Any, fill: Any = 0) -> Any:
+        laid = np.full(shape, fill, np.asarray(values).dtype)
+        laid[at] = values
+        return laid
+
+    chance = np.minimum(score, 1.0 - score)[random]
+    height = np.zeros(shape)
+    height[at] = reached[row[random], column[random]]
+    return Paths(
+        mean=laid_out(n[random] * chance),
+        chance=laid_out(chance, 0.5),
+        n=laid_out(n[random]),
+        rare=laid_out(score[random] < 0.5, fill=True),
+        reached=np.maximum.accumulate(height, axis=0),
+        range=_guarded(top - bottom, expected),
+        deviation=_guarded(np.maximum(top, -bottom), expected),
+    )
+
+
+def observe_along(score: FloatArray, n: IntArray, n1: IntArray, ends: IntArray) -> Paths:
+    """Return the path along another order than that of scores, in which steps hold several scores.
+
+    Parameters
+    ----------
+    score, n, n1
+        Scores, observations and events, in the order of the path.
+    ends
+        The last entry of each step. Its law is that of a sum of binomial counts.
+    """
+    certain = score >= 1.0
+    reached = compensated_sum(np.where(certain, 0.0, n * score))[ends]
+    x = np.cumsum(np.where(certain, n1 - n, n1))[ends] - reached
+    top, bottom = max(float(x.max()), 0.0), min(float(x.min()), 0.0)
+    laws, sizes, kept = [], [], []
+    start = 0
+    for step, end in enumerate((ends + 1).tolist()):
+        law = np.ones(1)
+        random = [(s, k) for s, k in zip(score[start:end], n[start:end], strict=True) if 0 < s < 1]
+        for s, k in random:
+            _, pmf = _binomial(float(k * min(s, 1 - s)), float(min(s, 1 - s)), int(k), math.inf)
+            law = np.convolve(law, pmf if s < 0.5 else pmf[::-1])
+        if random:
+            laws.append((0, law))
+            sizes.append(len(law) - 1)
+            kept.append(step)
+        start = end
+    n = np.array(sizes, np.int64)[:, None]
+    nothing = np.zeros(n.shape)
+    guarded = _guarded(
+        np.array([[top - bottom], [max(top, -bottom)]]), reached[-1:] + n.sum() * 0.0
+    )
+    return Paths(nothing, nothing, n, nothing > 0, reached[kept][:, None], *guarded, laws)
+
+
+def _guarded(reach: FloatArray, expected: FloatArray) -> FloatArray:
+    return reach * (1.0 - 1e-12) - 4.0 * np.spacing(expected)
+
+
+# --- exact P-values -------------------------------------------------------------------------------
+
+
+def log10_pvalues(
+    tables: Sequence[Table], faint: Callable[[int], float] | None = None
+) -> FloatArray:
+    """Return decimal logarithms of the exact P-values of ECCE-R and ECCE-MAD, a row each.
+
+    Parameters
+    ----------
+    tables
+        The ties of each path, in the order of scores.
+    faint
+        Minus the logarithm, about, of the smaller P-value of a table by its number; asked for where
+        large ties make whole laws dear.
+
+    Returns
+    -------
+    ndarray
+        -inf where a P-value is 0, or beyond what doubles can hold.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> two = np.array([0.5, 0.6]), np.array([1, 1]), np.array([0, 0])
+    >>> (10.0 ** log10_pvalues([two])).round(12)  # 0.5 * 0.4: two failures
+    array([[0.2, 0.2]])
+    """
+    from secant._base.progress import reporting  # noqa: PLC0415  (not for `import secant`)
+
+    found = np.zeros((len(tables), 2))
+    absorbed = runner(sum(map(cost, tables)))
+    order = sorted(range(len(tables)), key=lambda number: len(tables[number][0]))
+    done = 0
+    with reporting("Computing P-values") as report:
+        while done < len(order):
+            width = _width(tables[order[done]])
+            some = order[done : done + max(1, _TOGETHER // width)]
+            # Tables of about the same length, so that little of what is laid out stays empty.
+            longest = 1.5 * len(tables[some[0]][0]) + 2
+            some = [number for number in some if len(tables[number][0]) <= longest]
+            tail = 0.0 if faint is None else max(faint(i) for i in some if _is_dear(tables[i]))
+            found[some] = _of_some(observe([tables[i] for i in some]), _FAINT + tail, absorbed)
+            done += len(some)
+            report(done, len(order))
+    return found
+
+
+def log10_of_one(paths: Paths, log_p: float) -> tuple[float, float]:
+    """Return the same of one path that is observed already."""
+    r, mad = _of_some(paths, _FAINT + log_p, runner(_STEP))[0].tolist()
+    return r, mad
+
+
+def cost(table: Table) -> float:
+    """Return about how many nanoseconds numpy takes for the exact P-values of a table."""
+    _, n, _ = table
+    taps = np.minimum(n + 1.0, 20.0 * np.sqrt(n) + 20.0)
+    # The first step leaves from one cell.
+    cells = float(taps[0]) + float(taps[1:].sum()) * _width(table)
+    return 3.0 * (_STEP * len(n) + _PRODUCT * cells)
+
+
+def _width(table: Table) -> int:
+    """Return about how many cells a walk takes."""
+    score, n, _ = table
+    variance = float((n * score * (1.0 - score)).sum())
+    return int((len(n) + 1) * (3.0 * math.sqrt(variance) + 2.0))
+
+
+def _is_dear(table: Table) -> bool:
+    return int(table[1].max()) > _WHOLE
+
+
+def _of_some(paths: Paths, faint: float, absorbed: Callable[[Run], FloatArray]) -> FloatArray:
+    reach = np.stack([paths.range, paths.deviation], axis=1)
+    if not len(paths.n):
+        return np.where(reach <= 0.0, 0.0, -np.inf)
+    rise, band = exact_runs(paths, faint)
+    mass = np.stack([absorbed(rise).reshape(2, -1).sum(axis=0), absorbed(band)], axis=1)
+    return log10_share(np.where(reach <= 0.0, SCALE, mass))
+
+
+def log10_share(mass: FloatArray) -> FloatArray:
+    """Return decimal logarithms of shares of what walks start with, at most 0; -inf of nothing."""
+    logs = np.full(mass.shape, -np.inf)
+    np.log10(mass, where=mass > 0.0, out=logs)
+    return np.minimum(logs - math.log10(SCALE), 0.0)
+
+
+def runner(work: float) -> Callable[[Run], FloatArray]:
+    """Return what runs walks that take so many nanoseconds in numpy: compiled where that pays."""
+    from secant._base.extras import is_usable  # noqa: PLC0415  (not for `import secant`)
+
+    if work < _WORTH_COMPILING or not is_usable("numba"):
+        return absorbed_in_numpy
+    from secant._inference.walk_compiled import absorbed  # noqa: PLC0415  (only where it is used)
+
+    return absorbed
+
+
+# --- walks that are run together ------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Run:
+    """Walks of equally many steps, a column each, in integers but for the chances.
+
+    In step k a walk moves up by ``first[k]`` cells and one of the ``places`` from ``offset[k]`` to
+    ``offset[k + 1]``, with the probabilities in these rows of ``chances``. Then cells above
+    ``low[k]`` and below ``high[k]`` are alive. What is at ``high[k]`` or above is absorbed. What is
+    at ``low[k]`` or below is absorbed too where ``door`` is None; otherwise it comes to rest at the
+    running minimum, where such a walk starts. Mass at rest that moves by at most ``hold[k]`` cells
+    stays so; the rest of it moves from the cell ``door[k]``. Where there are doors and several
+    walks, the second half are the falls of the paths in the first half: what one of the two
+    absorbs is taken from what rests in the other.
+    """
+
+    offset: IntArray
+    places: IntArray
+    chances: FloatArray
+    first: IntArray
+    low: IntArray
+    high: IntArray
+    hold: IntArray | None = None
+    door: IntArray | None = None
+
+    @property
+    def before(self) -> IntArray:
+        """What ``low`` was before each step."""
+        start = 0 if self.door is not None else -1
+        return np.vstack([np.full_like(self.low[:1], start), self.low[:-1]])
+
+    @property
+    def work(self) -> float:
+        """About how many nanoseconds numpy takes for it."""
+        width = int((self.high - self.low).max())
+        return _STEP * self.low.size + _PRODUCT * self.chances.size * width
+
+
+def absorbed_in_numpy(run: Run) -> FloatArray:
+    """Return the mass that each walk absorbs, out of ``SCALE``."""
+    steps, walks = run.low.shape
+    before, taps = run.before, np.diff(run.offset)
+    far = run.places[run.offset[1:] - 1]
+    # Columns of the cells before each step: the first is the place of `before`, never alive.
+    start = run.low - before - run.first + 1
+    least, most = start.min(axis=1).tolist(), (run.high - run.low).max(axis=1).tolist()
+    alive = [2]
+    for reach, lowest, width in zip(far.tolist(), least, most, strict=True):
+        alive.append(max(2, min(alive[-1] + reach + 1 - lowest, width)))
+    size = np.array(alive[:-1]) + far + 2  # an empty column on both sides
+    rows = np.arange(walks) * size[:, None]
+    bottom = np.clip(start + 1, 1, size[:, None] - 1)
+    top = np.clip(start + run.high - run.low, bottom, size[:, None] - 1)
+    cuts = np.stack([rows, rows + bottom, rows + top], axis=2).reshape(steps, -1)
+    target, bottom, top = ((each).tolist() for each in (bottom - start, bottom, top))
+    rests = run.door is not None
+    cells, rest, gone = np.zeros((walks, 2)), np.zeros(walks), np.zeros(walks)
+    half = walks // 2
+    if run.door is not None and run.hold is not None:
+        rest[:] = SCALE
+        step = np.repeat(np.arange(steps), taps)
+        leaves = run.first[step] + run.places[:, None] > run.hold[step]
+        leaving = np.where(leaves, run.chances, 0.0)
+        staying = np.add.reduceat(np.where(leaves, 0.0, run.chances), run.offset[:-1])
+        landing = (rows + 1 + run.door - before)[step] + run.places[:, None]
+    else:
+        cells[:, 1] = SCALE
+    for k in range(steps):
+        part = slice(run.offset[k], run.offset[k + 1])
+        new = np.zeros((walks, int(size[k])))
+        _spread(cells, run.places[part], run.chances[part], new)
+        flat = new.ravel()
+        if rests:
+            flat[landing[part]] += rest * leaving[part]
+            rest *= staying[k]
+        sums = np.add.reduceat(flat, cuts[k])
+        below, above = sums[::3], sums[2::3]
+        cells = np.zeros((walks, alive[k + 1]))
+        for walk, (a, b, to) in enumerate(zip(bottom[k], top[k], target[k], strict=True)):
+            cells[walk, to : to + b - a] = new[walk, a:b]
+        gone += above
+        if not rests:
+            gone += below
+            continue
+        rest += below
+        if half:
+            rest[:half] -= above[half:]
+            rest[half:] -= above[:half]
+    return gone
+
+
+def _spread(cells: FloatArray, places: IntArray, chances: FloatArray, new: FloatArray) -> None:
+    """Add to ``new``, from column 1 on, what moves from ``cells`` by each of some places."""
+    walks, alive = cells.shape
+    taps = len(places)
+    if walks <= 2 and taps > 8 and places[-1] == taps - 1:
+        for walk in range(walks):
+            law = np.convolve(cells[walk], chances[:, walk])
+            new[walk, 1 : 1 + len(law)] += law
+    elif taps <= alive:
+        moved = np.empty_like(cells)
+        for place, chance in zip((1 + places).tolist(), chances[:, :, None], strict=True):
+            np.multiply(cells, chance, out=moved)
+            landing = new[:, place : place + alive]
+            np.add(landing, moved, out=landing)
+    else:
+        for cell in range(alive):
+            new[:, 1 + cell + places] += cells[:, cell, None] * chances.T
+
+
+# --- describing walks -----------------------------------------------------------------------------
+
+
+def exact_runs(paths: Paths, faint: float = math.inf) -> tuple[Run, Run]:
+    """Describe walks in which nothing is rounded: of ECCE-R, and of ECCE-MAD.
+
+    What is rarer than exp(-faint) is left out of the laws of large ties.
+    """
+    failures = paths.total - paths.reached
+    reached = np.concatenate([paths.reached, failures], axis=1)
+    both = Paths(
+        *(np.tile(each, 2) for each in (paths.mean, paths.chance, paths.n)),
+        np.concatenate([paths.rare, ~paths.rare], axis=1),
+        reached,
+        np.tile(paths.range, 2),
+        np.tile(paths.deviation, 2),
+        paths.laws,
+    )
+    first, offset, chances = _laws(both, faint)
+    walks = len(paths.range)
+    places = np.arange(len(chances)) - np.repeat(offset[:-1], np.diff(offset))
+    low = np.floor(paths.reached - paths.deviation).astype(np.int64)
+    high = np.ceil(paths.reached + paths.deviation).astype(np.int64)
+    high = np.maximum(high, low + 1)
+    band = Run(offset, places, chances[:, :walks].copy(), first[:, :walks].copy(), low, high)
+    at, high, stride = _lattice(reached, both.range)
+    door, low = at[:-1], at[1:]
+    rise = Run(
+        offset,
+        places * stride,
+        chances,
+        first * stride,
+        low,
+        np.maximum(high, low + 1),
+        hold=low - door,
+        door=door,
+    )
+    return rise, band
+
+
+def _lattice(reached: FloatArray, reach: FloatArray) -> tuple[IntArray, IntArray, int]:
+    """Number points with the fractional parts of all A_k, so many of them to each whole number.
+
+    Returns
+    -------
+    at
+        The number of A_k, the start included.
+    high
+        That of the first point at which a path has risen enough after each step.
+    stride
+        How many points there are to a whole number.
+    """
+    at = np.concatenate([np.zeros((1, reached.shape[1])), reached])
+    whole = np.floor(at)
+    part = at - whole
+    order = np.argsort(part, axis=0)
+    parts = np.take_along_axis(part, order, axis=0)
+    ranks = np.zeros(part.shape, np.int64)
+    np.cumsum(parts[1:] > parts[:-1], axis=0, out=ranks[1:])
+    stride = int(ranks[-1].max()) + 1
+    rank = np.empty_like(ranks)
+    np.put_along_axis(rank, order, ranks, axis=0)
+    goal = reached + reach
+    goal_whole = np.floor(goal)
+    above = np.vstack([ranks, ranks[-1:] + 1])
+    goal -= goal_whole
+    for column in range(goal.shape[1]):
+        place = np.searchsorted(parts[:, column], goal[:, column])
+        goal[:, column] = above[place, column]
+    numbers = stride * whole.astype(np.int64) + rank
+    return numbers, stride * goal_whole.astype(np.int64) + goal.astype(np.int64), stride
+
+
+def _laws(paths: Paths, faint: float) -> tuple[IntArray, IntArray, FloatArray]:
+    """Return the laws of the number of events in steps: the fewest, and probabilities from there.
+
+    The probabilities have a column for each path, and the rows of each step begin at an offset.
+    """
+    first = np.zeros(paths.n.shape, np.int64)
+    chances = []
+    if paths.laws is not None:  # of a path and its mirror image
+        for k, ((fewest, pmf), n) in enumerate(zip(paths.laws, paths.n[:, 0], strict=True)):
+            first[k] = fewest, n - fewest - len(pmf) + 1
+            chances.append(np.stack([pmf, pmf[::-1]], axis=1))
+        return first, np.cumsum([0, *map(len, chances)]), np.concatenate(chances)
+    for k, (mean, rarer, n, rare) in enumerate(
+        zip(paths.mean, paths.chance, paths.n, paths.rare, strict=True)
+    ):
+        event, other = np.where(rare, rarer, 1.0 - rarer), np.where(rare, 1.0 - rarer, rarer)
+        whole = (n <= _WHOLE) & (np.abs(mean - n * rarer) <= 1e-9 * mean)
+        most = int(n[whole].max(initial=0))
+        if most <= 1:
+            law = np.stack([np.where(n > 0, other, 1.0), np.where(n > 0, event, 0.0)], axis=1)
+        else:
+            j = np.arange(most + 1)
+            rest = np.maximum(n[:, None] - j, 0)
+            law = _BINOMIAL[np.minimum(n, _WHOLE), : most + 1] * event[:, None] ** j
+            law *= other[:, None] ** rest
+        long = [
+            (path, *_binomial(float(mean[path]), float(rarer[path]), int(n[path]), faint))
+            for path in np.flatnonzero(~whole).tolist()
+        ]
+        if long:
+            taps = max(len(pmf) for _, _, pmf in long)
+            law = np.pad(law, ((0, 0), (0, max(0, taps - law.shape[1]))))
+        for path, fewest, pmf in long:
+            law[path] = 0.0
+            law[path, : len(pmf)] = pmf if rare[path] else pmf[::-1]
+            first[k, path] = fewest if rare[path] else n[path] - fewest - len(pmf) + 1
+        chances.append(law.T)
+    offset = np.cumsum([0, *map(len, chances)])
+    return first, offset, np.concatenate(chances)
+
+
+_BINOMIAL = np.array(
+    [[float(math.comb(n, j)) for j in range(_WHOLE + 1)] for n in range(_WHOLE + 1)]
+)
+
+
+def _binomial(mean: float, chance: float, most: int, faint: float) -> tuple[int, FloatArray]:
+    """Return a binomial law, its size mean / chance whole or not: the fewest, and probabilities."""
+    size, odds = mean / chance, chance / (1.0 - chance)
+    if abs(size - round(size)) <= 1e-9 * size:
+        size = float(round(size))
+    most = min(most, math.ceil(size))
+    if mean < 8.0:
+        low, high, log_tail = 0, 0, 0.0
+        while log_tail > -faint and high < most:
+            high += 1
+            log_tail += math.log(mean / high)
+    else:  # by Bernstein's inequality
+        far = faint / 3.0 + math.sqrt(faint * faint / 9.0 + 2.0 * faint * mean * (1.0 - chance))
+        low, high = max(0, math.floor(mean - far)), min(most, math.ceil(mean + far))
+    mode = min(max(math.floor((size + 1.0) * chance), low), high)
+    up, down = np.arange(mode, high, dtype=float), np.arange(mode, low, -1, dtype=float)
+    above = np.cumprod(np.maximum(size - up, 0.0) / (up + 1.0) * odds)
+    below = np.cumprod(down / (size - down + 1.0) / odds)
+    pmf = np.concatenate([below[::-1], [1.0], above])
+    return low, pmf / pmf.sum()

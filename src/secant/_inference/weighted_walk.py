@@ -1,0 +1,168 @@
+"""P-values of a few thousand rows of unequal weight, by the walk: upper bounds down to any size.
+
+What an event adds to the path differs from row to row, so no lattice has all sums. Cells are chosen
+so fine that it does not matter: a jump goes to the two cells nearest to it, in such shares that its
+mean stays. That adds to the variance of the path, by a quarter of a cell squared a row at most, and
+blurs what a path reaches; so barriers are nearer by what next to no path is moved by, and outcomes
+that tie with the observed one count.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from secant._inference.path import compensated_sum
+from secant._inference.walk import Run, log10_share, runner
+
+if TYPE_CHECKING:
+    from secant._base.types import FloatArray, IntArray, NumberArray
+    from secant._inference.sampler import SortedRows
+
+__all__ = ["MOST_ROWS", "jumps", "log10_pvalues"]
+
+# Rows up to which this is quicker than drawing.
+MOST_ROWS = 5_000
+# Cells of the range: so many for all rows together, between these limits.
+_CELLS = 5e6
+_FEWEST, _MOST = 4_000, 500_000
+# Paths that rounding may move by more than barriers are nearer for it: a share of exp(-_BLUR).
+_BLUR = 14.0
+# What all of these may have been, as a decimal logarithm of P.
+_LOST = math.log10(1.0 + 2.0 * math.exp(-_BLUR))
+
+
+def jumps(
+    scores: FloatArray, weights: FloatArray, outcome_weights: tuple[float, float] | None
+) -> tuple[FloatArray, FloatArray]:
+    """Return the chance of an event in rows that were kept, and what it adds to the path."""
+    if outcome_weights is None:
+        return scores, weights
+    o0, o1 = outcome_weights
+    longer = o1 * (1.0 - scores) + o0 * scores
+    return o0 * scores / longer, weights * longer
+
+
+class _Rows(NamedTuple):
+    """Random rows in order, and what they reach.
+
+    ``end`` marks the last rows of ties; ``reached`` is the sum of chance x jump up to the end of
+    the last tie that ended at a row or before it, and ``most`` the sum of jumps up to there.
+    """
+
+    chance: FloatArray
+    jump: FloatArray
+    end: NumberArray
+    reached: FloatArray
+    most: FloatArray
+    range: float
+    deviation: float
+
+
+def log10_pvalues(
+    rows: SortedRows, outcome_weights: tuple[float, float] | None = None
+) -> tuple[float, float]:
+    """Return decimal logarithms of upper bounds of the P-values of ECCE-R and ECCE-MAD.
+
+    Parameters
+    ----------
+    rows
+        All rows in the order of the path.
+    outcome_weights
+        What outcomes 0 and 1 weigh on top of weights.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from secant._inference.sampler import SortedRows
+    >>> rows = SortedRows(np.array([0.5, 0.6]), np.array([0, 0]), np.array([1.0, 3.0]))
+    >>> r, mad = log10_pvalues(rows)  # two failures: P = 0.2
+    >>> round(10**r, 4), round(10**mad, 4)
+    (0.2, 0.2)
+    """
+    scores, labels, weights, ends = rows
+    weights = np.ones_like(scores) if weights is None else weights
+    if ends is None:
+        ends = np.flatnonzero(np.append(scores[1:] != scores[:-1], True))
+    rows = _observed(*jumps(scores, weights, outcome_weights), labels, ends)
+    if not len(rows.chance):
+        return tuple(0.0 if each <= 0.0 else -math.inf for each in (rows.range, rows.deviation))
+    cell = max(rows.range, 1e-300) / min(max(_CELLS / len(rows.chance), _FEWEST), _MOST)
+    largest = float(rows.jump.max())
+    cell = largest / math.ceil(largest / cell)  # equal jumps are whole numbers of cells
+    up, down = rows, rows._replace(chance=1.0 - rows.chance, reached=rows.most - rows.reached)
+    runs = [_run(up, cell, rests=True), _run(down, cell, rests=True), _run(up, cell, rests=False)]
+    absorbed = runner(sum(run.work for run in runs))
+    rise, fall, band = (float(absorbed(run)[0]) for run in runs)
+    r, mad = np.minimum(log10_share(np.array([rise + fall, band])) + _LOST, 0.0).tolist()
+    return r if rows.range > 0.0 else 0.0, mad if rows.deviation > 0.0 else 0.0
+
+
+def _observed(
+    chance: FloatArray, jump: FloatArray, labels: NumberArray, ends: IntArray
+) -> _Rows:
+    certain = chance >= 1.0
+    terms = np.where(certain, 0.0, jump * chance)
+    reached = compensated_sum(terms)[ends]
+    happened = compensated_sum(np.where(certain, jump * labels - jump, jump * labels))[ends]
+    x = happened - reached
+    top, bottom = max(float(x.max()), 0.0), min(float(x.min()), 0.0)
+    guard = 4.0 * float(np.spacing(np.sum(jump)))
+    span, deviation = (
+        each * (1.0 - 1e-12) - guard for each in (top - bottom, max(top, -bottom))
+    )
+    random = (chance > 0.0) & ~certain
+    last = np.cumsum(random)[ends] - 1
+    end = np.zeros(int(random.sum()), bool)
+    end[last[last >= 0]] = True
+    # Of ties that share their last random row nothing moves in all but the first.
+    tie = np.cumsum(end) - end
+    at_end = compensated_sum(terms[random])[end]
+    most = compensated_sum(jump[random])[end]
+    before, most_before = (np.append(0.0, each)[tie] for each in (at_end, most))
+    return _Rows(
+        chance[random],
+        jump[random],
+        end,
+        np.where(end, at_end[tie], before),
+        np.where(end, most[tie], most_before),
+        span,
+        deviation,
+    )
+
+
+def _run(rows: _Rows, cell: float, *, rests: bool) -> Run:
+    """Describe a rise, or a walk between two barriers; barriers move at the ends of ties only."""
+    place = rows.jump / cell
+    whole = np.floor(place).astype(np.int64)
+    above = place - whole
+    # Bernstein's inequality; and no jump is off by a cell.
+    blurred = float((rows.chance * above * (1.0 - above)).sum())
+    blur = math.sqrt(2.0 * _BLUR * blurred) + _BLUR / 3.0
+    blur = min(blur, float(np.ceil(above).sum())) + 1e-6
+    places = np.stack([np.zeros_like(whole), whole, whole + 1], axis=1)
+    chances = np.stack(
+        [1.0 - rows.chance, rows.chance * (1.0 - above), rows.chance * above], axis=1
+    )
+    after = rows.reached / cell
+    before = np.append(0.0, after[:-1])
+    reach = (rows.range if rests else rows.deviation) / cell - blur
+    low = np.floor(after if rests else after - reach).astype(np.int64)
+    # Inside a tie nobody has arrived: the barrier of its end, and room for all its jumps.
+    tie = np.cumsum(rows.end) - rows.end
+    goal = np.append((after + reach)[rows.end], 0.0)[tie]
+    room = np.append(np.bincount(tie, np.ceil(place) + 1), 0.0)[tie]
+    high = np.ceil(np.where(rows.end, goal, goal + room)).astype(np.int64)
+    hold, door = np.floor(after - before).astype(np.int64), np.ceil(before).astype(np.int64)
+    return Run(
+        np.arange(len(place) + 1) * 3,
+        places.ravel(),
+        chances.reshape(-1, 1),
+        np.zeros((len(place), 1), np.int64),
+        low[:, None],
+        np.maximum(high, low + 1)[:, None],
+        hold[:, None] if rests else None,
+        door[:, None] if rests else None,
+    )
