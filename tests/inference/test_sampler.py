@@ -25,11 +25,8 @@ def ask(some, seed=0, **options):
 
 def model(some, draws=9999):
     """Return what is drawn for rows."""
-
-    def steps():
-        return (sampler._steps(block, None) for block in sampler._blocks([some]))
-
-    return sampler._paths(steps(), sampler._plan(steps(), draws))
+    plan = sampler._plan(sampler._steps([some], None), draws)
+    return sampler._paths(sampler._steps([some], None), plan)
 
 
 def calibrated(n, seed=0, sigma=1.5, most=1.0):

@@ -55,11 +55,9 @@ _MOST = 200_000_000
 _POINT = 8
 # Rows looked at together.
 _TOGETHER = 1 << 16
-# Bits of a number that tell its size, to one part in 16: all but so many.
+# Bits of a number that do not tell its size to one part in 16, and as many ranges of chances.
 _BITS = 48
-_SIZES = 1 << (64 - _BITS - 1)
-# Light rows are told apart for the tail by so many sizes, and by so many chances.
-_KINDS = 16 * 20, 64
+_CHANCES = 64
 
 
 class SortedRows(NamedTuple):
@@ -111,27 +109,16 @@ def pvalues(
     >>> round(10**r.log10, 2), round(10**mad.log10, 2)
     (0.2, 0.2)
     """
-
-    def steps() -> Iterator[_Steps]:
-        return (_steps(block, outcome_weights) for block in _blocks(rows()))
-
-    paths = _paths(steps(), _plan(steps(), draws))
+    plan = _plan(_steps(rows(), outcome_weights), draws)
+    paths = _paths(_steps(rows(), outcome_weights), plan)
     cost = len(paths.noise) + _POINT * paths.points
-    found = count(
-        paths.draw,
-        paths.limits,
-        rng=rng,
-        cost=cost,
-        draws=min(draws, max(FEWEST_DRAWS, int(_MOST / cost))),
-        enough=enough,
-        progress=progress,
-    )
-    bounds = zip(found, paths.limits, (2.0, 1.0), strict=True)
-    r, mad = (_bounded(paths.jumps, *each) for each in bounds)
-    return r, mad
+    draws = min(draws, max(FEWEST_DRAWS, int(_MOST / cost)))
+    asked: dict[str, Any] = {"draws": draws, "enough": enough, "progress": progress}
+    r, mad = count(paths.draw, paths.limits, rng=rng, cost=cost, **asked)
+    return _bounded(paths.jumps, r, paths.limits[0], 2), _bounded(paths.jumps, mad, paths.limits[1])
 
 
-def _bounded(jumps: Jumps, estimate: Estimate, limit: float, factor: float) -> Estimate:
+def _bounded(jumps: Jumps, estimate: Estimate, limit: float, factor: float = 1.0) -> Estimate:
     """Return the bound of the tail where no draw is as extreme and that is less."""
     if estimate.exceedances:
         return estimate
@@ -144,96 +131,109 @@ def _bounded(jumps: Jumps, estimate: Estimate, limit: float, factor: float) -> E
 
 
 class _Steps(NamedTuple):
-    """What rows do to the path: with chance ``rare`` it jumps, by less than that otherwise.
+    """What some rows do to the path: a jump, with a chance, less its mean.
 
-    ``size`` is a whole number that tells the size of the jump, ``turned`` whether it is the failure
-    that is rarer and jumps downwards, and ``happened`` whether the rarer outcome was observed.
+    ``turned`` tells whether the failure is drawn instead, being rarer, ``rare`` how likely what is
+    drawn is, and ``happened`` whether it was observed.
     """
 
+    chance: FloatArray
     rare: FloatArray
     jump: FloatArray
-    size: IntArray
     turned: BoolArray
     happened: BoolArray
     ends: BoolArray
 
+    @property
+    def size(self) -> IntArray:
+        """The size of the jump to one part in 16, a whole number."""
+        return self.jump.view(np.int64) >> _BITS
+
 
 def _steps(
-    block: tuple[np.ndarray[Any, Any], ...], outcome_weights: tuple[float, float] | None
-) -> _Steps:
-    chance, happened, jump, ends = block
-    if outcome_weights is not None:
-        o0, o1 = outcome_weights
-        longer = o1 * (1.0 - chance) + o0 * chance
-        chance, jump = o0 * chance / longer, jump * longer
-    turned = chance > 0.5
-    rare = np.where(turned, 1.0 - chance, chance)
-    return _Steps(rare, jump, jump.view(np.int64) >> _BITS, turned, happened != turned, ends)
-
-
-def _blocks(pieces: Iterable[SortedRows]) -> Iterator[tuple[np.ndarray[Any, Any], ...]]:
+    pieces: Iterable[SortedRows], outcome_weights: tuple[float, float] | None
+) -> Iterator[_Steps]:
     """Cut rows anew, every so many, so that no sum depends on where pieces end."""
+    for chance, happened, jump, ends in _together(pieces):
+        if outcome_weights is not None:
+            o0, o1 = outcome_weights
+            longer = o1 * (1.0 - chance) + o0 * chance
+            chance, jump = o0 * chance / longer, jump * longer  # noqa: PLW2901
+        turned = chance > 0.5
+        rare = np.where(turned, 1.0 - chance, chance)
+        yield _Steps(chance, rare, jump, turned, happened != turned, ends)
+
+
+def _together(pieces: Iterable[SortedRows]) -> Iterator[list[np.ndarray[Any, Any]]]:
     held: list[np.ndarray[Any, Any]] = []
     for scores, labels, weights, ends in pieces:
-        last = np.zeros(len(scores), bool)
-        if ends is None:
-            last[-1:], last[:-1] = True, scores[1:] != scores[:-1]
-        else:
-            last[ends] = True
-        jump = np.ones(len(scores)) if weights is None else np.asarray(weights, np.float64)
-        columns = [np.asarray(scores, np.float64), labels == 1, jump, last]
+        last = np.append(scores[1:] != scores[:-1], True)[: len(scores)]
+        if ends is not None:
+            last = np.bincount(ends, minlength=len(scores)) > 0
+        jump = np.ones(len(scores)) if weights is None else weights
+        columns = [np.asarray(scores, np.float64), labels == 1, np.asarray(jump, np.float64), last]
         held = [*map(np.concatenate, zip(held, columns, strict=True))] if held else columns
         while len(held[0]) > _TOGETHER:
-            yield tuple(column[:_TOGETHER] for column in held)
+            yield [column[:_TOGETHER] for column in held]
             held = [column[_TOGETHER:] for column in held]
-    yield tuple(held)
+    yield held
 
 
 # What is drawn ------------------------------------------------------------------------------------
 
 
 class _Plan(NamedTuple):
-    """From which size on rows are heavy, the exponent of jumps in units, and cells.
+    """From which size on rows are heavy, the exponent of jumps in units, cells, and light rows.
 
     ``share`` are the cells that each unit of variance makes, and each of that of light rows; none
-    where every tie is looked at.
+    where every tie is looked at. The columns of ``light`` are those of :class:`tilt.Jumps`.
     """
 
     heavy: int
     shift: int
-    share: tuple[float, float] = (0.0, 0.0)
+    share: tuple[float, float]
+    light: FloatArray
 
 
 def _plan(steps: Iterator[_Steps], draws: int) -> _Plan:
-    """Decide what to draw, from how much there is of each size of jumps."""
-    rows, points, spread = np.zeros((3, _SIZES))
-    ties = 0
+    """Decide what to draw.
+
+    Rows of about the same size and chance are one kind. The cumulants K of their jumps are concave
+    in the chance, convex in the size, and 0 for no jump: a kind is at least as likely to go far if
+    its chance is the mean and so many jumps as the sizes add up to are the largest there are.
+    """
+    kinds, ties = np.zeros((3, 0)), 0
     for each in steps:
-        rows += np.bincount(each.size, minlength=_SIZES)
-        points += np.bincount(each.size, -np.log1p(-each.rare), _SIZES)
-        spread += np.bincount(each.size, each.rare * (1.0 - each.rare), _SIZES)
+        kind = each.size * _CHANCES + np.minimum(each.chance * _CHANCES, _CHANCES - 1).astype(int)
+        jump = np.where(each.rare > 0.0, each.jump, 0.0)
+        kinds = np.hstack([kinds, [kind, jump, jump * each.chance]])
+        kind, which = np.unique(kinds[0], return_inverse=True)
+        kinds = np.array([kind, *(np.bincount(which, column) for column in kinds[1:])])
         ties += int(np.count_nonzero(each.ends))
-    size = np.flatnonzero(rows)
-    # Weights add up to less than 2^52 units, and so do outcomes.
-    exponent = math.frexp(_up_to(size[-1]))[1]
-    jump = np.ldexp(_up_to(size), -exponent)
-    shift = 52 - exponent - math.frexp(float((rows[size] * jump).sum()))[1]
+    kind, total, happening = kinds[:, kinds[1] > 0.0]
+    shift = 52 - math.frexp(float(total.sum()))[1]  # jumps add up to less than 2^52 units
+    size = kind.astype(np.int64) // _CHANCES
+    jump = np.ldexp(((size + 1) << _BITS).view(np.float64), shift)
+    chance, number = _inside(happening / total), np.ldexp(total, shift) / jump
+    points = -number * np.log1p(-np.minimum(chance, 1.0 - chance))
     if (float(points.sum()) * _POINT + ties) * draws <= _WORK:
-        return _Plan(0, shift)
-    variance = spread[size] * np.ldexp(jump, exponent + shift) ** 2
-    light = np.append(0.0, np.cumsum(variance))
-    heavy_points = np.append(np.cumsum(points[size][::-1])[::-1], 0.0)
-    largest = np.append(0.0, np.ldexp(jump, exponent + shift))
-    well = (largest <= _LIGHT * np.sqrt(light)) | (heavy_points >= _OFTEN)
-    cut = int(np.flatnonzero(well & (largest <= _HEAVY * math.sqrt(light[-1])))[-1])
-    heavy = int(np.append(size, size[-1] + 1)[cut])
-    half = 0.5 * _CELLS
-    return _Plan(heavy, shift, (half / light[-1], half / light[cut] if light[cut] else 0.0))
+        return _Plan(0, shift, (0.0, 0.0), np.zeros((3, 0)))
+    # By how many kinds are light, of which those of a size go together.
+    largest = np.append(0.0, jump)
+    variance = np.cumsum(np.append(0.0, number * jump**2 * chance * (1.0 - chance)))
+    others = points.sum() - np.cumsum(np.append(0.0, points))
+    well = (largest <= _LIGHT * np.sqrt(variance)) | (others >= _OFTEN)
+    well &= largest <= _HEAVY * math.sqrt(variance[-1])
+    well[1:-1] &= size[1:] != size[:-1]
+    light = int(np.flatnonzero(well)[-1])
+    share = [0.5 * _CELLS / each if each else 0.0 for each in variance[[-1, light]].tolist()]
+    some = np.array([number, chance, jump])[:, :light]
+    return _Plan(int(np.append(size, 1 << 16)[light]), shift, (share[0], share[1]), some)
 
 
-def _up_to(size: Any) -> Any:
-    """Return what jumps of a size are below."""
-    return np.asarray((np.asarray(size, np.int64) + 1) << _BITS).view(np.float64)
+def _inside(chance: FloatArray) -> FloatArray:
+    """Keep rounding from making anything certain."""
+    return np.clip(chance, np.finfo(float).tiny, 1.0 - 2.0**-53)
 
 
 @dataclass(frozen=True, slots=True)
@@ -295,41 +295,23 @@ class _Paths:
 
 def _paths(steps: Iterator[_Steps], plan: _Plan) -> _Paths:
     """Keep heavy rows, and sums over all up to where the path is looked at."""
-    carried = [0.0] * 5
-    heavy: list[FloatArray] = []
-    looks: list[FloatArray] = []
-    light = np.zeros((2, math.prod(_KINDS)))
-    before = 0
+    last = [0.0] * 5
+    heavy, looks, before = [], [], 0
     for each in steps:
-        size = np.ldexp(each.jump, plan.shift)
-        jump = np.where(each.turned, -np.rint(size), np.rint(size))
+        jump = np.rint(np.ldexp(each.jump, plan.shift)) * np.where(each.turned, -1.0, 1.0)
         is_heavy = (each.size >= plan.heavy) & (each.rare > 0.0)
         mean, variance = jump * each.rare, jump * jump * (each.rare * (1.0 - each.rare))
         noise = np.where(is_heavy, 0.0, variance)
-        terms = (
-            variance * plan.share[0] + noise * plan.share[1],
-            noise,
-            jump * each.happened,
-            mean,
-            np.where(is_heavy, mean, 0.0),
-        )
-        sums = [
-            compensated_sum(np.append(sum_, term))[1:]
-            for sum_, term in zip(carried, terms, strict=True)
-        ]
-        carried = [float(column[-1]) for column in sums]
+        cell = variance * plan.share[0] + noise * plan.share[1]
+        terms = cell, noise, jump * each.happened, mean, np.where(is_heavy, mean, 0.0)
+        sums = [compensated_sum(np.append(*both))[1:] for both in zip(last, terms, strict=True)]
+        last = [float(column[-1]) for column in sums]
         row = before + np.arange(len(jump))
         looks.append(_thinned(np.array([row, *sums])[:, each.ends], plan))
-        heavy.append(np.array([row, each.rare, jump])[:, is_heavy])
-        if not is_heavy.all():
-            chance = np.where(each.turned, 1.0 - each.rare, each.rare)
-            kind = np.clip(plan.heavy - 1 - each.size, 0, _KINDS[0] - 1) * _KINDS[1]
-            kind += np.minimum((chance * _KINDS[1]).astype(np.int64), _KINDS[1] - 1)
-            size = np.where(is_heavy | (each.rare == 0.0), 0.0, size)
-            light += [np.bincount(kind, by, light.shape[1]) for by in (size, size * chance)]
+        heavy.append(np.array([row, each.chance, each.rare, jump])[:, is_heavy])
         before += len(jump)
     at, _, noise, path, mean, expected = _thinned(np.hstack(looks), plan)
-    row, rare, jump = np.hstack(heavy)
+    row, chance, rare, jump = np.hstack(heavy)
     path = path - mean
     deviation, span = thresholds(path.max(), path.min(), float(np.abs(mean).max()))
     return _Paths(
@@ -339,7 +321,7 @@ def _paths(steps: Iterator[_Steps], plan: _Plan) -> _Paths:
         jump=jump,
         look=np.searchsorted(at, row),
         limits=(span, deviation),
-        jumps=_jumps(rare, jump, light, plan),
+        jumps=Jumps(*np.hstack([[np.ones(len(row)), _inside(chance), np.abs(jump)], plan.light])),
     )
 
 
@@ -349,19 +331,3 @@ def _thinned(looks: FloatArray, plan: _Plan) -> FloatArray:
         return looks
     cell = np.floor(looks[1])
     return looks[:, np.append(cell[1:] != cell[:-1], True)[: len(cell)]]
-
-
-def _jumps(rare: FloatArray, jump: FloatArray, light: FloatArray, plan: _Plan) -> Jumps:
-    """Return heavy rows, and light ones in kinds that are at least as likely to go far.
-
-    K is concave in the chance and convex in the size of a jump, and 0 without one: rows of a kind
-    are put at the mean of their chances, and in part at the largest size that any has.
-    """
-    some = np.flatnonzero(light[0])
-    size = np.ldexp(_up_to(plan.heavy - 1 - some // _KINDS[1]), plan.shift)
-    chance = np.append(np.where(jump < 0.0, 1.0 - rare, rare), light[1][some] / light[0][some])
-    return Jumps(
-        np.append(np.ones(len(rare)), light[0][some] / size),
-        np.clip(chance, np.finfo(float).tiny, 1.0 - 2.0**-53),
-        np.append(np.abs(jump), size),
-    )
