@@ -13,6 +13,7 @@ from samples import NAMES, simulate
 from secant import InputError
 from secant._api import assess_classes, calibrations
 from secant._inference import westfall_young as joint
+from secant._inference.stepdown import Adjusted
 
 
 @st.composite
@@ -197,7 +198,7 @@ def test_the_result_says_how_many_draws():
 
 def test_holms_adjustment_only_counts_below_what_draws_can_tell(monkeypatch):
     """Else the smaller of two adjustments would be taken, which keeps the promise of neither."""
-    drawn = joint.Joint(np.array([1, 2, 2]) / 100, 99)
+    drawn = Adjusted(np.array([1, 2, 2]) / 100, 99)
     monkeypatch.setattr(joint, "westfall_young", lambda *_, **__: drawn)
     seen = assess_classes.class_predictions([0, 1, 2], np.full((3, 3), 1 / 3), None)
     rows = assess_classes.observations([1, 0, 0], [0.5] * 3)

@@ -376,7 +376,9 @@ def test_limits_at_another_level_are_those_of_an_assessment_at_it():
     y, p, who = shocked(80, 20, 0.4, 16)
     at90 = secant.assess(y, p, clusters=who, confidence_level=0.9)
     at95 = secant.assess(y, p, clusters=who)
-    assert at90._half_width(1.0) == flipping.half_width(null.range, at95._totals, 0.9, at95._flips)
+    assert at90._half_width(1.0) == limits.half_width(
+        null.range, at95._totals, 1 - 0.9, at95._flips
+    )
     assert at90._half_width(1.0) < at95._half_width(1.0)
 
 
@@ -385,13 +387,13 @@ def test_the_level_of_a_half_width_is_the_level_it_was_asked_for(alpha):
     y, p, who = shocked(80, 20, 0.4, 16)
     result = secant.assess(y, p, clusters=who)
     for flips in (None, result._flips):
-        half = flipping.half_width(null.range, result._totals, 1 - alpha, flips)
+        half = limits.half_width(null.range, result._totals, alpha, flips)
         found = flipping.tail(null.range, half, result._totals, flips)
         # Drawn ranges are steps: a smaller level may have the same half-width.
-        again = flipping.half_width(null.range, result._totals, 1 - found, flips)
+        again = limits.half_width(null.range, result._totals, found, flips)
         assert found <= alpha * (1 + 1e-6)
         assert again == pytest.approx(half, rel=1e-6)
-    assert limits.half_width(null.range, result._totals, 1 - alpha) <= half
+    assert limits.half_width(null.range, result._totals, alpha) <= half
 
 
 # A column that looks like ids ---------------------------------------------------------------------

@@ -13,8 +13,9 @@ from secant._blocks.cluster_sums import ENDS, ClusterSums, pooled
 from secant._blocks.table import collapse
 from secant._inference import clusters, limits
 from secant._inference.choose import PValue
-from secant._inference.clusters import FEW, FEWEST, Flips, flip, half_width, plan
-from secant._inference.montecarlo import Estimate
+from secant._inference.clusters import FEW, FEWEST, Flips, flip, plan
+from secant._inference.draws import Estimate
+from secant._inference.limits import half_width, interval
 from secant._input.observations import observations
 from secant.sources.rows import RowSource
 
@@ -50,7 +51,7 @@ def test_drawn_pvalues_and_quantiles_are_those_of_all_patterns_of_signs(seed, mo
     share = (every >= every[0] - 1e-9).mean(axis=0)
     found = flip(sums, weight, clusters.Plan(20_000, 20_000, 0))
     assert found.n_clusters == 11
-    assert [found.r.pvalue, found.mad.pvalue] == pytest.approx(share, abs=0.016)  # 4.5 sigma
+    assert [10**found.r.log10, 10**found.mad.log10] == pytest.approx(share, abs=0.016)  # 4.5 sigma
     for law, column in ((null.range, every[:, 0]), (null.mad, every[:, 1])):
         for alpha in (0.3, 0.05):
             drawn = found.quantile(law, alpha) * weight
@@ -63,7 +64,7 @@ def test_ties_in_range_count_as_extreme():
     each = np.arange(20)
     one = np.ones(20, np.int64)
     found = flip(ClusterSums(each, 0 * each, one, np.full(20, 0.1)), 20.0, plan(1, 0.95))
-    assert found.r.pvalue == 1 / 1000
+    assert found.r.log10 == -3.0
     assert found.ranges[-1] <= 0.1 + 1e-12
 
 
@@ -72,7 +73,7 @@ def test_one_cluster_that_varies_tells_nothing():
     one = np.ones(20, np.int64)
     alone = ClusterSums(each, 0 * each, one, np.where(each == 7, 0.5, 0.0))
     found = flip(alone, 20.0, plan(1, 0.95))
-    assert (found.r.pvalue, found.mad.pvalue) == (1.0, 1.0)
+    assert (found.r.log10, found.mad.log10) == (0.0, 0.0)
 
 
 def relabelled(sums, seed=5):
@@ -122,7 +123,7 @@ def test_a_clear_finding_among_many_tests_is_drawn_to_the_end():
     clear = ClusterSums(each, 0 * each, one, np.full(30, 0.5))
     found = flip(clear, 30.0, plan(41, 0.95))
     assert found.r.draws == 16_400
-    assert found.r.pvalue == 1 / 16_401
+    assert found.r.log10 == math.log10(1 / 16_401)
     assert found.ranges.size == 999
     assert not found.cut_short
 
@@ -148,7 +149,7 @@ def test_nineteen_clusters_are_too_few_and_twenty_are_not(count, told):
     assert told in line
     assert f"{count} clusters" in line
     if found.too_few:
-        assert (found.r.pvalue, found.quantile(null.range, 0.05)) == (1.0, math.inf)
+        assert (found.r.log10, found.quantile(null.range, 0.05)) == (0.0, math.inf)
         assert clusters.by_flips(found.r.draws) == "too few clusters"
 
 
@@ -170,7 +171,11 @@ def test_a_few_clusters_that_decide_are_told_of(outbreaks, told):
 
 def made(**changed):
     drawn = np.arange(1.0, 1000.0)
-    usual = {"n_clusters": 60, "r": Estimate(0.03, 29, 999), "mad": Estimate(0.3, 100, 333)}
+    usual = {
+        "n_clusters": 60,
+        "r": Estimate(math.log10(0.03), 29, 999),
+        "mad": Estimate(math.log10(0.3), 100, 333),
+    }
     return Flips(**{**usual, "ranges": drawn, "deviations": drawn / 2, **changed})
 
 
@@ -212,14 +217,14 @@ def test_without_clusters_and_where_nothing_varies_rows_decide():
 
 def test_limits_are_never_narrower_than_those_of_independent_rows():
     totals = totals_of(2000, 0.5)
-    alone = limits.half_width(null.range, totals, 0.95)
-    assert half_width(null.range, totals, 0.95, None) == alone
+    alone = half_width(null.range, totals, 0.05)
+    assert half_width(null.range, totals, 0.05, None) == alone
     narrow = made(ranges=np.full(999, alone / 2))
-    assert half_width(null.range, totals, 0.95, narrow) == alone
+    assert half_width(null.range, totals, 0.05, narrow) == alone
     wide = made(ranges=np.full(999, 3 * alone))
     unseen = limits.unseen(totals, limits.critical(null.range, 1 - 0.95), 1 - 0.95)
     wanted = math.hypot(3 * alone, unseen)
-    assert half_width(null.range, totals, 0.95, wide) == pytest.approx(wanted, rel=1e-12)
+    assert half_width(null.range, totals, 0.05, wide) == pytest.approx(wanted, rel=1e-12)
 
 
 def test_unseen_events_widen_limits_too():
@@ -228,8 +233,8 @@ def test_unseen_events_widen_limits_too():
     assert unseen > 0.03  # three events in a hundred
     far = made(ranges=np.full(999, 0.5))
     wanted = math.hypot(0.5, unseen)
-    assert half_width(null.range, totals, 0.95, far) == pytest.approx(wanted, rel=1e-12)
-    low, high = clusters.interval(0.1, null.range, totals, 0.95, far)
+    assert half_width(null.range, totals, 0.05, far) == pytest.approx(wanted, rel=1e-12)
+    low, high = interval(0.1, null.range, totals, 0.05, far)
     assert (low, high) == (0.0, pytest.approx(0.1 + wanted))
 
 
@@ -237,7 +242,7 @@ def test_unseen_events_widen_limits_too():
 def test_a_tail_is_the_level_whose_half_width_is_the_value(flips):
     totals = totals_of(2000, 0.5)
     for alpha in (0.5, 0.05, 1e-3, 1e-5):
-        value = half_width(null.range, totals, 1 - alpha, flips)
+        value = half_width(null.range, totals, alpha, flips)
         assert clusters.tail(null.range, value, totals, flips) == pytest.approx(alpha, rel=1e-6)
     assert clusters.tail(null.range, 0.0, totals, flips) == 1
     # No noise goes so far: the smallest level that there is.

@@ -113,7 +113,7 @@ def test_no_range_that_could_be_the_largest_is_passed_over():
     p = rng.beta(1, 30, 2000)
     ties = scan._ties(observations(np.zeros(2000), p))
     family = multiscale.ranges(ties)
-    (path,) = ties.model(family.at).paths(rng, 200)
+    path = ties.paths(rng, 200, family.at)
     sums = family.sums(path)
     every = [family.judged(row, np.arange(len(family))).max() for row in sums]
     assert family.largest(sums) == pytest.approx(every, rel=1e-12)

@@ -32,7 +32,7 @@ def brute_force(y, p, level):
     stats = optional("scipy.stats")
     error = (1 - level) / 2
     scores = np.unique(p)
-    half = half_width(null.range, secant.assess(y, p)._totals, 1 - error)
+    half = half_width(null.range, secant.assess(y, p)._totals, error)
     best = 0.0
     for a in range(len(scores)):
         for b in range(a, len(scores)):
@@ -187,7 +187,7 @@ def test_the_pvalue_of_a_tolerance_is_the_level_at_which_the_limits_exclude_it(
         for b in scores[scores >= a]
         for inside in [(p >= a) & (p <= b)]
     )
-    half = half_width(null.range, totals, 1 - alpha)
+    half = half_width(null.range, totals, alpha)
     if abs(most - half) < 1e-9 or abs(at_least - allowed) < 1e-9:
         return
     assert (pvalue <= alpha) == (most > half or at_least > allowed)

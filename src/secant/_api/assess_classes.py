@@ -13,7 +13,7 @@ from secant._api.assess_by import ranked
 from secant._api.calibrations import calibrations, thinned
 from secant._base.progress import reporting, showing
 from secant._inference.adjust import JOINT, adjusted, holm
-from secant._inference.draws import DRAWS, ENOUGH, same_every_time
+from secant._inference.draws import DRAWS, FEWEST_REDRAWS, same_every_time
 from secant._input.class_probs import ANY_SUM, class_predictions, largest
 from secant._input.groups import split
 from secant._input.observations import check_alignment, observations
@@ -45,7 +45,6 @@ if TYPE_CHECKING:
 __all__ = ["TopLabel", "assess_classes", "top_label"]
 
 # Joint redraws of all labels: as many as a few seconds allow, within these limits.
-_FEWEST_DRAWS = 199
 _LABELS = 30_000_000
 # Rows assessed together, and kept at full detail, over all classes.
 _ROWS = 1 << 22
@@ -422,13 +421,14 @@ def _jointly(
     rng: np.random.Generator | None,
 ) -> tuple[FloatArray, int]:
     """Adjust by redraws of all labels; return adjusted P-values and the number of redraws."""
+    from secant._inference.stepdown import or_beyond  # noqa: PLC0415  (as below)
     from secant._inference.westfall_young import westfall_young  # noqa: PLC0415  (not what `import secant` pays for)
 
     counted = np.arange(rows.rows) if rows.weights is None else np.flatnonzero(rows.weights)
     probs = seen.probs if counted.size == rows.rows else seen.probs[counted]
     mass = None if rows.weights is None else rows.weights[counted].astype(np.float64)
     if draws is None:
-        draws = int(min(DRAWS, max(_FEWEST_DRAWS, _LABELS // rows.n)))
+        draws = int(min(DRAWS, max(FEWEST_REDRAWS, _LABELS // rows.n)))
     with reporting("Drawing labels") as report:
         joint = westfall_young(
             probs,
@@ -437,10 +437,6 @@ def _jointly(
             copies=None if rows.sampling or mass is None else mass.astype(np.int64),
             rng=same_every_time(rng),
             draws=int(draws),
-            enough=ENOUGH,
             progress=report,
         )
-    # No draw was as extreme: below what draws can tell, Holm's adjustment is as valid.
-    beyond = joint.pvalues * (1 + joint.draws) <= 1
-    pvalues = np.where(beyond, np.minimum(joint.pvalues, holm(raw)), joint.pvalues)
-    return np.maximum(pvalues, raw), joint.draws
+    return np.maximum(or_beyond(joint, holm(raw)), raw), joint.draws

@@ -12,7 +12,7 @@ import numpy as np
 from secant._api.calibrations import calibrations
 from secant._base.progress import reporting, showing
 from secant._inference.adjust import JOINT
-from secant._inference.draws import ENOUGH, same_every_time
+from secant._inference.draws import FEWEST_DRAWS, FEWEST_REDRAWS, same_every_time
 from secant._input.options import (
     ClassAdjust,
     Reading,
@@ -43,8 +43,6 @@ __all__ = ["assess_segments"]
 # Draws of all outcomes: as many as rows x groupings x draws within this budget allow. What is
 # counted are coins, about a nanosecond each.
 _COINS = 6_000_000_000
-_DRAWS = 999
-_FEWEST_DRAWS = 199
 # Cells at which paths are read in draws, each of which computes every segment anew.
 _CELLS = 128
 # Rows x groupings that a search may add up, and segments whose sums it may hold.
@@ -274,10 +272,10 @@ class _Search:
         coins = self._data.rows * len(self._groupings)
         if draws is not None:
             return draws
-        affordable = min(_DRAWS, _COINS // coins)
+        affordable = min(FEWEST_DRAWS, _COINS // coins)
         if adjust == JOINT:
-            return int(max(affordable, _FEWEST_DRAWS))
-        if affordable >= _FEWEST_DRAWS:
+            return int(max(affordable, FEWEST_REDRAWS))
+        if affordable >= FEWEST_REDRAWS:
             return int(affordable)
         self._why_holm = "which takes long for so many rows (adjust='westfall-young')"
         return 0
@@ -346,7 +344,6 @@ class _Search:
                 alpha=self._alpha,
                 rng=rng,
                 draws=draws,
-                enough=ENOUGH,
                 heaviest=self._data.heaviest,
                 progress=report,
             )

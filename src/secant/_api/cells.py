@@ -388,7 +388,7 @@ def _check_number(n: int) -> None:
 def _half_widths(totals: Totals, confidence_level: float) -> tuple[float, float] | None:
     if totals.steps is None and not totals.equal_weights:
         return None
-    r, mad = (half_width(law, totals, confidence_level) for law in (null.range, null.mad))
+    r, mad = (half_width(law, totals, 1 - confidence_level) for law in (null.range, null.mad))
     return r, mad
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from secant import null
 from secant._blocks.table import Totals, running_sum
 from secant._inference.design import by_outcome
-from secant._inference.draws import DRAWS, ENOUGH, by_draws, same_every_time
+from secant._inference.draws import by_draws, same_every_time
 from secant._inference.limits import half_width, interval, normalize
 from secant._input.arraylike import one_dimensional, one_value_a_row, plain_value
 from secant._input.observations import check_alignment, observations
@@ -238,7 +238,7 @@ def _result(
             log10_pvalue=log10,
             method=how,
             bracket=None,
-            ci=interval(value, named.law, totals, confidence_level),
+            ci=interval(value, named.law, totals, 1 - confidence_level),
             name=named.name,
         )
         for value, named, (log10, how) in zip(
@@ -303,8 +303,7 @@ def _pvalues(
 
     chosen = same_every_time(rng)
     return [
-        (math.log10(estimate.pvalue), by_draws(estimate.draws))
-        for estimate in exchanged(rows, sums, rng=chosen, draws=DRAWS, enough=ENOUGH)
+        (estimate.log10, by_draws(estimate.draws)) for estimate in exchanged(rows, sums, rng=chosen)
     ]
 
 
@@ -333,7 +332,7 @@ def _contrast(
     weight = float(sums.members[covered].sum())
     gap = float(sums.gain[covered].sum()) / weight
     rate = float(sums.members1[covered].sum()) / weight
-    half = half_width(null.range, totals, confidence_level) * totals.weight / weight
+    half = half_width(null.range, totals, 1 - confidence_level) * totals.weight / weight
     return Contrast(
         low=float(sums.point[first]),
         high=float(sums.point[last - 1]),

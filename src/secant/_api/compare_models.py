@@ -255,7 +255,7 @@ def _same_scores(first: Source | None, second: Source | None) -> bool:
 
 def _noise_of_all(totals: Totals, level: float) -> float:
     """Return what the range of noise exceeds with half the error probability."""
-    return half_width(null.range, totals, (1 + level) / 2)
+    return half_width(null.range, totals, 1 - (1 + level) / 2)
 
 
 def _noise_of_one(totals: Totals, level: float) -> float:

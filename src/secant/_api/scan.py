@@ -9,7 +9,7 @@ import numpy as np
 
 from secant._inference.binomial import clopper_pearson
 from secant._inference.design import by_outcome
-from secant._inference.draws import by_draws
+from secant._inference.draws import Tally, by_draws
 from secant._inference.multiscale import GUARD, Ties, null_draws, ranges
 from secant._input.options import Reading, check_level, check_whole, generator
 from secant._results.parts import Interval
@@ -155,7 +155,8 @@ def scan(
     best = int(values.argmax())
     null = null_draws(ties, family, draws=int(draws), rng=chosen)
     slack = GUARD * (1 + abs(float(values[best])))
-    exceedances = int(np.count_nonzero(null >= values[best] - slack))
+    tally = Tally([float(values[best]) - slack], enough=None)
+    tally.add(null[:, np.newaxis])
     # P is at most 1 - level exactly when the statistic is above this many of the draws.
     allowed = math.floor((1 - level) * (1 + 1e-12) * (1 + draws))
     critical = float(np.sort(null)[-allowed]) if allowed else math.inf
@@ -163,7 +164,7 @@ def scan(
         n=seen.n,
         statistic=float(values[best]),
         critical=critical,
-        pvalue=(1 + exceedances) / (1 + int(draws)),
+        pvalue=float(tally.pvalues()[0]),
         method=by_draws(int(draws)),
         worst=_interval(seen, ties, family, best, level),
         n_ranges=len(family),
@@ -191,7 +192,7 @@ def _ties(seen: Observations) -> Ties:
     if weights is None:
         return Ties(score, n, n1)
     # Powers of weights stay within the range of doubles when the largest is one.
-    return Ties(score, n, n1, scores, weights[order] / weights.max(), happened)
+    return Ties(score, n, n1, weights[order] / weights.max(), happened)
 
 
 def _interval(seen: Observations, ties: Ties, family: Ranges, index: int, level: float) -> Interval:

@@ -27,7 +27,14 @@ from secant._base.progress import reporting
 from secant._blocks.cluster_sums import ENDS
 from secant._inference import limits
 from secant._inference.choose import PValue, limit_is_trusted
-from secant._inference.draws import ENOUGH, FEWEST_DRAWS, same_every_time
+from secant._inference.draws import (
+    ENOUGH,
+    FEWEST_DRAWS,
+    Estimate,
+    Tally,
+    r_and_mad,
+    same_every_time,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -35,7 +42,6 @@ if TYPE_CHECKING:
     from secant._base.types import BoolArray, FloatArray, IntArray
     from secant._blocks.cluster_sums import ClusterSums
     from secant._blocks.table import Blocks, Totals
-    from secant._inference.montecarlo import Estimate
 
     PValues = tuple[PValue, PValue]
 
@@ -46,8 +52,6 @@ __all__ = [
     "Plan",
     "by_flips",
     "flip",
-    "half_width",
-    "interval",
     "needed",
     "plan",
     "pvalues",
@@ -172,9 +176,7 @@ def pvalues(flips: Flips | None, totals: Totals, independent: Callable[[], PValu
     """
     if flips is None or totals.sigma == 0:  # where nothing varies, nothing varies together
         return independent()
-    r, mad = (
-        PValue(math.log10(each.pvalue), by_flips(each.draws), None) for each in (flips.r, flips.mad)
-    )
+    r, mad = (PValue(each.log10, by_flips(each.draws), None) for each in (flips.r, flips.mad))
     if suffice(totals):
         return r, mad
     other_r, other_mad = independent()
@@ -210,55 +212,20 @@ def by_flips(draws: int) -> str:
     return f"sign flips, {draws:,} draws" if draws else "too few clusters"
 
 
-def half_width(
-    law: null.BrownianLaw, totals: Totals, confidence_level: float, flips: Flips | None
-) -> float:
-    """Return the half-width of the confidence interval of a metric, clustered or not.
-
-    A cluster's share of real miscalibration counts as noise: signs are flipped as they are, not
-    around what was found. Taking anything off first made limits too narrow.
-    """
-    return _half_width_at(law, totals, 1 - confidence_level, flips)
-
-
-def _half_width_at(
-    law: null.BrownianLaw, totals: Totals, alpha: float, flips: Flips | None
-) -> float:
-    quantile = limits.critical(law, alpha)
-    alone = limits.noise(totals, quantile, alpha)
-    if flips is None:
-        return alone
-    # What may not have shown at all has no sign to be flipped.
-    allowance = limits.unseen(totals, quantile, alpha)
-    return max(math.hypot(flips.quantile(law, alpha), allowance), alone)
-
-
 def tail(law: null.BrownianLaw, value: float, totals: Totals, flips: Flips | None) -> float:
     """Return the level at which the half-width is a value: how rarely noise goes as far."""
     low, high = sys.float_info.min if flips is None else _RAREST, 1.0
-    if _half_width_at(law, totals, high, flips) >= value:
+    if limits.half_width(law, totals, high, flips) >= value:
         return high
-    if _half_width_at(law, totals, low, flips) <= value:
+    if limits.half_width(law, totals, low, flips) <= value:
         return low
     while high > low * (1 + 1e-9):
         middle = math.sqrt(low) * math.sqrt(high)
-        if _half_width_at(law, totals, middle, flips) <= value:
+        if limits.half_width(law, totals, middle, flips) <= value:
             high = middle
         else:
             low = middle
     return high
-
-
-def interval(
-    value: float,
-    law: null.BrownianLaw,
-    totals: Totals,
-    confidence_level: float,
-    flips: Flips | None,
-) -> tuple[float, float]:
-    """Return the confidence interval of a metric's true value, clustered or not."""
-    half = half_width(law, totals, confidence_level, flips)
-    return max(0.0, value - half), min(value + half, 1.0)
 
 
 def flip(
@@ -288,42 +255,38 @@ def flip(
     >>> from secant._blocks.cluster_sums import ClusterSums
     >>> each = np.arange(20)
     >>> sums = ClusterSums(each, 0 * each, each, np.full(20, 0.5))  # twenty of one direction
-    >>> round(flip(sums, 20.0, plan(1, 0.95)).r.pvalue, 3)
+    >>> round(10 ** flip(sums, 20.0, plan(1, 0.95)).r.log10, 3)
     0.001
     """
-    from secant._inference.montecarlo import Estimate, _Tally  # noqa: PLC0415  (not for `import secant`)
-
     paths = _Paths(sums)
     if paths.clusters < FEWEST:
-        unknown = Estimate(1.0, 0, 0)
+        unknown = Estimate(0.0, 0, 0)
         return Flips(paths.clusters, unknown, unknown, np.empty(0), np.empty(0))
     rng = same_every_time(rng)
     affordable = _PATIENCE * BUDGET // max(1, sums.cell.size)
     draws = min(planned.draws, max(planned.kept, affordable))
-    r, mad = (_Tally(limit, ENOUGH) for limit in paths.observed)
-    ranges, deviations = np.empty(planned.kept), np.empty(planned.kept)
-    made = 0
+    tally = Tally(paths.observed, ENOUGH)
+    kept = np.empty((planned.kept, 2))
     with reporting("Flipping signs") as report:
-        while made < planned.kept or (made < draws and not (r.done and mad.done)):
-            goal = planned.kept if made < planned.kept else draws
-            batch = min(paths.together, goal - made)
-            highest, lowest = paths.draw(rng, batch)
-            span, deviation = highest - lowest, np.maximum(highest, -lowest)
-            r.add(span)
-            mad.add(deviation)
-            if made < planned.kept:
-                ranges[made : made + batch], deviations[made : made + batch] = span, deviation
-            made += batch
-            report(made, goal)
-    ranges.sort()
-    deviations.sort()
+        for made in range(0, planned.kept, paths.together):
+            some = kept[made : made + paths.together]
+            some[:] = r_and_mad(paths.draw(rng, len(some)))
+            tally.add(some)
+            report(tally.made, planned.kept)
+
+        def statistics(some: int) -> FloatArray:
+            return r_and_mad(paths.draw(rng, some))
+
+        tally.fill(statistics, draws=draws, batch=paths.together, progress=report)
+    kept.sort(axis=0)
+    r, mad = tally.estimates()
     return Flips(
         paths.clusters,
-        r.estimate(),
-        mad.estimate(),
-        ranges / weight,
-        deviations / weight,
-        cut_short=made < planned.draws and not r.done,
+        r,
+        mad,
+        kept[:, 0] / weight,
+        kept[:, 1] / weight,
+        cut_short=tally.made < planned.draws and not tally.done[0],
         skew=_skewness(np.asarray(np.bincount(sums.cluster, sums.gain), np.float64)),
     )
 
@@ -354,13 +317,11 @@ class _Paths:
         self._starts = np.flatnonzero(np.diff(sums.cell[order], prepend=-1))
         self._steps = np.add.reduceat(self._gain, self._starts)
         self.together = min(_TOGETHER, max(1, _TERMS // order.size))
-        highest, lowest = _extremes(self._steps[None, :])
         guard = _ROUNDING * float(np.abs(self._gain).sum())
-        high, low = float(highest[0]), float(lowest[0])
-        self.observed = high - low - guard, max(high, -low) - guard
+        self.observed = r_and_mad(np.cumsum(self._steps)[np.newaxis])[0] - guard
 
-    def draw(self, rng: np.random.Generator, draws: int) -> tuple[FloatArray, FloatArray]:
-        """Draw signs; return the largest and the smallest value of each path."""
+    def draw(self, rng: np.random.Generator, draws: int) -> FloatArray:
+        """Draw signs; return the paths, a row each."""
         # Whole words of 64 signs: what is drawn does not depend on how many are drawn at once.
         words = rng.integers(
             0, (1 << 64) - 1, (draws, -(-self.clusters // 64)), np.uint64, endpoint=True
@@ -369,13 +330,8 @@ class _Paths:
         terms = flipped.take(self._cluster, axis=1) * self._gain
         if self._starts.size < self._gain.size:  # else every pair has a cell of its own
             terms = np.add.reduceat(terms, self._starts, axis=1)
-        return _extremes(self._steps - 2.0 * terms)
-
-
-def _extremes(steps: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return the largest and the smallest value of paths, a row each, the start at 0 included."""
-    path = np.cumsum(steps, axis=1)
-    return path.max(axis=1, initial=0.0), path.min(axis=1, initial=0.0)
+        paths: FloatArray = np.cumsum(self._steps - 2.0 * terms, axis=1)
+        return paths
 
 
 def _in_order(sums: ClusterSums) -> tuple[int, IntArray]:

@@ -1,16 +1,189 @@
-"""Random draws: how many, when they are enough, and what a P-value from them is called."""
+"""Random draws: how many, when they are enough, and the P-values that they give.
+
+Under the null what is drawn has the law of what was observed. The P-value is the share of draws
+whose statistic is at least as large as the observed one, the observed one counted among them:
+p = (1 + b)/(1 + B). Such a test is exact, not approximate: under the null the probability of p <= a
+is at most a for every a. More draws only make the answer depend less on chance.
+"""
 
 from __future__ import annotations
 
+import math
+from typing import TYPE_CHECKING, NamedTuple
+
 import numpy as np
 
-__all__ = ["DRAWS", "ENOUGH", "FEWEST_DRAWS", "by_draws", "same_every_time"]
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import ArrayLike
+
+    from secant._base.types import BoolArray, FloatArray, IntArray
+
+__all__ = [
+    "DRAWS",
+    "ENOUGH",
+    "FEWEST_DRAWS",
+    "FEWEST_REDRAWS",
+    "Estimate",
+    "Tally",
+    "by_draws",
+    "count",
+    "r_and_mad",
+    "same_every_time",
+]
 
 # Draws of a Monte Carlo P-value; drawing stops when so many are at least as extreme.
 DRAWS = 9999
 ENOUGH = 100
-# What is left of them where each draw takes long.
+# What is left of them where each draw takes long, and where many tests come from the same ones.
 FEWEST_DRAWS = 999
+FEWEST_REDRAWS = 199
+# Numbers drawn at once: as many as stay in a processor's cache.
+_CELLS = 1 << 15
+
+
+class Estimate(NamedTuple):
+    """A P-value by its decimal logarithm, and the draws and exceedances that it rests on.
+
+    ``bounded`` says that no draw was as extreme and that a bound of the tail is the smaller.
+    """
+
+    log10: float
+    exceedances: int
+    draws: int
+    bounded: bool = False
+
+
+class Tally:
+    """Counts, for each statistic, the draws at least as large, until there are enough of them.
+
+    Parameters
+    ----------
+    limits
+        What each statistic must reach to be as large as observed.
+    enough
+        Stop when that many draws, h, are (Besag and Clifford [1]_). If that is at draw l, p = h/l;
+        the test stays exact. Large P-values then take few draws.
+
+    References
+    ----------
+    .. [1] J. Besag, P. Clifford (1991). "Sequential Monte Carlo p-values." Biometrika 78(2).
+       https://doi.org/10.1093/biomet/78.2.301
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> tally = Tally([2.0], enough=None)
+    >>> tally.add(np.array([[1.0], [3.0], [0.0]]))
+    >>> tally.pvalues().tolist()
+    [0.5]
+    """
+
+    def __init__(self, limits: ArrayLike, enough: int | None = ENOUGH) -> None:
+        self._limits = np.asarray(limits, np.float64)
+        self._wanted = math.inf if enough is None else enough
+        self.made = 0
+        self._exceedances = np.zeros(self._limits.size, np.int64)
+        # The draw with which there were enough; 0 until then.
+        self._last = np.zeros(self._limits.size, np.int64)
+
+    @property
+    def done(self) -> BoolArray:
+        """Whether there are enough, for each statistic."""
+        return self._last > 0
+
+    @property
+    def enough(self) -> bool:
+        """Whether further draws would change nothing."""
+        return bool(self.done.all())
+
+    @property
+    def draws(self) -> IntArray:
+        """The draws that count, for each statistic."""
+        return np.where(self.done, self._last, self.made)
+
+    @property
+    def exceedances(self) -> IntArray:
+        """Those of them that are at least as large."""
+        return np.minimum(self._exceedances, self._wanted).astype(np.int64)
+
+    def add(self, values: FloatArray) -> None:
+        """Count draws, a row each with a column for each statistic."""
+        running = self._exceedances + np.cumsum(values >= self._limits, axis=0)
+        now = (running[-1] >= self._wanted) & ~self.done
+        self._last[now] = self.made + 1 + np.argmax(running >= self._wanted, axis=0)[now]
+        self.made += len(running)
+        self._exceedances = running[-1]
+
+    def fill(
+        self,
+        statistics: Callable[[int], FloatArray],
+        *,
+        draws: int,
+        batch: int,
+        progress: Callable[[int, int], object] | None = None,
+    ) -> None:
+        """Draw until there are enough, or ``draws``.
+
+        ``statistics`` makes some draws, a row each, ``batch`` together; ``progress`` is called now
+        and then with the number of draws made and ``draws``.
+        """
+        while self.made < draws and not self.enough:
+            self.add(statistics(min(max(1, batch), draws - self.made)))
+            if progress is not None:
+                progress(self.made, draws)
+
+    def pvalues(self) -> FloatArray:
+        """Return the P-value of each statistic."""
+        itself = np.where(self.done, 0, 1)
+        return (self.exceedances + itself) / (self.draws + itself)
+
+    def estimates(self) -> list[Estimate]:
+        """Return the P-values with what they rest on."""
+        columns = self.pvalues(), self.exceedances, self.draws
+        each = zip(*(column.tolist() for column in columns), strict=True)
+        return [Estimate(math.log10(p), found, draws) for p, found, draws in each]
+
+
+def count(
+    paths: Callable[[np.random.Generator, int], FloatArray],
+    limits: tuple[float, float],
+    *,
+    rng: np.random.Generator,
+    cost: float,
+    draws: int = DRAWS,
+    enough: int | None = ENOUGH,
+    progress: Callable[[int, int], object] | None = None,
+) -> list[Estimate]:
+    """Draw paths until there are enough, or ``draws``; return the P-values of ECCE-R and ECCE-MAD.
+
+    Parameters
+    ----------
+    paths
+        Draws some paths, a row each.
+    limits
+        What the range and the largest absolute value must reach, in this order.
+    rng
+        Where draws come from.
+    cost
+        Numbers drawn for each path, or what takes as long.
+    draws, enough, progress
+        As in :class:`Tally`.
+    """
+    tally = Tally(limits, enough)
+
+    def statistics(some: int) -> FloatArray:
+        return r_and_mad(paths(rng, some))
+
+    tally.fill(statistics, draws=draws, batch=int(_CELLS / cost), progress=progress)
+    return tally.estimates()
+
+
+def r_and_mad(paths: FloatArray) -> FloatArray:
+    """Return range and largest absolute value of paths, a row each, the start at 0 included."""
+    highest, lowest = paths.max(axis=1, initial=0.0), paths.min(axis=1, initial=0.0)
+    return np.column_stack([highest - lowest, np.maximum(highest, -lowest)])
 
 
 def same_every_time(rng: np.random.Generator | None) -> np.random.Generator:

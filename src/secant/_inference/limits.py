@@ -13,6 +13,7 @@ from secant import null
 if TYPE_CHECKING:
     from secant._base.types import BoolArray
     from secant._blocks.table import Blocks, Totals
+    from secant._inference.clusters import Flips
 
 __all__ = [
     "across_pools",
@@ -86,10 +87,20 @@ def noise(totals: Totals, quantile: float, alpha: float) -> float:
     return math.sqrt(2 * math.log(2 / alpha) * totals.ww) / totals.weight
 
 
-def half_width(law: null.BrownianLaw, totals: Totals, confidence_level: float) -> float:
-    """Return the half-width of the confidence interval of a metric."""
-    alpha = 1 - confidence_level
-    return noise(totals, critical(law, alpha), alpha)
+def half_width(
+    law: null.BrownianLaw, totals: Totals, alpha: float, flips: Flips | None = None
+) -> float:
+    """Return the half-width of the confidence interval of a metric, clustered or not.
+
+    A cluster's share of real miscalibration counts as noise: signs are flipped as they are, not
+    around what was found. Taking anything off first made limits too narrow.
+    """
+    quantile = critical(law, alpha)
+    alone = noise(totals, quantile, alpha)
+    if flips is None:
+        return alone
+    # What may not have shown at all has no sign to be flipped.
+    return max(math.hypot(flips.quantile(law, alpha), unseen(totals, quantile, alpha)), alone)
 
 
 def pooled(blocks: Blocks) -> float:
@@ -143,10 +154,14 @@ def range_limits(blocks: Blocks, totals: Totals, confidence_level: float) -> tup
 
 
 def interval(
-    value: float, law: null.BrownianLaw, totals: Totals, confidence_level: float
+    value: float,
+    law: null.BrownianLaw,
+    totals: Totals,
+    alpha: float,
+    flips: Flips | None = None,
 ) -> tuple[float, float]:
-    """Return the confidence interval of a metric's true value."""
-    half = half_width(law, totals, confidence_level)
+    """Return the confidence interval of a metric's true value, clustered or not."""
+    half = half_width(law, totals, alpha, flips)
     return max(0.0, value - half), min(value + half, 1.0)
 
 

@@ -16,13 +16,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from secant._inference.montecarlo import Coins, model_of_ties
+from secant._inference.draws import same_every_time
 from secant._inference.path import compensated_sum
 
 if TYPE_CHECKING:
     from secant._base.types import FloatArray, IntArray
     from secant._blocks.table import Blocks
-    from secant._inference.montecarlo import Model
 
 __all__ = ["Ranges", "Ties", "null_draws", "ranges", "ties_of"]
 
@@ -35,8 +34,11 @@ _LEAST_VARIANCE = 1.0
 # Below this, squares of scores leave the range of doubles. It only enters the yardstick.
 _LEAST_SCORE = 1e-150
 _LEAST_SHARE = 1e-300
-# Numbers looked at together: a few megabytes.
+# Observations a tie has on average from which a binomial number for it costs less than its coins.
+_FEW = 16
+# Numbers looked at together: a few megabytes; and drawn together, as many as a cache holds.
 _CELLS = 1 << 19
+_TOGETHER = 1 << 15
 # Relative error within which two values of the statistic are the same.
 GUARD = 1e-9
 
@@ -46,16 +48,20 @@ class Ties:
     """Observations with scores strictly between 0 and 1, in the order of scores.
 
     ``score``, ``n``, ``n1`` are the distinct scores, the observations at each and the successes
-    among them. With sampling weights ``rows`` and ``weight`` are the score and the weight of every
-    single observation, in the order of scores and then of weights, and ``happened`` the responses.
+    among them. With sampling weights ``weight`` is that of every single observation, in the order
+    of scores and then of weights, and ``happened`` the responses.
     """
 
     score: FloatArray
     n: IntArray
     n1: IntArray
-    rows: FloatArray | None = None
     weight: FloatArray | None = None
     happened: IntArray | None = None
+
+    @cached_property
+    def chance(self) -> FloatArray:
+        """The score of every single observation."""
+        return np.repeat(self.score, self.n)
 
     @cached_property
     def ends(self) -> IntArray:
@@ -81,11 +87,35 @@ class Ties:
             path = np.cumsum(self.weight * self.happened)[self.ends] - self.reached
         return path[None, at]
 
-    def model(self, at: IntArray) -> Model:
-        """Return what draws such paths under perfect calibration."""
-        if self.rows is None:
-            return model_of_ties(self.score, self.n, self.reached, at)
-        return Coins(self.rows, self.weight, self.ends[at], self.reached[at])
+    @property
+    def _by_counts(self) -> bool:
+        """Whether a number drawn for each tie costs less than its coins."""
+        return self.weight is None and int(self.n.sum()) >= _FEW * len(self.score)
+
+    @property
+    def cells(self) -> int:
+        """Numbers drawn for each path."""
+        return len(self.score) if self._by_counts else int(self.n.sum())
+
+    def paths(self, rng: np.random.Generator, draws: int, at: IntArray) -> FloatArray:
+        """Draw paths as :meth:`observed` has one under perfect calibration, a row each."""
+        if self._by_counts:
+            successes = rng.binomial(self.n, self.score, size=(draws, len(self.n)))
+            return np.cumsum(successes, axis=1)[:, at] - self.reached[at]
+        ends, rows = self.ends[at], int(self.n.sum())
+        # Memory stays bounded; several draws are never cut.
+        width, before = rows if draws > 1 else _TOGETHER, np.zeros((draws, 1))
+        found = []
+        for start in range(0, rows, width):
+            part = slice(start, min(start + width, rows))
+            happened = rng.random((draws, part.stop - start)) < self.chance[part]
+            # Whole numbers are added up several times as fast as others.
+            weight = np.int64(1) if self.weight is None else self.weight[part]
+            sums: FloatArray = before + np.cumsum(happened * weight, axis=1)
+            before = sums[:, -1:]
+            inside = ends[slice(*np.searchsorted(ends, [start, part.stop]))]
+            found.append(sums[:, inside - start])
+        return np.concatenate(found, axis=1) - self.reached[at]
 
     def digest(self) -> bytes:
         """Return a name for all that the law of the statistic depends on."""
@@ -241,7 +271,7 @@ def null_draws(
     with _KEEPING:
         kept = _KEPT.get(key)
     if kept is None:
-        kept = _draw(ties, family, draws, np.random.default_rng(0))  # the same in every run
+        kept = _draw(ties, family, draws, same_every_time(None))
     with _KEEPING:
         _KEPT.pop(key, None)
         _KEPT[key] = kept  # the last used stands last
@@ -251,11 +281,9 @@ def null_draws(
 
 
 def _draw(ties: Ties, family: Ranges, draws: int, rng: np.random.Generator) -> FloatArray:
-    model = ties.model(family.at)
-    batch = max(1, _CELLS // max(model.cells, len(family)))
+    batch = max(1, _CELLS // max(ties.cells, len(family)))
     drawn = []
     for made in range(0, draws, batch):
         size = min(batch, draws - made)
-        path = np.concatenate(list(model.paths(rng, size)), axis=1)
-        drawn.append(family.largest(family.sums(path)))
+        drawn.append(family.largest(family.sums(ties.paths(rng, size, family.at))))
     return np.concatenate(drawn)

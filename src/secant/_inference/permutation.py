@@ -13,14 +13,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from secant._inference.montecarlo import count_exceedances
+from secant._inference.draws import DRAWS, ENOUGH, count
 from secant._inference.path import compensated_sum, thresholds
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from secant._base.types import FloatArray, IntArray
-    from secant._inference.montecarlo import Estimate
+    from secant._inference.draws import Estimate
     from secant._metrics.subgroup import Compared, Stretches
 
 __all__ = ["exchanged"]
@@ -31,13 +29,13 @@ def exchanged(
     sums: Stretches,
     *,
     rng: np.random.Generator,
-    draws: int,
-    enough: int | None = None,
-) -> tuple[Estimate, Estimate]:
+    draws: int = DRAWS,
+    enough: int | None = ENOUGH,
+) -> list[Estimate]:
     """Return Monte Carlo P-values of ECCE-R and ECCE-MAD of members against everybody.
 
-    ``draws`` and ``enough`` are those of :func:`montecarlo.draw_ties`. At least one stretch must
-    hold both outcomes and somebody who is no member.
+    ``rng``, ``draws`` and ``enough`` are those of :func:`secant._inference.draws.count`. At least
+    one stretch must hold both outcomes and somebody who is no member.
     """
     model: _Counts | _Rows
     if rows.weight is None:
@@ -46,8 +44,9 @@ def exchanged(
     else:
         model = _Rows.of(rows, sums)
         path = model.path(model.happened[None, :])[0]
-    limits = thresholds(float(path.max()), float(path.min()), float(sums.members.sum()))
-    return count_exceedances(model, limits, rng=rng, draws=draws, enough=enough)
+    deviation, span = thresholds(float(path.max()), float(path.min()), float(sums.members.sum()))
+    limits, cost = (span, deviation), model.cells
+    return count(model.paths, limits, rng=rng, cost=cost, draws=draws, enough=enough)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,10 +74,11 @@ class _Counts:
     def cells(self) -> int:
         return len(self.members)
 
-    def paths(self, rng: np.random.Generator, draws: int) -> Iterator[FloatArray]:
+    def paths(self, rng: np.random.Generator, draws: int) -> FloatArray:
         size = draws, len(self.members)
         drawn = rng.hypergeometric(self.happened, self.not_happened, self.members, size=size)
-        yield np.cumsum(drawn, axis=1) - self.reached
+        paths: FloatArray = np.cumsum(drawn, axis=1) - self.reached
+        return paths
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +119,6 @@ class _Rows:
         sums: FloatArray = np.cumsum(of_members - of_all * self.share, axis=1)
         return sums
 
-    def paths(self, rng: np.random.Generator, draws: int) -> Iterator[FloatArray]:
+    def paths(self, rng: np.random.Generator, draws: int) -> FloatArray:
         keys = self.stretch + rng.random((draws, len(self.stretch)))
-        yield self.path(self.happened[np.argsort(keys, axis=1)])
+        return self.path(self.happened[np.argsort(keys, axis=1)])

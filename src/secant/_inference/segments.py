@@ -2,9 +2,7 @@ r"""Which segments of the data are off, with the search accounted for.
 
 A segment is a conjunction of levels of features. It is off by its ECCE-R, read at the ends of cells
 of scores and put on the scale of Bennett's inequality (docs/decisions/006), so that large and
-small segments compare:
-
-.. math:: x = \sqrt{2 V h(R / V)}, \qquad h(u) = (1 + u) \log(1 + u) - u.
+small segments compare.
 
 Two ways account for how many segments were searched. All outcomes are drawn anew, again and again,
 and every segment is computed from the same draw: the step-down maximum (Westfall and Young). Or
@@ -22,8 +20,9 @@ import numpy as np
 
 from secant import null
 from secant._inference.adjust import holm
+from secant._inference.draws import ENOUGH
 from secant._inference.limits import at_level
-from secant._inference.westfall_young import _bennett, _StepDown
+from secant._inference.stepdown import StepDown, or_beyond, surprise
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -98,7 +97,7 @@ class Segments:
 
     def surprise(self, span: FloatArray) -> FloatArray:
         """Put ranges of cumulative gains on the scale of Bennett's inequality."""
-        return _surprise(span, self.variance, self.unit)
+        return surprise(span, self.variance, self.unit)
 
     def tails(self, span: FloatArray, heaviest: float) -> FloatArray:
         """Return a P-value of each segment by itself.
@@ -109,15 +108,8 @@ class Segments:
         skewed = self.unit > _SKEW * np.sqrt(self.variance)
         weighted = self.unit != 1
         unit = np.where(skewed & weighted, np.maximum(self.unit, heaviest), self.unit)
-        x = _surprise(span, self.variance, unit)
+        x = surprise(span, self.variance, unit)
         return np.where(np.isinf(x), 0.0, np.where(x > 0, null.range.sf(np.where(x > 0, x, 1)), 1))
-
-
-def _surprise(span: FloatArray, variance: FloatArray, unit: FloatArray) -> FloatArray:
-    with np.errstate(divide="ignore", invalid="ignore"):
-        x = np.sqrt(2 * variance) / unit * np.sqrt(_bennett(unit * span / variance))
-    # Where nothing can vary, anything is a surprise.
-    return np.where(variance > 0, x, np.where(span > 0, np.inf, 0.0))
 
 
 def spans(gain: FloatArray) -> FloatArray:
@@ -278,7 +270,7 @@ class Redraw:
         alpha: float,
         rng: np.random.Generator,
         draws: int,
-        enough: int,
+        enough: int = ENOUGH,
         heaviest: float = 1.0,
         progress: Callable[[int, int], object] | None = None,
     ) -> Verdicts:
@@ -289,24 +281,24 @@ class Redraw:
         """
         span = self.observed(labels)
         reach = span * (1 - 1e-12) - 4 * np.spacing(self._expected.sum(axis=1))
-        surprise, limit = (self._segments.surprise(np.maximum(each, 0.0)) for each in (span, reach))
-        tally = _StepDown(surprise, limit, enough)
+        observed, limit = (self._segments.surprise(np.maximum(each, 0.0)) for each in (span, reach))
+        tally = StepDown(observed, limit, enough)
         largest: list[float] = []
-        while len(largest) < draws and not tally.done:
+
+        def statistics(_: int) -> FloatArray:
             drawn = self._segments.surprise(spans(self._draw(rng) - self._expected))
-            tally.add(drawn[None, :])
             largest.append(float(drawn.max()))
-            if progress is not None:
-                progress(len(largest), draws)
-        pvalues, made = tally.result()
+            return drawn[None, :]
+
+        tally.fill(statistics, draws=draws, batch=1, progress=progress)
+        adjusted = tally.result()
         single = by_holm(self._segments, alpha, heaviest)
-        beyond = pvalues * (1 + made) <= 1
-        pvalues = np.where(beyond, np.minimum(pvalues, single.pvalues), pvalues)
-        allowed = int(alpha * (1 + 1e-12) * (1 + made))  # of the draws and the data themselves
         critical = single.critical
-        if allowed and not tally.done:
+        # Of the draws and the data themselves.
+        allowed = int(alpha * (1 + 1e-12) * (1 + adjusted.draws))
+        if allowed and not tally.enough:
             critical = float(np.sort(largest)[-allowed])
-        return Verdicts(pvalues, critical, made)
+        return Verdicts(or_beyond(adjusted, single.pvalues), critical, adjusted.draws)
 
     def _draw(self, rng: np.random.Generator) -> FloatArray:
         if self._copies is not None:

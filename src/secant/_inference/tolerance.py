@@ -14,7 +14,8 @@ import numpy as np
 
 from secant import null
 from secant._inference.binomial import log_upper_tail, lower_limit
-from secant._inference.clusters import half_width, tail
+from secant._inference.clusters import tail
+from secant._inference.limits import half_width
 from secant._inference.multiscale import ranges, ties_of
 from secant._metrics import steepest as on_the_path
 
@@ -95,7 +96,7 @@ def shown_beyond(
 def _by_path(
     blocks: Blocks, totals: Totals, error: float, refine: Refine | None, flips: Flips | None
 ) -> Steepest | None:
-    half = half_width(null.range, totals, 1 - error, flips)
+    half = half_width(null.range, totals, error, flips)
     inside = on_the_path.steepest(blocks, totals.weight, half, refine)
     if inside is None:
         return None

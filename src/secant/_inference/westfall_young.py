@@ -7,8 +7,8 @@ chance.
 
 A class is off by its ECCE-R, whose chance distribution depends on the class: common classes are
 nearly Gaussian, rare ones have long tails. Before classes are compared R is put on the scale of
-Bennett's inequality, V h(R/V) with h(u) = (1 + u) log(1 + u) - u, which goes like minus the
-logarithm of its P-value for both (V is the variance of the count of the class).
+Bennett's inequality (:func:`secant._inference.stepdown.surprise`), where it goes like the logarithm
+of its P-value for both.
 
 A draw costs as much as its rows, not rows times classes: the path of a class rises only where that
 class is drawn, so its extremes lie just before and just after those places.
@@ -16,31 +16,26 @@ class is drawn, so its extremes lie just before and just after those places.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+import math
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from secant._inference.montecarlo import in_units
+from secant._inference.draws import ENOUGH
 from secant._inference.path import compensated_sum, thresholds
+from secant._inference.stepdown import Adjusted, StepDown, surprise
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from secant._base.types import FloatArray, IntArray, NumberArray
 
-__all__ = ["Joint", "westfall_young"]
+__all__ = ["westfall_young"]
 
 # Rows and classes drawn at once, over all draws of a batch: a few arrays of four megabytes.
 _CELLS = 1 << 19
 # Cumulative probabilities kept at a time.
 _TABLE = 1 << 22
-
-
-class Joint(NamedTuple):
-    """Adjusted P-values, one a class, and the number of draws they rest on."""
-
-    pvalues: FloatArray
-    draws: int
 
 
 def westfall_young(
@@ -51,9 +46,9 @@ def westfall_young(
     copies: IntArray | None = None,
     rng: np.random.Generator,
     draws: int,
-    enough: int | None = None,
+    enough: int | None = ENOUGH,
     progress: Callable[[int, int], object] | None = None,
-) -> Joint:
+) -> Adjusted:
     r"""Adjust the P-values of the one-vs-rest ECCE-R of all classes together.
 
     Parameters
@@ -73,7 +68,7 @@ def westfall_young(
 
     Returns
     -------
-    Joint
+    Adjusted
         Adjusted P-values, and the draws made.
 
     Notes
@@ -115,17 +110,16 @@ def westfall_young(
     row = np.arange(len(rows)) if copies is None else np.repeat(np.arange(len(rows)), mass)
     paths = _Paths(probs, mass, row, sampling=weights is not None)
     labels = _Labels(probs, row)
-    tally = _StepDown(*paths.observed(place[truth[rows]][row]), enough)
-    made = 0
-    while made < draws and not tally.done:
-        batch = min(max(1, _CELLS // (row.size + probs.shape[1])), draws - made)
-        highest, lowest = paths.extremes(labels.draw(rng.random((batch, row.size))))
-        tally.add(paths.surprise(highest - lowest))
-        made += batch
-        if progress is not None:
-            progress(made, draws)
+
+    def statistics(some: int) -> FloatArray:
+        highest, lowest = paths.extremes(labels.draw(rng.random((some, row.size))))
+        return paths.surprise(highest - lowest)
+
+    tally = StepDown(*paths.observed(place[truth[rows]][row]), enough)
+    batch = _CELLS // (row.size + probs.shape[1])
+    tally.fill(statistics, draws=draws, batch=batch, progress=progress)
     pvalues, made = tally.result()
-    return Joint(pvalues[place], made)
+    return Adjusted(pvalues[place], made)
 
 
 # The same answer for any order of rows and classes ------------------------------------------------
@@ -163,6 +157,12 @@ def _pieces(rows: int, width: int) -> Iterator[slice]:
     """Cut rows so that tables of that width stay small."""
     step = max(1, _TABLE // width)
     return (slice(start, min(start + step, rows)) for start in range(0, rows, step))
+
+
+def _in_units(weight: FloatArray) -> FloatArray:
+    """Return weights as whole numbers whose sum is below 2^53, so that they add up exactly."""
+    _, exponent = math.frexp(math.fsum(weight.tolist()))
+    return np.rint(np.ldexp(weight, 52 - exponent))
 
 
 # Drawing ------------------------------------------------------------------------------------------
@@ -215,7 +215,7 @@ class _Paths:
         sampling: bool,
     ) -> None:
         n, k = probs.shape
-        units = in_units(np.asarray(mass, np.float64)) if sampling else mass
+        units = _in_units(np.asarray(mass, np.float64)) if sampling else mass
         self._row, self._classes = row, k
         self._weight = units[row] if sampling and units is not None else None
         self._reached = np.zeros((k, n + 1))
@@ -251,12 +251,7 @@ class _Paths:
 
     def surprise(self, ecce_r: FloatArray) -> FloatArray:
         """Put a range of cumulative differences, not divided by n, on the scale of Bennett."""
-        with np.errstate(divide="ignore", invalid="ignore"):
-            u = self._unit * ecce_r / self._variance
-            surprise = self._variance / self._unit**2 * _bennett(u)
-        # Where nothing can vary, anything is a surprise.
-        nothing = self._variance == 0
-        return np.where(nothing, np.where(ecce_r > 0, np.inf, 0.0), surprise)
+        return surprise(ecce_r, self._variance, self._unit)
 
     def extremes(self, labels: IntArray) -> tuple[FloatArray, FloatArray]:
         """Return the largest and smallest value of the path of each class, a row a draw.
@@ -297,62 +292,3 @@ class _Paths:
         lowest[filled] = np.minimum(lowest[filled], fall)
         shape = draws, k
         return highest.reshape(shape), np.minimum(lowest, 0.0).reshape(shape)
-
-
-def _bennett(u: FloatArray) -> FloatArray:
-    """Return (1 + u) log(1 + u) - u."""
-    # Terms of the series u^2/2 - u^3/6 + u^4/12 - ..., which does not cancel.
-    powers = range(2, 9)
-    series = sum((-1) ** j * u**j / (j * (j - 1)) for j in powers)
-    return np.where(u < 0.01, series, (1 + u) * np.log1p(u) - u)
-
-
-# Counting -----------------------------------------------------------------------------------------
-
-
-class _StepDown:
-    """Counts, for each class, the draws in which it or a less extreme class is as extreme.
-
-    Parameters
-    ----------
-    observed, limit
-        The statistic of each class, and what is at least as large.
-    enough
-        As in :func:`westfall_young`.
-    """
-
-    def __init__(self, observed: FloatArray, limit: FloatArray, enough: int | None) -> None:
-        self._order = np.argsort(-observed, kind="stable")
-        self._limit = limit[self._order]
-        self._enough = enough
-        self._draws = 0
-        self._exceedances = np.zeros(observed.size, np.int64)
-        # The draw with which there were enough; 0 until then.
-        self._last = np.zeros(observed.size, np.int64)
-
-    @property
-    def done(self) -> bool:
-        """Whether the most extreme class has enough."""
-        return bool(self._last[0])
-
-    def add(self, statistic: FloatArray) -> None:
-        """Count draws, a row each."""
-        ordered = statistic[:, self._order]
-        largest = np.maximum.accumulate(ordered[:, ::-1], axis=1)[:, ::-1]
-        running = self._exceedances + np.cumsum(largest >= self._limit, axis=0)
-        if self._enough is not None:
-            reached = (running[-1] >= self._enough) & (self._last == 0)
-            first = np.argmax(running >= self._enough, axis=0) + 1
-            self._last[reached] = self._draws + first[reached]
-        self._draws += len(running)
-        self._exceedances = running[-1]
-
-    def result(self) -> Joint:
-        """Return adjusted P-values, and the draws that the first rests on."""
-        pvalues = (1 + self._exceedances) / (1 + self._draws)
-        if self._enough is not None:
-            enough = self._last > 0
-            pvalues[enough] = self._enough / self._last[enough]
-        adjusted = np.empty_like(pvalues)
-        adjusted[self._order] = np.maximum.accumulate(pvalues)
-        return Joint(adjusted, int(self._last[0]) if self.done else self._draws)

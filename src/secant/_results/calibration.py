@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from secant import null
-from secant._inference.clusters import interval
 from secant._inference.expected import Expected, expected
-from secant._inference.limits import at_level, critical, detectable
+from secant._inference.limits import at_level, critical, detectable, interval
 from secant._input.options import BinLimits, in_units_of_the_smaller
 from secant._metrics.ecce import METRICS, path
 from secant._metrics.ece import Binning
@@ -280,7 +279,7 @@ class Calibration:
     def ecce_r_interval(self, confidence_level: float) -> tuple[float, float]:
         """Return the confidence interval of the true ECCE-R at another level than the result's."""
         value = self.ecce_r.value
-        return interval(value, null.range, self._totals, confidence_level, self._flips)
+        return interval(value, null.range, self._totals, 1 - confidence_level, self._flips)
 
     @property
     def detectable(self) -> float:

@@ -11,8 +11,7 @@ import numpy as np
 
 from secant import null
 from secant._blocks.looking import resolve
-from secant._inference.clusters import half_width
-from secant._inference.limits import range_limits
+from secant._inference.limits import half_width, range_limits
 from secant._results.parts import Interval
 from secant.errors import InputError
 
@@ -42,7 +41,7 @@ class Ranges:
 
     def half_width(self, share: float) -> float:
         """Return the half-width of simultaneous limits for a range with this share of weight."""
-        return half_width(null.range, self.totals, self.confidence_level, self.flips) / share
+        return half_width(null.range, self.totals, 1 - self.confidence_level, self.flips) / share
 
     def of(self, blocks: Blocks, *, fixed_in_advance: bool = False) -> Interval:
         """Describe consecutive blocks, of which there is one at least."""
