@@ -67,120 +67,54 @@ def calibrations(
     totals = [sums for _, sums in looks]
     # Where signs of clusters do not decide alone, or there are none.
     alone = [not (clustered and clusters.suffice(sums)) for sums in totals]
-    frugal = groups if isinstance(groups, Frugal) else None
-    # Groups short of rows, or of distinct scores, for any other P-value than the limit's.
-    drawn = [i for i in np.flatnonzero(alone).tolist() if choose.needs_rows(totals[i], method)]
-    short = set() if frugal is None else _fetched(frugal, drawn, totals)
-    short |= _known_by_sums(groups, looks, method)
-
-    needs_ties = [
-        each and not (choose.takes_grains(sums, method) and _grinds(groups, number))
-        for number, (each, sums) in enumerate(zip(alone, totals, strict=True))
-    ]
+    asked = [i for i in np.flatnonzero(alone).tolist() if choose.needs_rows(totals[i], method)]
+    rows = groups.in_order(asked) if asked else {}
+    # Groups whose rows cannot be had.
+    short = set(asked) - rows.keys()
+    if short and method != "auto":
+        raise _too_many_rows(method)
+    for number in rows:
+        steps = getattr(groups.source(number), "steps", None)
+        if steps is not None and (known := steps()) is not None:
+            totals[number] = replace(totals[number], steps=known)
 
     def matters(number: int, blocks: Blocks) -> BoolArray:
         sums = totals[number]
-        for_extremes = could_hold_an_extreme(blocks, sums.weight)
+        found = could_hold_an_extreme(blocks, sums.weight)
         # Looked at now, the shape takes no look of its own when the result is printed.
-        width = half_width(null.range, sums, 1 - confidence_level)
-        for_extremes |= could_turn(blocks, sums.weight, width)
-        for_pvalues = choose.needed(blocks, sums, method) & needs_ties[number]
-        for_pvalues |= clusters.needed(blocks) & clustered
-        if totals[number].outcome_weights is not None:
-            for_extremes |= across_pools(blocks)
-        if also is not None:
-            for_extremes |= also(number, blocks, sums)
-        if frugal is not None and for_pvalues.any():
-            if not frugal.affords(number, blocks.select(for_pvalues)):
-                short.add(number)
-            if number in short:
-                return for_extremes
-        return for_extremes | for_pvalues
+        width = half_width(null.range, sums, confidence_level)
+        found |= could_turn(blocks, sums.weight, width)
+        if alone[number]:
+            found |= choose.needed(blocks, sums, method)
+        if clustered:
+            found |= clusters.needed(blocks)
+        if sums.outcome_weights is not None:
+            found |= across_pools(blocks)
+        return found if also is None else found | also(number, blocks, sums)
 
     tables = resolve_all([blocks for blocks, _ in looks], matters, groups.refine)
-    if short and method != "auto":
-        raise _too_many_rows(method)
-    ground = _ground(
-        groups,
-        {
-            number: choose.grain_size(totals[number])
-            for number, blocks in enumerate(tables)
-            if alone[number] and not needs_ties[number] and blocks.open.any()
-        },
-    )
-    fast, listed = None, {}
-    if len(tables) > 1:
-        fast = _worth_compiling(groups, tables, totals, method)
-        sources = [
-            None if blocks.least is None or number in short else groups.source(number)
-            for number, blocks in enumerate(tables)
-        ]
-        listed = choose.of_few(tables, totals, method, sources, fast=fast)
     rngs = [None] * len(tables) if rng is None else rng.spawn(len(tables))
     flips = _flipped(groups, tables, totals, confidence_level, rngs) if clustered else {}
+    cases = [
+        case_of(blocks, sums, groups.source(number), rows=rows.get(number), rng=rngs[number])
+        for number, (blocks, sums) in enumerate(zip(tables, totals, strict=True))
+    ]
+    numbers = [i for i, each in enumerate(alone) if each]
+    independent = dict(
+        zip(numbers, choose.pvalues([cases[i] for i in numbers], method), strict=True)
+    )
 
     def one(number: int) -> Calibration:
-        return calibrate(
-            tables[number],
-            totals[number],
-            groups.source(number),
-            method=method,
-            confidence_level=confidence_level,
-            rng=rngs[number],
-            fast=fast,
-            short=number in short,
-            grains=ground.get(number),
-            flips=flips.get(number),
-            listed=listed.get(number),
+        case, of_case = cases[number], flips.get(number)
+        pvalues = clusters.pvalues(of_case, case.totals, independent.get(number))
+        return calibration_of(
+            case, pvalues, confidence_level, flips=of_case, short=number in short
         )
 
     results = [one(0)] if len(tables) == 1 else list(_in_turn(one, len(tables)))
-    _release(groups)
-    return results
-
-
-def _release(groups: Groups) -> None:
-    """Have groups forget the rows that they hold, so that a result does not keep them."""
-    if isinstance(groups, Holder):
+    if isinstance(groups, Holder):  # so that a result does not keep rows
         groups.release()
-
-
-def _known_by_sums(
-    groups: Groups, looks: Sequence[tuple[Blocks, Totals]], method: Method
-) -> set[int]:
-    """Return the groups of which sums alone can be had, where more is asked for."""
-    if method == "asymptotic":
-        return set()
-    return {
-        number
-        for number in _along(looks)
-        if getattr(groups.source(number), "sums_alone", False)
-        and choose.asks_for_more(looks[number][1], method)
-    }
-
-
-def _grinds(groups: Groups, number: int) -> bool:
-    """Tell whether the ties of a group can be had pooled."""
-    return isinstance(groups, Grinder) and groups.grinds(number)
-
-
-def _ground(groups: Groups, sizes: Mapping[int, float]) -> Mapping[int, Ties | Grains]:
-    """Return the ties of some groups, pooled into grains."""
-    return groups.grains(sizes) if sizes and isinstance(groups, Grinder) else {}
-
-
-def _along(looks: Sequence[tuple[Blocks, Totals]]) -> list[int]:
-    """Return the groups that are along another axis than scores."""
-    return [number for number, (blocks, _) in enumerate(looks) if blocks.least is not None]
-
-
-def _fetched(frugal: Frugal, drawn: Sequence[int], totals: list[Totals]) -> set[int]:
-    """Fetch the rows of groups to draw for; return those whose rows cannot be had."""
-    short = set(drawn) - set(frugal.fetch(drawn))
-    for number in set(drawn) - short:
-        if (steps := frugal.steps(number)) is not None:
-            totals[number] = replace(totals[number], steps=steps)
-    return short
+    return results
 
 
 def _flipped(
@@ -233,44 +167,35 @@ def _in_turn(one: Callable[[int], Calibration], count: int) -> Iterator[Calibrat
             report(number + 1, count)
 
 
-def calibrate(
+def case_of(
     blocks: Blocks,
     totals: Totals,
     source: Source,
     *,
-    method: Method,
-    confidence_level: float,
-    rng: np.random.Generator | None,
-    fast: bool | None = None,
-    short: bool = False,
-    grains: Ties | Grains | None = None,
-    flips: Flips | None = None,
-    listed: tuple[choose.PValue, choose.PValue] | None = None,
-) -> Calibration:
-    """Put together the result for observations whose blocks are resolved as far as needed.
-
-    ``short`` says that there is no more to be had than these blocks, whatever was asked for,
-    ``grains`` has the ties where blocks were not resolved into them, and ``flips`` what the signs
-    of clusters have shown; ``listed`` are P-values found for many groups at once.
-    """
+    rows: RowsInOrder | None = None,
+    rng: np.random.Generator | None = None,
+) -> choose.Case:
+    """Return observations whose blocks are resolved as far as needed, with what they reach."""
     blocks, found = extremes(blocks, totals.weight)
-    doubt = by_outcome(blocks, totals)
     if totals.outcome_weights is not None:
         totals = replace(totals, pooled=pooled(blocks))
-    asked: dict[str, Any] = {
-        "source": source,
-        "method": method,
-        "rng": rng,
-        "fast": fast,
-        "short": short,
-        "grains": grains,
-        "listed": listed,
-    }
-    pvalues = clusters.pvalues(
-        flips, totals, lambda: choose.pvalues(blocks, totals, found, **asked)
-    )
-    short = short and choose.asks_for_more(totals, method)
+    return choose.Case(blocks, totals, found, source, rows, rng)
 
+
+def calibration_of(
+    case: choose.Case,
+    pvalues: tuple[choose.PValue, choose.PValue],
+    confidence_level: float,
+    *,
+    flips: Flips | None = None,
+    short: bool = False,
+) -> Calibration:
+    """Put together the result for observations.
+
+    ``flips`` is what the signs of clusters have shown; ``short`` says that rows for another
+    P-value could not be had.
+    """
+    blocks, totals, found, source = case.blocks, case.totals, case.found, case.source
     sigma = totals.sigma
 
     def statistic(metric: Metric, p: choose.PValue) -> Statistic:
@@ -282,8 +207,8 @@ def calibrate(
             pvalue=float(f"{10**p.log10:.15g}"),
             log10_pvalue=p.log10,
             method=p.method,
-            bracket=p.bracket,
-            ci=interval(value, metric.law, totals, 1 - confidence_level, flips),
+            draws=p.draws,
+            ci=clusters.interval(value, metric.law, totals, confidence_level, flips),
             name=metric.name,
         )
 
@@ -300,7 +225,7 @@ def calibrate(
         forbidden=forbidden.rows,
         n_forbidden=forbidden.count,
         warnings=(
-            *doubt,
+            *by_outcome(blocks, totals),
             *_warnings(blocks, totals, found, pvalues[0].method, short=short, axis=axis),
             *clusters.warnings(flips),
         ),
@@ -358,21 +283,6 @@ def thinned(result: Calibration, most: int) -> Calibration:
     )
 
 
-def _worth_compiling(
-    groups: Groups, tables: Sequence[Blocks], totals: Sequence[Totals], method: Method
-) -> bool:
-    """Tell whether all the groups together are worth compiling for."""
-    from secant._inference.finite import worth_compiling  # noqa: PLC0415  (not what `import secant` pays for)
-
-    def source(number: int) -> Source | None:
-        return None if tables[number].least is None else groups.source(number)
-
-    pairs = enumerate(zip(tables, totals, strict=True))
-    return worth_compiling(
-        sum(choose.work(blocks, sums, method, source(i)) for i, (blocks, sums) in pairs)
-    )
-
-
 def _too_many_rows(method: Method) -> InputError:
     return InputError(
         Argument("method", method),
@@ -413,7 +323,7 @@ def _warnings(
             "The outcomes are closer to these scores than chance leaves those of held-out "
             "predictions: were the scores fitted to them? Then the P-value says nothing."
         )
-    if method != "asymptotic":
+    if method != "large-sample":
         return
     if short:
         yield (

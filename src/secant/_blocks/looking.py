@@ -5,24 +5,21 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from secant._base.types import BoolArray, FloatArray, Forbidden, IntArray
+    from secant._base.types import BoolArray, Forbidden
     from secant._blocks.cluster_sums import ClusterSums
-    from secant._blocks.grains import Grains, Ties
+    from secant._blocks.sorting import SortedRows
     from secant._blocks.table import Blocks, Totals
-    from secant._input.observations import Chunk
 
 __all__ = [
     "Clustered",
     "Direct",
     "Families",
-    "Frugal",
-    "Grinder",
     "Groups",
     "Holder",
-    "Orderly",
     "Refine",
+    "RowsInOrder",
     "Source",
     "resolve",
     "resolve_all",
@@ -54,8 +51,8 @@ class Source(Protocol):
         """Return the same observations in finer blocks, with moments if ``blocks`` has them."""
         ...
 
-    def sorted_rows(self) -> tuple[FloatArray, IntArray, FloatArray | None]:
-        """Return every score, response and weight in the order of scores, then of weights."""
+    def in_order(self) -> RowsInOrder | None:
+        """Return what walks over all rows in the order of the path; None if they cannot be had."""
         ...
 
     def recheck(self) -> None:
@@ -69,15 +66,6 @@ class Direct(Protocol):
 
     def heights(self) -> tuple[float, float] | None:
         """Return the largest and the smallest cumulative difference; None if blocks must tell."""
-        ...
-
-
-@runtime_checkable
-class Orderly(Protocol):
-    """A source that can walk over its rows in order, in bounded memory if they are not there."""
-
-    def in_order(self) -> Iterator[Chunk]:
-        """Return all rows in the order of scores, then of weights, some ties at a time."""
         ...
 
 
@@ -108,21 +96,8 @@ class Groups(Protocol):
         """Return one group by itself, for questions asked later."""
         ...
 
-
-@runtime_checkable
-class Frugal(Protocol):
-    """Groups of which not every row can be had, since few leave the place where they are."""
-
-    def affords(self, number: int, blocks: Blocks) -> bool:
-        """Tell whether all distinct scores can be had of blocks of a group that are not ties."""
-        ...
-
-    def fetch(self, numbers: Sequence[int]) -> Collection[int]:
-        """Make ready the rows of groups, to be asked for once, and return whose can be had."""
-        ...
-
-    def steps(self, number: int) -> tuple[float, ...] | None:
-        """Return the largest possible steps where fetched rows tell, better than their bounds."""
+    def in_order(self, numbers: Sequence[int]) -> Mapping[int, RowsInOrder]:
+        """Return what walks over the rows of groups in order, without those that cannot be had."""
         ...
 
 
@@ -160,19 +135,6 @@ class Families(Protocol):
 
 
 @runtime_checkable
-class Grinder(Protocol):
-    """Groups whose ties can be had pooled into grains, at the cost of one sort."""
-
-    def grinds(self, number: int) -> bool:
-        """Tell whether those of a group can."""
-        ...
-
-    def grains(self, sizes: Mapping[int, float]) -> Mapping[int, Ties | Grains]:
-        """Return grains of these sizes of the groups numbered, in one more look at them."""
-        ...
-
-
-@runtime_checkable
 class Holder(Protocol):
     """Groups, or a source, that hold rows in memory while they are assessed."""
 
@@ -183,8 +145,10 @@ class Holder(Protocol):
 
 if TYPE_CHECKING:
     Refine = Callable[[Blocks], Blocks]
+    # Walks over rows in the order of the path, some ties at a time, as often as it is called.
+    RowsInOrder = Callable[[], Iterable[SortedRows]]
 else:
-    Refine = object
+    Refine = RowsInOrder = object
 
 
 def resolve(

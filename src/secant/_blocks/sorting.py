@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from secant._base.types import FloatArray, IntArray
 
-__all__ = ["RUN", "Sorting", "packed"]
+__all__ = ["RUN", "SortedRows", "Sorting", "packed"]
 
 # Rows that are sorted together where memory is short: 32 MB of them, or 64 with weights.
 RUN = 1 << 22
@@ -32,6 +32,19 @@ class _Run(NamedTuple):
     def part(self, start: int, stop: int) -> _Run:
         weights = None if self.weights is None else self.weights[start:stop]
         return _Run(self.keys[start:stop], weights)
+
+
+class SortedRows(NamedTuple):
+    """Consecutive rows in the order of the path, in which those of a tie are ordered by contents.
+
+    ``ends`` are the last rows of ties, which no piece cuts; equal scores are ties without it.
+    Frequency weights are rows repeated.
+    """
+
+    scores: FloatArray
+    labels: np.ndarray[Any, Any]
+    weights: FloatArray | None = None
+    ends: IntArray | None = None
 
 
 class Sorting:
@@ -74,7 +87,10 @@ class Sorting:
             taken += count
 
     def chunks(self, size: int) -> Iterator[Chunk]:
-        """Return all rows in the order of scores, about so many at a time; a tie is never cut."""
+        """Return all rows in the order of scores, about so many at a time; a tie is never cut.
+
+        It may be asked for more than once.
+        """
         last = self._sorted()
         runs = [*self._runs, last]
         parts = _merged(runs, size) if len(runs) > 1 else _slices(last, size)

@@ -31,19 +31,17 @@ from secant._metrics.ecce import METRICS
 from secant.errors import Argument, InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Sequence
 
     from secant._base.types import BoolArray
-    from secant._blocks.looking import Source
+    from secant._blocks.looking import RowsInOrder, Source
     from secant._blocks.table import Blocks, Totals
     from secant._inference.draws import Estimate
-    from secant._inference.sampler import SortedRows
     from secant._inference.tilt import Jumps, Steps
     from secant._inference.walk import Paths, Table
     from secant._input.options import Method
     from secant._metrics.ecce import Extremes
 
-    Rows = Callable[[], Iterable[SortedRows]]
     PValues = tuple["PValue", "PValue"]
 
 __all__ = [
@@ -104,7 +102,7 @@ class Case:
     totals: Totals
     found: Extremes
     source: Source
-    rows: Rows | None = None
+    rows: RowsInOrder | None = None
     rng: np.random.Generator | None = None
 
     @property
@@ -326,13 +324,11 @@ def _pool(case: Case) -> PValues:
 
 
 def _jump(case: Case) -> PValues:
-    from secant._inference.sampler import SortedRows  # noqa: PLC0415  (not for `import secant`)
-    from secant._inference.weighted_walk import log10_pvalues  # noqa: PLC0415  (as above)
+    from secant._inference.weighted_walk import log10_pvalues  # noqa: PLC0415  (not for `import secant`)
 
     assert case.rows is not None  # noqa: S101
-    pieces = list(case.rows())
-    rows = pieces[0] if len(pieces) == 1 else SortedRows.joined(pieces)
-    r, mad = (PValue(log, "upper bound") for log in log10_pvalues(rows, case.totals.outcome_weights))
+    logs = log10_pvalues(list(case.rows()), case.totals.outcome_weights)
+    r, mad = (PValue(log, "upper bound") for log in logs)
     return r, mad
 
 

@@ -37,9 +37,11 @@ from secant._inference.tilt import Jumps, rate
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
+    from secant._blocks.sorting import SortedRows
+
     from secant._base.types import BoolArray, FloatArray, IntArray
 
-__all__ = ["SortedRows", "pvalues"]
+__all__ = ["pvalues"]
 
 # Jumps are heavy beyond this share of the standard deviation of the path, and beyond that share of
 # what is left, unless heavy rows expect so many points that draws without any do not matter.
@@ -58,19 +60,6 @@ _TOGETHER = 1 << 16
 # Bits of a number that do not tell its size to one part in 16, and as many ranges of chances.
 _BITS = 48
 _CHANCES = 64
-
-
-class SortedRows(NamedTuple):
-    """Consecutive rows in the order of the path, in which those of a tie are ordered by contents.
-
-    ``ends`` are the last rows of ties, which no piece cuts; equal scores are ties without it.
-    Frequency weights are rows repeated.
-    """
-
-    scores: FloatArray
-    labels: np.ndarray[Any, Any]
-    weights: FloatArray | None = None
-    ends: IntArray | None = None
 
 
 def pvalues(
@@ -104,6 +93,7 @@ def pvalues(
     Examples
     --------
     >>> import numpy as np
+    >>> from secant._blocks.sorting import SortedRows
     >>> rows = SortedRows(np.array([0.5, 0.6]), np.array([0, 0]), np.array([1.0, 3.0]))
     >>> r, mad = pvalues(lambda: [rows], rng=np.random.default_rng(1))  # two failures: P = 0.2
     >>> round(10**r.log10, 2), round(10**mad.log10, 2)

@@ -18,8 +18,10 @@ from secant._inference.path import compensated_sum
 from secant._inference.walk import Run, log10_share, runner
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from secant._base.types import FloatArray, IntArray, NumberArray
-    from secant._inference.sampler import SortedRows
+    from secant._blocks.sorting import SortedRows
 
 __all__ = ["MOST_ROWS", "jumps", "log10_pvalues"]
 
@@ -62,13 +64,13 @@ class _Rows(NamedTuple):
 
 
 def log10_pvalues(
-    rows: SortedRows, outcome_weights: tuple[float, float] | None = None
+    pieces: Sequence[SortedRows], outcome_weights: tuple[float, float] | None = None
 ) -> tuple[float, float]:
     """Return decimal logarithms of upper bounds of the P-values of ECCE-R and ECCE-MAD.
 
     Parameters
     ----------
-    rows
+    pieces
         All rows in the order of the path.
     outcome_weights
         What outcomes 0 and 1 weigh on top of weights.
@@ -76,17 +78,21 @@ def log10_pvalues(
     Examples
     --------
     >>> import numpy as np
-    >>> from secant._inference.sampler import SortedRows
+    >>> from secant._blocks.sorting import SortedRows
     >>> rows = SortedRows(np.array([0.5, 0.6]), np.array([0, 0]), np.array([1.0, 3.0]))
-    >>> r, mad = log10_pvalues(rows)  # two failures: P = 0.2
+    >>> r, mad = log10_pvalues([rows])  # two failures: P = 0.2
     >>> round(10**r, 4), round(10**mad, 4)
     (0.2, 0.2)
     """
-    scores, labels, weights, ends = rows
-    weights = np.ones_like(scores) if weights is None else weights
-    if ends is None:
-        ends = np.flatnonzero(np.append(scores[1:] != scores[:-1], True))
-    rows = _observed(*jumps(scores, weights, outcome_weights), labels, ends)
+    scores, labels, weights = (
+        np.concatenate([each[column] for each in pieces]) for column in range(3)
+    )
+    start, ends = 0, []
+    for piece in pieces:
+        new = np.append(piece.scores[1:] != piece.scores[:-1], True)
+        ends.append(start + (np.flatnonzero(new) if piece.ends is None else piece.ends))
+        start += len(piece.scores)
+    rows = _observed(*jumps(scores, weights, outcome_weights), labels, np.concatenate(ends))
     if not len(rows.chance):
         return tuple(0.0 if each <= 0.0 else -math.inf for each in (rows.range, rows.deviation))
     cell = max(rows.range, 1e-300) / min(max(_CELLS / len(rows.chance), _FEWEST), _MOST)

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from secant._blocks.looking import Clustered, Frugal, Grinder
+from secant._blocks.looking import Clustered
 from secant.sources.small import blocks_of
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from secant._blocks.cluster_sums import ClusterSums
-    from secant._blocks.grains import Grains, Ties
-    from secant._blocks.looking import Source
+    from secant._blocks.looking import RowsInOrder, Source
     from secant._blocks.table import Blocks, Totals
 
 __all__ = ["Apart"]
@@ -67,31 +66,7 @@ class Apart:
             found += source.cluster_sums([blocks], limit)
         return found
 
-    def grinds(self, number: int) -> bool:
-        """Tell whether the ties of a group can be had pooled into grains."""
-        source = self._sources[number]
-        return isinstance(source, Grinder) and source.grinds(0)
-
-    def grains(self, sizes: Mapping[int, float]) -> dict[int, Ties | Grains]:
-        """Return the grains of the groups numbered."""
-        found: dict[int, Ties | Grains] = {}
-        for number, size in sizes.items():
-            source = self._sources[number]
-            assert isinstance(source, Grinder)  # noqa: S101
-            found[number] = source.grains({0: size})[0]
-        return found
-
-    def affords(self, number: int, blocks: Blocks) -> bool:
-        """Tell whether all distinct scores in blocks can be had."""
-        source = self._sources[number]
-        return not isinstance(source, Frugal) or source.affords(number, blocks)
-
-    def steps(self, number: int) -> tuple[float, ...] | None:
-        """Return the largest possible steps where fetched rows tell."""
-        source = self._sources[number]
-        return source.steps(number) if isinstance(source, Frugal) else None
-
-    def fetch(self, numbers: Sequence[int]) -> Collection[int]:
-        """Return the groups whose rows can be had."""
-        sources = {number: self._sources[number] for number in numbers}
-        return [i for i, it in sources.items() if not isinstance(it, Frugal) or it.fetch([i])]
+    def in_order(self, numbers: Sequence[int]) -> dict[int, RowsInOrder]:
+        """Return what walks over the rows of groups in order, without those that cannot be had."""
+        found = {number: self._sources[number].in_order() for number in numbers}
+        return {number: rows for number, rows in found.items() if rows is not None}

@@ -10,9 +10,9 @@ import numpy as np
 
 from secant._blocks.cell_sums import row_totals
 from secant._blocks.cluster_sums import Adder
-from secant._blocks.grains import MANY_TIES, Grains, Ties, grind_along
 from secant._blocks.ordered_sums import KeyCells, edges_of, pairs_of
 from secant._blocks.refining import join, pick
+from secant._blocks.sorting import SortedRows
 from secant._blocks.table import completed, concatenate
 from secant._input.observations import Chunk
 from secant.errors import SecantError
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from secant._base.types import BoolArray, FloatArray, Forbidden, IntArray, NumberArray
     from secant._blocks.cluster_sums import ClusterSums
+    from secant._blocks.looking import RowsInOrder
     from secant._blocks.ordered_sums import Pairs
     from secant._blocks.table import Blocks, Totals
     from secant._input.axis import Axis
@@ -126,29 +127,16 @@ class OrderedSource:
             parts.append(self._pieces(blocks.select(~light)))
         return concatenate(parts)
 
-    def sorted_rows(self) -> Chunk:
-        """Return every score, response and weight in the order of keys, of scores, of weights."""
-        return self._ordered[0]
-
-    @property
-    def ends(self) -> IntArray:
-        """Where ties along the axis end among :meth:`sorted_rows`."""
-        return self._ordered[1]
+    def in_order(self) -> RowsInOrder:
+        """Return what walks over all rows in the order of keys, of scores, of weights."""
+        rows, ends = self._ordered
+        return lambda: [SortedRows(*rows, ends)]
 
     @cached_property
     def pairs(self) -> Pairs:
         """The observations by key and score."""
         rows, keys = self._all_rows
         return pairs_of(keys, rows, counted=self._rows.counted)
-
-    def grains_along(self, size: float) -> Grains | None:
-        """Return the observations pooled along the axis; None if few pairs, or none, would be."""
-        pairs = self.pairs
-        ties, ends = Ties(pairs.score, pairs.n0 + pairs.n1, pairs.n1), pairs.ends
-        if len(ties.score) <= MANY_TIES:
-            return None
-        grains = grind_along(ties, ends, size)
-        return grains if 2 * len(grains.n) < len(ties.score) or len(ends) > MANY_TIES else None
 
     def score_counts(self) -> tuple[NumberArray, FloatArray]:
         """Return how many observations there are of each score, or in narrow cells of scores."""

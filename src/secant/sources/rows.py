@@ -13,10 +13,9 @@ from secant._blocks import kernels
 from secant._blocks.cell_sums import CellSums, log_losses, row_totals
 from secant._blocks.cluster_sums import Adder
 from secant._blocks.fixed_sums import FixedSums
-from secant._blocks.grains import Grinding
 from secant._blocks.grids import DyadicGrid, SampledGrid
 from secant._blocks.refining import Refinement, join, pick
-from secant._blocks.sorting import RUN, Sorting
+from secant._blocks.sorting import RUN, SortedRows, Sorting
 from secant._blocks.table import Blocks, Totals, collapse, completed, in_order, running_sum
 from secant._blocks.weighed_sums import CopiedSums, WeighedSums, heeded
 from secant._input.observations import (
@@ -30,12 +29,12 @@ from secant._input.observations import (
 from secant._input.options import AS_USUAL, Reading
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Generator, Iterator, Sequence
 
     from secant._base.types import FloatArray, Forbidden, IntArray
     from secant._blocks.cluster_sums import ClusterSums
-    from secant._blocks.grains import Grains, Ties
     from secant._blocks.grids import BucketGrid, SpreadGrid
+    from secant._blocks.looking import RowsInOrder
     from secant._input.options import WeightKind
 
 __all__ = ["RowSource", "Rows", "ScoreSums", "in_memory", "kept", "of_arrays"]
@@ -302,23 +301,6 @@ class RowSource:
         """How many rows may be sorted without a thought."""
         return max(COLLECT_UP_TO, min(COLLECT_SHARE * self.rows, COLLECT_AT_MOST))
 
-    def grinds(self, number: int) -> bool:
-        """Tell whether ties can be had pooled into grains: rows can be put in order."""
-        return number == 0
-
-    def grains(self, sizes: Mapping[int, float]) -> dict[int, Ties | Grains]:
-        """Return the grains of these rows, the only group there is."""
-        found = {}
-        for number, size in sizes.items():
-            grinding = self.grinding(size, self.rows if self.is_in_memory else RUN)
-            self._feed(grinding)
-            found[number] = grinding.grains()
-        return found
-
-    def grinding(self, size: float, run: int) -> Grinding:
-        """Return what makes grains when it is fed every row, so many of them in memory."""
-        return Grinding(size, self.rows, counted=self._observations.counted, run=run)
-
     @property
     def rows(self) -> int:
         """How many rows there are, those of weight zero included."""
@@ -351,21 +333,11 @@ class RowSource:
         """Take all rows, read together with those of others, for the next who asks for them."""
         self._lent = rows
 
-    def sorted_rows(self) -> Chunk:
-        """Return every score, response and weight in the order of scores, then of weights.
+    def in_order(self) -> RowsInOrder:
+        """Return what walks over all rows in the order of scores, then of weights.
 
         Rows that share both are alike but for what happened, so what is drawn for them does
         not depend on the order in which they came. Counted copies of rows are rows of their own.
-        """
-        rows, self._lent = self._lent or self._all_rows(), None
-        if self._observations.counted:
-            rows = copied(rows)
-        keys = (rows.scores,) if rows.weights is None else (rows.weights, rows.scores)
-        return pick(rows, np.lexsort(keys))
-
-    def in_order(self) -> Iterator[Chunk]:
-        """Return what :meth:`sorted_rows` does, some ties at a time.
-
         What is not in memory is sorted in runs on disk.
         """
         weighted = self.sampling or self._observations.counted
@@ -376,11 +348,15 @@ class RowSource:
         else:
             rows.add(self._lent)
             self._lent = None
-        for chunk in rows.chunks(CHUNK):
-            scores, _, weights = chunk
-            if weights is not None and (scores[1:] == scores[:-1]).any():
-                chunk = pick(chunk, np.lexsort((weights, scores)))  # noqa: PLW2901
-            yield copied(chunk) if self._observations.counted else chunk
+
+        def walk() -> Iterator[SortedRows]:
+            for chunk in rows.chunks(CHUNK):
+                scores, _, weights = chunk
+                if weights is not None and (scores[1:] == scores[:-1]).any():
+                    chunk = pick(chunk, np.lexsort((weights, scores)))  # noqa: PLW2901
+                yield SortedRows(*(copied(chunk) if self._observations.counted else chunk))
+
+        return walk
 
     def cluster_sums(self, tables: Sequence[Blocks], limit: int) -> list[ClusterSums]:
         """Return the sums by cluster and cell of these rows, the only group there is."""

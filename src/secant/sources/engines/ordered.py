@@ -197,8 +197,7 @@ class EngineAlong:
         The same predictions in the order of their scores.
     """
 
-    # No rows, so no P-value of a finite sample; and looking at scores again is a query.
-    sums_alone = True
+    # Looking at scores again is a query.
     at_hand = False
 
     def __init__(self, blocks: Blocks, axis: Axis, by_score: EngineSource) -> None:
@@ -228,21 +227,8 @@ class EngineAlong:
         blocks = self.by_score.blocks()[0]
         return blocks.n, blocks.mean_score
 
-    def affords(self, number: int, blocks: Blocks) -> bool:  # noqa: ARG002  (none)
-        """Tell that no rows can be had."""
-        return False
-
-    def fetch(self, numbers: Sequence[int]) -> Collection[int]:  # noqa: ARG002  (none)
-        """Fetch nothing: rows and their places are too many."""
-        return ()
-
-    def steps(self, number: int) -> tuple[float, ...] | None:  # noqa: ARG002  (as above)
-        """Return nothing: no rows tell."""
-        return None
-
-    def sorted_rows(self) -> Any:
-        """Refuse: rows and their places are too many."""
-        raise _too_many(Argument("order_by"), " needs rows for that")
+    def in_order(self) -> None:
+        """Return nothing: rows and their places are too many."""
 
     def recheck(self) -> None:
         """Do nothing: an engine's table cannot be seen to have changed."""

@@ -135,11 +135,7 @@ class EngineGroups:
         """Count the rows of a group whose score rules out what happened."""
         return self._forbidden[number]
 
-    def affords(self, number: int, blocks: Blocks) -> bool:
-        """Tell whether the distinct scores in blocks of a group, all open, may leave the engine."""
-        return 2 * len(blocks) <= self._grants[number]
-
-    def fetch(self, numbers: Sequence[int]) -> Collection[int]:
+    def in_order(self, numbers: Sequence[int]) -> dict[int, RowsInOrder]:
         """Fetch the rows of groups together, of as many as may leave the engine."""
         sizes = {number: self._sizes[number] for number in numbers}
         fitting = self._table.budget.fitting(sizes)
@@ -156,7 +152,18 @@ class EngineGroups:
                     outcome_weights=self._table.outcome_weights,
                 )
                 self._known[number] = known.replace(known.low >= 0, finer)
-        return fitting
+        return {number: partial(self._walk, number) for number in fitting}
+
+    def _walk(self, number: int) -> list[SortedRows]:
+        found = Chunk(*_chunk(self._rows_of[number]))
+        if self.counted:
+            found = rows.copied(found)
+        keys = (found.scores,) if found.weights is None else (found.weights, found.scores)
+        return [SortedRows(*pick(found, np.lexsort(keys)))]
+
+    def release(self) -> None:
+        """Forget the rows that were fetched."""
+        self._rows_of.clear()
 
     def cluster_sums(self, tables: Sequence[Blocks], limit: int) -> list[ClusterSums]:
         """Return the sums by cluster and cell of every group, from one more query."""
@@ -175,10 +182,6 @@ class EngineGroups:
         variance = chunk.scores * (1 - chunk.scores)
         by_outcome = self._table.outcome_weights
         return row_totals(chunk, variance, sampling=self.sampling, outcome_weights=by_outcome).steps
-
-    def observations(self, number: int) -> Sums:
-        """Return all rows of a group, which must have been fetched; they are kept no longer."""
-        return self._rows_of.pop(number)
 
     @property
     def sampling(self) -> bool:
@@ -285,29 +288,21 @@ class EngineSource:
         """Cut blocks finer, into distinct scores unless there are too many."""
         return self._groups.refine({self._number: blocks})[self._number]
 
-    def affords(self, number: int, blocks: Blocks) -> bool:  # noqa: ARG002  (the only one)
-        """Tell whether the distinct scores in blocks may leave the engine."""
-        return self._groups.affords(self._number, blocks)
-
-    def fetch(self, numbers: Sequence[int]) -> Collection[int]:
+    def in_order(self) -> RowsInOrder | None:
         """Fetch all rows, if they may leave the engine."""
-        return numbers if self._groups.fetch([self._number]) else ()
+        return self._groups.in_order([self._number]).get(self._number)
+
+    def release(self) -> None:
+        """Forget the rows that were fetched."""
+        self._groups.release()
 
     def cluster_sums(self, tables: Sequence[Blocks], limit: int) -> list[ClusterSums]:
         """Return the sums by cluster and cell of all rows, of which this must be all."""
         return self._groups.cluster_sums(tables, limit)
 
-    def steps(self, number: int) -> tuple[float, ...] | None:  # noqa: ARG002  (the only one)
+    def steps(self) -> tuple[float, ...] | None:
         """Return the largest possible steps if the rows were fetched."""
         return self._groups.steps(self._number)
-
-    def sorted_rows(self) -> tuple[FloatArray, IntArray, FloatArray | None]:
-        """Return every score, response and weight, in the order of scores, then of weights."""
-        found = Chunk(*_chunk(self._groups.observations(self._number)))
-        if self._groups.counted:
-            found = rows.copied(found)
-        keys = (found.scores,) if found.weights is None else (found.weights, found.scores)
-        return pick(found, np.lexsort(keys))
 
     def recheck(self) -> None:
         """Do nothing: whoever refines compares new sums with the old ones."""

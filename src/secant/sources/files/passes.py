@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from contextlib import closing
+from functools import partial
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -26,7 +27,8 @@ if TYPE_CHECKING:
 
     from secant._base.types import IntArray
     from secant._blocks.cluster_sums import ClusterSums
-    from secant._blocks.grains import Grains, Ties
+    from secant._blocks.looking import RowsInOrder
+    from secant._blocks.sorting import SortedRows
     from secant._blocks.table import Blocks, Totals
     from secant._input.observations import Chunk
     from secant.sources.files.walking import Walk
@@ -54,7 +56,7 @@ class Taker(ABC):
     walk
         Which columns to read, and how to check them.
     size
-        Rows to be handed over together, at most; small files and row groups are joined.
+        RowsInOrder to be handed over together, at most; small files and row groups are joined.
     """
 
     def __init__(self, walk: Walk, size: int | None = None) -> None:
@@ -198,10 +200,11 @@ class SideBySide:
             finer |= {i: taker.blocks() for i, taker in takers.items()}
         return finer
 
-    def fetch(self, numbers: Sequence[int]) -> Sequence[int]:
-        """Read the rows of groups that are to be drawn for, in one pass unless they are too many.
+    def in_order(self, numbers: Sequence[int]) -> dict[int, RowsInOrder]:
+        """Return what walks over the rows of groups in order.
 
-        They are lent to each :meth:`source`, which forgets them once they were asked for.
+        They are read in one pass unless they are too many, and lent to each :meth:`source`, which
+        forgets them once they were asked for.
         """
         absent = [number for number in numbers if not self.source(number).has_rows]
         if absent:
@@ -212,26 +215,10 @@ class SideBySide:
                     takers[number] = _Rows()
             self._feed(takers)
             self._lent = {number: join(taker.chunks) for number, taker in takers.items()}
-        return numbers
+        return {number: partial(self._walk, number) for number in numbers}
 
-    def affords(self, number: int, blocks: Blocks) -> bool:  # noqa: ARG002  (as Frugal asks)
-        """Tell that all distinct scores in blocks can be had."""
-        return True
-
-    def steps(self, number: int) -> None:
-        """Return nothing: sums know the largest possible steps already."""
-
-    def grinds(self, number: int) -> bool:
-        """Tell whether the ties of a group can be had pooled into grains."""
-        return number < self._starts[-1]
-
-    def grains(self, sizes: Mapping[int, float]) -> dict[int, Ties | Grains]:
-        """Return the grains of the groups numbered, from one pass."""
-        # All groups together keep in memory what one would; the rest waits on disk.
-        each = max(RUN // len(sizes), row_source.SORT_UP_TO)
-        takers = {i: self.source(i).grinding(size, each) for i, size in sizes.items()}
-        self._feed(takers)
-        return {i: taker.grains() for i, taker in takers.items()}
+    def _walk(self, number: int) -> Iterable[SortedRows]:
+        return self.source(number).in_order()()
 
     def source(self, number: int) -> RowSource:
         """Return one group by itself, for questions asked later."""

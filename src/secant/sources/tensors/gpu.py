@@ -121,9 +121,9 @@ class GpuSource:
             parts.append(self._look_again(blocks.select(asked)))
         return concatenate(parts) if len(parts) > 1 else parts[0]
 
-    def sorted_rows(self) -> Chunk:
-        """Return every score, response and weight in the order of scores, then of weights."""
-        return self._plain.sorted_rows()
+    def in_order(self) -> RowsInOrder:
+        """Return what walks over all rows in the order of scores, then of weights."""
+        return self._plain.in_order()
 
     def score_sums(self) -> ScoreSums:
         """Return the sums that proper scores need and blocks do not have."""

@@ -60,11 +60,12 @@ class TensorSource:
             return self._sorted.ties(start, stop, moments=moments)
         return self._sorted.blocks(start, stop, FINER_BLOCKS, moments=moments)
 
-    def sorted_rows(self) -> Chunk:
-        """Return every score, response and weight in the order of scores, then of weights."""
+    def in_order(self) -> RowsInOrder:
+        """Return what walks over all rows in the order of scores, then of weights."""
         rows = self._sorted.on_host(slice(None))
         keys = (rows.scores,) if rows.weights is None else (rows.weights, rows.scores)
-        return pick(rows, np.lexsort(keys))
+        rows = pick(rows, np.lexsort(keys))
+        return lambda: [SortedRows(*rows)]
 
     def score_sums(self) -> ScoreSums:
         """Return the sums that proper scores need and blocks do not have."""
