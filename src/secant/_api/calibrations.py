@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +20,7 @@ from secant._metrics.ecce import METRICS, could_hold_an_extreme, extremes
 from secant._metrics.shape import could_turn
 from secant._results import coverage_words
 from secant._results.calibration import Calibration
-from secant._results.parts import Statistic
+from secant._results.parts import Obtained, Statistic
 from secant.errors import Argument, InputError, Message, SecantError
 
 if TYPE_CHECKING:
@@ -274,6 +275,7 @@ def calibrate(
     sigma = totals.sigma
 
     def statistic(metric: Metric, p: choose.PValue) -> Statistic:
+        word, draws = how(p)
         value = getattr(found, metric.attribute)
         return Statistic(
             value=value,
@@ -281,8 +283,8 @@ def calibrate(
             # A power of a logarithm is off in its last digit; a P-value of .3 shall be .3.
             pvalue=float(f"{10**p.log10:.15g}"),
             log10_pvalue=p.log10,
-            method=p.method,
-            bracket=p.bracket,
+            method=word,
+            draws=draws,
             ci=clusters.interval(value, metric.law, totals, confidence_level, flips),
             name=metric.name,
         )
@@ -312,6 +314,16 @@ def calibrate(
         _flips=flips,
         axis=axis,
     )
+
+
+def how(p: choose.PValue) -> tuple[Obtained, int | None]:
+    """Return how a P-value was obtained, in a word, and the draws that it rests on."""
+    if p.method.endswith(" draws"):
+        draws = int(p.method.removesuffix(" draws").rsplit(" ", 1)[-1].replace(",", ""))
+        no_draw_is_as_extreme = p.log10 < 1e-9 - math.log10(draws + 1)
+        return "upper bound" if no_draw_is_as_extreme else "simulated", draws
+    words: dict[str, Obtained] = {"certified": "upper bound", "asymptotic": "large-sample"}
+    return words.get(p.method, "exact"), None
 
 
 def _fits_too_well(blocks: Blocks, totals: Totals, found: Extremes) -> bool:
