@@ -144,7 +144,7 @@ class CalibrationError(torchmetrics.Metric):  # type: ignore[name-defined,misc] 
         Returns
         -------
         dict
-            ``ecce_r`` and ``ecce_mad``, the middle of the certified limits ``ecce_r_bounds`` and
+            ``ecce_r`` and ``ecce_mad``, the middle of the limits ``ecce_r_bounds`` and
             ``ecce_mad_bounds``; ``sigma``; ``pvalue``, the asymptotic P-value of ``ecce_r``.
 
         Raises
