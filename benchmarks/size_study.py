@@ -89,7 +89,7 @@ class Assessed:
         if rep not in self._known:
             result = secant.assess(self._outcomes[rep], self._outcomes.score)
             self._known[rep] = {name: getattr(result, name).pvalue for name in STATISTICS}
-            self.methods |= {getattr(result, name).method.partition(",")[0] for name in STATISTICS}
+            self.methods |= {getattr(result, name).method for name in STATISTICS}
         return self._known[rep][statistic]
 
 
@@ -198,8 +198,8 @@ def verdict(cells, reps):
         f"({NAMES[worst[3]]}, {worst[1]}, n = {worst[2]:,}; one-sided P = "
         f"{math.exp(worst[0]):.2g}, the bar for all together is {math.exp(bar):.2g}). Checked with "
         "secant.assess one by one: "
-        f"{checks:,} outcomes, {broken} disagree. P-values were "
-        f"{' or '.join(sorted({method for cell in cells for method in cell[5]}))}."
+        f"{checks:,} outcomes, {broken} disagree. How P-values were obtained: "
+        f"{', '.join(sorted({method for cell in cells for method in cell[5]}))}."
     )
     return words, good
 

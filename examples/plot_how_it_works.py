@@ -1,7 +1,7 @@
 """How it works, in four pictures
 ==============================
 
-Cells, selection, exact chains, zigzag: what happens between your predictions and the verdict, drawn
+Cells, selection, walks, zigzag: what happens between your predictions and the verdict, drawn
 with plain numpy. The library does the same for ten million rows, in files, in engines, on a GPU.
 """
 

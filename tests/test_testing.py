@@ -85,5 +85,5 @@ def test_the_message_says_how_far_off_and_where():
 def test_columns_and_options_are_passed_on():
     table = {"y": ["no", "yes", "yes", "no"], "p": [0.1, 0.8, 0.7, 0.2], "g": [1, 1, 2, 2]}
     options = {"data": table, "pos_label": "yes", "method": "asymptotic"}
-    assert assert_calibrated("y", "p", **options).ecce_r.method == "asymptotic"
+    assert assert_calibrated("y", "p", **options).ecce_r.method == "large-sample"
     assert set(assert_calibrated("y", "p", by="g", **options)) == {1, 2}

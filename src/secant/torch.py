@@ -42,7 +42,7 @@ class CalibrationError(torchmetrics.Metric):  # type: ignore[name-defined,misc] 
     """ECCE-R and ECCE-MAD of all predictions seen, as a metric of torchmetrics.
 
     The state is the sums of a :class:`secant.Cells`: of constant size, added up across batches and
-    processes. Metrics are therefore known between certified limits, which are narrow.
+    processes. Metrics are therefore known between limits that surely hold them, and are narrow.
 
     Parameters
     ----------
@@ -144,7 +144,7 @@ class CalibrationError(torchmetrics.Metric):  # type: ignore[name-defined,misc] 
         Returns
         -------
         dict
-            ``ecce_r`` and ``ecce_mad``, the middle of the certified limits ``ecce_r_bounds`` and
+            ``ecce_r`` and ``ecce_mad``, the middle of the limits ``ecce_r_bounds`` and
             ``ecce_mad_bounds``; ``sigma``; ``pvalue``, the asymptotic P-value of ``ecce_r``.
 
         Raises

@@ -66,5 +66,5 @@ def test_a_column_of_ids_is_told_of_and_not_acted_on(file):
     done = run(file, *NAMED)
     assert "patient_id has 5 rows each" in done.output
     assert "use --clusters patient_id" in done.output
-    assert "sign flips" not in done.output
+    assert "simulated" not in done.output
     assert "rows each" not in run(file, *NAMED, "--clusters", "patient_id").output

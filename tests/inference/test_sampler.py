@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from secant._inference import sampler
-from secant._inference.sampler import SortedRows, pvalues
+from secant._inference.sampler import PathRows, pvalues
 from secant._inference.tilt import Jumps, rate
 from ties import enumerated
 
@@ -16,7 +16,7 @@ from ties import enumerated
 def rows(score, weight=None, label=None, ends=None):
     weight = None if weight is None else np.asarray(weight, float)
     ends = None if ends is None else np.asarray(ends)
-    return SortedRows(np.asarray(score, float), np.asarray(label), weight, ends)
+    return PathRows(np.asarray(score, float), np.asarray(label), weight, ends)
 
 
 def ask(some, seed=0, **options):
@@ -287,7 +287,7 @@ def test_pieces_give_the_same_bits_as_all_at_once(together, work, given_ends, mo
     ):
         inside = last[(last >= start) & (last < stop)] - start
         columns = [column[start:stop] for column in whole[:3]]
-        pieces.append(SortedRows(*columns, inside if given_ends else None))
+        pieces.append(PathRows(*columns, inside if given_ends else None))
     found = pvalues(lambda: iter(pieces), rng=np.random.default_rng(0), draws=300)
     assert found == ask(whole, draws=300)
 

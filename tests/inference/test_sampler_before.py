@@ -7,7 +7,7 @@ import pytest
 
 from secant._blocks.cell_sums import row_totals
 from secant._inference.montecarlo import count_exceedances, draw_rows
-from secant._inference.sampler import SortedRows, pvalues
+from secant._inference.sampler import PathRows, pvalues
 from secant._inference.sieve import Sieve
 from secant._input.observations import Chunk
 
@@ -49,7 +49,7 @@ def test_pvalues_are_those_of_coins(seed):
     rng = np.random.default_rng(seed)
     asked = {"rng": rng, "draws": DRAWS, "enough": None, "outcome_weights": outcome_weights}
     before = draw_rows(score, weight, label, ends=ends, **asked)
-    check(pvalues(lambda: [SortedRows(score, label, weight, ends)], **asked), before)
+    check(pvalues(lambda: [PathRows(score, label, weight, ends)], **asked), before)
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -67,4 +67,4 @@ def test_pvalues_are_those_of_sifted_rows(seed):
     asked = {"rng": rng, "draws": DRAWS, "enough": None}
     sifted = sieve.sifted()
     before = count_exceedances(sifted, sifted.limits, **asked)
-    check(pvalues(lambda: [SortedRows(score, label, weight)], **asked), before)
+    check(pvalues(lambda: [PathRows(score, label, weight)], **asked), before)

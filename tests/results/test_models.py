@@ -41,7 +41,7 @@ def test_table_and_json(models):
     assert models.to_polars().height == 3
     assert frame["mcb"].tolist() == [each.brier.mcb for each in models.values()]
     stored = json.loads(json.dumps(models.to_dict(), allow_nan=False))
-    assert stored["schema"] == 1
+    assert stored["schema"] == 2
     assert list(stored["models"]) == list(models)
 
 

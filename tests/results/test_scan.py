@@ -1,5 +1,7 @@
 """What a scan returns, and when it says that it found something."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -31,8 +33,12 @@ def test_the_critical_value_is_what_a_finding_exceeds(level):
     assert np.count_nonzero(drawn > critical) < round(1000 * (1 - level))
 
 
-def test_the_smallest_p_value_that_draws_can_give_is_an_upper_limit():
+def test_the_smallest_p_value_that_draws_can_give_is_an_upper_bound():
     rng = np.random.default_rng(0)
     p = rng.random(2000)
-    assert "(P <= 0.001, drawn)" in str(secant.scan(rng.random(2000) < p / 2, p))
-    assert "(P = " in str(secant.scan(rng.random(2000) < p, p))
+    off, fine = (secant.scan(rng.random(2000) < each, p) for each in (p / 2, p))
+    assert (off.method, off.draws, fine.method) == ("upper bound", 999, "simulated")
+    assert "(P <= 0.001, upper bound)" in str(off)
+    assert re.search(r"\(P = [\d.]+, simulated\)", str(fine))
+    certain = secant.scan([0, 1], [0.0, 1.0])
+    assert (certain.method, certain.draws) == ("exact", None)

@@ -46,12 +46,12 @@ SOMEWHERE = re.compile(
 )
 DECIDES = re.compile(
     rf"ECCE-R ({NUMBER}) = ({NUMBER}) sigma, calibrated predictions give about ({NUMBER}) "
-    rf"\(P (?:=|<=?) ({NUMBER}(?: to {NUMBER})?), (exact|drawn|large-sample|upper limit)\)\.$",
+    rf"\(P (?:=|<=?) ({NUMBER}(?: to {NUMBER})?), (exact|upper bound|large-sample|simulated)\)\.$",
     re.MULTILINE,
 )
 CERTAIN = re.compile(
     rf"ECCE-R ({NUMBER}), calibrated predictions give 0 \(P = ({NUMBER}), "
-    r"(exact|drawn|large-sample|upper limit)\)\.$",
+    r"(exact|upper bound|large-sample|simulated)\)\.$",
     re.MULTILINE,
 )
 JARGON = re.compile(

@@ -6,24 +6,49 @@ import re
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import secant
-from samples import ORDINARY, RELATIVE
+from samples import ORDINARY, RELATIVE, miscalibrated
 from secant import null
 from secant._results.parts import Statistic
 from secant._results.wording import between, pvalue, scores
 
+WORDS = ("exact", "upper bound", "large-sample", "simulated")
 
-def test_a_p_value_between_limits_is_one_number():
-    def written(*bracket):
-        return pvalue(Statistic(0.1, 1, bracket[1], 0, "certified", bracket, (0, 1)))
 
-    assert written(0.7213, 1.0) == "= 1"
-    assert written(0.0481, 0.0534) == "= 0.0534"
-    assert written(3.04e-168, 3.28e-168) == "= 3.3e-168"
-    assert written(0.0, 0.31) == "<= 0.31"
-    assert written(0.01, 0.0125) == "= 0.0125"
-    assert written(0.01, 0.0126) == "<= 0.0126"
+def written(p, method, log10=None):
+    log10 = math.log10(p) if log10 is None else log10
+    return pvalue(Statistic(0.1, 1, p, log10, method, None, (0, 1)))
+
+
+@pytest.mark.parametrize(
+    ("p", "exactly", "at_most"),
+    [
+        (1.0, "= 1", "= 1"),
+        (0.996, "= 1", "<= 1"),
+        (0.14, "= 0.14", "<= 0.14"),
+        (0.1401, "= 0.14", "<= 0.15"),
+        (0.0534, "= 0.0534", "<= 0.0534"),
+        (0.05004, "= 0.05", "<= 0.0501"),
+        (0.09996, "= 0.1", "<= 0.1"),
+        (1e-4, "= 1.0e-04", "<= 1.0e-04"),
+        (3.21e-168, "= 3.2e-168", "<= 3.3e-168"),
+    ],
+)
+def test_an_upper_bound_is_one_as_it_is_written(p, exactly, at_most):
+    assert [written(p, word) for word in WORDS[:3]] == [exactly, at_most, exactly]
+
+
+@given(st.floats(1e-290, 1, exclude_max=True))
+def test_no_upper_bound_is_rounded_down(p):
+    shown = float(written(p, "upper bound").removeprefix("<= "))
+    assert p * (1 - 1e-8) <= shown <= 1.1 * p + 1e-300
+
+
+def test_a_simulated_p_value_has_no_digits_that_draws_do_not_know():
+    assert [written(p, "simulated") for p in (0.0478, 0.0504)] == ["= 0.048", "= 0.0504"]
 
 
 def test_words_for_pvalues_beyond_doubles():
@@ -46,15 +71,45 @@ def test_a_mantissa_has_one_digit_before_the_point(log10):
     assert re.fullmatch(r"= [1-9]\.\de-\d+", shown)
 
 
-@pytest.mark.parametrize("method", ["Monte Carlo, 9,999 draws", "sign flips, 9,999 draws"])
-def test_the_smallest_p_value_that_draws_can_give_is_an_upper_limit(method):
-    def written(p):
-        return pvalue(Statistic(0.1, 1, p, math.log10(p), method, None, (0, 1)))
+def test_an_upper_bound_beyond_doubles_is_rounded_up_too():
+    assert written(0.0, "upper bound", -400.5) == "<= 3.2e-401"
+    assert written(0.0, "upper bound", -400.51) == "<= 3.1e-401"
+    assert written(0.0, "upper bound", -400.0001) == "<= 1.0e-400"
+    assert written(0.0, "exact", -math.inf) == "= 0"
 
-    assert written(1 / 10_000) == "<= 1.0e-04"
-    assert written(2 / 10_000) == "= 2.0e-04"
-    exact = Statistic(0.1, 1, 1e-4, -4, "exact", None, (0, 1))
-    assert pvalue(exact) == "= 1.0e-04"
+
+def test_details_and_the_statistic_itself_say_from_how_many_draws_a_p_value_comes():
+    y, p = miscalibrated(300, power=1.2)
+    result = secant.assess(y, p, sample_weight=np.linspace(1, 40, 300))
+    r = result.ecce_r
+    words = f"{r.method}, {r.draws:,} draws"
+    assert r.method in {"simulated", "upper bound"}
+    assert words in result.details
+    assert words in str(r)
+    assert f", {r.method})." in str(result)
+    assert result.to_dict()["ecce_r"]["draws"] == r.draws
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"method": "asymptotic"},
+        {"method": "monte-carlo"},
+        {"clusters": np.arange(3000) // 20},
+        {"sample_weight": np.linspace(1, 9, 3000)},
+    ],
+)
+def test_how_a_p_value_was_obtained_is_one_of_four_words(options):
+    y, p = miscalibrated(3000, power=1.1)
+    for result in (
+        secant.assess(y, p, **options),
+        secant.assess_by(y, p, np.arange(3000) % 2, **options).rows[0].calibration,
+    ):
+        for _, each in result.statistics:
+            assert each.method in WORDS
+            assert each.draws is None or each.method in {"simulated", "upper bound"}
+            assert each.draws or each.method != "simulated"
 
 
 @pytest.mark.parametrize(
@@ -90,13 +145,6 @@ def test_a_pvalue_that_is_only_bounded_is_not_called_exact():
     """Two rare events side by side: which are as extreme turns on differences below the grid."""
     n = 1000
     p = (np.arange(n) + 0.5) / n * 0.1 / n
-    r = secant.assess(np.isin(np.arange(n), [333, 334]), p, method="exact").ecce_r
-    low, high = r.bracket
-    assert 1.25 * low < high
-    assert f"(P <= {high:.2g}, upper limit;" in str(r)
-    # Of a single one it is known: one event has a lower score, or two happen.
-    alone = secant.assess(np.arange(n) == n // 3, 6 * p, method="exact").ecce_r
-    assert "(P = 0.0617, exact;" in str(alone)
-    close = secant.assess([0, 1] * 500, np.linspace(0.01, 0.99, n)).ecce_r
-    assert close.method == "certified"
-    assert "exact" in str(close)
+    r = secant.assess(np.isin(np.arange(n), [333, 334]), p).ecce_r
+    assert r.method == "upper bound"
+    assert re.search(r"\(P <= [\d.e-]+, upper bound;", str(r))

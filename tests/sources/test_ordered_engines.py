@@ -105,7 +105,7 @@ def test_of_many_rows_sums_come_back(engine, options, monkeypatch):
 def test_what_sums_do_not_tell(monkeypatch):
     monkeypatch.setattr(budget, "LEAVE", 100)
     result = secant.assess("y", "s", data=lazy(), order_by="day")
-    assert result.ecce_r.method == "asymptotic"
+    assert result.ecce_r.method == "large-sample"
     for options, words in (
         ({"order_by": "day", "method": "exact"}, "more rows than may leave an engine"),
         ({"order_by": "day", "clusters": "who"}, "order_by and clusters together need rows"),

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from secant._api.calibrations import calibrate, calibrations
+from secant._api.calibrations import calibration_of, calibrations, case_of
 from secant._blocks.looking import Direct
+from secant._inference import choose
 from secant._input.combinations import check_combination
 from secant._input.options import Method, Reading, Ties, check_choice, check_level, generator
 from secant._metrics.ecce import Heights, extremes
@@ -272,25 +273,21 @@ def assess(
     pos_label : optional
         The value of ``y_true`` that counts as 1, as in scikit-learn.
     method : {"auto", "exact", "asymptotic", "monte-carlo"}
-        How to compute P-values; the result names what was done. ``"exact"``: for the sample size
-        at hand, exact for ECCE-MAD and, up to 300 distinct scores or so, for ECCE-R, which
-        otherwise is between certain limits. ``"asymptotic"``: the limit of many observations, that
-        is ``secant.null.range.sf(ecce_r.normalized)`` and the same of ``mad``.
-        ``"monte-carlo"``: from responses drawn again and again.
-        ``"auto"``: exact while the work is small, else asymptotic where there is enough variance
-        for it, else Monte Carlo. Where weights differ: Monte Carlo, or asymptotic for very many
-        observations if that is good. Its asymptotic P-value, called by the same name, is another
-        one: tilted to the law of the outcomes at hand, to hold far in the tail too. Where the
-        certified limits of a large P-value leave its second digit open, it is estimated between
-        them. Very many observations with little variance take a sort of all of
-        them.
+        How to compute P-values; :attr:`Statistic.method` names what was done. ``"auto"``: exact up
+        to 300 distinct scores; above, an upper bound from scores pooled into some hundreds of steps
+        where events are rare or few scores hold most of the variance, and large-sample otherwise,
+        tilted to the law of these outcomes so that it holds far in the tail too. Where sampling
+        weights differ: large-sample, or simulated where few rows weigh too much for that.
+        ``"exact"``: step by step over all distinct scores, up to 65,536 of them. ``"asymptotic"``:
+        the limit of many observations, that is ``secant.null.range.sf(ecce_r.normalized)`` and the
+        same of ``mad``. ``"monte-carlo"``: from responses drawn again and again.
     confidence_level : float
         Level of all intervals, and one minus the level of the verdict's test.
     ties : {"collapse", "random"}
         Equal scores are taken together, so that no answer depends on the order of rows.
         ``"random"`` puts them in random order and exists to reproduce the paper.
     rng : int or numpy.random.Generator, optional
-        Randomness for ``ties="random"``, which needs it, and for Monte Carlo P-values, which
+        Randomness for ``ties="random"``, which needs it, and for simulated P-values, which
         are the same in every run without it; for the signs of clusters likewise.
 
     Returns
@@ -382,14 +379,9 @@ def _with_random_ties(
     if method == "monte-carlo" and not totals.equal_weights:
         both = Argument("ties", "random"), " and ", Argument("method", "monte-carlo")
         raise InputError(*both, " do not go together where weights differ")
-    return calibrate(
-        blocks,
-        totals,
-        source,
-        method="asymptotic" if method == "auto" else method,
-        confidence_level=confidence_level,
-        rng=rng,
-    )
+    case = case_of(blocks, totals, source, rows=source.in_order(), rng=rng)
+    (found,) = choose.pvalues([case], "asymptotic" if method == "auto" else method)
+    return calibration_of(case, found, confidence_level)
 
 
 def _extremes(y_true: Any, y_prob: Any, data: Any, sample_weight: Any, reading: Reading) -> Heights:

@@ -70,7 +70,7 @@ def assess_by(
     confidence_level : float
         As in :func:`assess`.
     rng : int or numpy.random.Generator, optional
-        Randomness for Monte Carlo P-values, which are the same in every run without it.
+        Randomness for simulated P-values, which are the same in every run without it.
 
     Returns
     -------

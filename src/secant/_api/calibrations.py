@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from secant import null
 from secant._base.progress import reporting
-from secant._blocks.looking import Clustered, Families, Frugal, Grinder, Holder, resolve_all
+from secant._blocks.looking import Clustered, Families, Holder, resolve_all
 from secant._blocks.table import merge
 from secant._inference import choose, clusters
 from secant._inference.design import by_outcome
-from secant._inference.limits import across_pools, half_width, interval, normalize, pooled
+from secant._inference.limits import across_pools, half_width, normalize, pooled
 from secant._input.combinations import check_combination
 from secant._metrics.ecce import METRICS, could_hold_an_extreme, extremes
 from secant._metrics.shape import could_turn
@@ -23,18 +23,17 @@ from secant._results.parts import Statistic
 from secant.errors import Argument, InputError, Message, SecantError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from secant._base.types import BoolArray
-    from secant._blocks.grains import Grains, Ties
-    from secant._blocks.looking import Groups, Source
+    from secant._blocks.looking import Groups, RowsInOrder, Source
     from secant._blocks.table import Blocks, Totals
     from secant._inference.clusters import Flips
     from secant._input.axis import Axis
     from secant._input.options import Method
     from secant._metrics.ecce import Extremes, Metric
 
-__all__ = ["calibrate", "calibrations", "thinned"]
+__all__ = ["calibration_of", "calibrations", "case_of", "thinned"]
 
 # Chance of so small an ECCE-R below which predictions are taken for fitted to their outcomes.
 _NEXT_TO_IMPOSSIBLE = 1e-4

@@ -10,7 +10,7 @@ import numpy as np
 from secant import null
 from secant._blocks.table import Totals, running_sum
 from secant._inference.design import by_outcome
-from secant._inference.draws import by_draws, same_every_time
+from secant._inference.draws import same_every_time
 from secant._inference.limits import half_width, interval, normalize
 from secant._input.arraylike import one_dimensional, one_value_a_row, plain_value
 from secant._input.observations import check_alignment, observations
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
     from secant._base.types import BoolArray, FloatArray
     from secant._metrics.subgroup import Compared, Stretches
+    from secant._results.parts import Obtained
 
 __all__ = ["compare_groups"]
 
@@ -78,10 +79,10 @@ def compare_groups(
         Level of all intervals, and one minus the level of the printed answer's test.
     method : {"auto", "asymptotic", "monte-carlo"}
         How to compute P-values. ``"asymptotic"``: the limit of many members. ``"monte-carlo"``:
-        from responses exchanged within stretches, exact at any size. ``"auto"``: Monte Carlo where
-        few events, or few failures, leave the limit no ground, else asymptotic.
+        from responses exchanged within stretches, valid at any size. ``"auto"``: simulated so where
+        few events, or few failures, leave the limit no ground, else large-sample.
     rng : int or numpy.random.Generator, optional
-        Randomness for Monte Carlo P-values, which are the same in every run without it.
+        Randomness for simulated P-values, which are the same in every run without it.
 
     Returns
     -------
@@ -118,8 +119,8 @@ def compare_groups(
     where :math:`a_i` is the share of row i in the weight of the stretch and :math:`b_i` its share
     in the weight of the point's members, 0 for other rows. For a single member this is
     :math:`(1 - 2 a_k + \sum a_i^2) / (1 - \sum a_i^2)`, which is 1 without weights. Steps are
-    independent since stretches do not overlap, and asymptotic P-values are those of Brownian
-    motion. Monte Carlo P-values suppose no more than that: given how often the event happened
+    independent since stretches do not overlap, and large-sample P-values are those of Brownian
+    motion. Simulated P-values suppose no more than that: given how often the event happened
     in a stretch, it is equally likely to have happened to any of its rows.
 
     Within a stretch scores are only nearly equal. ``mismatch`` says what that amounts to: the
@@ -237,11 +238,11 @@ def _result(
             pvalue=10**log10,
             log10_pvalue=log10,
             method=how,
-            bracket=None,
+            draws=draws,
             ci=interval(value, named.law, totals, 1 - confidence_level),
             name=named.name,
         )
-        for value, named, (log10, how) in zip(
+        for value, named, (log10, how, draws) in zip(
             values,
             METRICS,
             _pvalues(rows, sums, values, totals.sigma, method=method, rng=rng),
@@ -292,18 +293,19 @@ def _pvalues(
     *,
     method: GroupMethod,
     rng: np.random.Generator | None,
-) -> list[tuple[float, str]]:
-    """Return the decimal logarithms of the P-values of ECCE-R and ECCE-MAD, and the method."""
+) -> list[tuple[float, Obtained, int | None]]:
+    """Return log10 of the P-values of ECCE-R and ECCE-MAD, how they were obtained, and draws."""
     if sigma == 0:  # no stretch holds two different responses, and both metrics are exactly 0
-        return [(0.0, "exact"), (0.0, "exact")]
+        return [(0.0, "exact", None)] * 2
     if method == "asymptotic":
         laws = zip(values, (null.range, null.mad), strict=True)
-        return [(law.logsf(value / sigma) / math.log(10), method) for value, law in laws]
+        logs = (law.logsf(value / sigma) / math.log(10) for value, law in laws)
+        return [(log10, "large-sample", None) for log10 in logs]
     from secant._inference.permutation import exchanged  # noqa: PLC0415  (few comparisons need it)
 
     chosen = same_every_time(rng)
     return [
-        (estimate.log10, by_draws(estimate.draws)) for estimate in exchanged(rows, sums, rng=chosen)
+        (each.log10, each.method, each.draws) for each in exchanged(rows, sums, rng=chosen)
     ]
 
 
@@ -345,10 +347,10 @@ def _contrast(
     )
 
 
-def _warnings(sums: Stretches, totals: Totals, mismatch: float, method: str) -> Iterator[str]:
+def _warnings(sums: Stretches, totals: Totals, mismatch: float, method: Obtained) -> Iterator[str]:
     """Say what to keep in mind when reading the numbers, a line each."""
     if 0 < totals.variance * totals.n < _LITTLE_VARIANCE * float(sums.members_ww.sum()):
-        what = "P-values and limits" if method == "asymptotic" else "confidence limits"
+        what = "P-values and limits" if method == "large-sample" else "confidence limits"
         yield f"Few events, or few failures, to compare: {what} are approximate."
     if mismatch > _LARGE_MISMATCH * totals.sigma:
         yield (

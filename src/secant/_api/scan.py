@@ -9,7 +9,7 @@ import numpy as np
 
 from secant._inference.binomial import clopper_pearson
 from secant._inference.design import by_outcome
-from secant._inference.draws import Tally, by_draws
+from secant._inference.draws import Tally
 from secant._inference.multiscale import GUARD, Ties, null_draws, ranges
 from secant._input.options import Reading, check_level, check_whole, generator
 from secant._results.parts import Interval
@@ -165,7 +165,8 @@ def scan(
         statistic=float(values[best]),
         critical=critical,
         pvalue=float(tally.pvalues()[0]),
-        method=by_draws(int(draws)),
+        method="simulated" if tally.exceedances[0] else "upper bound",
+        draws=int(draws),
         worst=_interval(seen, ties, family, best, level),
         n_ranges=len(family),
         n_forbidden=len(seen.forbidden),
@@ -242,6 +243,7 @@ def _nothing_random(seen: Observations, level: float) -> Scan:
         critical=0.0,
         pvalue=0.0 if wrong else 1.0,
         method="exact",
+        draws=None,
         worst=Interval(seen.lowest, seen.highest, 0, 0.0, nan, nan, nan, (nan, nan)),
         n_ranges=0,
         n_forbidden=wrong,

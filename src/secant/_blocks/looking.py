@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
     from secant._base.types import BoolArray, Forbidden
     from secant._blocks.cluster_sums import ClusterSums
-    from secant._blocks.sorting import SortedRows
+    from secant._blocks.sorting import PathRows
     from secant._blocks.table import Blocks, Totals
 
 __all__ = [
@@ -146,7 +146,7 @@ class Holder(Protocol):
 if TYPE_CHECKING:
     Refine = Callable[[Blocks], Blocks]
     # Walks over rows in the order of the path, some ties at a time, as often as it is called.
-    RowsInOrder = Callable[[], Iterable[SortedRows]]
+    RowsInOrder = Callable[[], Iterable[PathRows]]
 else:
     Refine = RowsInOrder = object
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from secant._base.types import FloatArray, IntArray
 
-__all__ = ["RUN", "SortedRows", "Sorting", "packed"]
+__all__ = ["RUN", "PathRows", "Sorting", "packed"]
 
 # Rows that are sorted together where memory is short: 32 MB of them, or 64 with weights.
 RUN = 1 << 22
@@ -34,7 +34,7 @@ class _Run(NamedTuple):
         return _Run(self.keys[start:stop], weights)
 
 
-class SortedRows(NamedTuple):
+class PathRows(NamedTuple):
     """Consecutive rows in the order of the path, in which those of a tie are ordered by contents.
 
     ``ends`` are the last rows of ties, which no piece cuts; equal scores are ties without it.

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from secant._blocks.looking import RowsInOrder, Source
     from secant._blocks.table import Blocks, Totals
     from secant._inference.draws import Estimate
-    from secant._inference.tilt import Jumps, Steps
+    from secant._inference.tilt import Jumps
     from secant._inference.walk import Paths, Table
     from secant._input.options import Method
     from secant._metrics.ecce import Extremes
@@ -267,6 +267,10 @@ def _large_sample(case: Case) -> PValues:
     return r, mad
 
 
+def _walk(case: Case) -> PValues:
+    return _walked({0: case})[0]
+
+
 def _walked(cases: dict[int, Case]) -> dict[int, PValues]:
     """Return the exact P-values of cases, all of one kind in one go."""
     from secant._inference import walk  # noqa: PLC0415  (not for `import secant`)
@@ -350,8 +354,7 @@ def _draw(case: Case) -> PValues:
 
 
 def _drawn(estimate: Estimate) -> PValue:
-    method = "upper bound" if estimate.bounded else "simulated"
-    return PValue(estimate.log10, method, estimate.draws)
+    return PValue(estimate.log10, estimate.method, estimate.draws)
 
 
 def _tilted(case: Case) -> tuple[float, float]:

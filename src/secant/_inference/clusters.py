@@ -37,7 +37,7 @@ from secant._inference.draws import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
     from secant._base.types import BoolArray, FloatArray, IntArray
     from secant._blocks.cluster_sums import ClusterSums
@@ -50,7 +50,6 @@ __all__ = [
     "FEWEST",
     "Flips",
     "Plan",
-    "by_flips",
     "flip",
     "needed",
     "plan",
@@ -162,7 +161,7 @@ def suffice(totals: Totals) -> bool:
     return totals.sigma > 0 and limit_is_trusted(totals)
 
 
-def pvalues(flips: Flips | None, totals: Totals, independent: Callable[[], PValues]) -> PValues:
+def pvalues(flips: Flips | None, totals: Totals, independent: PValues | None) -> PValues:
     """Return the P-values of ECCE-R and ECCE-MAD.
 
     Parameters
@@ -172,14 +171,15 @@ def pvalues(flips: Flips | None, totals: Totals, independent: Callable[[], PValu
     totals
         Sums over all rows.
     independent
-        Computes the P-values for independent rows.
+        The P-values for independent rows; None where those of signs :func:`suffice`.
     """
-    if flips is None or totals.sigma == 0:  # where nothing varies, nothing varies together
-        return independent()
-    r, mad = (PValue(each.log10, by_flips(each.draws), None) for each in (flips.r, flips.mad))
-    if suffice(totals):
+    if independent is not None and (flips is None or totals.sigma == 0):
+        return independent  # where nothing varies, nothing varies together
+    assert flips is not None  # noqa: S101
+    r, mad = (PValue(each.log10, each.method, each.draws) for each in (flips.r, flips.mad))
+    if independent is None:
         return r, mad
-    other_r, other_mad = independent()
+    other_r, other_mad = independent
     return (
         r if r.log10 >= other_r.log10 else other_r,
         mad if mad.log10 >= other_mad.log10 else other_mad,
@@ -205,11 +205,6 @@ def warnings(flips: Flips | None) -> Iterator[str]:
             f"No P-value below {1 / (1 + flips.r.draws):.1g} can come from {flips.r.draws:,} draws "
             "of signs, and so many tests need smaller ones: test fewer groups, or larger units."
         )
-
-
-def by_flips(draws: int) -> str:
-    """Say how a P-value was obtained from so many draws of signs."""
-    return f"sign flips, {draws:,} draws" if draws else "too few clusters"
 
 
 def tail(law: null.BrownianLaw, value: float, totals: Totals, flips: Flips | None) -> float:

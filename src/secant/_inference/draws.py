@@ -27,7 +27,6 @@ __all__ = [
     "FEWEST_REDRAWS",
     "Estimate",
     "Tally",
-    "by_draws",
     "count",
     "r_and_mad",
     "same_every_time",
@@ -53,6 +52,11 @@ class Estimate(NamedTuple):
     exceedances: int
     draws: int
     bounded: bool = False
+
+    @property
+    def method(self) -> str:
+        """How it was obtained: where no draw is as extreme, P is at most what it says."""
+        return "simulated" if self.exceedances else "upper bound"
 
 
 class Tally:
@@ -189,8 +193,3 @@ def r_and_mad(paths: FloatArray) -> FloatArray:
 def same_every_time(rng: np.random.Generator | None) -> np.random.Generator:
     """Return the generator given, or one that makes the same draws in every run."""
     return np.random.default_rng(0) if rng is None else rng
-
-
-def by_draws(draws: int) -> str:
-    """Say how a P-value was obtained from so many draws."""
-    return f"Monte Carlo, {draws:,} draws"

@@ -37,9 +37,8 @@ from secant._inference.tilt import Jumps, rate
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from secant._blocks.sorting import SortedRows
-
     from secant._base.types import BoolArray, FloatArray, IntArray
+    from secant._blocks.sorting import PathRows
 
 __all__ = ["pvalues"]
 
@@ -63,7 +62,7 @@ _CHANCES = 64
 
 
 def pvalues(
-    rows: Callable[[], Iterable[SortedRows]],
+    rows: Callable[[], Iterable[PathRows]],
     *,
     outcome_weights: tuple[float, float] | None = None,
     rng: np.random.Generator,
@@ -93,8 +92,8 @@ def pvalues(
     Examples
     --------
     >>> import numpy as np
-    >>> from secant._blocks.sorting import SortedRows
-    >>> rows = SortedRows(np.array([0.5, 0.6]), np.array([0, 0]), np.array([1.0, 3.0]))
+    >>> from secant._blocks.sorting import PathRows
+    >>> rows = PathRows(np.array([0.5, 0.6]), np.array([0, 0]), np.array([1.0, 3.0]))
     >>> r, mad = pvalues(lambda: [rows], rng=np.random.default_rng(1))  # two failures: P = 0.2
     >>> round(10**r.log10, 2), round(10**mad.log10, 2)
     (0.2, 0.2)
@@ -141,7 +140,7 @@ class _Steps(NamedTuple):
 
 
 def _steps(
-    pieces: Iterable[SortedRows], outcome_weights: tuple[float, float] | None
+    pieces: Iterable[PathRows], outcome_weights: tuple[float, float] | None
 ) -> Iterator[_Steps]:
     """Cut rows anew, every so many, so that no sum depends on where pieces end."""
     for chance, happened, jump, ends in _together(pieces):
@@ -154,7 +153,7 @@ def _steps(
         yield _Steps(chance, rare, jump, turned, happened != turned, ends)
 
 
-def _together(pieces: Iterable[SortedRows]) -> Iterator[list[np.ndarray[Any, Any]]]:
+def _together(pieces: Iterable[PathRows]) -> Iterator[list[np.ndarray[Any, Any]]]:
     held: list[np.ndarray[Any, Any]] = []
     for scores, labels, weights, ends in pieces:
         last = np.append(scores[1:] != scores[:-1], True)[: len(scores)]

@@ -229,7 +229,9 @@ def log10_pvalues(
             # Tables of about the same length, so that little of what is laid out stays empty.
             longest = 1.5 * len(tables[some[0]][0]) + 2
             some = [number for number in some if len(tables[number][0]) <= longest]
-            tail = 0.0 if faint is None else max(faint(i) for i in some if _is_dear(tables[i]))
+            tail = 0.0
+            if faint is not None:
+                tail = max((faint(i) for i in some if _is_dear(tables[i])), default=0.0)
             found[some] = _of_some(observe([tables[i] for i in some]), _FAINT + tail, absorbed)
             done += len(some)
             report(done, len(order))

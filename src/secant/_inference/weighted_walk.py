@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from secant._base.types import FloatArray, IntArray, NumberArray
-    from secant._blocks.sorting import SortedRows
+    from secant._blocks.sorting import PathRows
 
 __all__ = ["MOST_ROWS", "jumps", "log10_pvalues"]
 
@@ -64,7 +64,7 @@ class _Rows(NamedTuple):
 
 
 def log10_pvalues(
-    pieces: Sequence[SortedRows], outcome_weights: tuple[float, float] | None = None
+    pieces: Sequence[PathRows], outcome_weights: tuple[float, float] | None = None
 ) -> tuple[float, float]:
     """Return decimal logarithms of upper bounds of the P-values of ECCE-R and ECCE-MAD.
 
@@ -78,8 +78,8 @@ def log10_pvalues(
     Examples
     --------
     >>> import numpy as np
-    >>> from secant._blocks.sorting import SortedRows
-    >>> rows = SortedRows(np.array([0.5, 0.6]), np.array([0, 0]), np.array([1.0, 3.0]))
+    >>> from secant._blocks.sorting import PathRows
+    >>> rows = PathRows(np.array([0.5, 0.6]), np.array([0, 0]), np.array([1.0, 3.0]))
     >>> r, mad = log10_pvalues([rows])  # two failures: P = 0.2
     >>> round(10**r, 4), round(10**mad, 4)
     (0.2, 0.2)

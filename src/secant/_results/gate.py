@@ -13,7 +13,7 @@ from secant._inference.adjust import ADJUSTMENTS, holm
 from secant._inference.limits import at_level
 from secant._input.options import check_level
 from secant._results import group_words, verdict
-from secant._results.wording import is_smallest, level, metric, points, scores, signed_pvalue
+from secant._results.wording import level, metric, points, scores, signed_pvalue
 from secant.errors import Argument, InputError
 
 if TYPE_CHECKING:
@@ -391,8 +391,8 @@ def _chance(result: Calibration, pvalue: float) -> float:
 
 
 def _written(result: Calibration, pvalue: float) -> str:
-    """Write what became of a P-value of a result: of one that is an upper limit, another."""
-    return signed_pvalue(pvalue, at_most=is_smallest(result.ecce_r))
+    """Write what became of a P-value of a result: of an upper bound, another."""
+    return signed_pvalue(pvalue, result.ecce_r.method)
 
 
 def _judgement(stand: Stand, limit: Limit) -> Judgement:

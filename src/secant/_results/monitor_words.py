@@ -9,9 +9,8 @@ from secant._input.periods import written
 from secant._results.wording import (
     capital,
     percent,
-    plain_pvalue,
     predictions,
-    tiny_pvalue,
+    signed_pvalue,
     wrong_scores,
 )
 
@@ -82,10 +81,10 @@ def how_much(history: MonitorHistory) -> str:
     largest = max((each.log10_evidence for each in history.periods), default=0.0)
     if math.isinf(history.log10_pvalue):
         return "An outcome that its score ruled out has the P-value 0."
-    looked = "valid however often one looks"
+    chance = signed_pvalue(history.pvalue, log10=history.log10_pvalue)
     return (
         f"Evidence has reached {written_evidence(largest)} to 1, an alarm is raised at "
-        f"{history.threshold:,.4g} to 1 (P {_pvalue(history)}, {looked})."
+        f"{history.threshold:,.4g} to 1 (P {chance}, valid however often one looks)."
     )
 
 
@@ -147,12 +146,6 @@ def written_time(time: Time | None) -> str:
     if isinstance(time, int):
         return f"batch {time}"
     return "" if time is None else written(time)
-
-
-def _pvalue(history: MonitorHistory) -> str:
-    if history.pvalue > 1e-300:
-        return f"= {plain_pvalue(history.pvalue)}"
-    return f"= {tiny_pvalue(history.log10_pvalue)}"
 
 
 def _batches(count: int) -> str:

@@ -39,6 +39,7 @@ __all__ = [
     "Curve",
     "Interval",
     "Intervals",
+    "Obtained",
     "Reliability",
     "Shape",
     "Statistic",
@@ -49,10 +50,11 @@ __all__ = [
 
 # The version of what `to_dict` returns: raised when a key changes its meaning or goes, never when
 # one is added. docs/json.md lists the keys.
-SCHEMA = 1
+SCHEMA = 2
 
 Direction = Literal["too high", "too low", "even"]
 Kind = Literal["simultaneous", "shared", "clopper-pearson", "normal"]
+Obtained = Literal["exact", "upper bound", "large-sample", "simulated"]
 Shape = Literal[
     "too high",
     "too low",
@@ -98,12 +100,13 @@ class Statistic(Shown):
         small for a double.
     log10_pvalue : float
         Its decimal logarithm, which never underflows.
-    method : str
-        How the P-value was obtained: ``"exact"``, ``"certified"``, ``"asymptotic"`` or drawn, with
-        the number of draws. The asymptotic one of ``method="asymptotic"`` is that of the limit of
+    method : {"exact", "upper bound", "large-sample", "simulated"}
+        How the P-value was obtained. An upper bound may be somewhat larger than the true one, and
+        is never smaller. The large-sample one of ``method="asymptotic"`` is that of the limit of
         many observations; that of ``"auto"`` is tilted to the law of the outcomes.
-    bracket : tuple of float or None
-        Certified limits of the P-value, where the method gives any.
+    draws : int or None
+        How many draws the P-value rests on, where there were any; where none of them is as extreme
+        as what was seen, it is an upper bound.
     ci : tuple of float
         Confidence interval of the metric's true value.
     name : str
@@ -116,8 +119,8 @@ class Statistic(Shown):
     normalized: float
     pvalue: float
     log10_pvalue: float
-    method: str
-    bracket: tuple[float, float] | None
+    method: Obtained
+    draws: int | None
     ci: tuple[float, float]
     name: str = ""
 

@@ -9,7 +9,6 @@ from secant._inference.limits import at_level
 from secant._results.parts import plain
 from secant._results.shown import Shown
 from secant._results.wording import (
-    is_smallest,
     level,
     metric,
     off_by,
@@ -20,7 +19,7 @@ from secant._results.wording import (
 )
 
 if TYPE_CHECKING:
-    from secant._results.parts import Interval
+    from secant._results.parts import Interval, Obtained
 
 __all__ = ["Scan"]
 
@@ -42,8 +41,11 @@ class Scan(Shown):
     pvalue : float
         Probability of a statistic at least this large under perfect calibration; valid for any
         number of predictions.
-    method : str
-        How the P-value was obtained.
+    method : {"simulated", "upper bound", "exact"}
+        How the P-value was obtained: an upper bound where no draw stands out as much, exact where
+        there was no range to scan.
+    draws : int or None
+        How often responses were drawn for it.
     worst : Interval
         The range that stands out most. Its limits hold for all ranges scanned at once.
     n_ranges : int
@@ -61,7 +63,8 @@ class Scan(Shown):
     statistic: float
     critical: float
     pvalue: float
-    method: str
+    method: Obtained
+    draws: int | None
     worst: Interval
     n_ranges: int
     n_forbidden: int
@@ -110,7 +113,7 @@ class Scan(Shown):
         return (
             f"Multiscale statistic {metric(self.statistic)}; under perfect calibration it stays "
             f"at or below {metric(self.critical)} in {often} of cases "
-            f"(P {signed_pvalue(self.pvalue, drawn=True, at_most=is_smallest(self))}, drawn)."
+            f"(P {signed_pvalue(self.pvalue, self.method)}, {self.method})."
         )
 
     def _advice(self) -> str:

@@ -256,7 +256,7 @@ def facts(result: Calibration) -> list[str]:
     said = []
     for named, value in result.statistics:
         low, high = (metric(limit) for limit in value.ci)
-        told = statistic(named, value, **_by_chance(result, named))
+        told = statistic(named, value, in_full=True, **_by_chance(result, named))
         said.append(f"{told} {at} limits {low} to {high}.")
     return [f"{said[0]} Its P-value decides.", *said[1:], averages(result)]
 

@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from secant._results.assessments import Group
     from secant._results.group_comparison import Contrast
     from secant._results.parts import Interval, Statistic
-    from secant._results.scan import Scan
 
 __all__ = [
     "adjusted_pvalue",
@@ -22,10 +21,8 @@ __all__ = [
     "capital",
     "events",
     "how",
-    "is_smallest",
     "level",
     "limits",
-    "method",
     "metric",
     "off_by",
     "or_noise",
@@ -39,17 +36,12 @@ __all__ = [
     "signed_pvalue",
     "statistic",
     "they_are",
-    "tiny_pvalue",
     "visible",
     "wrong_scores",
 ]
 
-# How the names of methods end that draw outcomes, or signs.
-_DRAWN = " draws"
 # Units of sigma below which a metric is what rounding leaves of 0.
 _ROUNDING = 1e-12
-# By which factor certified limits of a P-value may differ for it to be called exact.
-_ABOUT_EQUAL = 1.25
 # Levels that P-values are compared with.
 _LEVELS = (0.01, 0.05, 0.1)
 
@@ -193,31 +185,25 @@ def events(share: float) -> str:
     return f"{1000 * share:,.0f}" if share >= 0.00995 else f"{1000 * share:.2g}"
 
 
-def method(of: str) -> str:
-    """Return how a P-value was obtained in one word that readers know."""
-    if of.endswith(_DRAWN):
-        return "drawn"
-    return {"certified": "exact", "asymptotic": "large-sample"}.get(of, of)
-
-
 def how(value: Statistic) -> str:
-    """Return how the P-value of a metric was obtained, or that it is known to be no larger."""
-    return "upper limit" if _is_upper_limit(value) else method(value.method)
+    """Return how the P-value of a metric was obtained, and from how many draws if any."""
+    return value.method if value.draws is None else f"{value.method}, {value.draws:,} draws"
 
 
-def _is_upper_limit(value: Statistic) -> bool:
-    """Tell whether limits certified for a P-value leave open how much smaller it is."""
-    if value.method != "certified" or value.bracket is None:
-        return False
-    return value.bracket[1] > _ABOUT_EQUAL * value.bracket[0]
-
-
-def statistic(named: Metric, value: Statistic, *, expected: str, mean: float | None = None) -> str:
+def statistic(
+    named: Metric,
+    value: Statistic,
+    *,
+    expected: str,
+    mean: float | None = None,
+    in_full: bool = False,
+) -> str:
     """Write a metric, what is expected of it by chance, and its P-value.
 
-    By chance it is that of its law on average, in units of sigma, unless ``mean`` is given.
+    By chance it is that of its law on average, in units of sigma, unless ``mean`` is given. In full
+    it says from how many draws the P-value comes.
     """
-    obtained = f"P {pvalue(value)}, {how(value)}"
+    obtained = f"P {pvalue(value)}, {how(value) if in_full else value.method}"
     if value.value == 0 or value.normalized < _ROUNDING:
         return f"{named.name} 0 ({obtained})."
     if math.isinf(value.normalized):  # every score is 0 or 1, and nothing is left to chance
@@ -229,82 +215,65 @@ def statistic(named: Metric, value: Statistic, *, expected: str, mean: float | N
 
 
 def pvalue(statistic: Statistic) -> str:
-    """Write a P-value with its sign of equality, also one too small for a double.
-
-    It is one number, the one that decides, also where limits are certified for it.
-    """
-    if statistic.pvalue > 1e-300:
-        drawn = statistic.method.endswith(_DRAWN)
-        below = statistic.pvalue < 1 and _is_upper_limit(statistic)
-        sign = "<=" if below or is_smallest(statistic) else "="
-        return f"{sign} {plain_pvalue(statistic.pvalue, drawn=drawn)}"
-    if _only_bounded(statistic):
-        return f"< 1e{math.ceil(statistic.log10_pvalue)}"
-    return f"= {tiny_pvalue(statistic.log10_pvalue)}"
-
-
-def is_smallest(statistic: Statistic | Scan) -> bool:
-    """Tell whether no draw was as extreme, so that so many draws give no smaller P-value."""
-    if not statistic.method.endswith(_DRAWN):
-        return False
-    draws = statistic.method.removesuffix(_DRAWN).rsplit(" ", 1)[-1].replace(",", "")
-    return math.isclose(statistic.pvalue * (int(draws) + 1), 1.0, rel_tol=1e-9)
+    """Write the P-value of a metric with what stands before it."""
+    return signed_pvalue(statistic.pvalue, statistic.method, statistic.log10_pvalue)
 
 
 def adjusted_pvalue(row: Group) -> str:
     """Write what became of the P-value of a group when it was adjusted for the others."""
-    value, log10, statistic = row.adjusted_pvalue, row.log10_pvalue, row.calibration.ecce_r
-    # A multiple of "below 1e-300" is no more than an upper limit either.
-    if _only_bounded(statistic) and 0 < value < 1e-200:
-        return f"< 1e{math.ceil(math.log10(value))}"
+    alone, log10 = row.calibration.ecce_r, row.log10_pvalue
+    lost = math.isinf(log10) and math.isfinite(alone.log10_pvalue)  # where it was adjusted
+    return plain_pvalue(row.adjusted_pvalue, alone.method, None if lost else log10)
+
+
+def plain_pvalue(value: float, method: str = "", log10: float | None = None) -> str:
+    """Write a P-value as a cell of a table, where "=" goes without saying."""
+    return signed_pvalue(value, method, log10).removeprefix("= ")
+
+
+def signed_pvalue(value: float, method: str = "", log10: float | None = None) -> str:
+    """Write a P-value with what stands before it: every one that is shown is written here.
+
+    An upper bound is rounded up, so that it is one as it is written too. Below 1e-300 digits come
+    from the decimal logarithm; where that is not known the P-value is only known to be smaller.
+
+    Examples
+    --------
+    >>> signed_pvalue(0.0478), signed_pvalue(0.0478, "simulated"), signed_pvalue(0.1449)
+    ('= 0.0478', '= 0.048', '= 0.14')
+    >>> signed_pvalue(0.1449, "upper bound"), signed_pvalue(0.0), signed_pvalue(0.0, log10=-400.5)
+    ('<= 0.15', '< 1e-300', '= 3.2e-401')
+    """
+    sign = "<=" if method == "upper bound" and value < 1 else "="
     if value > 1e-300:
-        written = plain_pvalue(value, drawn=statistic.method.endswith(_DRAWN))
-        return f"<= {written}" if value < 1 and is_smallest(statistic) else written
-    if math.isinf(log10) and math.isfinite(statistic.log10_pvalue):  # lost where it was adjusted
+        return f"{sign} {_rounded(value, method)}"
+    if log10 is None:
         return "< 1e-300"
-    return tiny_pvalue(log10)
+    return f"{sign} {_tiny(log10, up=sign == '<=')}"
 
 
-def tiny_pvalue(log10: float) -> str:
+def _rounded(value: float, method: str) -> str:
+    """Write a P-value with as many digits as a reader needs: two, or three near usual levels."""
+    # Around the usual levels a second digit may hide on which side it lies; where it does not, a
+    # third would be more than a hundred draws can tell.
+    hides = method != "simulated" or float(f"{value:.2g}") in _LEVELS
+    digits = 3 if 0.005 <= value < 0.1 and hides else 2
+    if method == "upper bound":
+        value = _rounded_up(value, digits)
+    return f"{value:.{digits}g}" if value >= 1e-3 else f"{value:.1e}"
+
+
+def _rounded_up(value: float, digits: int) -> float:
+    """Round up to so many digits, unless no more than rounding errors are above."""
+    last = 10.0 ** (math.floor(math.log10(value)) - digits + 1)
+    return math.ceil(value / last * (1 - 1e-9)) * last
+
+
+def _tiny(log10: float, *, up: bool) -> str:
     """Write a P-value that is too small for a double."""
     if math.isinf(log10):
         return "0"
     exponent = math.floor(log10)
-    mantissa = f"{10 ** (log10 - exponent):.1f}"
-    return f"1.0e{exponent + 1}" if mantissa == "10.0" else f"{mantissa}e{exponent}"
-
-
-def _only_bounded(statistic: Statistic) -> bool:
-    """Tell whether a P-value is known to be below what is given for it, and no more."""
-    too_small = statistic.pvalue <= 1e-300
-    return too_small and statistic.bracket is not None and statistic.bracket[0] == 0
-
-
-def signed_pvalue(value: float, *, drawn: bool = False, at_most: bool = False) -> str:
-    """Write a P-value with what stands before it.
-
-    Examples
-    --------
-    >>> signed_pvalue(0.0478), signed_pvalue(0.001, at_most=True), signed_pvalue(0.0)
-    ('= 0.0478', '<= 0.001', '< 1e-300')
-    """
-    written = plain_pvalue(value, drawn=drawn)
-    if written.startswith("<"):
-        return written
-    return f"{'<=' if at_most and value < 1 else '='} {written}"
-
-
-def plain_pvalue(value: float, *, drawn: bool = False) -> str:
-    """Write a P-value of which nothing but a double is known.
-
-    Examples
-    --------
-    >>> plain_pvalue(0.0478), plain_pvalue(0.0478, drawn=True), plain_pvalue(0.0504, drawn=True)
-    ('0.0478', '0.048', '0.0504')
-    """
-    if value >= 1e-3:
-        # Around the usual levels a second digit may hide on which side it lies; where it does not,
-        # a third would be more than a hundred draws can tell.
-        hides = not drawn or float(f"{value:.2g}") in _LEVELS
-        return f"{value:.{3 if 0.005 <= value < 0.1 and hides else 2}g}"
-    return f"{value:.1e}" if value > 1e-300 else "< 1e-300"
+    mantissa = 10 ** (log10 - exponent)
+    written = f"{_rounded_up(mantissa, 2) if up else mantissa:.1f}"
+    return f"1.0e{exponent + 1}" if written == "10.0" else f"{written}e{exponent}"

@@ -8,7 +8,6 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from secant._results.coverage_words import is_about
-from secant._results.wording import how
 from secant.report import _charts, _numbers
 from secant.report._html import Markup, data_block, join, tag
 from secant.report._parts import model_name
@@ -109,7 +108,7 @@ def _methods(everyone: Sequence[Calibration]) -> list[str]:
     """Return how P-values were obtained, each way once."""
     by_metric = zip(*(each.statistics for each in everyone), strict=True)
     pairs = [pair for pairs in by_metric for pair in pairs]
-    return list(dict.fromkeys(f"{metric.name}: {how(value)}" for metric, value in pairs))
+    return list(dict.fromkeys(f"{metric.name}: {value.method}" for metric, value in pairs))
 
 
 def document(title: str, body: Markup, numbers: dict[str, Any], views: dict[str, Any]) -> str:

@@ -12,7 +12,7 @@ from secant._blocks.cell_sums import row_totals
 from secant._blocks.cluster_sums import Adder
 from secant._blocks.ordered_sums import KeyCells, edges_of, pairs_of
 from secant._blocks.refining import join, pick
-from secant._blocks.sorting import SortedRows
+from secant._blocks.sorting import PathRows
 from secant._blocks.table import completed, concatenate
 from secant._input.observations import Chunk
 from secant.errors import SecantError
@@ -130,7 +130,7 @@ class OrderedSource:
     def in_order(self) -> RowsInOrder:
         """Return what walks over all rows in the order of keys, of scores, of weights."""
         rows, ends = self._ordered
-        return lambda: [SortedRows(*rows, ends)]
+        return lambda: [PathRows(*rows, ends)]
 
     @cached_property
     def pairs(self) -> Pairs:

@@ -15,7 +15,7 @@ from secant._blocks.cluster_sums import Adder
 from secant._blocks.fixed_sums import FixedSums
 from secant._blocks.grids import DyadicGrid, SampledGrid
 from secant._blocks.refining import Refinement, join, pick
-from secant._blocks.sorting import RUN, SortedRows, Sorting
+from secant._blocks.sorting import RUN, PathRows, Sorting
 from secant._blocks.table import Blocks, Totals, collapse, completed, in_order, running_sum
 from secant._blocks.weighed_sums import CopiedSums, WeighedSums, heeded
 from secant._input.observations import (
@@ -349,12 +349,12 @@ class RowSource:
             rows.add(self._lent)
             self._lent = None
 
-        def walk() -> Iterator[SortedRows]:
+        def walk() -> Iterator[PathRows]:
             for chunk in rows.chunks(CHUNK):
                 scores, _, weights = chunk
                 if weights is not None and (scores[1:] == scores[:-1]).any():
                     chunk = pick(chunk, np.lexsort((weights, scores)))  # noqa: PLW2901
-                yield SortedRows(*(copied(chunk) if self._observations.counted else chunk))
+                yield PathRows(*(copied(chunk) if self._observations.counted else chunk))
 
         return walk
 
@@ -479,7 +479,7 @@ class RowSource:
         with closing(self._observations.chunks(self._observations.rows)) as chunks:
             return join([kept(chunk) for chunk in chunks])
 
-    def _feed(self, taker: CellSums | FixedSums | Refinement | Grinding | Sorting) -> None:
+    def _feed(self, taker: CellSums | FixedSums | Refinement | Sorting) -> None:
         """Give all rows to who takes them."""
         # Files may have a way of their own.
         feed = getattr(self._observations, "feed", None)

@@ -72,12 +72,13 @@ function open(kind, number) {
 function alone(number) {
   const row = document.querySelector(`[data-group="${number}"]`).closest("tr");
   const [adjusted, verdict] = [...row.children].slice(-2).map((cell) => cell.textContent);
+  const chance = `P ${adjusted.startsWith("<") ? "" : "= "}${adjusted}`;
   if (groups[number].what === "segment") {
     return `These limits hold for all ${count(groups[number].among)} segments searched, so also for this one. ` +
-      `Adjusted for the search, P is ${adjusted}: ${verdict}.`;
+      `Adjusted for the search, ${chance}: ${verdict}.`;
   }
   return "These limits are for this group alone, as if it were the only one. Among " +
-    `${count(groups[number].among)} groups some are off by chance; adjusted for that, P is ${adjusted}: ${verdict}.`;
+    `${count(groups[number].among)} groups some are off by chance; adjusted for that, ${chance}: ${verdict}.`;
 }
 
 /** Offer the models, and the open group, as buttons above the plot. */

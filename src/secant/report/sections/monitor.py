@@ -58,7 +58,8 @@ def answer(history: MonitorHistory) -> Markup:
 def _figures(history: MonitorHistory) -> Iterable[tuple[str, str, str]]:
     largest = max(each.log10_evidence for each in history)
     yield "Evidence", written_evidence(largest), f"alarm at {history.threshold:,.4g}"
-    yield "P-value", _pvalue(history.pvalue, history), "however often one looks"
+    chance = plain_pvalue(history.pvalue, log10=history.log10_pvalue)
+    yield "P-value", chance, "however often one looks"
     if history.where is None:
         happened = sum(each.events for each in history) / history.n
         forecast = sum(each.n * each.mean_score for each in history if each.n) / history.n
@@ -331,20 +332,17 @@ def batches(history: MonitorHistory) -> Markup:
 
 def _batch_row(each: Period, number: int, history: MonitorHistory) -> Markup:
     means = (percent(each.mean_score), percent(each.mean_response)) if each.n else ("", "")
+    # 0 is one only where an outcome was impossible, else a small one.
+    none = history.log10_pvalue if math.isinf(history.log10_pvalue) else None
     cells: list[tuple[Any, str]] = [(name(written(each.time)), ""), (f"{each.n:,}", "number")]
     cells += [(mean, "number minor") for mean in means]
     cells += [
         (written_evidence(each.log10_evidence), "number"),
-        (_pvalue(each.pvalue, history), "number"),
+        (plain_pvalue(each.pvalue, log10=none), "number"),
     ]
     begins = history.first_off
     off = begins is not None and number >= begins
     return tag("tr", *_cells(cells, "td"), data_mood=_mood(history) if off else None)
-
-
-def _pvalue(value: float, history: MonitorHistory) -> str:
-    """Write a P-value; 0 is one only where an outcome was impossible, else a small one."""
-    return "0" if value == 0 and math.isinf(history.log10_pvalue) else plain_pvalue(value)
 
 
 def _row(cells: Sequence[tuple[Any, str]], element: str, **attributes: Any) -> Markup:

@@ -30,9 +30,8 @@ ROWS_A_CELL = 8
 FIRST_CELLS = 40_000
 # Cells for the square root of the rows: many pay where few rows are then left to look into.
 MANY_CELLS, FEW_CELLS = 4, 2
-# Of what is left: what groups that need all their scores may take, where not all of them fit, and
-# what the others may spend on finding out that their scores are few.
-_GRANTED, _TRIED = 0.6, 0.2
+# Of what is left: what groups that need all their rows may take, where not all of them fit.
+_GRANTED = 0.6
 
 
 class Budget:
@@ -57,16 +56,6 @@ class Budget:
     def cells(self, rows: int, groups: int) -> int:
         """Return how many cells to cut so many rows of so many groups into."""
         return max(self.room // 3, MANY_CELLS * math.isqrt(rows * groups))
-
-    def grants(self, sizes: Mapping[int, int]) -> dict[int, float]:
-        """Return how many distinct scores each group may bring for its P-value.
-
-        Small groups come first, as they need them most; a group that does not fit may still have
-        few scores, and gets a share of its own to find out.
-        """
-        full = self.fitting(sizes)
-        share = _TRIED * self.left / max(1, len(sizes) - len(full))
-        return {number: math.inf if number in full else share for number in sizes}
 
     def fitting(self, sizes: Mapping[int, int]) -> Collection[int]:
         """Return the groups all of whose rows may leave: all, or as many small ones as fit."""

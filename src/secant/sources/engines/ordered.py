@@ -24,7 +24,6 @@ from secant.sources.engines.source import EngineGroups
 from secant.sources.ordered import OrderedSource
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
 
     import narwhals as nw
 

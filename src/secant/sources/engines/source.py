@@ -7,6 +7,7 @@ cut into narrower cells first.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import narwhals as nw
@@ -15,6 +16,7 @@ import numpy as np
 from secant._base.types import Forbidden
 from secant._blocks.cell_sums import row_totals
 from secant._blocks.refining import pick
+from secant._blocks.sorting import PathRows
 from secant._blocks.table import Blocks, Totals, collapse, concatenate
 from secant._input.groups import key_order
 from secant._input.observations import Chunk
@@ -31,10 +33,11 @@ from secant.sources.engines.queries import Answer, Table
 from secant.sources.engines.runs import finer_bits, lie_within
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from secant._base.types import FloatArray, IntArray
     from secant._blocks.cluster_sums import ClusterSums
+    from secant._blocks.looking import RowsInOrder
     from secant._input.columns import Columns
 
     Key = tuple[Any, ...]
@@ -103,7 +106,6 @@ class EngineGroups:
         self._sizes = {
             number: int(found[key]["rows"].sum()) for key, number in self._numbers.items()
         }
-        self._grants = self._table.budget.grants(self._sizes)
 
     def blocks(self) -> list[tuple[Blocks, Totals]]:
         """Return blocks and sums of every group."""
@@ -154,12 +156,12 @@ class EngineGroups:
                 self._known[number] = known.replace(known.low >= 0, finer)
         return {number: partial(self._walk, number) for number in fitting}
 
-    def _walk(self, number: int) -> list[SortedRows]:
+    def _walk(self, number: int) -> list[PathRows]:
         found = Chunk(*_chunk(self._rows_of[number]))
         if self.counted:
             found = rows.copied(found)
         keys = (found.scores,) if found.weights is None else (found.weights, found.scores)
-        return [SortedRows(*pick(found, np.lexsort(keys)))]
+        return [PathRows(*pick(found, np.lexsort(keys)))]
 
     def release(self) -> None:
         """Forget the rows that were fetched."""

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from secant._base.types import IntArray
     from secant._blocks.cluster_sums import ClusterSums
     from secant._blocks.looking import RowsInOrder
-    from secant._blocks.sorting import SortedRows
+    from secant._blocks.sorting import PathRows
     from secant._blocks.table import Blocks, Totals
     from secant._input.observations import Chunk
     from secant.sources.files.walking import Walk
@@ -217,7 +217,7 @@ class SideBySide:
             self._lent = {number: join(taker.chunks) for number, taker in takers.items()}
         return {number: partial(self._walk, number) for number in numbers}
 
-    def _walk(self, number: int) -> Iterable[SortedRows]:
+    def _walk(self, number: int) -> Iterable[PathRows]:
         return self.source(number).in_order()()
 
     def source(self, number: int) -> RowSource:

@@ -23,7 +23,7 @@ from secant.sources.tensors.source import FETCH_UP_TO, FINER_BLOCKS, TensorSourc
 
 if TYPE_CHECKING:
     from secant._base.types import BoolArray, IntArray
-    from secant._input.observations import Chunk
+    from secant._blocks.looking import RowsInOrder
     from secant.sources.rows import ScoreSums
     from secant.sources.tensors.kernels import CellCounts, Passes
     from secant.sources.tensors.reading import Columns

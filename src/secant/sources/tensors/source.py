@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from secant._blocks.refining import pick
+from secant._blocks.sorting import PathRows
 from secant.sources.tensors.reading import Unchanged
 
 if TYPE_CHECKING:
     from secant._base.types import Forbidden
+    from secant._blocks.looking import RowsInOrder
     from secant._blocks.table import Blocks, Totals
-    from secant._input.observations import Chunk
     from secant.sources.rows import ScoreSums
     from secant.sources.tensors.reading import Columns, TensorRows
     from secant.sources.tensors.sorted import SortedRows
@@ -64,8 +65,8 @@ class TensorSource:
         """Return what walks over all rows in the order of scores, then of weights."""
         rows = self._sorted.on_host(slice(None))
         keys = (rows.scores,) if rows.weights is None else (rows.weights, rows.scores)
-        rows = pick(rows, np.lexsort(keys))
-        return lambda: [SortedRows(*rows)]
+        ordered = PathRows(*pick(rows, np.lexsort(keys)))
+        return lambda: [ordered]
 
     def score_sums(self) -> ScoreSums:
         """Return the sums that proper scores need and blocks do not have."""
