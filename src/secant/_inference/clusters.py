@@ -266,19 +266,18 @@ def flip(
     affordable = _PATIENCE * BUDGET // max(1, sums.cell.size)
     draws = min(planned.draws, max(planned.kept, affordable))
     tally = Tally(paths.observed, ENOUGH)
-    kept = np.empty((planned.kept, 2))
+    drawn: list[FloatArray] = []
+
+    def statistics(some: int) -> FloatArray:
+        found = r_and_mad(paths.draw(rng, some))
+        if tally.made < planned.kept:
+            drawn.append(found)
+        return found
+
+    asked = {"draws": draws, "fewest": planned.kept, "batch": paths.together}
     with reporting("Flipping signs") as report:
-        for made in range(0, planned.kept, paths.together):
-            some = kept[made : made + paths.together]
-            some[:] = r_and_mad(paths.draw(rng, len(some)))
-            tally.add(some)
-            report(tally.made, planned.kept)
-
-        def statistics(some: int) -> FloatArray:
-            return r_and_mad(paths.draw(rng, some))
-
-        tally.fill(statistics, draws=draws, batch=paths.together, progress=report)
-    kept.sort(axis=0)
+        tally.fill(statistics, **asked, progress=report)
+    kept = np.sort(np.concatenate(drawn)[: planned.kept], axis=0)
     r, mad = tally.estimates()
     return Flips(
         paths.clusters,
