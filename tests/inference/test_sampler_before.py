@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from secant._blocks.cell_sums import row_totals
+from secant._inference import sampler
 from secant._inference.montecarlo import count_exceedances, draw_rows
 from secant._inference.sampler import SortedRows, pvalues
 from secant._inference.sieve import Sieve
@@ -44,7 +45,9 @@ def check(found, before):
 
 
 @pytest.mark.parametrize("seed", range(40))
-def test_pvalues_are_those_of_coins(seed):
+def test_pvalues_are_those_of_coins(seed, monkeypatch):
+    if seed // 4 % 2:
+        monkeypatch.setattr(sampler, "_WORK", 0)  # light rows are normal steps
     score, weight, label, ends, outcome_weights = design(seed)
     rng = np.random.default_rng(seed)
     asked = {"rng": rng, "draws": DRAWS, "enough": None, "outcome_weights": outcome_weights}

@@ -179,11 +179,9 @@ def pvalues(flips: Flips | None, totals: Totals, independent: Callable[[], PValu
     r, mad = (PValue(each.log10, by_flips(each.draws), None) for each in (flips.r, flips.mad))
     if suffice(totals):
         return r, mad
-    other_r, other_mad = independent()
-    return (
-        r if r.log10 >= other_r.log10 else other_r,
-        mad if mad.log10 >= other_mad.log10 else other_mad,
-    )
+    pairs = zip((r, mad), independent(), strict=True)
+    r, mad = (max(pair, key=lambda each: each.log10) for pair in pairs)
+    return r, mad
 
 
 def warnings(flips: Flips | None) -> Iterator[str]:
