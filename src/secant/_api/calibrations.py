@@ -13,7 +13,7 @@ from secant._blocks.looking import Clustered, Families, Holder, resolve_all
 from secant._blocks.table import merge
 from secant._inference import choose, clusters
 from secant._inference.design import by_outcome
-from secant._inference.limits import across_pools, half_width, normalize, pooled
+from secant._inference.limits import across_pools, half_width, interval, normalize, pooled
 from secant._input.combinations import check_combination
 from secant._metrics.ecce import METRICS, could_hold_an_extreme, extremes
 from secant._metrics.shape import could_turn
@@ -81,7 +81,7 @@ def calibrations(
         sums = totals[number]
         found = could_hold_an_extreme(blocks, sums.weight)
         # Looked at now, the shape takes no look of its own when the result is printed.
-        width = half_width(null.range, sums, confidence_level)
+        width = half_width(null.range, sums, 1 - confidence_level)
         found |= could_turn(blocks, sums.weight, width)
         if alone[number]:
             found |= choose.needed(blocks, sums, method)
@@ -207,7 +207,7 @@ def calibration_of(
             log10_pvalue=p.log10,
             method=p.method,
             draws=p.draws,
-            ci=clusters.interval(value, metric.law, totals, confidence_level, flips),
+            ci=interval(value, metric.law, totals, 1 - confidence_level, flips),
             name=metric.name,
         )
 

@@ -176,14 +176,12 @@ def pvalues(flips: Flips | None, totals: Totals, independent: PValues | None) ->
     if independent is not None and (flips is None or totals.sigma == 0):
         return independent  # where nothing varies, nothing varies together
     assert flips is not None  # noqa: S101
-    r, mad = (PValue(each.log10, each.method, each.draws) for each in (flips.r, flips.mad))
+    r, mad = (PValue(each.log10, each.method, each.draws or None) for each in (flips.r, flips.mad))
     if independent is None:
         return r, mad
-    other_r, other_mad = independent
-    return (
-        r if r.log10 >= other_r.log10 else other_r,
-        mad if mad.log10 >= other_mad.log10 else other_mad,
-    )
+    pairs = zip((r, mad), independent, strict=True)
+    r, mad = (max(pair, key=lambda each: each.log10) for pair in pairs)
+    return r, mad
 
 
 def warnings(flips: Flips | None) -> Iterator[str]:
@@ -261,19 +259,18 @@ def flip(
     affordable = _PATIENCE * BUDGET // max(1, sums.cell.size)
     draws = min(planned.draws, max(planned.kept, affordable))
     tally = Tally(paths.observed, ENOUGH)
-    kept = np.empty((planned.kept, 2))
+    drawn: list[FloatArray] = []
+
+    def statistics(some: int) -> FloatArray:
+        found = r_and_mad(paths.draw(rng, some))
+        if tally.made < planned.kept:
+            drawn.append(found)
+        return found
+
+    asked = {"draws": draws, "fewest": planned.kept, "batch": paths.together}
     with reporting("Flipping signs") as report:
-        for made in range(0, planned.kept, paths.together):
-            some = kept[made : made + paths.together]
-            some[:] = r_and_mad(paths.draw(rng, len(some)))
-            tally.add(some)
-            report(tally.made, planned.kept)
-
-        def statistics(some: int) -> FloatArray:
-            return r_and_mad(paths.draw(rng, some))
-
-        tally.fill(statistics, draws=draws, batch=paths.together, progress=report)
-    kept.sort(axis=0)
+        tally.fill(statistics, **asked, progress=report)
+    kept = np.sort(np.concatenate(drawn)[: planned.kept], axis=0)
     r, mad = tally.estimates()
     return Flips(
         paths.clusters,

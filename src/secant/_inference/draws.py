@@ -126,14 +126,15 @@ class Tally:
         *,
         draws: int,
         batch: int,
+        fewest: int = 0,
         progress: Callable[[int, int], object] | None = None,
     ) -> None:
-        """Draw until there are enough, or ``draws``.
+        """Draw until there are enough, or ``draws``, and ``fewest`` in any case.
 
         ``statistics`` makes some draws, a row each, ``batch`` together; ``progress`` is called now
         and then with the number of draws made and ``draws``.
         """
-        while self.made < draws and not self.enough:
+        while self.made < fewest or (self.made < draws and not self.enough):
             self.add(statistics(min(max(1, batch), draws - self.made)))
             if progress is not None:
                 progress(self.made, draws)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from secant import null
+from secant._inference.draws import same_every_time
 
 if TYPE_CHECKING:
     from secant._base.types import FloatArray, NumberArray
@@ -145,7 +146,7 @@ def _drawn(blocks: Blocks, mean: FloatArray, share: FloatArray, each: FloatArray
 
     n, weight = pooled(blocks.n), pooled(blocks.weight)
     chance = np.clip(pooled(blocks.weight * mean) / weight, 0.0, 1.0)
-    rng = np.random.default_rng(0)
+    rng = same_every_time(None)
     draws = min(_DRAWS, _NUMBERS // len(n))
     happened = rng.binomial(n.astype(np.int64), chance, size=(draws, len(n)))
     path = np.cumsum((happened - n * chance) * (weight / n), axis=1)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from hashlib import blake2b
 from threading import Lock
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -36,9 +36,8 @@ _LEAST_SCORE = 1e-150
 _LEAST_SHARE = 1e-300
 # Observations a tie has on average from which a binomial number for it costs less than its coins.
 _FEW = 16
-# Numbers looked at together: a few megabytes; and drawn together, as many as a cache holds.
+# Numbers looked at together: a few megabytes.
 _CELLS = 1 << 19
-_TOGETHER = 1 << 15
 # Relative error within which two values of the statistic are the same.
 GUARD = 1e-9
 
@@ -98,24 +97,18 @@ class Ties:
         return len(self.score) if self._by_counts else int(self.n.sum())
 
     def paths(self, rng: np.random.Generator, draws: int, at: IntArray) -> FloatArray:
-        """Draw paths as :meth:`observed` has one under perfect calibration, a row each."""
+        """Draw paths as :meth:`observed` has one under perfect calibration, a row each.
+
+        The last tie is among those at whose ends they are shown.
+        """
         if self._by_counts:
             successes = rng.binomial(self.n, self.score, size=(draws, len(self.n)))
             return np.cumsum(successes, axis=1)[:, at] - self.reached[at]
-        ends, rows = self.ends[at], int(self.n.sum())
-        # Memory stays bounded; several draws are never cut.
-        width, before = rows if draws > 1 else _TOGETHER, np.zeros((draws, 1))
-        found = []
-        for start in range(0, rows, width):
-            part = slice(start, min(start + width, rows))
-            happened = rng.random((draws, part.stop - start)) < self.chance[part]
-            # Whole numbers are added up several times as fast as others.
-            weight = np.int64(1) if self.weight is None else self.weight[part]
-            sums: FloatArray = before + np.cumsum(happened * weight, axis=1)
-            before = sums[:, -1:]
-            inside = ends[slice(*np.searchsorted(ends, [start, part.stop]))]
-            found.append(sums[:, inside - start])
-        return np.concatenate(found, axis=1) - self.reached[at]
+        happened = rng.random((draws, len(self.chance))) < self.chance
+        gains: Any = happened * (np.int64(1) if self.weight is None else self.weight)
+        starts = np.append(0, self.ends[at[:-1]] + 1)
+        sums: FloatArray = np.cumsum(np.add.reduceat(gains, starts, axis=1), axis=1)
+        return sums - self.reached[at]
 
     def digest(self) -> bytes:
         """Return a name for all that the law of the statistic depends on."""

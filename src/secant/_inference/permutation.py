@@ -41,11 +41,13 @@ def exchanged(
     if rows.weight is None:
         model = _Counts.of(sums)
         path = np.cumsum(sums.members1[sums.mixed]) - model.reached
+        cost = len(path)
     else:
         model = _Rows.of(rows, sums)
         path = model.path(model.happened[None, :])[0]
+        cost = len(model.stretch)
     deviation, span = thresholds(float(path.max()), float(path.min()), float(sums.members.sum()))
-    limits, cost = (span, deviation), model.cells
+    limits = span, deviation
     return count(model.paths, limits, rng=rng, cost=cost, draws=draws, enough=enough)
 
 
@@ -69,10 +71,6 @@ class _Counts:
             members=members.astype(np.int64),
             reached=compensated_sum(members * happened / everybody),
         )
-
-    @property
-    def cells(self) -> int:
-        return len(self.members)
 
     def paths(self, rng: np.random.Generator, draws: int) -> FloatArray:
         size = draws, len(self.members)
@@ -107,10 +105,6 @@ class _Rows:
         share = sums.members[stretch[first]] / sums.everybody[stretch[first]]
         happened = rows.happened[order].astype(np.float64)
         return cls(stretch, first, happened, weight, weight * rows.is_member[order], share)
-
-    @property
-    def cells(self) -> int:
-        return len(self.stretch)
 
     def path(self, happened: FloatArray) -> FloatArray:
         """Return the sums of W_k (R_k - Rt_k) for rows of responses."""

@@ -27,7 +27,7 @@ from secant._inference.stepdown import StepDown, or_beyond, surprise
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from secant._base.types import BoolArray, FloatArray, IntArray
+    from secant._base.types import BoolArray, FloatArray, IntArray, NumberArray
     from secant._blocks.segment_sums import Grouping, Sums
 
 __all__ = ["Catalogue", "Conditions", "Redraw", "Segments", "Verdicts", "by_holm", "reported"]
@@ -218,12 +218,8 @@ class Verdicts(NamedTuple):
 def by_holm(segments: Segments, alpha: float, heaviest: float) -> Verdicts:
     """Adjust by Holm; a finding has a P-value of at most alpha over their number."""
     raw = segments.tails(spans(segments.gain), heaviest)
-    critical = _quantile_of_range(alpha / max(len(segments), 1))
-    return Verdicts(holm(raw), critical, None)
-
-
-def _quantile_of_range(p: float) -> float:
-    return float(null.range.isf(max(p, 1e-300)))
+    critical = null.range.isf(max(alpha / max(len(segments), 1), 1e-300))
+    return Verdicts(holm(raw), float(critical), None)
 
 
 class Redraw:
@@ -250,18 +246,13 @@ class Redraw:
         copies: IntArray | None = None,
     ) -> None:
         self._segments, self._scores, self._place = segments, scores, place
-        self._weights, self._copies = weights, copies
-        mass: Any = copies if weights is None else weights
-        self._expected = self._table(
-            np.arange(scores.size), scores if mass is None else mass * scores
-        )
+        self._copies, self._mass = copies, copies if weights is None else weights
+        mass = scores if self._mass is None else self._mass * scores
+        self._expected = self._table(np.arange(scores.size), mass)
 
     def observed(self, labels: np.ndarray[Any, Any]) -> FloatArray:
         """Return the ranges of all segments for outcomes as they were."""
-        happened = np.flatnonzero(labels)
-        mass: Any = self._copies if self._weights is None else self._weights
-        gain = self._table(happened, None if mass is None else mass[happened]) - self._expected
-        return spans(gain)
+        return spans(self._table(np.flatnonzero(labels), self._mass) - self._expected)
 
     def verdicts(
         self,
@@ -303,13 +294,12 @@ class Redraw:
     def _draw(self, rng: np.random.Generator) -> FloatArray:
         if self._copies is not None:
             counts = rng.binomial(self._copies, self._scores)
-            happened = np.flatnonzero(counts)
-            return self._table(happened, counts[happened])
-        happened = np.flatnonzero(rng.random(self._scores.size) < self._scores)
-        return self._table(happened, None if self._weights is None else self._weights[happened])
+            return self._table(np.flatnonzero(counts), counts)
+        happened = rng.random(self._scores.size) < self._scores
+        return self._table(np.flatnonzero(happened), self._mass)
 
-    def _table(self, rows: IntArray, mass: Any) -> FloatArray:
-        """Add up a mass of each of some rows, one if None, in the cells of all segments."""
+    def _table(self, rows: IntArray, mass: NumberArray | None) -> FloatArray:
+        """Add up the mass of some rows, one each if None, in the cells of all segments."""
         shape = self._segments.gain.shape
         bins = shape[0] * shape[1] + 1
         total = np.zeros(bins)
@@ -317,7 +307,7 @@ class Redraw:
         for start in range(0, rows.size, step):
             piece = slice(start, start + step)
             place = self._place[rows[piece]]
-            each = None if mass is None else np.repeat(mass[piece], place.shape[1])
+            each = None if mass is None else np.repeat(mass[rows[piece]], place.shape[1])
             total += np.bincount(place.ravel(), each, minlength=bins)
         return total[:-1].reshape(shape)
 
