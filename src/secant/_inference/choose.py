@@ -33,11 +33,11 @@ from secant.errors import Argument, InputError
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from secant._base.types import BoolArray
+    from secant._base.types import BoolArray, Obtained
     from secant._blocks.looking import RowsInOrder, Source
     from secant._blocks.table import Blocks, Totals
     from secant._inference.draws import Estimate
-    from secant._inference.tilt import Jumps
+    from secant._inference.tilt import Jumps, Steps
     from secant._inference.walk import Paths, Table
     from secant._input.options import Method
     from secant._metrics.ecce import Extremes
@@ -78,7 +78,7 @@ class PValue(NamedTuple):
     """A decimal logarithm, how it was obtained, and from how many draws."""
 
     log10: float
-    method: str
+    method: Obtained
     draws: int | None = None
 
 
@@ -114,7 +114,8 @@ class Case:
     def reach(self) -> tuple[float, float]:
         """Range and largest absolute value of the path, in events."""
         unit = self.totals.weight / self.totals.n
-        return tuple(getattr(self.found, name) * self.totals.weight / unit for _, name, _ in METRICS)
+        r, mad = (getattr(self.found, name) * self.totals.weight / unit for _, name, _ in METRICS)
+        return r, mad
 
     @property
     def ties(self) -> Table | None:
@@ -226,7 +227,9 @@ def _only_exact(case: Case) -> Callable[[Case], PValues]:
     if len(case.blocks) > MOST_STEPS:
         what = "scores" if case.along is None else f"values of {case.along.axis.title}"
         raise InputError(
-            asked, f" takes at most {MOST_STEPS:,} distinct {what}; use ", Argument("method", "auto")
+            asked,
+            f" takes at most {MOST_STEPS:,} distinct {what}; use ",
+            Argument("method", "auto"),
         )
     return _walk
 
@@ -361,19 +364,21 @@ def _tilted(case: Case) -> tuple[float, float]:
     """Return the logarithms of the P-values of large samples."""
     from secant._inference.tilt import Bounded, log_pvalue  # noqa: PLC0415  (not for `import secant`)
 
-    totals, steps = case.totals, None
+    totals = case.totals
+    steps: Steps
     if totals.equal_weights:
         steps, unit = _jumps(case), totals.weight / totals.n
     elif totals.third is not None and totals.steps:
         unit = math.sqrt(totals.variance)  # so that powers of it neither overflow nor vanish
         steps = Bounded(1.0, totals.rho3, totals.steps[0] / unit)
-    if steps is None:
-        return tuple(pvalue.log10 * math.log(10) for pvalue in _brownian(case))
-    totals_of = (getattr(case.found, name) * totals.weight / unit for _, name, _ in METRICS)
-    return tuple(
-        log_pvalue(metric.law, steps, total)
-        for metric, total in zip(METRICS, totals_of, strict=True)
+    else:
+        r, mad = (pvalue.log10 * math.log(10) for pvalue in _brownian(case))
+        return r, mad
+    r, mad = (
+        log_pvalue(law, steps, getattr(case.found, name) * totals.weight / unit)
+        for _, name, law in METRICS
     )
+    return r, mad
 
 
 def _jumps(case: Case) -> Jumps:

@@ -20,7 +20,7 @@ with the same mean and variance.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -125,10 +125,9 @@ def observe(tables: Sequence[Table]) -> Paths:
     top, bottom = x.max(axis=0, initial=0.0), x.min(axis=0, initial=0.0)
     expected = reached[-1] + np.bincount(column, n * certain, len(tables))
     random = (score > 0.0) & ~certain
-    of_random = np.cumsum(random) - random
-    at = of_random - of_random[starts][column], column
+    before: IntArray = np.cumsum(random) - random
+    at = (before - before[starts][column])[random], column[random]
     shape = int(np.bincount(column, random, len(tables)).max()), len(tables)
-    at = at[0][random], column[random]
 
     def laid_out(values: Any, fill: Any = 0) -> Any:
         laid = np.full(shape, fill, np.asarray(values).dtype)
@@ -178,10 +177,9 @@ def observe_along(score: FloatArray, n: IntArray, n1: IntArray, ends: IntArray) 
         start = end
     n = np.array(sizes, np.int64)[:, None]
     nothing = np.zeros(n.shape)
-    guarded = _guarded(
-        np.array([[top - bottom], [max(top, -bottom)]]), reached[-1:] + n.sum() * 0.0
-    )
-    return Paths(nothing, nothing, n, nothing > 0, reached[kept][:, None], *guarded, laws)
+    reach = np.array([[top - bottom], [max(top, -bottom)]])
+    span, deviation = _guarded(reach, reached[-1:])
+    return Paths(nothing, nothing, n, nothing > 0, reached[kept][:, None], span, deviation, laws)
 
 
 def _guarded(reach: FloatArray, expected: FloatArray) -> FloatArray:
@@ -412,13 +410,12 @@ def exact_runs(paths: Paths, faint: float = math.inf) -> tuple[Run, Run]:
     """
     failures = paths.total - paths.reached
     reached = np.concatenate([paths.reached, failures], axis=1)
-    both = Paths(
-        *(np.tile(each, 2) for each in (paths.mean, paths.chance, paths.n)),
-        np.concatenate([paths.rare, ~paths.rare], axis=1),
-        reached,
-        np.tile(paths.range, 2),
-        np.tile(paths.deviation, 2),
-        paths.laws,
+    both = replace(
+        paths,
+        mean=np.tile(paths.mean, 2),
+        chance=np.tile(paths.chance, 2),
+        n=np.tile(paths.n, 2),
+        rare=np.concatenate([paths.rare, ~paths.rare], axis=1),
     )
     first, offset, chances = _laws(both, faint)
     walks = len(paths.range)
@@ -427,7 +424,7 @@ def exact_runs(paths: Paths, faint: float = math.inf) -> tuple[Run, Run]:
     high = np.ceil(paths.reached + paths.deviation).astype(np.int64)
     high = np.maximum(high, low + 1)
     band = Run(offset, places, chances[:, :walks].copy(), first[:, :walks].copy(), low, high)
-    at, high, stride = _lattice(reached, both.range)
+    at, high, stride = _lattice(reached, np.tile(paths.range, 2))
     door, low = at[:-1], at[1:]
     rise = Run(
         offset,
@@ -443,7 +440,7 @@ def exact_runs(paths: Paths, faint: float = math.inf) -> tuple[Run, Run]:
 
 
 def _lattice(reached: FloatArray, reach: FloatArray) -> tuple[IntArray, IntArray, int]:
-    """Number points with the fractional parts of all A_k, so many of them to each whole number.
+    """Lay out points with the fractional parts of all A_k beside each whole number.
 
     Returns
     -------

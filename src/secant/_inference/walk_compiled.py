@@ -71,7 +71,9 @@ def walk(  # noqa: C901, PLR0912, PLR0915, PLR0917  (compiled: no calls, no obje
     scale: float,
     gone: FloatArray,
 ) -> None:
-    """Add the mass that walks absorb to ``gone``, as ``walk.Run`` says; two sides of a path abreast.
+    """Add the mass that walks absorb to ``gone``, as ``walk.Run`` says.
+
+    Both sides of a path take each step in turn.
 
     ``offset`` tells where the places of each step begin, ``chances`` has a row for each place.
     """

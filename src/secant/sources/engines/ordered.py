@@ -24,7 +24,6 @@ from secant.sources.engines.source import EngineGroups
 from secant.sources.ordered import OrderedSource
 
 if TYPE_CHECKING:
-
     import narwhals as nw
 
     from secant._base.types import FloatArray, NumberArray
