@@ -296,17 +296,16 @@ def _paths_along(case: Case) -> Paths:
 
 def _never_beyond_doubles(case: Case, *logs: float) -> PValues:
     """Take what is possible but beyond what doubles hold for as likely as in large samples."""
-    score, n = case.blocks.mean_score, case.blocks.n
-    random = (case.blocks.highest > 0.0) & (case.blocks.lowest < 1.0)
-    events = float((n * score)[random].sum())
-    possible = max(events, float(n[random].sum()) - events) * (1.0 + 1e-12)
-    r, mad = (
-        PValue(tilted / math.log(10), "large-sample")
-        if log == -math.inf and reach <= possible
-        else PValue(log, "exact")
-        for log, reach, tilted in zip(logs, case.reach, case.tilted, strict=True)
-    )
-    return r, mad
+    found = [PValue(log, "exact") for log in logs]
+    if -math.inf in logs:
+        score, n = case.blocks.mean_score, case.blocks.n
+        random = (case.blocks.highest > 0.0) & (case.blocks.lowest < 1.0)
+        events, rows = float((n * score)[random].sum()), float(n[random].sum())
+        possible = max(events, rows - events) * (1.0 + 1e-12)
+        for i, reach in enumerate(case.reach):
+            if logs[i] == -math.inf and reach <= possible:
+                found[i] = PValue(case.tilted[i] / math.log(10), "large-sample")
+    return found[0], found[1]
 
 
 def _pool(case: Case) -> PValues:
