@@ -117,11 +117,13 @@ class Case:
         r, mad = (getattr(self.found, name) * self.totals.weight / unit for _, name, _ in METRICS)
         return r, mad
 
-    @property
+    @cached_property
     def ties(self) -> Table | None:
         """Scores, observations and events where each block is one score; None where it is not."""
         blocks = self.blocks
-        if blocks.open.any() or (blocks.lowest < blocks.highest).any():
+        if blocks.open.any():
+            return None
+        if blocks.least is not None and (blocks.lowest < blocks.highest).any():
             return None
         return blocks.lowest, blocks.n, blocks.n1
 
@@ -240,7 +242,7 @@ def _is_affordable(case: Case) -> bool:
 
     table = case.ties
     if table is not None:
-        return cost(table) <= _BUDGET
+        return case.totals.n <= FEW_STEPS or cost(table) <= _BUDGET
     return case.along is not None and _has_pairs(case)
 
 

@@ -19,9 +19,10 @@ with the same mean and variance.
 
 from __future__ import annotations
 
+import itertools
 import math
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -58,10 +59,12 @@ _WHOLE = 32
 _FAINT = 60.0
 # Cells of all walks that are run together.
 _TOGETHER = 1 << 15
+# Walks from which their cells are moved all at once.
+_MANY = 64
 # Nanoseconds, about, that numpy takes for a step of a walk and for a product; beyond so many for
 # all that is asked at once loading numba pays.
-_STEP, _PRODUCT = 4_000.0, 0.7
-_WORTH_COMPILING = 5e8
+_STEP, _PRODUCT = 1_000.0, 0.7
+_WORTH_COMPILING = 1e9
 
 
 @dataclass(frozen=True)
@@ -216,20 +219,23 @@ def log10_pvalues(
     """
     from secant._base.progress import reporting  # noqa: PLC0415  (not for `import secant`)
 
+    if not tables:
+        return np.zeros((0, 2))
     found = np.zeros((len(tables), 2))
-    absorbed = runner(sum(map(cost, tables)))
-    order = sorted(range(len(tables)), key=lambda number: len(tables[number][0]))
+    sizes = _sizes(tables)
+    absorbed = runner(float(sizes.work.sum()))
+    # Tables of about the same length together, so that little of what is laid out stays empty.
+    order = np.argsort(sizes.steps, kind="stable")
+    longest = 1.5 * sizes.steps[order] + 2
+    until = np.searchsorted(sizes.steps[order], longest, side="right")
+    count = np.maximum(_TOGETHER // sizes.width[order], 1)
     done = 0
     with reporting("Computing P-values") as report:
         while done < len(order):
-            width = _width(tables[order[done]])
-            some = order[done : done + max(1, _TOGETHER // width)]
-            # Tables of about the same length, so that little of what is laid out stays empty.
-            longest = 1.5 * len(tables[some[0]][0]) + 2
-            some = [number for number in some if len(tables[number][0]) <= longest]
+            some = order[done : min(done + int(count[done]), int(until[done]))].tolist()
             tail = 0.0
             if faint is not None:
-                tail = max((faint(i) for i in some if _is_dear(tables[i])), default=0.0)
+                tail = max((faint(i) for i in some if sizes.largest[i] > _WHOLE), default=0.0)
             found[some] = _of_some(observe([tables[i] for i in some]), _FAINT + tail, absorbed)
             done += len(some)
             report(done, len(order))
@@ -242,24 +248,31 @@ def log10_of_one(paths: Paths, log_p: float) -> tuple[float, float]:
     return r, mad
 
 
-def cost(table: Table) -> float:
-    """Return about how many nanoseconds numpy takes for the exact P-values of a table."""
-    _, n, _ = table
+class _Sizes(NamedTuple):
+    """Of tables: steps, cells of a walk, observations of the largest tie, nanoseconds in numpy."""
+
+    steps: IntArray
+    width: IntArray
+    largest: IntArray
+    work: FloatArray
+
+
+def _sizes(tables: Sequence[Table]) -> _Sizes:
+    score, n = (np.concatenate([table[column] for table in tables]) for column in (0, 1))
+    steps = np.array([len(table[0]) for table in tables])
+    starts = np.cumsum(steps) - steps
+    deviation = np.sqrt(np.add.reduceat(n * score * (1.0 - score), starts))
+    width = ((steps + 1) * (3.0 * deviation + 2.0)).astype(np.int64)
     taps = np.minimum(n + 1.0, 20.0 * np.sqrt(n) + 20.0)
     # The first step leaves from one cell.
-    cells = float(taps[0]) + float(taps[1:].sum()) * _width(table)
-    return 3.0 * (_STEP * len(n) + _PRODUCT * cells)
+    products = taps[starts] + (np.add.reduceat(taps, starts) - taps[starts]) * width
+    work = 3.0 * (_STEP * steps + _PRODUCT * products)
+    return _Sizes(steps, width, np.maximum.reduceat(n, starts), work)
 
 
-def _width(table: Table) -> int:
-    """Return about how many cells a walk takes."""
-    score, n, _ = table
-    variance = float((n * score * (1.0 - score)).sum())
-    return int((len(n) + 1) * (3.0 * math.sqrt(variance) + 2.0))
-
-
-def _is_dear(table: Table) -> bool:
-    return int(table[1].max()) > _WHOLE
+def cost(table: Table) -> float:
+    """Return about how many nanoseconds numpy takes for the exact P-values of a table."""
+    return float(_sizes([table]).work[0])
 
 
 def _of_some(paths: Paths, faint: float, absorbed: Callable[[Run], FloatArray]) -> FloatArray:
@@ -344,7 +357,10 @@ def absorbed_in_numpy(run: Run) -> FloatArray:
     bottom = np.clip(start + 1, 1, size[:, None] - 1)
     top = np.clip(start + run.high - run.low, bottom, size[:, None] - 1)
     cuts = np.stack([rows, rows + bottom, rows + top], axis=2).reshape(steps, -1)
-    target, bottom, top = ((each).tolist() for each in (bottom - start, bottom, top))
+    target = bottom - start
+    many = walks > _MANY
+    if not many:
+        target, bottom, top = (each.tolist() for each in (target, bottom, top))
     rests = run.door is not None
     cells, rest, gone = np.zeros((walks, 2)), np.zeros(walks), np.zeros(walks)
     half = walks // 2
@@ -367,9 +383,16 @@ def absorbed_in_numpy(run: Run) -> FloatArray:
             rest *= staying[k]
         sums = np.add.reduceat(flat, cuts[k])
         below, above = sums[::3], sums[2::3]
-        cells = np.zeros((walks, alive[k + 1]))
-        for walk, (a, b, to) in enumerate(zip(bottom[k], top[k], target[k], strict=True)):
-            cells[walk, to : to + b - a] = new[walk, a:b]
+        if many:
+            column = np.arange(alive[k + 1])
+            source = column + start[k][:, None]
+            inside = (column >= target[k][:, None]) & (source < top[k][:, None])
+            source += rows[k][:, None]
+            cells = np.where(inside, flat.take(source, mode="clip"), 0.0)
+        else:
+            cells = np.zeros((walks, alive[k + 1]))
+            for walk, (a, b, to) in enumerate(zip(bottom[k], top[k], target[k], strict=True)):
+                cells[walk, to : to + b - a] = new[walk, a:b]
         gone += above
         if not rests:
             gone += below
@@ -465,11 +488,14 @@ def _lattice(reached: FloatArray, reach: FloatArray) -> tuple[IntArray, IntArray
     goal_whole = np.floor(goal)
     above = np.vstack([ranks, ranks[-1:] + 1])
     goal -= goal_whole
-    for column in range(goal.shape[1]):
-        place = np.searchsorted(parts[:, column], goal[:, column])
-        goal[:, column] = above[place, column]
+    if len(goal) <= _WHOLE:  # all pairs at once are quicker than path by path
+        place = (parts[:, None] < goal).sum(axis=0)
+    else:
+        each = zip(parts.T, goal.T, strict=True)
+        place = np.stack(list(itertools.starmap(np.searchsorted, each)), axis=1)
     numbers = stride * whole.astype(np.int64) + rank
-    return numbers, stride * goal_whole.astype(np.int64) + goal.astype(np.int64), stride
+    high = stride * goal_whole.astype(np.int64) + np.take_along_axis(above, place, axis=0)
+    return numbers, high, stride
 
 
 def _laws(paths: Paths, faint: float) -> tuple[IntArray, IntArray, FloatArray]:
