@@ -21,8 +21,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from secant._inference.lattice import SCALE, Run, log10_share
 from secant._inference.path import compensated_sum
-from secant._inference.walk import SCALE, Paths, Run, exact_runs, log10_share, runner
+from secant._inference.walk import Paths, exact_runs, runner
 
 if TYPE_CHECKING:
     from secant._base.types import BoolArray, FloatArray, IntArray, NumberArray

@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from secant._inference.lattice import Run, log10_share
 from secant._inference.path import compensated_sum
-from secant._inference.walk import Run, log10_share, runner
+from secant._inference.walk import runner
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
