@@ -81,7 +81,8 @@ def _rows(path: Path) -> list[dict[str, Any]]:
             for line in lines[1:]
         ]
     if name.endswith(".jsonl"):
-        read = [json.loads(line) for line in path.read_bytes().split(b"\n") if line.strip()]
+        text = path.read_bytes().decode("utf-8-sig", "replace")
+        read = [json.loads(line) for line in text.split("\n") if line.strip(" \t\r")]
         return [{"g": None, "c": None, **row} for row in read]
     import pyarrow as pa
     from pyarrow import parquet

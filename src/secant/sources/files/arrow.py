@@ -10,7 +10,7 @@ from secant.errors import InputError
 from secant.sources.files.formats import Format, arrow, look_of, sound
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Generator, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from secant.sources.files.formats import Look, ReadSections
@@ -35,7 +35,7 @@ class Parquet(Format):
         """Tell whether a file is large enough."""
         return rows is not None and rows >= _LARGE
 
-    def look(self, path: Path) -> Look:
+    def look(self, path: Path, wanted: Collection[str] | None = None) -> Look:  # noqa: ARG002
         """Read the file's own description."""
         with self._open(path) as file:
             metadata = file.metadata
@@ -109,7 +109,7 @@ class Feather(Format):
 
     start = b"ARROW1"
 
-    def look(self, path: Path) -> Look:
+    def look(self, path: Path, wanted: Collection[str] | None = None) -> Look:  # noqa: ARG002
         """Read the file's own description."""
         with self._open(path, None) as (reader, file):
             if file is None:

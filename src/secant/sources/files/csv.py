@@ -21,7 +21,7 @@ from secant.sources.files.formats import (
 from secant.sources.files.quotes import CheckedText
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Iterator, Mapping
+    from collections.abc import Callable, Collection, Generator, Iterator, Mapping
     from pathlib import Path
 
     from secant._input.options import Reading
@@ -50,7 +50,7 @@ class Csv(Format):
     knows_types = False
     is_text = True
 
-    def look(self, path: Path) -> Look:
+    def look(self, path: Path, wanted: Collection[str] | None = None) -> Look:  # noqa: ARG002
         """Read the names, and guess types from the first rows."""
         separator = self._separator(path)
         with open_text(path) as text:

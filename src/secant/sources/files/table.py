@@ -295,7 +295,7 @@ class FileTable:
         path, kind, _ = found
         with readable(path):
             stamp = _stamp(path)
-        seen = look(path, kind)
+        seen = look(path, kind, self._names)
         for argument, name in self._roles.items():
             check_column(argument, name, [*seen.names, *folder], str(path))
         twice = [name for name in self._names if seen.names.count(name) > 1]
