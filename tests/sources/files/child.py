@@ -17,10 +17,10 @@ from pathlib import Path
 from typing import Any
 
 import secant
-from secant.sources.files import arrow
+from secant.sources.files import arrow, json_lines
 
 _MEMORY = 4 << 30
-_LARGE = arrow._LARGE
+_LARGE, _BLOCK = arrow._LARGE, json_lines.BLOCK
 
 
 def main() -> None:
@@ -35,8 +35,9 @@ def main() -> None:
 def examine(path: Path) -> dict[str, Any]:
     """Say how a file fares: refused, read right, read wrong, or not handled at all."""
     found: dict[str, Any] = {}
-    for by, large in (("g", _LARGE), ("c", 1)):  # as small files are read, and as large ones
-        arrow._LARGE = large
+    # As small files are read, and as large ones.
+    for by, large, block in (("g", _LARGE, _BLOCK), ("c", 1, 1 << 12)):
+        arrow._LARGE, json_lines.BLOCK = large, block
         try:
             groups = secant.assess_by("y", "p", by, data=path, method="asymptotic")
             words = secant.assess("word", "p", pos_label="yes", data=path, method="asymptotic")

@@ -264,7 +264,7 @@ _WORDS = [
 
 
 def damage(rng: np.random.Generator, content: bytes) -> bytes:
-    """Return a file with a few bytes or words changed, put in, taken out or repeated, or cut short."""
+    """Return a file with a few bytes changed, put in, taken out or repeated, or cut short."""
     made = bytearray(content)
     for _ in range(1 if rng.random() < 0.7 else 3):
         where = int(rng.integers(0, max(1, len(made))))

@@ -82,7 +82,8 @@ class JsonLines(Format):
             try:
                 found = json.loads(line)
             except ValueError as error:
-                why = str(error).partition(":")[0]
+                no_text = isinstance(error, UnicodeDecodeError)
+                why = "it is not text in UTF-8" if no_text else str(error).partition(":")[0]
                 raise _refused(path, number, f"JSON parse error: {why}") from error
             for name, value in found.items():
                 values = columns.setdefault(name, [])
