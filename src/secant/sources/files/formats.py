@@ -263,6 +263,8 @@ def readable(path: Path) -> Iterator[None]:
         first_line = "".join(
             each if each.isprintable() else "\N{WHITE SQUARE}" for each in first_line
         )
+        if first_line.startswith("straddling object"):  # as Arrow calls it
+            first_line = f"a line is longer than {BLOCK >> 20} MB"
         if isinstance(error, UnicodeDecodeError) or "invalid UTF8" in first_line:
             first_line += "; save the file anew in UTF-8"
         msg = f"{path} cannot be read: {first_line}"

@@ -170,7 +170,7 @@ def _blocks(path: Path) -> Generator[_Block]:
                 rest, whole = b"", rest
             if len(rest) > _LONGEST:
                 line = number + whole.count(b"\n") + 1
-                msg = f"{path}, line {line:,} is longer than any line of a table"
+                msg = f"{path}, line {line:,} is longer than {_LONGEST >> 20} MB"
                 raise InputError(msg)
             if not number:
                 whole = whole.removeprefix(codecs.BOM_UTF8)
