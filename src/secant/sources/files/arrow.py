@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from secant.errors import InputError
 from secant.sources.files.formats import Format, arrow, look_of, sound
+from secant.sources.files.sizes import check_batches, check_pages
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Generator, Iterator, Mapping, Sequence
@@ -23,6 +24,8 @@ _BUFFER = 1 << 20
 # memory and gain little.
 _LARGE = 1 << 20
 _AHEAD = 2
+# It decodes a row group whole, which may say of any number of rows that they are the same.
+_WHOLE = 1 << 24
 _MARK = b"\xff" * 4  # begins every message of a stream
 
 
@@ -35,10 +38,11 @@ class Parquet(Format):
         """Tell whether a file is large enough."""
         return rows is not None and rows >= _LARGE
 
-    def look(self, path: Path, wanted: Collection[str] | None = None) -> Look:  # noqa: ARG002
+    def look(self, path: Path, wanted: Collection[str] | None = None) -> Look:
         """Read the file's own description."""
         with self._open(path) as file:
             metadata = file.metadata
+            check_pages(path, metadata, wanted)
             groups = range(metadata.num_row_groups)
             rows = tuple(metadata.row_group(number).num_rows for number in groups)
             counted = sum(rows)
@@ -57,11 +61,14 @@ class Parquet(Format):
     ) -> Generator[Any]:
         """Read columns in batches of at most ``size`` rows, of all or one of the row groups."""
         with self._open(path) as file:
-            if section is None and self.reads_ahead(file.metadata.num_rows):
+            metadata = file.metadata
+            groups = map(metadata.row_group, range(metadata.num_row_groups))
+            is_fine = all(group.num_rows <= _WHOLE for group in groups)
+            if section is None and is_fine and self.reads_ahead(metadata.num_rows):
                 batches = self._scan(path, names, size)
             else:
-                groups = None if section is None else [section]
-                batches = file.iter_batches(batch_size=size, row_groups=groups, columns=names)
+                chosen = None if section is None else [section]
+                batches = file.iter_batches(batch_size=size, row_groups=chosen, columns=names)
             yield from map(sound, batches)
 
     @contextmanager
@@ -112,6 +119,7 @@ class Feather(Format):
     def look(self, path: Path, wanted: Collection[str] | None = None) -> Look:  # noqa: ARG002
         """Read the file's own description."""
         with self._open(path, None) as (reader, file):
+            check_batches(path, is_file=file is None)
             if file is None:
                 # Old versions of pyarrow count by reading, which we do anyway.
                 rows = reader.count_rows() if hasattr(reader, "count_rows") else None
