@@ -110,6 +110,16 @@ def test_columns_of_parquet_that_nobody_wants_are_not_unpacked():
         secant.assess_by("y", "p", "note", data="a.parquet")
 
 
+@pytest.mark.usefixtures("little_room")
+def test_large_files_of_parquet_need_no_look_at_their_pages(monkeypatch):
+    """No page is larger than 2 GB, which is no more than 256 times 8 MB."""
+    write("a.parquet", table())
+    monkeypatch.setattr(sizes, "_LARGEST", 256 * Path("a.parquet").stat().st_size + 1)
+    assert "a page of a column" in refusal("a.parquet")
+    monkeypatch.setattr(sizes, "_LARGEST", 256 * Path("a.parquet").stat().st_size)
+    assert secant.assess("y", "p", data="a.parquet").n == N
+
+
 @pytest.mark.parametrize("name", ["a.feather", "a.arrow"])
 @pytest.mark.usefixtures("little_room")
 def test_words_of_a_category_are_looked_at_too(name):
@@ -147,9 +157,9 @@ def test_every_page_is_looked_at(version, statistics):
     write("a.parquet", rows, data_page_size=1 << 12, write_batch_size=2, **how)
     metadata = parquet.read_metadata("a.parquet")
     with Path("a.parquet").open("rb") as file:
-        for number in range(metadata.num_columns):
+        for number, name in enumerate(rows.column_names):
             chunk = metadata.row_group(0).column(number)
-            found = list(sizes._pages(file, chunk))
+            found = list(sizes._pages(file, {name}))
             assert len(found) > 1
             headers = chunk.total_uncompressed_size - sum(plain for _, plain in found)
             assert headers == chunk.total_compressed_size - sum(packed for packed, _ in found)
@@ -179,3 +189,29 @@ def test_equal_rows_without_end_take_no_memory():
             tracemalloc.stop()
     assert max(most) - before < 8 * n  # less than one column of two
     assert traced < 16 * n
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_descriptions_that_are_damaged_are_left_to_arrow(seed):
+    """Whatever they say, they are read to an end, and in no time."""
+    rng = np.random.default_rng(seed)
+    content = rng.integers(0, [256, 32][seed % 2], 5000, np.uint8).tobytes()
+    for whole in (content, bytes(5000), b"\x1c" * 5000, b"\x19\xfc" * 2500, b"\xff" * 5000):
+        size = len(whole).to_bytes(4, "little")
+        for name, text in {
+            "a.parquet": b"PAR1" + whole + size + b"PAR1",
+            "a.feather": b"ARROW1\0\0" + whole + size + b"ARROW1",
+            "a.arrow": b"\xff" * 4 + size + whole,
+        }.items():
+            Path(name).write_bytes(text)
+            assert refusal(name).startswith(f"{name} cannot be read: ")
+        sizes.check_pages(Path("a.parquet"), None)
+        sizes.check_batches(Path("a.feather"), is_file=True)
+        sizes.check_batches(Path("a.arrow"), is_file=False)
+
+
+def test_a_map_among_the_fields_is_passed():
+    """As the format knows them, though no description of a file has one."""
+    compact = sizes._Compact(b"\x1b\x02\x86\x01a\x04\x01b\x06\x15\x08\x00")
+    assert compact.struct() == {1: [(b"a", 2), (b"b", 3)], 2: 4}
+    assert sizes._Compact(b"\x1b\x00\x15\x08\x00").struct() == {1: [], 2: 4}

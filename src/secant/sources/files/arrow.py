@@ -42,7 +42,7 @@ class Parquet(Format):
         """Read the file's own description."""
         with self._open(path) as file:
             metadata = file.metadata
-            check_pages(path, metadata, wanted)
+            check_pages(path, wanted)
             groups = range(metadata.num_row_groups)
             rows = tuple(metadata.row_group(number).num_rows for number in groups)
             counted = sum(rows)

@@ -27,14 +27,17 @@ __all__ = ["check_batches", "check_pages"]
 _ROOM = 1 << 28
 _TIMES = 256
 # Where a description does not say what its format asks for; Arrow's own error is the better one.
-_BROKEN = struct.error, IndexError, ValueError, OverflowError, OSError
+_BROKEN = struct.error, LookupError, ValueError, OverflowError, OSError, RecursionError, TypeError
 _DICTIONARY, _BATCH = 2, 3  # kinds of messages
 _EARLY = b"ARROW:experimental_compression"  # how the first writers said that buffers are packed
 _BLOCK = 3  # numbers of 64 bits that tell where a message lies
-# What can make a page more than a few hundred times smaller.
-_DENSE = {"GZIP", "ZSTD", "BROTLI"}
-_HEADER = 1 << 9  # bytes, as a rule
-_MOST = 1 << 24
+# Numbers of fields: of a Parquet file's description, of its row groups, columns, and chunks.
+_GROUPS, _COLUMNS, _CHUNK = 4, 1, 3
+_PATH, _CODEC, _SIZE, _STARTS = 3, 4, 7, (9, 11)
+_DENSE = {2, 4, 6}  # GZIP, BROTLI, ZSTD: what can make a page hundreds of times smaller
+_PLAIN, _PACKED = 2, 3  # of a page
+_LARGEST = 1 << 31  # bytes of a page, as the format has it
+_HEADER, _MOST = 1 << 9, 1 << 24  # bytes of a page's header: as a rule, and at most
 
 
 def _check(path: Path, what: str, packed: int, plain: int, way: str) -> None:
@@ -165,106 +168,112 @@ class _Table:
 # Pages of Parquet ---------------------------------------------------------------------------------
 
 
-def check_pages(path: Path, metadata: Any, wanted: Collection[str] | None) -> None:
+def check_pages(path: Path, wanted: Collection[str] | None) -> None:
     """Refuse a Parquet file if a page of a wanted column unpacks to more than memory should hold.
+
+    A file that is no small part of the largest page there can be is left alone. Descriptions are
+    read here, since pyarrow's way to that of one column ends the process where it contradicts
+    itself.
 
     Raises
     ------
     InputError
         With what it unpacks to, and how to write it.
     """
-    top = [metadata.schema.column(n).path.partition(".")[0] for n in range(metadata.num_columns)]
-    columns = [number for number, name in enumerate(top) if wanted is None or name in wanted]
+    if path.stat().st_size * _TIMES >= _LARGEST:
+        return
     with path.open("rb") as file:
-        for group in map(metadata.row_group, range(metadata.num_row_groups)):
-            for chunk in map(group.column, columns):
-                if chunk.compression in _DENSE:
-                    for packed, plain in _pages(file, chunk):
-                        way = "write it in smaller pages (in pyarrow: data_page_size)"
-                        _check(path, "a page of a column", packed, plain, way)
+        for packed, plain in _pages(file, wanted):
+            way = "write it in smaller pages (in pyarrow: data_page_size)"
+            _check(path, "a page of a column", packed, plain, way)
 
 
-def _pages(file: BinaryIO, chunk: Any) -> Iterator[tuple[int, int]]:
-    """Return the packed and the plain size of each page of a column."""
-    starts = chunk.dictionary_page_offset or 0, chunk.data_page_offset
-    start = min((place for place in starts if place > 0), default=0)
-    stop = start + chunk.total_compressed_size
-    while start < stop:
+def _pages(file: BinaryIO, wanted: Collection[str] | None) -> Iterator[tuple[int, int]]:
+    """Return the packed and the plain size of each page of each column that is packed densely."""
+    names = None if wanted is None else {name.encode() for name in wanted}
+    with suppress(*_BROKEN):
+        file.seek(-8, 2)
+        (size,) = struct.unpack("<I", file.read(4))
+        file.seek(-8 - size, 2)
+        for group in _Compact(file.read(size)).struct()[_GROUPS]:
+            for column in group[_COLUMNS]:
+                chunk = column[_CHUNK]
+                if chunk[_CODEC] in _DENSE and (names is None or chunk[_PATH][0] in names):
+                    starts = [chunk.get(field, 0) for field in _STARTS]
+                    start = min(place for place in starts if place > 0)
+                    yield from _pages_between(file, start, start + chunk[_SIZE])
+
+
+def _pages_between(file: BinaryIO, start: int, stop: int) -> Iterator[tuple[int, int]]:
+    packed = 0
+    while start < stop and packed >= 0:
         for most in (_HEADER, _MOST):
             file.seek(start)
-            header = _Header(file.read(most))
-            try:
-                plain, packed = header.sizes()
-            except IndexError:
-                continue
-            break
+            header = _Compact(file.read(most))
+            with suppress(IndexError):
+                sizes = header.struct()
+                break
         else:
             return  # which Arrow will say
-        if packed < 0:
-            return
+        packed, plain = sizes[_PACKED], sizes[_PLAIN]
         yield packed, plain
         start += header.place + packed
 
 
-class _Header:
-    """The header of a page, in the compact protocol of Thrift."""
+class _Compact:
+    """What the compact protocol of Thrift writes: structures of fields by number."""
 
     def __init__(self, content: bytes) -> None:
         self._content, self.place = content, 0
 
-    def sizes(self) -> tuple[int, int]:
-        """Return what a page unpacks to and how large it is; then ``place`` is the header's end."""
-        found = self._struct()
-        return found.get(2, 0), found.get(3, 0)
-
-    def _struct(self) -> dict[int, int]:
-        """Return the whole numbers among the fields."""
-        found: dict[int, int] = {}
-        field = 0
-        while head := self._byte():
+    def struct(self) -> dict[int, Any]:
+        """Return the fields of a structure."""
+        found: dict[int, Any] = {}
+        content, field = self._content, 0
+        while head := content[self.place]:
+            self.place += 1
             field = field + (head >> 4) if head >> 4 else self._signed()
-            value = self._value(head & 15)
-            if value is not None:
-                found[field] = value
+            kind = head & 15
+            found[field] = kind == 1 if kind <= 2 else self._value(kind)  # a truth is its kind
+        self.place += 1
         return found
 
-    def _value(self, kind: int, *, listed: bool = False) -> int | None:
-        """Pass a value; return it if it is a whole number."""
-        if kind in {1, 2} and not listed:  # a truth, which is its kind
-            return None
-        if kind in {1, 2, 3}:
-            self._byte()
-        elif kind in {4, 5, 6}:
+    def _value(self, kind: int) -> Any:
+        if kind in {4, 5, 6}:
             return self._signed()
-        elif kind == 7:
-            self.place += 8
-        elif kind == 8:
-            length = self._whole()
-            self.place += length
-        elif kind in {9, 10}:
-            head = self._byte()
-            for _ in range(head >> 4 if head >> 4 < 15 else self._whole()):
-                self._value(head & 15, listed=True)
-        elif kind == 12:
-            self._struct()
-        else:
+        if kind == 8:
+            start = self._whole() + self.place
+            start, self.place = self.place, start
+            return self._content[start : self.place]
+        if kind == 12:
+            return self.struct()
+        if kind in {9, 10}:
+            head = self._content[self.place]
+            self.place += 1
+            count = head >> 4 if head >> 4 < 15 else self._whole()
+            return [self._value(head & 15) for _ in range(count)]
+        if kind == 11:
+            count = self._whole()
+            kinds = self._content[self.place] if count else 0
+            self.place += count > 0
+            return [(self._value(kinds >> 4), self._value(kinds & 15)) for _ in range(count)]
+        sizes = {1: 1, 2: 1, 3: 1, 7: 8}
+        if kind not in sizes or self.place > len(self._content):
             raise IndexError
+        self.place += sizes[kind]
         return None
 
-    def _byte(self) -> int:
-        self.place += 1
-        return self._content[self.place - 1]
+    def _signed(self) -> int:
+        number = self._whole()
+        return (number >> 1) ^ -(number & 1)
 
     def _whole(self) -> int:
         """Return a number of seven bits a byte, the least first."""
         number = 0
         for shift in range(0, 64, 7):
-            byte = self._byte()
+            byte = self._content[self.place]
+            self.place += 1
             number |= (byte & 127) << shift
             if byte < 128:
                 return number
         raise IndexError
-
-    def _signed(self) -> int:
-        number = self._whole()
-        return (number >> 1) ^ -(number & 1)
