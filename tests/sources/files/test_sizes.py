@@ -191,6 +191,25 @@ def test_equal_rows_without_end_take_no_memory():
     assert traced < 16 * n
 
 
+@pytest.mark.parametrize("large", [1, 1 << 20])  # as large files are read, and as small ones
+def test_a_long_text_in_many_rows_is_in_memory_once(large, monkeypatch):
+    n, word = 5000, "x" * (1 << 16)
+    words = pa.DictionaryArray.from_arrays(np.zeros(n, np.int32), [word])
+    write("a.parquet", table(n, g=words), use_dictionary=True, store_schema=False)
+    assert parquet.read_schema("a.parquet").field("g").type == pa.string()
+    most = []
+
+    def sound(batch):
+        most.append(pa.total_allocated_bytes())
+        return batch
+
+    before = pa.total_allocated_bytes()
+    monkeypatch.setattr(arrow, "sound", sound)
+    monkeypatch.setattr(arrow, "_LARGE", large)
+    assert secant.assess_by("y", "p", "g", data="a.parquet")[word].n == n
+    assert max(most) - before < 16 << 20  # all rows are 328 MB
+
+
 @pytest.mark.parametrize("seed", range(20))
 def test_descriptions_that_are_damaged_are_left_to_arrow(seed):
     """Whatever they say, they are read to an end, and in no time."""
