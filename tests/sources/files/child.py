@@ -20,7 +20,7 @@ import secant
 from secant.sources.files import arrow, json_lines
 
 _MEMORY = 4 << 30
-_LARGE, _BLOCK = arrow._LARGE, json_lines.BLOCK
+_LARGE, _BLOCK, _START = arrow._LARGE, json_lines.BLOCK, json_lines._START
 
 
 def main() -> None:
@@ -36,8 +36,8 @@ def examine(path: Path) -> dict[str, Any]:
     """Say how a file fares: refused, read right, read wrong, or not handled at all."""
     found: dict[str, Any] = {}
     # As small files are read, and as large ones.
-    for by, large, block in (("g", _LARGE, _BLOCK), ("c", 1, 1 << 12)):
-        arrow._LARGE, json_lines.BLOCK = large, block
+    for by, *sizes in (("g", _LARGE, _BLOCK, _START), ("c", 1, 1 << 12, 1 << 12)):
+        arrow._LARGE, json_lines.BLOCK, json_lines._START = sizes
         try:
             groups = secant.assess_by("y", "p", by, data=path, method="asymptotic")
             words = secant.assess("word", "p", pos_label="yes", data=path, method="asymptotic")

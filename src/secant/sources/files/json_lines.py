@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 import json
 import re
+from contextlib import closing
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -34,6 +35,9 @@ __all__ = ["JsonLines"]
 _DEEPEST = 100  # objects and lists within each other
 _MOST = 10_000  # keys
 _LONGEST = 1 << 25
+_LARGEST = 1 << 63
+# Bytes from which names and types are taken.
+_START = 1 << 20
 _AT_ONCE = 1 << 20  # bytes that one thread of Arrow's parses
 _SPACE = b" \t\r"
 _OPEN, _CLOSE, _LIST, _END, _LINE, _RETURN = b"{}[]\n\r"
@@ -76,7 +80,8 @@ class JsonLines(Format):
 
     def look(self, path: Path, wanted: Collection[str] | None = None) -> Look:
         """Take names from the first objects, and types of the columns that are wanted."""
-        block = next(_blocks(path), None)
+        with closing(_blocks(path, _START)) as blocks:
+            block = next(blocks, None)
         columns: dict[str, list[Any]] = {}
         for number, line in block.lines() if block else ():
             try:
@@ -124,9 +129,10 @@ class JsonLines(Format):
     ) -> Generator[Any]:
         """Read columns in batches of at most ``size`` rows."""
         wanted = arrow().schema([(name, types[name]) for name in names])
-        for block in _blocks(path):
-            for batch in map(sound, _parsed(block, wanted).to_batches()):
-                yield from (batch.slice(i, size) for i in range(0, batch.num_rows, size))
+        with closing(_blocks(path)) as blocks:
+            for block in blocks:
+                for batch in map(sound, _parsed(block, wanted).to_batches()):
+                    yield from (batch.slice(i, size) for i in range(0, batch.num_rows, size))
 
     def explain(
         self, path: Path, types: Mapping[str, Any], roles: Mapping[Argument, str]
@@ -152,7 +158,7 @@ class JsonLines(Format):
 # Looking at lines before they are parsed ----------------------------------------------------------
 
 
-def _blocks(path: Path) -> Generator[_Block]:
+def _blocks(path: Path, size: int | None = None) -> Generator[_Block]:
     """Read a file in blocks of whole lines, each of which may be given to Arrow.
 
     Raises
@@ -163,7 +169,7 @@ def _blocks(path: Path) -> Generator[_Block]:
     number, rest = 0, b""
     with open_text(path) as text:
         while True:
-            read = text.read(BLOCK)
+            read = text.read(size or BLOCK)
             end = read.rfind(b"\n") + 1 if read else 0
             rest, whole = (read[end:], rest + read[:end]) if end else (rest + read, b"")
             if not read:
@@ -175,8 +181,9 @@ def _blocks(path: Path) -> Generator[_Block]:
             if not number:
                 whole = whole.removeprefix(codecs.BOM_UTF8)
             if whole:
-                yield _checked(path, whole, number)
-                number += whole.count(b"\n")
+                block = _checked(path, whole, number)
+                yield block
+                number += len(block.stops)
             if not read:
                 return
 
@@ -267,7 +274,18 @@ def _table(block: _Block, wanted: Any = None) -> Any:
 
 
 def _guessed(values: list[Any]) -> Any:
-    """Return the type that Arrow gives a column of values."""
+    """Return the type that Arrow gives a column of values, which are of one kind."""
+    pa = arrow()
+    if _like(values[0]) is float:
+        is_whole = all(type(value) is int and -_LARGEST <= value < _LARGEST for value in values)
+        return pa.int64() if is_whole else pa.float64()
+    if isinstance(values[0], bool):
+        return pa.bool_()
+    first = _type(values[:1])
+    return _type(values) if pa.types.is_timestamp(first) else first
+
+
+def _type(values: list[Any]) -> Any:
     lines = [json.dumps({"": value}).encode() for value in values]
     ends = np.cumsum([len(line) + 1 for line in lines])
     starts = np.append(0, ends[:-1])
