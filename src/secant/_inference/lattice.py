@@ -64,55 +64,28 @@ class Run:
 def absorbed_in_numpy(run: Run) -> FloatArray:
     """Return the mass that each walk absorbs, out of ``SCALE``."""
     steps, walks = run.low.shape
-    before, taps = run.before, np.diff(run.offset)
-    far = run.places[run.offset[1:] - 1]
-    # Columns of the cells before each step: the first is the place of `before`, never alive.
-    start = run.low - before - run.first + 1
-    least, most = start.min(axis=1).tolist(), (run.high - run.low).max(axis=1).tolist()
-    alive = [2]
-    for reach, lowest, width in zip(far.tolist(), least, most, strict=True):
-        alive.append(max(2, min(alive[-1] + reach + 1 - lowest, width)))
-    size = np.array(alive[:-1]) + far + 2  # an empty column on both sides
-    rows = np.arange(walks) * size[:, None]
-    bottom = np.clip(start + 1, 1, size[:, None] - 1)
-    top = np.clip(start + run.high - run.low, bottom, size[:, None] - 1)
-    cuts = np.stack([rows, rows + bottom, rows + top], axis=2).reshape(steps, -1)
-    target = bottom - start
-    many = walks > _MANY
-    if not many:
-        target, bottom, top = (each.tolist() for each in (target, bottom, top))
-    rests = run.door is not None
+    layout = _laid_out(run)
     cells, rest, gone = np.zeros((walks, 2)), np.zeros(walks), np.zeros(walks)
-    half = walks // 2
+    rests, half = run.door is not None, walks // 2
     if run.door is not None and run.hold is not None:
         rest[:] = SCALE
-        step = np.repeat(np.arange(steps), taps)
+        step = np.repeat(np.arange(steps), np.diff(run.offset))
         leaves = run.first[step] + run.places[:, None] > run.hold[step]
         leaving = np.where(leaves, run.chances, 0.0)
         staying = np.add.reduceat(np.where(leaves, 0.0, run.chances), run.offset[:-1])
-        landing = (rows + 1 + run.door - before)[step] + run.places[:, None]
+        landing = (layout.rows + 1 + run.door - run.before)[step] + run.places[:, None]
     else:
         cells[:, 1] = SCALE
     for k in range(steps):
         part = slice(run.offset[k], run.offset[k + 1])
-        new = np.zeros((walks, int(size[k])))
+        new = np.zeros((walks, int(layout.size[k])))
         _spread(cells, run.places[part], run.chances[part], new)
-        flat = new.ravel()
         if rests:
-            flat[landing[part]] += rest * leaving[part]
+            new.ravel()[landing[part]] += rest * leaving[part]
             rest *= staying[k]
-        sums = np.add.reduceat(flat, cuts[k])
+        sums = np.add.reduceat(new.ravel(), layout.cuts[k])
         below, above = sums[::3], sums[2::3]
-        if many:
-            column = np.arange(alive[k + 1])
-            source = column + start[k][:, None]
-            inside = (column >= target[k][:, None]) & (source < top[k][:, None])
-            source += rows[k][:, None]
-            cells = np.where(inside, flat.take(source, mode="clip"), 0.0)
-        else:
-            cells = np.zeros((walks, alive[k + 1]))
-            for walk, (a, b, to) in enumerate(zip(bottom[k], top[k], target[k], strict=True)):
-                cells[walk, to : to + b - a] = new[walk, a:b]
+        cells = layout.alive_after(k, new)
         gone += above
         if not rests:
             gone += below
@@ -122,6 +95,56 @@ def absorbed_in_numpy(run: Run) -> FloatArray:
             rest[:half] -= above[half:]
             rest[half:] -= above[:half]
     return gone
+
+
+@dataclass(frozen=True)
+class _Layout:
+    """Where cells stand in arrays, a row for each step.
+
+    Before a step its first column is the place of ``run.before``, which is never alive; after it
+    there is an empty column on both sides. The columns from ``bottom`` to ``top`` stay alive and
+    are moved down by ``start``; ``cuts`` are where sums below, inside and above begin, all rows of a
+    step one after another, and ``rows`` where each row does.
+    """
+
+    size: IntArray
+    alive: list[int]
+    rows: IntArray
+    start: IntArray
+    bottom: IntArray
+    top: IntArray
+    cuts: IntArray
+
+    def alive_after(self, k: int, new: FloatArray) -> FloatArray:
+        """Return the cells that are alive after a step."""
+        start, bottom, top, alive = self.start[k], self.bottom[k], self.top[k], self.alive[k + 1]
+        if len(new) > _MANY:
+            column = np.arange(alive)
+            source = column + start[:, None]
+            inside = (source >= bottom[:, None]) & (source < top[:, None])
+            source += self.rows[k][:, None]
+            return np.where(inside, new.ravel().take(source, mode="clip"), 0.0)
+        cells = np.zeros((len(new), alive))
+        ends = zip(start.tolist(), bottom.tolist(), top.tolist(), strict=True)
+        for walk, (begin, low, high) in enumerate(ends):
+            cells[walk, low - begin : high - begin] = new[walk, low:high]
+        return cells
+
+
+def _laid_out(run: Run) -> _Layout:
+    steps, walks = run.low.shape
+    far = run.places[run.offset[1:] - 1]
+    start = run.low - run.before - run.first + 1
+    least, most = start.min(axis=1).tolist(), (run.high - run.low).max(axis=1).tolist()
+    alive = [2]
+    for reach, lowest, width in zip(far.tolist(), least, most, strict=True):
+        alive.append(max(2, min(alive[-1] + reach + 1 - lowest, width)))
+    size = np.array(alive[:-1]) + far + 2
+    rows = np.arange(walks) * size[:, None]
+    bottom = np.clip(start + 1, 1, size[:, None] - 1)
+    top = np.clip(start + run.high - run.low, bottom, size[:, None] - 1)
+    cuts = np.stack([rows, rows + bottom, rows + top], axis=2).reshape(steps, -1)
+    return _Layout(size, alive, rows, start, bottom, top, cuts)
 
 
 def _spread(cells: FloatArray, places: IntArray, chances: FloatArray, new: FloatArray) -> None:
