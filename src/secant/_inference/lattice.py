@@ -103,8 +103,8 @@ class _Layout:
 
     Before a step its first column is the place of ``run.before``, which is never alive; after it
     there is an empty column on both sides. The columns from ``bottom`` to ``top`` stay alive and
-    are moved down by ``start``; ``cuts`` are where sums below, inside and above begin, all rows of a
-    step one after another, and ``rows`` where each row does.
+    are moved down by ``start``; ``cuts`` are where sums below, inside and above begin, a row of a
+    step after the other, and ``rows`` where each row does.
     """
 
     size: IntArray

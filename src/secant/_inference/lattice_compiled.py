@@ -20,7 +20,7 @@ __all__ = ["absorbed", "walk"]
 
 
 def absorbed(run: Run, function: Callable[..., None] | None = None) -> FloatArray:
-    """Return the mass that each walk absorbs, out of ``SCALE``, as ``absorbed_in_numpy`` does."""
+    """Return the mass that each walk absorbs, as ``lattice.absorbed_in_numpy`` does."""
     walks = run.low.shape[1]
     gone = np.zeros(walks)
     nothing = np.zeros((1, walks), np.int64)
