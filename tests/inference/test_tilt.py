@@ -180,7 +180,87 @@ def test_it_is_the_limit_where_the_limit_holds():
     of = Jumps(np.array([10**8, 10**8]), np.array([0.3, 0.7]))
     for x in (0.5, 1.5, 2.5, 5.0):
         total = x * math.sqrt(of.cumulants(0.0)[2])
-        assert log_pvalue(null.range, of, total) == pytest.approx(null.range.logsf(x), rel=1e-5)
+        wanted = min(null.range.logsf(x) + math.log(1.01), 0.0)
+        assert log_pvalue(null.range, of, total) == pytest.approx(wanted, rel=1e-5)
+
+
+# Whole numbers ------------------------------------------------------------------------------------
+
+
+def deviates(score, c):
+    """Return the chance that counts of single rows are c from their means somewhere, exactly."""
+    alive, gone, mean = np.array([1.0]), 0.0, 0.0
+    for s in score.tolist():
+        mean += s
+        alive = np.append(alive * (1 - s), 0) + np.append(0, alive * s)
+        out = np.abs(np.arange(len(alive)) - mean) >= c - 1e-9
+        gone += alive[out].sum()
+        alive[out] = 0
+    return math.log(gone)
+
+
+@pytest.mark.parametrize("n", [301, 2000])
+@pytest.mark.parametrize("p", [0.5, 0.05, 1e-3, 1e-6, 1e-12])
+@pytest.mark.parametrize("around", [0.0, 1e-3])
+def test_a_path_that_is_at_every_second_height_is_not_found_too_soon(n, p, around):
+    """Scores near 1/2: without a factor the P-value is .97 of the truth at .05, .74 at 1e-12."""
+    score = 0.5 + around * np.linspace(-1, 1, n)
+    of = Jumps(np.ones(n, int), score)
+    c = math.floor(null.mad.isf(p) * math.sqrt(n) / 2) + 0.5 * (n % 2)
+    truth = deviates(score, c)
+    found = log_pvalue(null.mad, of, c)
+    assert 0.0 <= found - truth <= math.log(1.25)
+    bare = math.log(0.5) + np.logaddexp(
+        *(null.mad.logsf(math.sqrt(2 * rate(of, c, sign))) for sign in (1, -1))
+    )
+    assert bare < found
+
+
+@pytest.mark.parametrize("score", [1e-300, 0.01, 0.5, 0.9])
+@pytest.mark.parametrize("n", [1, 40, 5000])
+def test_the_edge_of_the_possible(n, score):
+    """All rows are events, or none is: the likelier of what is possible at all, and no less."""
+    of = Jumps(np.array([n]), np.array([score]))
+    for sign, exponent in ((1, -n * math.log(score)), (-1, -n * math.log1p(-score))):
+        total, other = of.most(sign)[0], of.most(-sign)[0]
+        both = 2 if total == other else 1
+        truth = -exponent if total >= other else None
+        for law, factor in ((null.mad, 1.0), (null.range, 2.0)):
+            found = log_pvalue(law, of, total)
+            if truth is not None:
+                wanted = min(math.log(1.01 * factor * both) + truth, 0.0)
+                assert found == pytest.approx(wanted, rel=1e-12, abs=1e-12)
+            assert found <= 0.0
+
+
+def test_next_to_the_edge_it_is_never_below():
+    """A rise to all rows but one being events, where scores are 1/2."""
+    of = Jumps(np.array([301]), np.array([0.5]))
+    for fewer in range(1, 40):
+        c = 150.5 - fewer
+        truth = deviates(np.full(301, 0.5), c)
+        assert 0.0 <= log_pvalue(null.mad, of, c) - truth <= math.log(2.1)
+        assert truth + math.log(2) <= log_pvalue(null.range, of, c) + math.log(2)
+
+
+@given(
+    st.lists(st.tuples(st.integers(1, 60), st.floats(0.001, 0.999)), min_size=3, max_size=20),
+    st.sampled_from([null.range, null.mad]),
+)
+def test_more_is_less_likely_with_the_factor_too(kinds, law):
+    count, chance = map(np.array, zip(*kinds, strict=True))
+    count = count * math.ceil(30 / (count * chance * (1 - chance)).sum())
+    of = Jumps(count, chance)
+    most = max(of.most(1)[0], of.most(-1)[0])
+    found = [log_pvalue(law, of, share * most) for share in np.linspace(0.001, 1, 60).tolist()]
+    assert (np.diff(found) <= 1e-9).all()
+
+
+def test_what_is_only_bounded_gets_no_factor():
+    """Such P-values are well above the truth already, and their paths are on no lattice."""
+    of = Bounded(1.0, 0.02, 0.05)
+    plain = null.mad.logsf(math.sqrt(2 * rate(of, 5.0, 1)))
+    assert log_pvalue(null.mad, of, 5.0) == pytest.approx(plain, rel=1e-14)
 
 
 # Beside certified P-values ------------------------------------------------------------------------
