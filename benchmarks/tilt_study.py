@@ -36,8 +36,10 @@ GUARD = 1e-9
 BANDS = (1.0, 0.5, 0.2, 0.05, 0.01, 1e-3, 1e-6, 1e-12, 0.0)
 PROMISED = (1.5, 1.5, 1.5, 1.5, 1.5, 2.1, 2.1, math.inf)
 LAWS = {"R": null.range, "MAD": null.mad}
-# How many designs are kept for mutations, by statistic, size of P and side.
-KEPT = 6
+# Sizes of h apart.
+COARSE = (0.0, 0.05, 1 / 15, 1 / 12, 0.1)
+# How many designs are kept for mutations, by statistic, sizes of P and h, and side.
+KEPT = 4
 
 
 class Design(NamedTuple):
@@ -344,11 +346,15 @@ def band(log_p):
     return next(i for i in range(len(BANDS) - 1) if log_p >= math.log(BANDS[i + 1] or 1e-300))
 
 
+def coarseness(h):
+    return next(i for i in range(len(COARSE) - 1) if h <= COARSE[i + 1] + GUARD)
+
+
 # The search ---------------------------------------------------------------------------------------
 
 
 def searched(designs, seed):
-    """Return rows of family, statistic, true log P, log ratio; and the worst designs."""
+    """Return rows of family, statistic, true log P, log ratio, coarseness; and worst designs."""
     rng = np.random.default_rng(seed)
     rows, worst, start = [], {}, time.monotonic()
     for number in range(designs):
@@ -359,10 +365,11 @@ def searched(designs, seed):
             design = mutated(rng, place[rng.integers(len(place))][1])
         else:
             design = drawn(rng)
+        coarse = coarseness(large_steps(design))
         for which, log_p, ratio in judged(design):
-            rows.append((design.family, which, log_p, ratio))
+            rows.append((design.family, which, log_p, ratio, coarse))
             for side in (1, -1):
-                place = worst.setdefault((which, band(log_p), side), [])
+                place = worst.setdefault((which, band(log_p), side, coarse), [])
                 place.append((side * ratio, design))
                 place.sort(key=lambda each: each[0])
                 del place[KEPT:]
@@ -373,7 +380,7 @@ def searched(designs, seed):
     return rows, worst
 
 
-def show(rows, key, title, keys):
+def show(rows, key, title, keys, label=str):
     """Print minimum, median and maximum of ratios by a key."""
     print(f"\n| {title} | designs | ECCE-R | | | ECCE-MAD | | |")
     print("|---|--:|--:|--:|--:|--:|--:|--:|")
@@ -390,12 +397,9 @@ def show(rows, key, title, keys):
             print(f"| {label(name)} | {max(counts):,} | " + " | ".join(cells) + " |")
 
 
-def label(name):
-    if isinstance(name, str):
-        return name
-    return (
-        f"{BANDS[name + 1]:g} to {BANDS[name]:g}" if BANDS[name + 1] else f"below {BANDS[name]:g}"
-    )
+def label(size):
+    low, high = BANDS[size + 1], BANDS[size]
+    return f"{low:g} to {high:g}" if low else f"below {high:g}"
 
 
 def main():
@@ -404,23 +408,31 @@ def main():
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
     rows, worst = searched(options.designs, options.seed)
-    show(rows, lambda row: band(row[2]), "true P", range(len(BANDS) - 1))
+    sizes = range(len(BANDS) - 1)
+    show(rows, lambda row: band(row[2]), "true P", sizes, label)
     show(rows, lambda row: row[0].split(",")[0], "scores", FAMILIES)
-    kinds = ("ties", "another order", "one large step")
-    for kind in kinds:
-        some = [row for row in rows if kind in row[0]]
-        show(some, lambda _, kind=kind: kind, "with", (kind,))
-    print("\nThe lowest and highest of each size:")
+    for i in range(len(COARSE) - 1):
+        some = [row for row in rows if row[4] == i]
+        show(
+            some,
+            lambda row: band(row[2]),
+            f"h {COARSE[i]:.3f} to {COARSE[i + 1]:.3f}",
+            sizes,
+            label,
+        )
+    for kind in ("ties", "another order", "one large step"):
+        show([row for row in rows if kind in row[0]], lambda _, kind=kind: kind, "with", (kind,))
+    print("\nThe lowest and highest of each size:\n")
     failures = []
-    for (which, size, side), place in sorted(worst.items()):
+    for (which, size, side, coarse), place in sorted(worst.items()):
         ratio, design = math.exp(side * place[0][0]), place[0][1]
+        where = f"{which}, {label(size)}, h to {COARSE[coarse + 1]:.3f}: {ratio:.4f}"
         print(
-            f"{which} {label(size)}: {ratio:.4f} ({design.family}; {len(design.ends)} steps, "
-            f"{design.n.sum()} rows, V {variance(design):.2f}, h {large_steps(design):.3f}, "
-            f"log P {design.log_p:.2f}, snap {design.snap[0]:.3f} {design.snap[1]:.3f})"
+            f"- {where} ({design.family}; {len(design.ends)} steps, {design.n.sum()} rows, "
+            f"V {variance(design):.2f}, h {large_steps(design):.4f}, log P {design.log_p:.2f})"
         )
         if ratio < 1 or (side < 0 and ratio > PROMISED[size]):
-            failures.append(f"{which}, {label(size)}: {ratio:.3f}")
+            failures.append(where)
     print("\nFAIL: " + "; ".join(failures) if failures else "\nPASS")
     return bool(failures)
 

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from secant import null
     from secant._base.types import FloatArray, NumberArray
 
-__all__ = ["Bounded", "Jumps", "Steps", "log_pvalue", "rate"]
+__all__ = ["Bounded", "Jumps", "Steps", "log_pvalue", "rate", "tail"]
 
 # Steps of Newton's method, or halvings where it leaves what is known; about six are taken.
 _MOST_STEPS = 200
@@ -50,6 +50,8 @@ _LARGE = 300.0
 # What the largest P-value for T is in units of exp(-I), and what is added to every one.
 _LOG_MOST = {"mad": 0.0, "range": math.log(2.0)}
 _LOG_ADDED = math.log(1.01)
+# Exponents up to which a chance is not told from 1.
+_NEAR = 1e-4
 # Kinds of observations with which the place of the supremum is found; its height takes all.
 _KINDS = 1024
 
@@ -204,7 +206,8 @@ def log_pvalue(law: null.BrownianLaw, steps: Steps, total: float) -> float:
     (-32.5, -27.9)
     """
     total = min(total, max(steps.most(sign)[0] for sign in (1, -1)))
-    log_p = float(np.logaddexp(*(_one_way(law, steps, total, sign) for sign in (1, -1))))
+    rise, fall = (_one_way(law, steps, total, sign) for sign in (1, -1))
+    log_p = float(np.logaddexp(rise, fall))
     return min(log_p + _LOG_ADDED, 0.0) if _on_a_lattice(steps) else log_p
 
 
@@ -214,6 +217,23 @@ def rate(steps: Steps, total: float, sign: int) -> float:
     It is infinite for a rise that cannot be.
     """
     return _supremum(steps, total, sign)[0]
+
+
+def tail(steps: Steps, total: float, sign: int, spacing: float) -> float:
+    """Return the chance that the last sum rises (or falls) to at least so much.
+
+    The expansion of Lugannani and Rice for sums that are ``spacing`` apart, which is right within
+    a few percent, and no more than Chernoff's bound. Where sums are nearer to each other it is too
+    large, by about the chance of what is between.
+    """
+    exponent, t, bend = _supremum(steps, total, sign)
+    most = math.exp(-exponent)
+    if exponent < _NEAR or bend == 0.0:
+        return 1.0 if exponent < _NEAR else most
+    z, x = t * spacing, math.sqrt(2.0 * exponent)
+    u = t * math.sqrt(bend) * (-math.expm1(-z) / z if z > 0.0 else 1.0)
+    normal = 0.5 * math.erfc(math.sqrt(exponent))
+    return min(normal + most / math.sqrt(2.0 * math.pi) * max(1.0 / u - 1.0 / x, 0.0), most)
 
 
 def _on_a_lattice(steps: Steps) -> bool:
