@@ -112,7 +112,7 @@ def spiegelhalter(blocks: Blocks, totals: Totals) -> tuple[float, float]:
         largest = totals.steps[0] / deviation
         steps = Bounded(1.0, totals.third / deviation**3, largest)
         spacing = _spacing(largest, math.inf, math.inf)
-    total = min(abs(surplus / deviation), max(steps.most(sign)[0] for sign in (1, -1)))
+    total = min(abs(surplus / deviation), max(steps.most(sign) for sign in (1, -1)))
     pvalue = sum(tail(steps, total, sign, spacing) for sign in (1, -1))
     return surplus / deviation, min(pvalue, 1.0)
 

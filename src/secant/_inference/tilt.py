@@ -41,8 +41,8 @@ __all__ = ["Bounded", "Jumps", "Steps", "log_pvalue", "rate", "tail"]
 
 # Steps of Newton's method, or halvings where it leaves what is known; about six are taken.
 _MOST_STEPS = 200
-# The exponent is found when another step would add less than this to it, in units of itself.
-_CLOSE = 1e-13
+# The exponent is found when another step would add no more to it than this, or this part of it.
+_LITTLE, _CLOSE = 1e-9, 1e-13
 # Relative error within which two sums are the same.
 _GUARD = 1e-12
 # Beyond this exponent the square of exp would overflow.
@@ -59,8 +59,12 @@ _KINDS = 1024
 class Steps(Protocol):
     """What is known of the steps of a path, which are independent and have mean zero."""
 
-    def most(self, sign: int) -> tuple[float, float]:
-        """Return how far the path can rise (or fall), and minus the logarithm of that chance."""
+    def most(self, sign: int) -> float:
+        """Return how far the path can rise (or fall)."""
+        ...
+
+    def rarity(self, sign: int) -> float:
+        """Return minus the logarithm of the chance that it rises (or falls) so far."""
         ...
 
     def cumulants(self, t: float) -> tuple[float, float, float]:
@@ -88,8 +92,11 @@ class Bounded:
     third: float
     largest: float
 
-    def most(self, sign: int) -> tuple[float, float]:  # noqa: ARG002  (nothing is known of it)
-        return math.inf, math.inf
+    def most(self, sign: int) -> float:  # noqa: ARG002  (nothing is known of it)
+        return math.inf
+
+    def rarity(self, sign: int) -> float:  # noqa: ARG002  (as most)
+        return math.inf
 
     def cumulants(self, t: float) -> tuple[float, float, float]:
         b, sign, t = self.largest, math.copysign(1.0, t), abs(t)
@@ -131,13 +138,15 @@ class Jumps:
     size: NumberArray | float = 1.0
     narrower: float = 0.0
 
-    def most(self, sign: int) -> tuple[float, float]:
-        """Return how far the path can rise (or fall), and minus the logarithm of that chance."""
-        if sign > 0:
-            far, rare = self.size * (1.0 - self.chance), np.log(self.chance)
-        else:
-            far, rare = self.size * self.chance, np.log1p(-self.chance)
-        return float((self.count * far).sum()), -float((self.count * rare).sum())
+    def most(self, sign: int) -> float:
+        """Return how far the path can rise (or fall)."""
+        far = self.size * (1.0 - self.chance if sign > 0 else self.chance)
+        return float((self.count * far).sum())
+
+    def rarity(self, sign: int) -> float:
+        """Return minus the logarithm of the chance that it rises (or falls) so far."""
+        each = np.log(self.chance) if sign > 0 else np.log1p(-self.chance)
+        return -float((self.count * each).sum())
 
     def cumulants(self, t: float) -> tuple[float, float, float]:
         """Return K(t) and its first two derivatives; for a fall t is negative."""
@@ -146,8 +155,9 @@ class Jumps:
         if np.max(z) <= _LARGE:
             grown = q * np.expm1(z)
             whole = (1.0 - q) + q * np.exp(z)
-            # Of the two the one that has not lost the digits that count.
-            log_whole = np.where(grown > -0.5, np.log1p(grown), np.log(whole))
+            log_whole = np.log1p(grown)
+            if t < 0.0 and (lost := grown < -0.5).any():  # and with it digits that count
+                log_whole[lost] = np.log(whole[lost])
             first = (1.0 - q) * grown / whole
             second = v * np.exp(z) / whole**2
         else:  # the same, divided by exp(z)
@@ -205,7 +215,7 @@ def log_pvalue(law: null.BrownianLaw, steps: Steps, total: float) -> float:
     >>> round(brownian, 1), round(log_pvalue(null.range, rare, 240.0) / math.log(10), 1)
     (-32.5, -27.9)
     """
-    total = min(total, max(steps.most(sign)[0] for sign in (1, -1)))
+    total = min(total, max(steps.most(sign) for sign in (1, -1)))
     rise, fall = (_one_way(law, steps, total, sign) for sign in (1, -1))
     log_p = float(np.logaddexp(rise, fall))
     return min(log_p + _LOG_ADDED, 0.0) if _on_a_lattice(steps) else log_p
@@ -255,12 +265,13 @@ def _one_way(law: null.BrownianLaw, steps: Steps, total: float, sign: int) -> fl
 
 def _supremum(steps: Steps, total: float, sign: int) -> tuple[float, float, float]:
     """Return sup_t (t T - K(t)), the t where it is, and K''(t)."""
-    most, at_most = steps.most(sign)
+    most = steps.most(sign)
     if total >= most * (1.0 - _GUARD):
-        return at_most if total <= most * (1.0 + _GUARD) else math.inf, math.inf, 0.0
+        exponent = steps.rarity(sign) if total <= most * (1.0 + _GUARD) else math.inf
+        return exponent, math.inf, 0.0
     t, _, _ = _highest(steps.fewer(), total, sign, 0.0)
     t, height, bend = _highest(steps, total, sign, t)
-    return min(height, at_most), t, bend
+    return height, t, bend
 
 
 def _highest(steps: Steps, total: float, sign: int, start: float) -> tuple[float, float, float]:
@@ -272,8 +283,8 @@ def _highest(steps: Steps, total: float, sign: int, start: float) -> tuple[float
         best = max(best, height)
         low, high = (t, high) if short > 0.0 else (low, t)
         # What another step would add is half of this.
-        if short * short <= _CLOSE * second * height:
-            break
+        if second > 0.0 and short * short <= second * max(_LITTLE, _CLOSE * height):
+            return t + short / second, best, second
         ahead = t + short / second if second > 0.0 else math.inf
         if not low < ahead < min(high, 2.0 * t + total):
             ahead = 2.0 * t + 1.0 if math.isinf(high) else 0.5 * (low + high)
