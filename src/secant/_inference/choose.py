@@ -9,7 +9,8 @@ equal weights, few events expected, or     walk over pools                   upp
 a few scores with most of the variance     (:mod:`pooled_walk`)
 equal weights, all else                    tilted limit (:mod:`tilt`)        large-sample
 unequal, no row stands out                 tilted limit                      large-sample
-unequal, at most 5,000 rows                walk (:mod:`weighted_walk`)       upper bound
+unequal, at most 5,000 rows                walk (:mod:`weighted_walk`), or   upper bound
+                                           draws where P is above a tenth    simulated
 unequal, all else                          draws (:mod:`sampler`)            simulated
 =========================================  ================================  ===============
 
@@ -332,29 +333,38 @@ def _pool(case: Case) -> PValues:
 
 
 def _jump(case: Case) -> PValues:
-    from secant._inference.weighted_walk import log10_pvalues  # noqa: PLC0415  (not for `import secant`)
+    """Return upper bounds; or draws, which are quicker, where they soon tell that P is large."""
+    from secant._inference.draws import ENOUGH, FEWEST_DRAWS  # noqa: PLC0415  (not for `import secant`)
+    from secant._inference.weighted_walk import log10_pvalues  # noqa: PLC0415  (as above)
 
     assert case.rows is not None  # noqa: S101
+    drawn = _simulated(case, draws=FEWEST_DRAWS)
+    if all(each.exceedances >= ENOUGH for each in drawn):
+        return _drawn(drawn[0]), _drawn(drawn[1])
     logs = log10_pvalues(list(case.rows()), case.totals.outcome_weights)
     r, mad = (PValue(log, "upper bound") for log in logs)
     return r, mad
 
 
 def _draw(case: Case) -> PValues:
+    r, mad = map(_drawn, _simulated(case))
+    return r, mad
+
+
+def _simulated(case: Case, **asked: int) -> tuple[Estimate, Estimate]:
     from secant._base.progress import reporting  # noqa: PLC0415  (not for `import secant`)
     from secant._inference import sampler  # noqa: PLC0415  (as above)
     from secant._inference.draws import same_every_time  # noqa: PLC0415  (as above)
 
     assert case.rows is not None  # noqa: S101
     with reporting("Drawing outcomes") as progress:
-        estimates = sampler.pvalues(
+        return sampler.pvalues(
             case.rows,
             outcome_weights=case.totals.outcome_weights,
             rng=same_every_time(case.rng),
             progress=progress,
+            **asked,
         )
-    r, mad = map(_drawn, estimates)
-    return r, mad
 
 
 def _drawn(estimate: Estimate) -> PValue:
