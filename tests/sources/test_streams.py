@@ -231,11 +231,13 @@ def test_several_columns_of_a_stream_are_named_by_their_argument(spools):
 def test_a_stream_that_was_read_before_is_told(spools):
     data = a_reader()
     secant.assess("y", "p", data=data)
-    with pytest.raises(InputError, match="a RecordBatchReader gives its rows once"):
+    with pytest.raises(
+        InputError, match=r"data \(RecordBatchReader\) holds no rows; it gives them once"
+    ):
         secant.assess("y", "p", data=data)
     data = Once()
     secant.assess("y", "p", data=data)
-    with pytest.raises(InputError, match="a Once gives its rows once"):
+    with pytest.raises(InputError, match=r"data \(Once\) holds no rows; it gives them once"):
         secant.assess("y", "p", data=data)
     assert left(spools) == []
 
@@ -246,7 +248,9 @@ class DatasetDict(dict):
 
 def test_splits_are_to_be_chosen_from():
     splits = DatasetDict(train=HuggingFace(), test=HuggingFace())
-    with pytest.raises(InputError, match=r"a DatasetDict of tables, 'train', 'test'; pass one"):
+    with pytest.raises(
+        InputError, match=r"\(DatasetDict\) is a mapping of tables, 'train', 'test'; pass one"
+    ):
         secant.assess("y", "p", data=splits)
     with pytest.raises(InputError, match=r"a mapping of tables, 'a'; pass one .* data\['a'\]"):
         secant.assess_by("y", "p", "g", data={"a": table()})

@@ -155,9 +155,8 @@ def _unread(reader: Any) -> Iterable[Any]:
 
 
 def _used_up(data: Any) -> InputError:
-    kind = type(data).__name__
-    once = f" holds no rows; a {kind} gives its rows once: where it was read before, make another"
-    return InputError(Argument("data"), once)
+    once = "holds no rows; it gives them once: where it was read before, make another"
+    return InputError(Argument("data"), f" ({type(data).__name__}) {once}")
 
 
 def _refuse_splits(data: Mapping[Any, Any]) -> None:
@@ -166,9 +165,9 @@ def _refuse_splits(data: Mapping[Any, Any]) -> None:
         name for name, each in data.items() if _has(each, "columns") or _has(each, "column_names")
     ]
     if tables and len(tables) == len(data):
-        kind = "a mapping" if type(data) is dict else f"a {type(data).__name__}"
         shown = ", ".join(repr(name) for name in tables[:8]) + (", ..." if len(tables) > 8 else "")
-        several = f" is {kind} of tables, {shown}; pass one of them, such as data[{tables[0]!r}]"
+        several = f" ({type(data).__name__}) is a mapping of tables, {shown}; pass one of them, "
+        several += f"such as data[{tables[0]!r}]"
         raise InputError(Argument("data"), several)
 
 
