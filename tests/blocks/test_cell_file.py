@@ -266,7 +266,7 @@ def test_forging_nothing_makes_a_good_file(tmp_path):
         {"version": 10**6},
         {"version": "1"},
     ],
-    ids=lambda header: json.dumps(header, default=lambda _: "missing"),
+    ids=lambda header: text if len(text := json.dumps(header, default=str)) < 80 else None,
 )
 def test_a_false_header_is_refused(tmp_path, header):
     forge(tmp_path / "forged", header)

@@ -3,7 +3,6 @@
 import bz2
 import datetime as dt
 import decimal
-import gzip
 import lzma
 import os
 import re
@@ -16,7 +15,7 @@ import numpy as np
 import pytest
 
 import secant
-from helpers import optional
+from helpers import optional, packed
 from makers import arguments
 from secant._base.progress import showing
 from secant.sources import rows
@@ -454,7 +453,7 @@ def test_a_corrupt_page_is_noticed(folder):
 
 
 def test_truncated_and_pretended_gzip(folder):
-    content = gzip.compress((folder / write("a.csv")).read_bytes())
+    content = packed((folder / write("a.csv")).read_bytes())
     (folder / "a.csv.gz").write_bytes(content[: len(content) // 2])
     assert refusal("a.csv.gz") == "a.csv.gz cannot be read: Truncated compressed stream"
     (folder / "b.csv.gz").write_text("y,p\n1,0.5\n")
@@ -729,7 +728,7 @@ LONG = "".join([f"y,p,{'ü' * 40_000}\n", *(line.replace("\n", ",1\n") for line 
         ("a.csv", TEXT.replace("\n", "\r\n").encode()),
         ("a.csv", TEXT.replace("y,p", '"y","p"').encode()),
         ("a.csv", LONG.encode()),
-        ("a.csv.gz", gzip.compress(b"\xef\xbb\xbf" + TEXT.encode())),
+        ("a.csv.gz", packed(b"\xef\xbb\xbf" + TEXT.encode())),
         ("a.tsv", TEXT.replace(",", "\t").encode()),
     ],
 )
@@ -747,7 +746,7 @@ SEMICOLONS = "has semicolons in its first line, where commas are expected betwee
         ("a.csv", TEXT.replace(",", ";").encode(), SEMICOLONS),
         ("a.csv", TEXT.replace(",", ";").replace(".", ",").encode(), SEMICOLONS),
         ("a.csv", b"\xef\xbb\xbf" + TEXT.replace(",", ";").encode(), SEMICOLONS),
-        ("a.csv.gz", gzip.compress(TEXT.replace(",", ";").encode()), SEMICOLONS),
+        ("a.csv.gz", packed(TEXT.replace(",", ";").encode()), SEMICOLONS),
         ("a.csv", TEXT.replace(",", "\t").encode(), "has tabs in .*a name that ends in .tsv"),
         ("a.tsv", TEXT.encode(), "has commas in .*where tabs are .*a name that ends in .csv"),
         ("a.tsv", TEXT.replace(",", "|").encode(), "has vertical bars in .*anew with tabs"),
@@ -756,7 +755,7 @@ SEMICOLONS = "has semicolons in its first line, where commas are expected betwee
         ("a.tsv", TEXT.replace(",", "\t").encode("utf-16"), "is text in UTF-16; save it anew"),
         ("a.csv", TEXT.encode("utf-16-le"), "has zero bytes in its first line, as text in UTF-16"),
         ("a.csv", TEXT.replace("y,", "y\u00fc,").encode("latin-1"), "is not text in UTF-8.* 0xfc"),
-        ("a.csv", gzip.compress(TEXT.encode()), "is gzipped; give it a name that ends in .gz"),
+        ("a.csv", packed(TEXT.encode()), "is gzipped; give it a name that ends in .gz"),
         ("a.csv", b"PK\x03\x04" + bytes(99), "is a zip archive or a workbook; save what"),
         ("a.csv", b"PAR1" + bytes(99), "is a Parquet file; give it a name that ends in .parquet"),
         ("a.csv", b"PAR1\x15" + b'"\n"x' * 9, "is a Parquet file; give it a name that ends in .p"),
@@ -766,11 +765,11 @@ SEMICOLONS = "has semicolons in its first line, where commas are expected betwee
             "is a Parquet file; give it a name that ends in .parq",
         ),
         ("a.feather", b"PAR1\x15" + bytes(99), "is a Parquet file; give it a name that ends in"),
-        ("a.csv.gz", gzip.compress(b"PAR1\x15" + bytes(99)), "is a Parquet file; give it a name"),
+        ("a.csv.gz", packed(b"PAR1\x15" + bytes(99)), "is a Parquet file; give it a name"),
         ("a.csv", b"ARROW1" + bytes(99), "is a Feather file; give it a name"),
         ("a.parquet", b"ARROW1" + bytes(99), "is a Feather file; give it a name"),
-        ("a.jsonl", gzip.compress(b"{}"), "is gzipped; give it a name that ends in .gz"),
-        ("a.parquet", gzip.compress(b"PAR1"), "is packed by gzip; unpack it, or send what zcat"),
+        ("a.jsonl", packed(b"{}"), "is gzipped; give it a name that ends in .gz"),
+        ("a.parquet", packed(b"PAR1"), "is packed by gzip; unpack it, or send what zcat"),
         ("a.csv", bz2.compress(TEXT.encode()), "is packed by bzip2; unpack it, or send what bzcat"),
         ("a.csv", bz2.compress(b""), "is packed by bzip2; unpack it"),
         ("a.csv.gz", bz2.compress(TEXT.encode()), "is packed by bzip2; unpack it"),
