@@ -118,6 +118,13 @@ def test_constraints_are_plain_pins_and_agree():
     assert {name: current.get(name) for name in oldest} == oldest
 
 
+def test_every_pin_has_hashes():
+    text = (ROOT / "hashes.txt").read_text(encoding="utf-8")
+    hashed = re.findall(r"^(\S+==\S+)(?: \\\n  --hash=sha256:[0-9a-f]{64})+$", text, re.MULTILINE)
+    wanted = [f"{name}=={one}" for name, (one,) in pins("constraints.txt").items()]
+    assert hashed == sorted(wanted), "run `make hashes`"
+
+
 def test_the_oldest_extras_are_those_promised():
     oldest, extras = pins("constraints-oldest-extras.txt"), pyproject()["project"]
     tested = ("cli", "fast", "files", "frames", "plot")  # torch has no small builds that are old
