@@ -679,7 +679,7 @@ def test_words_in_batches(monkeypatch):
         "'no' and pos_label='yes' are two already"
     )
     told = refusal("a.parquet")
-    assert told.startswith("a.parquet, rows 0 to 24: y_true holds text ('no'); say which word")
+    assert told.startswith("a.parquet, rows 0 to 24: y_true holds text ('no'); which is the")
 
 
 def test_a_third_word_in_another_batch(monkeypatch):
@@ -804,7 +804,11 @@ def late(first, last):
 @pytest.mark.parametrize(
     ("first", "last", "told"),
     [
-        ("0", "yes", "y_true is 'yes', not a number: correct .* two words, .*pos_label='yes'"),
+        (
+            "0",
+            "yes",
+            "y_true is 'yes', not a number: correct .* two words, name the event with pos_label",
+        ),
         ("true", "2", "y_true is '2', not true or false, as the first rows hold: correct"),
         ("-1", "x", "y_true is 'x', not a number"),
         ("0.0", "N/A", "y_true is 'N/A'; a missing value cannot be assessed"),
@@ -826,7 +830,7 @@ def test_an_outcome_that_is_missing_in_the_first_row_is_named(folder):
 
 def test_outcomes_that_are_words_are_still_asked_for_the_event(folder):
     (folder / "a.csv").write_text("y,p\nno,0.5\n1,0.5\n")
-    assert "y_true holds text ('1', 'no'); say which word is the event" in refusal("a.csv")
+    assert "y_true holds text ('1', 'no'); which is the event?" in refusal("a.csv")
     (folder / "a.csv").write_text("y,p\n0,0.5\n1+,0.5\n")
     assert secant.assess("y", "p", data="a.csv", pos_label="1+").n == 2
 
