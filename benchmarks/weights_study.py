@@ -73,7 +73,7 @@ def by_score(factor):
 
 
 def stratum(factor):
-    """A stratum sampled at 1 in 200, where events are rare: METHOD's second design."""
+    """A stratum sampled at 1 in 200, where events are rare."""
 
     def rows(rng):
         light, heavy = rng.beta(1, 9, 20_000), np.full(300, 0.0002)
@@ -103,7 +103,7 @@ def tied(factor):
 
 
 def sixty(factor):
-    """60 heavy rows of rare events among 150,000 others: METHOD's first design (rho3 = 2)."""
+    """60 heavy rows of rare events among 150,000 others (rho3 = 2)."""
 
     def rows(rng):
         light, heavy = rng.random(150_000), np.full(60, 0.003)

@@ -372,6 +372,7 @@ def test_a_signal_leaves_nothing_behind(tmp_path, name):
     script = f"""
         import os, signal, sys
         from secant.__main__ import main
+        signal.signal(signal.{name}, signal.SIG_DFL)  # nohup has it ignored, in children too
         fsync = os.fsync
         def signalled(handle):
             fsync(handle)
@@ -391,8 +392,37 @@ def test_a_signal_leaves_nothing_behind(tmp_path, name):
     assert content_of(folder) == {"a.json": b"old"}
 
 
+@pytest.mark.skipif(not hasattr(signal, "SIGHUP"), reason="there is no nohup here")
+def test_what_was_started_under_nohup_goes_on(tmp_path):
+    script = """
+        import os, signal, sys
+        signal.signal(signal.SIGHUP, signal.SIG_IGN)
+        from secant.__main__ import main
+        fsync = os.fsync
+        def signalled(handle):
+            os.kill(os.getpid(), signal.SIGHUP)
+            fsync(handle)
+        os.fsync = signalled
+        main()
+    """
+    good, made = write_csv(tmp_path / "good.csv"), tmp_path / "a.json"
+    command = [sys.executable, "-c", textwrap.dedent(script)]
+    command += ["assess", str(good), "--json", str(made)]
+    done = subprocess.run(command, check=False, capture_output=True, env=environment())
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert made.exists()
+
+
 def test_the_library_leaves_signals_alone():
-    script = "import signal, secant; print(signal.getsignal(signal.SIGTERM) is signal.SIG_DFL)"
+    script = """
+        import signal
+        def all_of_them():
+            return {each: signal.getsignal(each) for each in signal.valid_signals()}
+        before = all_of_them()
+        import secant
+        print(all_of_them() == before)
+    """
+    script = textwrap.dedent(script)
     done = subprocess.run(
         [sys.executable, "-c", script], check=True, capture_output=True, env=environment()
     )
