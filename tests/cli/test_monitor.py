@@ -79,7 +79,7 @@ def test_quiet_is_one_line(calm, off):
     for folder in (calm, off):
         shown = run(folder, "-q")
         assert len(shown.stdout.splitlines()) == 1
-        assert "Guessed" in shown.stderr
+        assert shown.stdout.endswith("Guessed: --y-prob forecast, --y-true happened.\n")
 
 
 def test_json_on_standard_output(off):
