@@ -232,13 +232,13 @@ def _watch(options: dict[str, Any]) -> tuple[_Outcome, Monitor]:
 
 def _monitor(options: dict[str, Any]) -> Monitor:
     """Return the monitor that is kept, or a new one."""
-    import secant  # noqa: PLC0415  (not for `secant --help`)
+    from secant._api.monitor import Monitor, kept_at  # noqa: PLC0415  (not for `secant --help`)
 
     path = options["state"]
     asked = {name: options[name] for name in ("alpha", "tolerance") if options[name] is not None}
-    if path is None or not path.exists():
-        return secant.Monitor(**asked)
-    monitor = secant.Monitor.load(path)
+    if path is None:
+        return Monitor(**asked)
+    monitor = kept_at(path, **asked)
     for name, value in asked.items():
         if value != getattr(monitor, name):
             raise click.UsageError(
