@@ -372,6 +372,7 @@ def test_a_signal_leaves_nothing_behind(tmp_path, name):
     script = f"""
         import os, signal, sys
         from secant.__main__ import main
+        signal.signal(signal.{name}, signal.SIG_DFL)  # whatever this process was started with
         fsync = os.fsync
         def signalled(handle):
             fsync(handle)
@@ -388,6 +389,41 @@ def test_a_signal_leaves_nothing_behind(tmp_path, name):
     assert done.returncode == 128 + getattr(signal, name), done
     assert done.stdout.split() == [b"2"], "it was beside its place when the signal came"
     assert done.stderr == b"Terminated.\n"
+    assert content_of(folder) == {"a.json": b"old"}
+
+
+@pytest.mark.parametrize("name", ["SIGTERM", "SIGHUP", "SIGINT"])
+@pytest.mark.parametrize("when", ["column_kinds", "two_valued", "write_whole"])
+def test_a_signal_whose_exception_is_swallowed_is_not(tmp_path, name, when):
+    """Compiled code that calls Python back prints an exception and goes on."""
+    folder = tmp_path / "out"
+    folder.mkdir()
+    (folder / "a.json").write_bytes(b"old")
+    module = "secant._base.writing" if when == "write_whole" else "secant.sources.files.source"
+    script = f"""
+        import ctypes, os, signal, sys
+        import {module} as module
+        from secant.__main__ import main
+        usual = signal.default_int_handler if "{name}" == "SIGINT" else signal.SIG_DFL
+        signal.signal(signal.{name}, usual)  # whatever this process was started with
+        def called_back():
+            os.kill(os.getpid(), signal.{name})
+            for _ in range(1000):
+                pass
+        before = module.{when}
+        def swallowing(*arguments, **options):
+            ctypes.CFUNCTYPE(None)(called_back)()
+            return before(*arguments, **options)
+        module.{when} = swallowing
+        main()
+    """
+    good = write_csv(tmp_path / "good.csv")
+    command = [sys.executable, "-c", textwrap.dedent(script)]
+    command += ["assess", str(good), "--json", str(folder / "a.json")]
+    done = subprocess.run(command, check=False, capture_output=True, env=environment())
+    assert b"Exception ignored" in done.stderr
+    assert done.returncode == 128 + getattr(signal, name), done
+    assert done.stdout == b""
     assert content_of(folder) == {"a.json": b"old"}
 
 

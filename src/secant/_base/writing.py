@@ -13,6 +13,9 @@ try:
 except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
 
+from secant._base.ending import end_if_asked
+from secant._base.leftovers import beginning
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
@@ -71,6 +74,7 @@ def write_whole(
     OSError
         As :func:`check_place`, and if the file cannot be written. What was there is there still.
     """
+    end_if_asked()
     try:
         old = check_place(path)
         if old is not None and not stat.S_ISREG(old.st_mode):
@@ -78,9 +82,11 @@ def write_whole(
             return
         place = os.path.realpath(path)
         # A short name, because the long one may be as long as names can be.
-        beside = os.path.join(os.path.dirname(place), f".secant-{os.urandom(8).hex()}")  # noqa: PTH118, PTH120
+        folder = os.path.dirname(place)  # noqa: PTH120
+        beside = os.path.join(folder, beginning(folder) + os.urandom(8).hex())  # noqa: PTH118
         try:
             _create(beside, content, old)
+            end_if_asked()
             if check is None:
                 os.replace(beside, place)  # noqa: PTH105
             elif old is None:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
+from secant._base.ending import end_if_asked
 from secant._input.options import Adjust, Method, WeightKind, words
 from secant.cli._guess import FIRST_ROWS, guess, guessed_words, notes
 from secant.cli._outcome import Columns, Outcome
@@ -263,6 +264,7 @@ def _run(ctx: click.Context, options: dict[str, Any]) -> None:
         write_report(outcome, options),
         write_json(outcome, json_to),
     ]
+    end_if_asked()
     if options["quiet"] or json_to == STDOUT:  # which somebody counts on to be nothing else
         emit("".join(f"{line}\n" for line in asides), err=True)
         asides = []

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from secant._base.ending import end_if_asked
 from secant._input.periods import EVERY, written
 from secant.cli._guess import FIRST_ROWS, guess, guessed_words
 from secant.cli._outputs import STDOUT, emit, unusable
@@ -177,6 +178,7 @@ def _run(ctx: click.Context, options: dict[str, Any]) -> None:
     if options["state"] is not None and outcome.updated.added:
         monitor.save(options["state"])
         wrote.append(options["state"])
+    end_if_asked()
     if json_to == STDOUT and outcome.guessed:
         emit(f"{guessed_words(outcome.guessed)}\n", err=True)
     emit(_text(outcome) if json_to == STDOUT else _printed(outcome, options["quiet"]))
