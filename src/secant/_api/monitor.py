@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from secant._api.cells import Cells
+from secant._base.endings import check_ending
 from secant._base.writing import write_whole
 from secant._inference.monitor_batches import CellBatch, RowBatch
 from secant._inference.monitor_file import pack, read, unpack
@@ -224,8 +225,10 @@ class Monitor:
         ------
         InputError
             If this monitor was loaded from the file or saved to it before, and somebody else has
-            written it since: what they added would be lost.
+            written it since: what they added would be lost. If the path ends as files of another
+            kind do, in .html or .pdf.
         """
+        check_ending(path, "monitor")
         place, content = os.path.realpath(path), pack(self._state)
 
         def check() -> None:
