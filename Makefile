@@ -142,10 +142,10 @@ $(VENV)/.demo: $(VENV)/.core
 	@touch $@
 
 # The reports are opened in a real browser; a Debian machine of one's own, or of CI, can install it.
-# Spark runs in Java. Use: $(call need_program,program,Debian package,purpose). Debian keeps the server of
-# PostgreSQL off the PATH.
+# Spark runs in Java. Use: $(call need_program,program,Debian package,purpose). Debian keeps the servers
+# off the PATH.
 define need_program
-@PATH="$$PATH:$$(echo /usr/lib/postgresql/*/bin | tr ' ' :)"; command -v $(1) >/dev/null || { test "$$(id -u)" = 0 && command -v apt-get >/dev/null \
+@PATH="$$PATH:/usr/sbin:$$(echo /usr/lib/postgresql/*/bin | tr ' ' :)"; command -v $(1) >/dev/null || { test "$$(id -u)" = 0 && command -v apt-get >/dev/null \
   && echo "Installing $(2), $(3)" && apt-get update -qq \
   && DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends $(2) >/dev/null; } \
   || echo "The tests need the program $(1), $(3): please install it."
@@ -155,6 +155,8 @@ define programs
 $(call need_program,chromium,chromium,to open reports in)
 $(call need_program,java,default-jre-headless,to run Spark)
 $(call need_program,postgres,postgresql,to ask a real server)
+$(call need_program,mariadbd,mariadb-server,to ask a second one)
+$(call need_program,mariadb_config,libmariadb-dev pkg-config gcc,to build what connects to it)
 endef
 
 $(VENV)/.test: $(VENV)/.core

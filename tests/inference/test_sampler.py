@@ -255,6 +255,18 @@ def test_fewer_draws_are_made_where_each_takes_long(monkeypatch):
     assert {each.draws for each in ask(calibrated(20), enough=None, draws=50)} == {50}
 
 
+@pytest.mark.parametrize("work", [0, 10**9])
+def test_calibrated_rows_are_rejected_as_often_as_the_level_says(work, monkeypatch):
+    """Whether every row is drawn or light ones are normal steps."""
+    monkeypatch.setattr(sampler, "_WORK", work)
+    found = [ask(calibrated(400, seed), seed, draws=199, enough=None) for seed in range(500)]
+    for alpha in (0.05, 0.2):
+        error = math.sqrt(alpha * (1 - alpha) / 500)
+        for estimates in zip(*found, strict=True):
+            rejected = np.mean([10**each.log10 <= alpha * (1 + 1e-9) for each in estimates])
+            assert abs(rejected - alpha) < 3.5 * error
+
+
 # The same answer ----------------------------------------------------------------------------------
 
 

@@ -54,8 +54,8 @@ def test_cumulants_are_those_of_the_definition(t):
     mp = optional("mpmath").mp
     count, chance = [3, 5, 1], [0.2, 0.7, 1e-9]
     of = Jumps(np.array(count), np.array(chance))
-    assert of.most(1)[0] == pytest.approx(3 * 0.8 + 5 * 0.3 + (1 - 1e-9), rel=1e-15)
-    assert of.most(-1)[0] == pytest.approx(3 * 0.2 + 5 * 0.7 + 1e-9, rel=1e-15)
+    assert of.most(1) == pytest.approx(3 * 0.8 + 5 * 0.3 + (1 - 1e-9), rel=1e-15)
+    assert of.most(-1) == pytest.approx(3 * 0.2 + 5 * 0.7 + 1e-9, rel=1e-15)
     with mp.workdps(50):
 
         def k(t):
@@ -72,7 +72,7 @@ def test_cumulants_are_those_of_the_definition(t):
 @given(kinds, st.floats(0.01, 0.99), st.sampled_from([1, -1]))
 def test_the_exponent_is_the_highest_there_is(kinds, share, sign):
     of = jumps(kinds)
-    total = share * of.most(sign)[0]
+    total = share * of.most(sign)
     found, wanted = rate(of, total, sign), highest(of, total, sign)
     # The search loses digits to cancellation where rows are nearly certain.
     assert found == pytest.approx(wanted, rel=1e-6, abs=1e-8 * of.count.sum())
@@ -81,19 +81,19 @@ def test_the_exponent_is_the_highest_there_is(kinds, share, sign):
 @given(kinds, st.sampled_from([1, -1]))
 def test_the_most_there_can_be_has_the_chance_of_its_one_outcome(kinds, sign):
     of = jumps(kinds)
-    most, wanted = of.most(sign)
+    most, wanted = of.most(sign), of.rarity(sign)
     assert rate(of, most, sign) == wanted
     assert rate(of, 2 * most, sign) == math.inf
     assert rate(of, 0.999 * most, sign) <= wanted
     beyond = log_pvalue(null.range, of, 1e9)
     assert math.isfinite(beyond)
-    assert beyond == log_pvalue(null.range, of, max(of.most(1)[0], of.most(-1)[0]))
+    assert beyond == log_pvalue(null.range, of, max(of.most(1), of.most(-1)))
 
 
 @given(kinds, st.sampled_from([null.range, null.mad]))
 def test_more_is_less_likely(kinds, law):
     of = jumps(kinds)
-    most = max(of.most(1)[0], of.most(-1)[0])
+    most = max(of.most(1), of.most(-1))
     found = [log_pvalue(law, of, share * most) for share in np.linspace(0.01, 1, 20).tolist()]
     assert (np.diff(found) <= 1e-9).all()
     assert found[0] <= 0
@@ -102,7 +102,7 @@ def test_more_is_less_likely(kinds, law):
 @given(kinds, st.floats(0.01, 1.2))
 def test_events_and_failures_are_alike(kinds, share):
     of = jumps([(n, min(max(q, 1e-6), 1 - 1e-6), w) for n, q, w in kinds])
-    total = share * of.most(1)[0]
+    total = share * of.most(1)
     for law in (null.range, null.mad):
         assert log_pvalue(law, of, total) == pytest.approx(
             log_pvalue(law, mirror(of), total), rel=1e-7, abs=1e-9
@@ -112,7 +112,7 @@ def test_events_and_failures_are_alike(kinds, share):
 @given(kinds, st.floats(0.01, 1.2), st.floats(1e-6, 1e6))
 def test_the_unit_of_weights_does_not_matter(kinds, share, unit):
     of = jumps(kinds)
-    total = share * of.most(1)[0]
+    total = share * of.most(1)
     other = Jumps(of.count, of.chance, of.size * unit)
     assert log_pvalue(null.mad, other, total * unit) == pytest.approx(
         log_pvalue(null.mad, of, total), rel=1e-9, abs=1e-9
@@ -128,7 +128,7 @@ def test_means_of_scores_err_on_the_safe_side(kinds, share, sign):
     means = Jumps(count, chance)
     spread = means.cumulants(0.0)[2] - rows.cumulants(0.0)[2]
     nearer = Jumps(count, chance, narrower=max(spread, 0.0))
-    total = share * rows.most(sign)[0]
+    total = share * rows.most(sign)
     low, mid, high = (rate(each, total, sign) for each in (means, nearer, rows))
     slack = 1e-9 * (1 + high)
     assert low <= mid + slack <= high + 2 * slack
@@ -141,7 +141,7 @@ def test_sums_of_moments_err_on_the_safe_side(kinds, share, law):
     third = float((rows.count * rows.size**3 * rows.chance * (1 - rows.chance)).sum())
     far = float((np.maximum(rows.chance, 1 - rows.chance) * rows.size).max())
     of = Bounded(1.0, third / unit**3, far / unit)
-    total = share * max(rows.most(1)[0], rows.most(-1)[0])
+    total = share * max(rows.most(1), rows.most(-1))
     assert log_pvalue(law, of, total / unit) >= log_pvalue(law, rows, total) - 1e-9
 
 
@@ -171,7 +171,7 @@ def test_a_logarithm_of_any_size():
 @pytest.mark.parametrize("score", [1e-300, 1e-12, 0.3, 1 - 1e-12])
 def test_one_row(score):
     of = Jumps(np.array([1]), np.array([score]))
-    rises, falls = (rate(of, of.most(sign)[0], sign) for sign in (1, -1))
+    rises, falls = (rate(of, of.most(sign), sign) for sign in (1, -1))
     assert rises == pytest.approx(-math.log(score), **RELATIVE)
     assert falls == pytest.approx(-math.log1p(-score), **RELATIVE)
 
@@ -180,7 +180,87 @@ def test_it_is_the_limit_where_the_limit_holds():
     of = Jumps(np.array([10**8, 10**8]), np.array([0.3, 0.7]))
     for x in (0.5, 1.5, 2.5, 5.0):
         total = x * math.sqrt(of.cumulants(0.0)[2])
-        assert log_pvalue(null.range, of, total) == pytest.approx(null.range.logsf(x), rel=1e-5)
+        wanted = min(null.range.logsf(x) + math.log(1.01), 0.0)
+        assert log_pvalue(null.range, of, total) == pytest.approx(wanted, rel=1e-5)
+
+
+# Whole numbers ------------------------------------------------------------------------------------
+
+
+def deviates(score, c):
+    """Return the chance that counts of single rows are c from their means somewhere, exactly."""
+    alive, gone, mean = np.array([1.0]), 0.0, 0.0
+    for s in score.tolist():
+        mean += s
+        alive = np.append(alive * (1 - s), 0) + np.append(0, alive * s)
+        out = np.abs(np.arange(len(alive)) - mean) >= c - 1e-9
+        gone += alive[out].sum()
+        alive[out] = 0
+    return math.log(gone)
+
+
+@pytest.mark.parametrize("n", [301, 2000])
+@pytest.mark.parametrize("p", [0.5, 0.05, 1e-3, 1e-6, 1e-12])
+@pytest.mark.parametrize("around", [0.0, 1e-3])
+def test_a_path_that_is_at_every_second_height_is_not_found_too_soon(n, p, around):
+    """Scores near 1/2: without a factor the P-value is .97 of the truth at .05, .74 at 1e-12."""
+    score = 0.5 + around * np.linspace(-1, 1, n)
+    of = Jumps(np.ones(n, int), score)
+    c = math.floor(null.mad.isf(p) * math.sqrt(n) / 2) + 0.5 * (n % 2)
+    truth = deviates(score, c)
+    found = log_pvalue(null.mad, of, c)
+    assert 0.0 <= found - truth <= math.log(1.25)
+    bare = math.log(0.5) + np.logaddexp(
+        *(null.mad.logsf(math.sqrt(2 * rate(of, c, sign))) for sign in (1, -1))
+    )
+    assert bare < found
+
+
+@pytest.mark.parametrize("score", [1e-300, 0.01, 0.5, 0.9])
+@pytest.mark.parametrize("n", [1, 40, 5000])
+def test_the_edge_of_the_possible(n, score):
+    """All rows are events, or none is: the likelier of what is possible at all, and no less."""
+    of = Jumps(np.array([n]), np.array([score]))
+    for sign, exponent in ((1, -n * math.log(score)), (-1, -n * math.log1p(-score))):
+        total, other = of.most(sign), of.most(-sign)
+        both = 2 if total == other else 1
+        truth = -exponent if total >= other else None
+        for law, factor in ((null.mad, 1.0), (null.range, 2.0)):
+            found = log_pvalue(law, of, total)
+            if truth is not None:
+                wanted = min(math.log(1.01 * factor * both) + truth, 0.0)
+                assert found == pytest.approx(wanted, rel=1e-12, abs=1e-12)
+            assert found <= 0.0
+
+
+def test_next_to_the_edge_it_is_never_below():
+    """A rise to all rows but one being events, where scores are 1/2."""
+    of = Jumps(np.array([301]), np.array([0.5]))
+    for fewer in range(1, 40):
+        c = 150.5 - fewer
+        truth = deviates(np.full(301, 0.5), c)
+        assert 0.0 <= log_pvalue(null.mad, of, c) - truth <= math.log(2.1)
+        assert truth + math.log(2) <= log_pvalue(null.range, of, c) + math.log(2)
+
+
+@given(
+    st.lists(st.tuples(st.integers(1, 60), st.floats(0.001, 0.999)), min_size=3, max_size=20),
+    st.sampled_from([null.range, null.mad]),
+)
+def test_more_is_less_likely_with_the_factor_too(kinds, law):
+    count, chance = map(np.array, zip(*kinds, strict=True))
+    count = count * math.ceil(30 / (count * chance * (1 - chance)).sum())
+    of = Jumps(count, chance)
+    most = max(of.most(1), of.most(-1))
+    found = [log_pvalue(law, of, share * most) for share in np.linspace(0.001, 1, 60).tolist()]
+    assert (np.diff(found) <= 1e-9).all()
+
+
+def test_what_is_only_bounded_gets_no_factor():
+    """Such P-values are well above the truth already, and their paths are on no lattice."""
+    of = Bounded(1.0, 0.02, 0.05)
+    plain = null.mad.logsf(math.sqrt(2 * rate(of, 5.0, 1)))
+    assert log_pvalue(null.mad, of, 5.0) == pytest.approx(plain, rel=1e-14)
 
 
 # Beside certified P-values ------------------------------------------------------------------------

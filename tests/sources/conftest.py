@@ -28,6 +28,8 @@ def _no_server_stays_behind():
 
 # They take seconds to answer where others take tenths.
 SLOW = {"dask", "spark", "postgres"}
+# Its server runs in `make test-long`.
+LONG = {"mariadb"}
 
 
 def pytest_collection_modifyitems(items):
@@ -39,7 +41,10 @@ def pytest_collection_modifyitems(items):
     for item in items:
         item.add_marker(pytest.mark.filterwarnings("ignore:The 'future.infer_string' option"))
         asked = item.callspec.params.values() if hasattr(item, "callspec") else ()
-        for slow in SLOW.intersection(each for each in asked if isinstance(each, str)):
+        told = {each for each in asked if isinstance(each, str)}
+        if LONG & told:
+            item.add_marker(pytest.mark.long)
+        for slow in SLOW & told:
             case = item.function, slow
             if cases[case] % 3:
                 item.add_marker(pytest.mark.long)

@@ -196,6 +196,11 @@ def _postgres(columns: Columns, folder: Path) -> Any:
     return servers.postgres(columns)
 
 
+def _mariadb(columns: Columns, folder: Path) -> Any:
+    optional("narwhals")
+    return servers.mariadb(columns)
+
+
 MAKERS: dict[str, Maker] = {
     "arrays": _arrays,
     "mapping": _mapping,
@@ -216,4 +221,5 @@ MAKERS: dict[str, Maker] = {
     "spark": _spark,
     "sqlite": _sqlite,
     "postgres": _postgres,
+    "mariadb": _mariadb,
 }

@@ -1,4 +1,4 @@
-"""Databases for the tests: SQLite in memory, and one PostgreSQL server on a socket of its own."""
+"""Databases for the tests: SQLite in memory, PostgreSQL and MariaDB on sockets of their own."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import shutil
 import sqlite3
 import subprocess
 import tempfile
+import time
 from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,25 +22,31 @@ from helpers import REQUIRE_ALL, optional
 if TYPE_CHECKING:
     import numpy as np
 
-_TYPES = {  # by what numpy calls a type, or Python: in SQLite, in PostgreSQL
-    "b": ("boolean", "boolean"),
-    "i": ("bigint", "bigint"),
-    "f": ("double precision", "double precision"),
-    "M": ("timestamp", "timestamp"),
-    str: ("text", "text"),
-    bool: ("boolean", "boolean"),
-    int: ("bigint", "bigint"),
-    float: ("double precision", "double precision"),
-    dt.date: ("date", "date"),
-    Decimal: ("decimal(18, 6)", "numeric(18, 6)"),
+_DIALECTS = ["sqlite", "postgres", "mariadb"]
+_TYPES = {  # by what numpy calls a type, or Python, in each of them
+    "b": ("boolean", "boolean", "boolean"),
+    "i": ("bigint", "bigint", "bigint"),
+    "f": ("double precision", "double precision", "double precision"),
+    "M": ("timestamp", "timestamp", "datetime(6)"),
+    str: ("text", "text", "text"),
+    bool: ("boolean", "boolean", "boolean"),
+    int: ("bigint", "bigint", "bigint"),
+    float: ("double precision", "double precision", "double precision"),
+    dt.date: ("date", "date", "date"),
+    Decimal: ("decimal(18, 6)", "numeric(18, 6)", "decimal(18, 6)"),
 }
+# The one zone that Ibis asks for: MariaDB comes without any.
+_UTC = """insert into mysql.time_zone values (1, 'N');
+insert into mysql.time_zone_name values ('UTC', 1);
+insert into mysql.time_zone_transition_type values (1, 0, 0, 0, 'UTC');
+"""
 _number = itertools.count()
 
 
 def sqlite(columns: dict[str, Any]) -> Any:
     """Put columns into a table of a new SQLite database, as an Ibis table."""
     connection = sqlite3.connect(":memory:")
-    connection.execute(f"create table predictions ({_declared(columns, 0)})")
+    connection.execute(f"create table predictions ({_declared(columns, 'sqlite')})")
     insert = f"insert into predictions values ({', '.join('?' * len(columns))})"  # noqa: S608  (marks)
     connection.executemany(insert, _rows(columns))
     return optional("ibis").sqlite.from_connection(connection).table("predictions")
@@ -50,7 +57,7 @@ def postgres(columns: dict[str, Any]) -> Any:
     connection = connected()
     name = f"predictions{next(_number)}"
     with connection.con.cursor() as cursor:
-        cursor.execute(f"create temporary table {name} ({_declared(columns, 1)})")
+        cursor.execute(f"create temporary table {name} ({_declared(columns, 'postgres')})")
         with cursor.copy(f"copy {name} from stdin") as copy:
             for row in _rows(columns):
                 copy.write_row(row)
@@ -58,13 +65,32 @@ def postgres(columns: dict[str, Any]) -> Any:
     return connection.table(name)
 
 
-def _declared(columns: dict[str, Any], dialect: int) -> str:
+def mariadb(columns: dict[str, Any]) -> Any:
+    """Put columns into a new table of the server, as an Ibis table."""
+    connection = maria_connected()
+    name = f"predictions{next(_number)}"
+    with connection.con.cursor() as cursor:
+        cursor.execute(f"create temporary table {name} ({_declared(columns, 'mariadb')})")
+        marks = ", ".join(["%s"] * len(columns))
+        # It knows no NaN.
+        rows = [[None if _missing(each) else each for each in row] for row in _rows(columns)]
+        cursor.executemany(f"insert into {name} values ({marks})", rows)  # noqa: S608  (marks)
+    connection.con.commit()
+    return connection.table(name)
+
+
+def _declared(columns: dict[str, Any], dialect: str) -> str:
+    quote = "`" if dialect == "mariadb" else '"'
+
     def kind(column: np.ndarray) -> Any:
         if column.dtype.kind != "O":
             return str if column.dtype.kind == "U" else column.dtype.kind
         return type(next((value for value in column if value is not None), ""))
 
-    return ", ".join(f'"{name}" {_TYPES[kind(it)][dialect]}' for name, it in columns.items())
+    place = _DIALECTS.index(dialect)
+    return ", ".join(
+        f"{quote}{name}{quote} {_TYPES[kind(it)][place]}" for name, it in columns.items()
+    )
 
 
 def _rows(columns: dict[str, Any]) -> Any:
@@ -110,8 +136,55 @@ def folder() -> str:
     return home
 
 
+@functools.cache
+def maria_connected() -> Any:
+    """Connect to MariaDB, which starts when it is first asked for; ``stop`` ends it."""
+    optional("MySQLdb")
+    socket = f"{maria()[0]}/socket"
+    return optional("ibis").mysql.connect(host="", user="root", unix_socket=socket, database="test")
+
+
+@functools.cache
+def maria() -> tuple[str, subprocess.Popen[bytes]]:
+    """Start MariaDB and return its folder, in which its socket is, and its process."""
+    path = f"{os.environ['PATH']}:/usr/sbin:/usr/local/sbin"
+    programs = [shutil.which(each, path=path) for each in ("mariadbd", "mariadb-install-db")]
+    if None in programs:
+        missing = "the MariaDB server (Debian: mariadb-server) is not installed"
+        pytest.fail(missing) if REQUIRE_ALL else pytest.skip(missing)
+    server, install = map(str, programs)
+    home = tempfile.mkdtemp(prefix="secant-my-")
+    user = []
+    if os.geteuid() == 0:
+        shutil.chown(home, "mysql")
+        user = ["--user=mysql"]
+    common = ["--no-defaults", f"--datadir={home}/data", *user]
+    with Path(home, "log").open("wb") as log:
+        options = ["--auth-root-authentication-method=normal", "--skip-name-resolve"]
+        command = [install, *common, *options]
+        subprocess.run(command, stdout=log, stderr=log, cwd="/", check=True)
+        Path(home, "first.sql").write_text(_UTC)
+        options = [f"--socket={home}/socket", "--skip-networking", f"--pid-file={home}/pid"]
+        options.append(f"--init-file={home}/first.sql")
+        options += ["--character-set-server=utf8mb4", "--innodb-flush-log-at-trx-commit=0"]
+        process = subprocess.Popen([server, *common, *options], stdout=log, stderr=log, cwd="/")
+    while not Path(home, "socket").exists():
+        assert process.poll() is None, Path(home, "log").read_text()
+        time.sleep(0.05)
+    return home, process
+
+
 def stop() -> None:
-    """End the server, if there is one, and remove its data."""
+    """End the servers, if there are any, and remove their data."""
+    if maria_connected.cache_info().currsize:
+        maria_connected().disconnect()
+        maria_connected.cache_clear()
+    if maria.cache_info().currsize:
+        home, process = maria()
+        process.terminate()
+        process.wait()
+        shutil.rmtree(home)
+        maria.cache_clear()
     if connected.cache_info().currsize:
         connected().disconnect()
         connected.cache_clear()

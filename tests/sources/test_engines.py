@@ -24,7 +24,7 @@ nw = optional("narwhals")
 from secant.sources import rows  # noqa: E402  (they load narwhals)
 from secant.sources.engines import budget, expressions, filters, queries, runs  # noqa: E402  (the same)
 
-ENGINES = ["duckdb", "polars lazy", "dask", "ibis", "spark", "sqlite", "postgres"]
+ENGINES = ["duckdb", "polars lazy", "dask", "ibis", "spark", "sqlite", "postgres", "mariadb"]
 every_engine = pytest.mark.parametrize("engine", ENGINES)
 NAN, INF = float("nan"), float("inf")
 
@@ -414,6 +414,8 @@ def test_keys_of_every_type(engine, kind, tmp_path, asked):
         made["segment"] = made["segment"].astype("datetime64[us]")
     options = {"method": "asymptotic"}
     found = secant.assess_by(**arguments(made, table(engine, tmp_path, **made)), **options)
+    if (engine, kind) == ("mariadb", "truth values"):  # which are numbers there
+        made["segment"] = made["segment"].astype(int)
     wanted = secant.assess_by(**arguments(made, None), **options)
     # Spark's times know their time zone, which is UTC in these tests.
     results = {str(key).removesuffix("+00:00"): result for key, result in found.items()}
@@ -503,6 +505,10 @@ REFUSED = {
 def test_rows_that_cannot_be_used(engine, case, tmp_path):
     changes, message = REFUSED[case]
     columns = {name: np.array(column, object) for name, column in {**GOOD, **changes}.items()}
+    if engine == "mariadb" and any(INF in column.tolist() for column in columns.values()):
+        with pytest.raises(optional("MySQLdb").ProgrammingError, match="inf can not be used"):
+            table(engine, tmp_path, **columns)
+        return
     if engine == "dask":  # pandas has no null among doubles
         columns = {name: column.astype(float) for name, column in columns.items()}
     data = table(engine, tmp_path, **columns)
@@ -603,6 +609,30 @@ def test_a_table_that_changes_is_noticed():
     connection.execute("delete from predictions")
     with pytest.raises(SecantError, match="changed"):
         result.between(0.21234, 0.84321)
+
+
+VIEWS = {
+    "scores": ("random()", "y", "g", {}),
+    "groups": ("p", "y", "floor(3 * random())::int", {"by": "g", "method": "asymptotic"}),
+    "outcomes": ("p", "(random() < p)::int", "g", {"by": "g"}),
+    "clusters": ("p", "y", "g", {"clusters": "who"}),
+}
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_a_view_with_random_numbers_is_named(view):
+    score, outcome, group, options = VIEWS[view]
+    connection = optional("duckdb").connect()
+    rng = np.random.default_rng(5)
+    made = {"p": rng.random(3000), "y": rng.integers(0, 2, 3000), "g": np.arange(3000) % 3}
+    connection.from_arrow(arrow(made)).create("t")
+    rows = "t where random() < 0.5" if view == "clusters" else "t"
+    who = "(p * 1000)::int % 50 as who"
+    columns = f"{score} as p, {outcome} as y, {group} as g, {who}"
+    connection.execute(f"create view v as select {columns} from {rows}")  # noqa: S608
+    assess = secant.assess_by if "by" in options else secant.assess
+    with pytest.raises(SecantError, match=r"as a view with random\(\) does: keep those in a table"):
+        assess("y", "p", data=connection.table("v"), **options)
 
 
 def test_a_result_travels_without_its_table(tmp_path):

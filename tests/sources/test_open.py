@@ -222,6 +222,46 @@ def test_what_is_not_there_is_named(ask, told):
         ask()
 
 
+@pytest.mark.parametrize(
+    "kind", ["pandas", "polars", "pyarrow", "parquet", "feather", "duckdb", "polars lazy"]
+)
+def test_a_field_of_structs_is_to_be_a_column(kind, tmp_path):
+    pa = optional("pyarrow")
+    rows = [{"p": 0.2}, {"p": 0.7}]
+    makers = {
+        "pandas": lambda: optional("pandas").DataFrame({"y": [0, 1], "m": rows}),
+        "polars": lambda: optional("polars").DataFrame({"y": [0, 1], "m": rows}),
+        "polars lazy": lambda: optional("polars").LazyFrame({"y": [0, 1], "m": rows}),
+        "pyarrow": lambda: pa.table({"y": [0, 1], "m": rows}),
+        "duckdb": lambda: optional("duckdb").from_arrow(pa.table({"y": [0, 1], "m": rows})),
+    }
+    if kind in makers:
+        data = makers[kind]()
+    else:
+        data = tmp_path / f"one.{kind}"
+        write = {"parquet": "write_table", "feather": "write_feather"}[kind]
+        getattr(optional(f"pyarrow.{kind}"), write)(makers["pyarrow"](), str(data))
+    with pytest.raises(InputError, match=r"'m\.p'.*'p' is a field of column 'm', make it a column"):
+        secant.assess("y", "m.p", data=data)
+
+
+@pytest.mark.parametrize("kind", ["table", "reader", "parquet", "feather"])
+def test_truths_in_bytes_are_truths(kind, tmp_path):
+    pa = optional("pyarrow")
+    if not hasattr(pa, "bool8"):
+        pytest.skip("before pyarrow 18")
+    truth, score = np.array([0, 1, 1, 0, 1, 1], np.int8), np.linspace(0.1, 0.9, 6)
+    column = pa.ExtensionArray.from_storage(pa.bool8(), pa.array(truth))
+    table, path = pa.table({"y": column, "p": score, "g": column}), str(tmp_path / f"one.{kind}")
+    if kind in ("parquet", "feather"):
+        write = {"parquet": "write_table", "feather": "write_feather"}[kind]
+        getattr(optional(f"pyarrow.{kind}"), write)(table, path)
+    data = {"table": lambda: table, "reader": table.to_reader}.get(kind, lambda: path)
+    found = secant.assess("y", "p", data=data())
+    assert found.ecce_r.value == secant.ecce_r(truth, score)
+    assert set(secant.assess_by("y", "p", "g", data=data())) == {False, True}
+
+
 def test_models_with_one_column_give_the_same_scores():
     for data in (COLUMNS, ENGINES["polars"]()):
         assert secant.compare_models("y", "p", "p", data=data).ci == (0.0, 0.0)

@@ -185,6 +185,87 @@ def test_an_empty_stream():
             secant.assess("y", "p", data=data)
 
 
+def a_reader():
+    return table().to_reader(max_chunksize=700)
+
+
+class Once:
+    """What offers the Arrow C stream interface once."""
+
+    def __init__(self):
+        self._stream = table().__arrow_c_stream__()
+
+    def __arrow_c_stream__(self, requested_schema=None):
+        return self._stream
+
+
+@pytest.mark.parametrize("stream", [a_reader, Once])
+@pytest.mark.parametrize(
+    "question",
+    [
+        lambda data: secant.compare_models("y", "p", "more_p", data=data),
+        lambda data: secant.assess_models("y", ["p", "more_p"], data=data),
+        lambda data: secant.assess_models("y", ["p", "more_p"], data=data, order_by="w"),
+        lambda data: secant.assess_segments(
+            "y", "p", data=data, features=["more", "w"], adjust="holm"
+        ),
+    ],
+    ids=["compare_models", "assess_models", "order_by", "assess_segments"],
+)
+def test_what_takes_several_columns_reads_a_stream_once(question, stream, spools, monkeypatch):
+    rows = table()
+    rows = rows.append_column("more_p", pa.array(rows["p"].to_numpy() ** 1.3))
+    monkeypatch.setitem(globals(), "table", lambda: rows)
+    assert str(question(stream())) == str(question(rows))
+    assert left(spools) == []
+
+
+def test_several_columns_of_a_stream_are_named_by_their_argument(spools):
+    with pytest.raises(InputError, match="no column 'q', which y_prob_b names"):
+        secant.compare_models("y", "p", "q", data=a_reader())
+    with pytest.raises(InputError, match=r"no column 'q', which y_probs\['q'\] names"):
+        secant.assess_models("y", ["p", "q"], data=a_reader())
+    assert left(spools) == []
+
+
+def test_a_stream_that_was_read_before_is_told(spools):
+    data = a_reader()
+    secant.assess("y", "p", data=data)
+    with pytest.raises(
+        InputError, match=r"data \(RecordBatchReader\) holds no rows; it gives them once"
+    ):
+        secant.assess("y", "p", data=data)
+    data = Once()
+    secant.assess("y", "p", data=data)
+    with pytest.raises(InputError, match=r"data \(Once\) holds no rows; it gives them once"):
+        secant.assess("y", "p", data=data)
+    assert left(spools) == []
+
+
+class DatasetDict(dict):
+    """As ``datasets.DatasetDict``."""
+
+
+def test_splits_are_to_be_chosen_from():
+    splits = DatasetDict(train=HuggingFace(), test=HuggingFace())
+    with pytest.raises(
+        InputError, match=r"\(DatasetDict\) is a mapping of tables, 'train', 'test'; pass one"
+    ):
+        secant.assess("y", "p", data=splits)
+    with pytest.raises(InputError, match=r"a mapping of tables, 'a'; pass one .* data\['a'\]"):
+        secant.assess_by("y", "p", "g", data={"a": table()})
+
+
+def test_a_stream_of_hugging_face_that_does_not_know_its_columns():
+    class Streamed(HuggingFace):
+        column_names = None
+
+        def __iter__(self):
+            return iter(self._table.to_pylist())
+
+    assert secant.assess("y", "p", data=Streamed()).n == len(table())
+
+
 def test_a_column_alone_is_no_table():
     with pytest.raises(InputError, match=r"data must be a data frame"):
         secant.assess("y", "p", data=pa.chunked_array([[1.0]]))

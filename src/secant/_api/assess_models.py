@@ -11,6 +11,7 @@ from secant._api.together import assess_together
 from secant._input.observations import check_alignment
 from secant._results.models import Models
 from secant.errors import Argument, InputError
+from secant.sources.open import read_once
 
 if TYPE_CHECKING:
     from secant._results.calibration import Calibration
@@ -77,6 +78,11 @@ def assess_models(y_true: Any, y_probs: Any, **options: Any) -> Models:
     if not named:
         raise InputError(Argument("y_probs"), " names no model")
     named = {str(name): scores for name, scores in named.items()}
+    if options.get("data") is not None:
+        columns = [(f"y_probs[{name!r}]", column) for name, column in named.items()]
+        beside = "sample_weight", "clusters", "order_by"
+        given: dict[str, Any] = {name: options.get(name) for name in beside}
+        options["data"], _ = read_once(y_true, columns, data=options["data"], **given)
     if _in_columns(named, options):
         together = assess_together(y_true, named, called="y_probs[{}]", **options)
         if together is not None:

@@ -106,9 +106,7 @@ def calibrations(
     def one(number: int) -> Calibration:
         case, of_case = cases[number], flips.get(number)
         pvalues = clusters.pvalues(of_case, case.totals, independent.get(number))
-        return calibration_of(
-            case, pvalues, confidence_level, flips=of_case, short=number in short
-        )
+        return calibration_of(case, pvalues, confidence_level, flips=of_case, short=number in short)
 
     results = [one(0)] if len(tables) == 1 else list(_in_turn(one, len(tables)))
     if isinstance(groups, Holder):  # so that a result does not keep rows

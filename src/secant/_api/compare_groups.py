@@ -27,9 +27,8 @@ from secant.sources.rows import RowSource
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from secant._base.types import BoolArray, FloatArray
+    from secant._base.types import BoolArray, FloatArray, Obtained
     from secant._metrics.subgroup import Compared, Stretches
-    from secant._results.parts import Obtained
 
 __all__ = ["compare_groups"]
 
@@ -304,9 +303,7 @@ def _pvalues(
     from secant._inference.permutation import exchanged  # noqa: PLC0415  (few comparisons need it)
 
     chosen = same_every_time(rng)
-    return [
-        (each.log10, each.method, each.draws) for each in exchanged(rows, sums, rng=chosen)
-    ]
+    return [(each.log10, each.method, each.draws) for each in exchanged(rows, sums, rng=chosen)]
 
 
 def _ends(difference: FloatArray) -> tuple[int, int]:

@@ -15,7 +15,7 @@ from secant._input.options import Reading, check_level
 from secant._metrics.ecce import extremes
 from secant._results.model_comparison import ModelComparison
 from secant.errors import InputError
-from secant.sources.open import open_source
+from secant.sources.open import open_source, read_once
 from secant.sources.rows import RowSource, in_memory
 
 if TYPE_CHECKING:
@@ -137,6 +137,9 @@ def compare_models(
     """
     check_level(confidence_level)
     level = float(confidence_level)
+    if data is not None:
+        both = [("y_prob_a", y_prob_a), ("y_prob_b", y_prob_b)]
+        data, _ = read_once(y_true, both, data=data, sample_weight=sample_weight)
     opened = {"data": data, "sample_weight": sample_weight, "reading": Reading(pos_label=pos_label)}
     check_alignment(y_prob_a=y_prob_a, y_prob_b=y_prob_b)
     a = _named("y_prob_a", y_true, y_prob_a, **opened)

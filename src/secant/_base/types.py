@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -12,6 +12,8 @@ IntArray = np.ndarray[Any, np.dtype[np.int64]]
 # Counts or weights: sums of either kind are treated alike.
 NumberArray = np.ndarray[Any, np.dtype[np.int64]] | np.ndarray[Any, np.dtype[np.float64]]
 BoolArray = np.ndarray[Any, np.dtype[np.bool_]]
+# How a P-value was obtained.
+Obtained = Literal["exact", "upper bound", "large-sample", "simulated"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -46,13 +46,9 @@ class Pairs:
         """The last pair of each key."""
         return np.append(np.flatnonzero(self.key[1:] != self.key[:-1]), len(self.key) - 1)
 
-    def blocks(
-        self, outcome_weights: tuple[float, float] | None = None, *, most: int | None = None
-    ) -> Blocks:
-        """Return one block for every distinct key; or at most so many, of several keys each."""
+    def blocks(self, outcome_weights: tuple[float, float] | None = None) -> Blocks:
+        """Return one block for every distinct key."""
         ends: Any = self.ends
-        if most is not None and len(ends) > most:
-            ends = ends[np.arange(1, most + 1) * len(ends) // most - 1]
         starts = np.concatenate([[0], ends[:-1] + 1])
 
         def total(column: Any) -> Any:

@@ -338,7 +338,8 @@ def changed(found: int, expected: int) -> SecantError:
     """Return the error for data that are not what they were at the first look."""
     msg = (
         "the data were changed after they were assessed: a second look at the same scores "
-        f"found {found:,} observations in place of {expected:,}, or other ones"
+        f"found {found:,} observations in place of {expected:,}, or other ones; or each look at "
+        "them gives other rows, as a view with random() does: keep those in a table first"
     )
     return SecantError(msg)
 

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from secant._base.types import FloatArray
 
-__all__ = ["clopper_pearson", "log_two_sided", "log_upper_tail", "lower_limit", "wilson"]
+__all__ = ["clopper_pearson", "log_upper_tail", "lower_limit", "wilson"]
 
 _HALF_LOG_TWO_PI = 0.5 * math.log(2.0 * math.pi)
 
@@ -46,55 +46,6 @@ _SMALLEST_A = 16
 # Limits with smaller log odds (below 1e-304) are returned as zero, as is that of a smaller count.
 _VANISHING_LOG_ODDS = -700.0
 _VANISHING_COUNT = 1e-300
-
-
-def log_two_sided(successes: int, n: int, p: float) -> float:
-    r"""Return the log-probability of a binomial count at least as far from its mean as observed.
-
-    Parameters
-    ----------
-    successes : int
-        Observed count, 0 to n.
-    n : int
-        Number of trials, at least 1.
-    p : float
-        Success probability under the hypothesis, in [0, 1].
-
-    Returns
-    -------
-    float
-        log P(\|K - n p\| >= \|successes - n p\|) for K ~ Binomial(n, p), in natural logarithms;
-        0.0 for certainty and -inf for the impossible.
-
-    Notes
-    -----
-    An outcome as extreme as the observed one but for rounding counts, in particular the mirror
-    outcome when p = 1/2: the comparison has a guard of 1e-12 of the deviation plus four units in
-    the last place of n p.
-
-    Examples
-    --------
-    >>> import math
-    >>> math.exp(log_two_sided(1, 1, 0.3)), math.exp(log_two_sided(0, 1, 0.3))
-    (0.3, 1.0)
-    >>> math.exp(log_two_sided(8, 10, 0.5))  # 0, 1, 2, 8, 9 or 10 heads
-    0.109375
-    """
-    mean = n * p
-    deviation = abs(successes - mean)
-    reach = deviation - (1e-12 * deviation + 4.0 * math.ulp(mean))
-    lowest, highest = math.floor(mean - reach), math.ceil(mean + reach)
-    if highest <= lowest + 1:  # between them the two tails hold every count
-        return 0.0
-    if p in (0.0, 1.0):
-        return -math.inf
-
-    def tail(k: int, x: float, y: float) -> float:
-        return float(log_upper_tail(*(np.array([float(each)]) for each in (k, n, x, y)))[0])
-
-    upper = tail(highest, p, 1.0 - p) if highest <= n else -math.inf
-    lower = tail(n - lowest, 1.0 - p, p) if lowest >= 0 else -math.inf
-    return min(float(np.logaddexp(lower, upper)), 0.0)
 
 
 def clopper_pearson(

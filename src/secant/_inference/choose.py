@@ -9,7 +9,8 @@ equal weights, few events expected, or     walk over pools                   upp
 a few scores with most of the variance     (:mod:`pooled_walk`)
 equal weights, all else                    tilted limit (:mod:`tilt`)        large-sample
 unequal, no row stands out                 tilted limit                      large-sample
-unequal, at most 5,000 rows                walk (:mod:`weighted_walk`)       upper bound
+unequal, at most 5,000 rows                walk (:mod:`weighted_walk`), or   upper bound
+                                           draws where P is above a tenth    simulated
 unequal, all else                          draws (:mod:`sampler`)            simulated
 =========================================  ================================  ===============
 
@@ -33,11 +34,11 @@ from secant.errors import Argument, InputError
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from secant._base.types import BoolArray
+    from secant._base.types import BoolArray, Obtained
     from secant._blocks.looking import RowsInOrder, Source
     from secant._blocks.table import Blocks, Totals
     from secant._inference.draws import Estimate
-    from secant._inference.tilt import Jumps
+    from secant._inference.tilt import Jumps, Steps
     from secant._inference.walk import Paths, Table
     from secant._input.options import Method
     from secant._metrics.ecce import Extremes
@@ -78,7 +79,7 @@ class PValue(NamedTuple):
     """A decimal logarithm, how it was obtained, and from how many draws."""
 
     log10: float
-    method: str
+    method: Obtained
     draws: int | None = None
 
 
@@ -114,13 +115,16 @@ class Case:
     def reach(self) -> tuple[float, float]:
         """Range and largest absolute value of the path, in events."""
         unit = self.totals.weight / self.totals.n
-        return tuple(getattr(self.found, name) * self.totals.weight / unit for _, name, _ in METRICS)
+        r, mad = (getattr(self.found, name) * self.totals.weight / unit for _, name, _ in METRICS)
+        return r, mad
 
-    @property
+    @cached_property
     def ties(self) -> Table | None:
         """Scores, observations and events where each block is one score; None where it is not."""
         blocks = self.blocks
-        if blocks.open.any() or (blocks.lowest < blocks.highest).any():
+        if blocks.open.any():
+            return None
+        if blocks.least is not None and (blocks.lowest < blocks.highest).any():
             return None
         return blocks.lowest, blocks.n, blocks.n1
 
@@ -226,7 +230,9 @@ def _only_exact(case: Case) -> Callable[[Case], PValues]:
     if len(case.blocks) > MOST_STEPS:
         what = "scores" if case.along is None else f"values of {case.along.axis.title}"
         raise InputError(
-            asked, f" takes at most {MOST_STEPS:,} distinct {what}; use ", Argument("method", "auto")
+            asked,
+            f" takes at most {MOST_STEPS:,} distinct {what}; use ",
+            Argument("method", "auto"),
         )
     return _walk
 
@@ -237,7 +243,7 @@ def _is_affordable(case: Case) -> bool:
 
     table = case.ties
     if table is not None:
-        return cost(table) <= _BUDGET
+        return case.totals.n <= FEW_STEPS or cost(table) <= _BUDGET
     return case.along is not None and _has_pairs(case)
 
 
@@ -293,17 +299,16 @@ def _paths_along(case: Case) -> Paths:
 
 def _never_beyond_doubles(case: Case, *logs: float) -> PValues:
     """Take what is possible but beyond what doubles hold for as likely as in large samples."""
-    score, n = case.blocks.mean_score, case.blocks.n
-    random = (case.blocks.highest > 0.0) & (case.blocks.lowest < 1.0)
-    events = float((n * score)[random].sum())
-    possible = max(events, float(n[random].sum()) - events) * (1.0 + 1e-12)
-    r, mad = (
-        PValue(tilted / math.log(10), "large-sample")
-        if log == -math.inf and reach <= possible
-        else PValue(log, "exact")
-        for log, reach, tilted in zip(logs, case.reach, case.tilted, strict=True)
-    )
-    return r, mad
+    found = [PValue(log, "exact") for log in logs]
+    if -math.inf in logs:
+        score, n = case.blocks.mean_score, case.blocks.n
+        random = (case.blocks.highest > 0.0) & (case.blocks.lowest < 1.0)
+        events, rows = float((n * score)[random].sum()), float(n[random].sum())
+        possible = max(events, rows - events) * (1.0 + 1e-12)
+        for i, reach in enumerate(case.reach):
+            if logs[i] == -math.inf and reach <= possible:
+                found[i] = PValue(case.tilted[i] / math.log(10), "large-sample")
+    return found[0], found[1]
 
 
 def _pool(case: Case) -> PValues:
@@ -328,29 +333,38 @@ def _pool(case: Case) -> PValues:
 
 
 def _jump(case: Case) -> PValues:
-    from secant._inference.weighted_walk import log10_pvalues  # noqa: PLC0415  (not for `import secant`)
+    """Return upper bounds; or draws, which are quicker, where they soon tell that P is large."""
+    from secant._inference.draws import ENOUGH, FEWEST_DRAWS  # noqa: PLC0415  (not for `import secant`)
+    from secant._inference.weighted_walk import log10_pvalues  # noqa: PLC0415  (as above)
 
     assert case.rows is not None  # noqa: S101
+    drawn = _simulated(case, draws=FEWEST_DRAWS)
+    if all(each.exceedances >= ENOUGH for each in drawn):
+        return _drawn(drawn[0]), _drawn(drawn[1])
     logs = log10_pvalues(list(case.rows()), case.totals.outcome_weights)
     r, mad = (PValue(log, "upper bound") for log in logs)
     return r, mad
 
 
 def _draw(case: Case) -> PValues:
+    r, mad = map(_drawn, _simulated(case))
+    return r, mad
+
+
+def _simulated(case: Case, **asked: int) -> tuple[Estimate, Estimate]:
     from secant._base.progress import reporting  # noqa: PLC0415  (not for `import secant`)
     from secant._inference import sampler  # noqa: PLC0415  (as above)
     from secant._inference.draws import same_every_time  # noqa: PLC0415  (as above)
 
     assert case.rows is not None  # noqa: S101
     with reporting("Drawing outcomes") as progress:
-        estimates = sampler.pvalues(
+        return sampler.pvalues(
             case.rows,
             outcome_weights=case.totals.outcome_weights,
             rng=same_every_time(case.rng),
             progress=progress,
+            **asked,
         )
-    r, mad = map(_drawn, estimates)
-    return r, mad
 
 
 def _drawn(estimate: Estimate) -> PValue:
@@ -361,19 +375,21 @@ def _tilted(case: Case) -> tuple[float, float]:
     """Return the logarithms of the P-values of large samples."""
     from secant._inference.tilt import Bounded, log_pvalue  # noqa: PLC0415  (not for `import secant`)
 
-    totals, steps = case.totals, None
+    totals = case.totals
+    steps: Steps
     if totals.equal_weights:
         steps, unit = _jumps(case), totals.weight / totals.n
     elif totals.third is not None and totals.steps:
         unit = math.sqrt(totals.variance)  # so that powers of it neither overflow nor vanish
         steps = Bounded(1.0, totals.rho3, totals.steps[0] / unit)
-    if steps is None:
-        return tuple(pvalue.log10 * math.log(10) for pvalue in _brownian(case))
-    totals_of = (getattr(case.found, name) * totals.weight / unit for _, name, _ in METRICS)
-    return tuple(
-        log_pvalue(metric.law, steps, total)
-        for metric, total in zip(METRICS, totals_of, strict=True)
+    else:
+        r, mad = (pvalue.log10 * math.log(10) for pvalue in _brownian(case))
+        return r, mad
+    r, mad = (
+        log_pvalue(law, steps, getattr(case.found, name) * totals.weight / unit)
+        for _, name, law in METRICS
     )
+    return r, mad
 
 
 def _jumps(case: Case) -> Jumps:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike
 
-    from secant._base.types import BoolArray, FloatArray, IntArray
+    from secant._base.types import BoolArray, FloatArray, IntArray, Obtained
 
 __all__ = [
     "DRAWS",
@@ -43,18 +43,14 @@ _CELLS = 1 << 15
 
 
 class Estimate(NamedTuple):
-    """A P-value by its decimal logarithm, and the draws and exceedances that it rests on.
-
-    ``bounded`` says that no draw was as extreme and that a bound of the tail is the smaller.
-    """
+    """A P-value by its decimal logarithm, and the draws and exceedances that it rests on."""
 
     log10: float
     exceedances: int
     draws: int
-    bounded: bool = False
 
     @property
-    def method(self) -> str:
+    def method(self) -> Obtained:
         """How it was obtained: where no draw is as extreme, P is at most what it says."""
         return "simulated" if self.exceedances else "upper bound"
 

@@ -1,4 +1,4 @@
-r"""P-values of many steps, by the walk over pools of them: where events are rare, or few scores rule.
+r"""P-values of many steps by a walk over pools: where events are rare, or a few scores rule.
 
 The large-sample P-value is far too large where few events are expected, or where a few scores carry
 most of the variance. There neighbouring steps are pooled, until a few hundred are left, and
@@ -21,11 +21,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from secant._inference.lattice import SCALE, Run, log10_share
 from secant._inference.path import compensated_sum
-from secant._inference.walk import SCALE, Paths, Run, exact_runs, log10_share, runner
+from secant._inference.walk import Paths, exact_runs, runner
 
 if TYPE_CHECKING:
-    from secant._base.types import BoolArray, FloatArray, IntArray
+    from secant._base.types import BoolArray, FloatArray, IntArray, NumberArray
     from secant._blocks.table import Blocks, Totals
 
 __all__ = ["Steps", "concentration", "cuts", "log10_pvalues", "of_one_event", "pooled", "steps_of"]
@@ -84,7 +85,8 @@ def cuts(blocks: Blocks, totals: Totals) -> BoolArray:
     for happened in (blocks.n1, blocks.n0):
         if happened.sum() == 1:  # :func:`of_one_event` asks for its score
             several |= happened == 1
-    return blocks.open & several
+    marked: BoolArray = blocks.open & several
+    return marked
 
 
 def _parts(steps: Steps) -> tuple[IntArray, FloatArray, BoolArray]:
@@ -116,12 +118,14 @@ def pooled(steps: Steps, apart: BoolArray) -> tuple[Steps, float]:
     ``apart`` marks steps inside which nothing is left to look at.
     """
     random = steps.variance > 0.0
-    steps, apart = Steps(*(each[random] for each in steps)), apart[random]
+    n, mean, variance = steps
+    steps, apart = Steps(n[random], mean[random], variance[random]), apart[random]
     kind, running, alone = _parts(steps)
     number = np.floor(running)
     new = (kind[1:] != kind[:-1]) | (number[1:] != number[:-1]) | alone[1:] | alone[:-1]
     starts = np.concatenate([[0], np.flatnonzero(new) + 1])
-    pools = Steps(*(np.add.reduceat(each, starts) for each in steps))
+    n, mean, variance = steps
+    pools = Steps(*(np.add.reduceat(column, starts) for column in (n, mean, variance)))
     several = (np.diff(starts, append=len(kind)) > 1) | ~apart[starts]
     rarer = np.minimum(pools.mean, pools.n - pools.mean)
     missed = np.where(kind[starts] > 0, 2.0 * rarer, _MISSED * np.sqrt(pools.variance))
@@ -149,8 +153,15 @@ def log10_pvalues(
     rarer = np.where(rare, pools.mean, pools.n - pools.mean)
     chance = _chance(rarer, pools.variance, pools.n)
     reached = compensated_sum(pools.mean)
-    columns = (each[:, None] for each in (rarer, chance, pools.n, rare, reached))
-    paths = Paths(*columns, np.array([span - missed]), np.array([deviation - 0.5 * missed]))
+    paths = Paths(
+        mean=rarer[:, None],
+        chance=chance[:, None],
+        n=pools.n[:, None],
+        rare=rare[:, None],
+        reached=reached[:, None],
+        range=np.array([span - missed]),
+        deviation=np.array([deviation - 0.5 * missed]),
+    )
     rise, band = exact_runs(paths, _FAINT + math.log(len(reached)) - log_p)
     runs = [rise], [band]
     if rise.work > _BUDGET:
@@ -202,7 +213,7 @@ class OnCells(NamedTuple):
     """The law of a step in whole cells: where its first place is, places from there, chances."""
 
     first: int
-    places: IntArray
+    places: NumberArray
     chances: FloatArray
 
 
@@ -216,7 +227,7 @@ def _on_cells(fewest: int, pmf: FloatArray, cell: float) -> OnCells:
     first = int(whole[0])
     law = np.bincount(whole - first, pmf * (1.0 - above), minlength=int(whole[-1]) - first + 2)
     law += np.bincount(whole - first + 1, pmf * above, minlength=len(law))
-    return OnCells(first, np.arange(len(law)), law)
+    return OnCells(first, np.arange(len(law)), np.asarray(law, np.float64))
 
 
 def rise_on_cells(laws: list[OnCells], reached: FloatArray, reach: float) -> Run:
@@ -286,6 +297,7 @@ def of_one_event(blocks: Blocks) -> float | None:
     none = math.exp(float((blocks.n * np.log1p(-score)).sum()))
     fewer = np.where(blocks.open | (blocks.least is not None), least, blocks.n * score) <= own
     single = float(odds[fewer].sum())
-    several = max(-math.expm1(math.log(none)) - none * float((blocks.n * score / (1 - least)).sum()), 0.0)
+    single_at_least = float((blocks.n * score / (1.0 - least)).sum())
+    several = max(1.0 - none - none * single_at_least, 0.0)
     p = none * single + several + (none if expected >= 1.0 - own else 0.0)
     return min(math.log10(p) if p > 0 else -math.inf, 0.0)

@@ -11,17 +11,21 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from secant._inference.tilt import Bounded, Jumps, tail
+
 if TYPE_CHECKING:
     from secant._base.types import BoolArray, FloatArray
-    from secant._blocks.table import Blocks
+    from secant._blocks.table import Blocks, Totals
 
-__all__ = ["CoxFit", "cox_fit", "spiegelhalter_z"]
+__all__ = ["CoxFit", "cox_fit", "spiegelhalter"]
 
 _MOST_STEPS = 100
 _MOST_HALVINGS = 60
 # An intercept or slope beyond this is on its way to infinity: scores tell outcomes apart.
 _INFINITE = 1e3
 _DONE = 1e-10
+# Distinct scores, of which some multiples are needed for their sums to be blurred.
+_KINDS = 20
 
 
 class CoxFit(NamedTuple):
@@ -79,17 +83,67 @@ def cox_fit(blocks: Blocks) -> CoxFit:
     return nothing._replace(slope=math.copysign(math.inf, beta[1]))
 
 
-def spiegelhalter_z(blocks: Blocks) -> float:
-    """Return the sum of w(r - s)(1 - 2s) over its standard deviation; NaN where that is 0."""
+def spiegelhalter(blocks: Blocks, totals: Totals) -> tuple[float, float]:
+    """Return Z, the sum of w(r - s)(1 - 2s) over its standard deviation, and its P-value.
+
+    NaN where that deviation is 0. Far in the tail of rare events the normal law would be wrong ten
+    times over, so the P-value comes from the cumulant function of the sum, :func:`tilt.tail`. Of
+    blocks of rows whose weights differ, second and third moments bound it, on the safe side.
+    """
     score, w0, w1 = _points(blocks)
     surplus = float(((1 - 2 * score) * (w1 * (1 - score) - w0 * score)).sum())
+    mean = blocks.mean_score
     if blocks.moments is None:
         variance = (w0 + w1) * score * (1 - score) * (1 - 2 * score) ** 2
     else:
-        mean = np.clip(blocks.scored / blocks.weight, 0, 1)
         variance = blocks.moments.variance * (1 - 2 * mean) ** 2
     deviation = math.sqrt(float(variance.sum()))
-    return surplus / deviation if deviation > 0 else math.nan
+    if deviation == 0:
+        return math.nan, math.nan
+    steps: Jumps | Bounded
+    if totals.equal_weights or _alike_inside(blocks, totals):
+        some = (mean > 0) & (mean < 1) & (mean != 0.5)
+        n, mean, weight = blocks.n[some], mean[some], blocks.weight[some] / blocks.n[some]
+        steps = Jumps(n, np.minimum(mean, 1 - mean), np.abs(1 - 2 * mean) * weight / deviation)
+        spacing = _spacing(float(np.max(steps.size)), *_spread(steps))
+    elif totals.third is None or not totals.steps:
+        return surplus / deviation, math.nan
+    else:
+        largest = totals.steps[0] / deviation
+        steps = Bounded(1.0, totals.third / deviation**3, largest)
+        spacing = _spacing(largest, math.inf, math.inf)
+    total = min(abs(surplus / deviation), max(steps.most(sign) for sign in (1, -1)))
+    pvalue = sum(tail(steps, total, sign, spacing) for sign in (1, -1))
+    return surplus / deviation, min(pvalue, 1.0)
+
+
+def _alike_inside(blocks: Blocks, totals: Totals) -> bool:
+    """Tell whether weights are one number inside each block, as where each is a row."""
+    if totals.outcome_weights is not None or blocks.moments is None:
+        return False
+    return bool((blocks.moments.ww * blocks.n <= np.square(blocks.weight) * (1 + 1e-9)).all())
+
+
+def _spread(steps: Jumps) -> tuple[float, int]:
+    """Return how far sums of rare outcomes are from any lattice, and of how many kinds they are."""
+    rare = steps.count * steps.chance
+    ratio = steps.size * float(rare.sum()) / float((rare * steps.size).sum())
+    return float((rare * (ratio - 1) ** 2).sum()), len(rare)
+
+
+def _spacing(largest: float, spread: float, kinds: float) -> float:
+    """Return how far apart sums of jumps are to be taken to be, in standard deviations.
+
+    They are on a lattice where jumps are alike, are next to one with few kinds of jumps, and are
+    in two places where one jump is larger than all others together. Otherwise that is blurred: of
+    jumps that differ, waves of the height exp(-2 pi^2 spread) are left of a lattice.
+    """
+    blurred = max(
+        math.exp(-2 * math.pi**2 * spread),
+        math.exp(-kinds / _KINDS),
+        -math.expm1(-((largest / 2) ** 4)),
+    )
+    return largest * blurred
 
 
 def _usable(blocks: Blocks) -> BoolArray:

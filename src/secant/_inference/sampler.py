@@ -113,7 +113,7 @@ def _bounded(jumps: Jumps, estimate: Estimate, limit: float, factor: float = 1.0
         return estimate
     rise, fall = (rate(jumps, limit, sign) for sign in (1, -1))
     tail = (math.log(factor) + float(np.logaddexp(-rise, -fall))) / math.log(10)
-    return estimate._replace(log10=tail, bounded=True) if tail < estimate.log10 else estimate
+    return estimate._replace(log10=tail) if tail < estimate.log10 else estimate
 
 
 # What rows are ------------------------------------------------------------------------------------

@@ -19,12 +19,21 @@ with the same mean and variance.
 
 from __future__ import annotations
 
+import itertools
 import math
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from secant._inference.lattice import (
+    PRODUCT,
+    SCALE,
+    STEP,
+    Run,
+    absorbed_in_numpy,
+    log10_share,
+)
 from secant._inference.path import compensated_sum
 
 if TYPE_CHECKING:
@@ -36,32 +45,24 @@ if TYPE_CHECKING:
     Table = tuple[FloatArray, IntArray, IntArray]
 
 __all__ = [
-    "SCALE",
     "Paths",
-    "Run",
-    "absorbed_in_numpy",
     "cost",
     "exact_runs",
     "log10_of_one",
     "log10_pvalues",
-    "log10_share",
     "observe",
     "observe_along",
     "runner",
 ]
 
-# The mass that a walk starts with, so that the far cells of a tiny P-value are normal numbers.
-SCALE = 2.0**900
 # Observations of a tie up to which its whole law is computed.
 _WHOLE = 32
 # Tails of a law that are rarer than exp(-_FAINT) times the P-value are left out.
 _FAINT = 60.0
 # Cells of all walks that are run together.
 _TOGETHER = 1 << 15
-# Nanoseconds, about, that numpy takes for a step of a walk and for a product; beyond so many for
-# all that is asked at once loading numba pays.
-_STEP, _PRODUCT = 4_000.0, 0.7
-_WORTH_COMPILING = 5e8
+# Nanoseconds in numpy, for all that is asked at once, beyond which loading numba pays.
+_WORTH_COMPILING = 1e9
 
 
 @dataclass(frozen=True)
@@ -125,10 +126,9 @@ def observe(tables: Sequence[Table]) -> Paths:
     top, bottom = x.max(axis=0, initial=0.0), x.min(axis=0, initial=0.0)
     expected = reached[-1] + np.bincount(column, n * certain, len(tables))
     random = (score > 0.0) & ~certain
-    of_random = np.cumsum(random) - random
-    at = of_random - of_random[starts][column], column
+    before: IntArray = np.cumsum(random) - random
+    at = (before - before[starts][column])[random], column[random]
     shape = int(np.bincount(column, random, len(tables)).max()), len(tables)
-    at = at[0][random], column[random]
 
     def laid_out(values: Any, fill: Any = 0) -> Any:
         laid = np.full(shape, fill, np.asarray(values).dtype)
@@ -178,10 +178,9 @@ def observe_along(score: FloatArray, n: IntArray, n1: IntArray, ends: IntArray) 
         start = end
     n = np.array(sizes, np.int64)[:, None]
     nothing = np.zeros(n.shape)
-    guarded = _guarded(
-        np.array([[top - bottom], [max(top, -bottom)]]), reached[-1:] + n.sum() * 0.0
-    )
-    return Paths(nothing, nothing, n, nothing > 0, reached[kept][:, None], *guarded, laws)
+    reach = np.array([[top - bottom], [max(top, -bottom)]])
+    span, deviation = _guarded(reach, reached[-1:])
+    return Paths(nothing, nothing, n, nothing > 0, reached[kept][:, None], span, deviation, laws)
 
 
 def _guarded(reach: FloatArray, expected: FloatArray) -> FloatArray:
@@ -218,20 +217,23 @@ def log10_pvalues(
     """
     from secant._base.progress import reporting  # noqa: PLC0415  (not for `import secant`)
 
+    if not tables:
+        return np.zeros((0, 2))
     found = np.zeros((len(tables), 2))
-    absorbed = runner(sum(map(cost, tables)))
-    order = sorted(range(len(tables)), key=lambda number: len(tables[number][0]))
+    sizes = _sizes(tables)
+    absorbed = runner(float(sizes.work.sum()))
+    # Tables of about the same length together, so that little of what is laid out stays empty.
+    order = np.argsort(sizes.steps, kind="stable")
+    longest = 1.5 * sizes.steps[order] + 2
+    until = np.searchsorted(sizes.steps[order], longest, side="right")
+    count = np.maximum(_TOGETHER // sizes.width[order], 1)
     done = 0
     with reporting("Computing P-values") as report:
         while done < len(order):
-            width = _width(tables[order[done]])
-            some = order[done : done + max(1, _TOGETHER // width)]
-            # Tables of about the same length, so that little of what is laid out stays empty.
-            longest = 1.5 * len(tables[some[0]][0]) + 2
-            some = [number for number in some if len(tables[number][0]) <= longest]
+            some = order[done : min(done + int(count[done]), int(until[done]))].tolist()
             tail = 0.0
             if faint is not None:
-                tail = max((faint(i) for i in some if _is_dear(tables[i])), default=0.0)
+                tail = max((faint(i) for i in some if sizes.largest[i] > _WHOLE), default=0.0)
             found[some] = _of_some(observe([tables[i] for i in some]), _FAINT + tail, absorbed)
             done += len(some)
             report(done, len(order))
@@ -240,28 +242,35 @@ def log10_pvalues(
 
 def log10_of_one(paths: Paths, log_p: float) -> tuple[float, float]:
     """Return the same of one path that is observed already."""
-    r, mad = _of_some(paths, _FAINT + log_p, runner(_STEP))[0].tolist()
+    r, mad = _of_some(paths, _FAINT + log_p, runner(STEP))[0].tolist()
     return r, mad
+
+
+class _Sizes(NamedTuple):
+    """Of tables: steps, cells of a walk, observations of the largest tie, nanoseconds in numpy."""
+
+    steps: IntArray
+    width: IntArray
+    largest: IntArray
+    work: FloatArray
+
+
+def _sizes(tables: Sequence[Table]) -> _Sizes:
+    score, n = (np.concatenate([table[column] for table in tables]) for column in (0, 1))
+    steps = np.array([len(table[0]) for table in tables])
+    starts = np.cumsum(steps) - steps
+    deviation = np.sqrt(np.add.reduceat(n * score * (1.0 - score), starts))
+    width = ((steps + 1) * (3.0 * deviation + 2.0)).astype(np.int64)
+    taps = np.minimum(n + 1.0, 20.0 * np.sqrt(n) + 20.0)
+    # The first step leaves from one cell.
+    products = taps[starts] + (np.add.reduceat(taps, starts) - taps[starts]) * width
+    work = 3.0 * (STEP * steps + PRODUCT * products)
+    return _Sizes(steps, width, np.maximum.reduceat(n, starts), work)
 
 
 def cost(table: Table) -> float:
     """Return about how many nanoseconds numpy takes for the exact P-values of a table."""
-    _, n, _ = table
-    taps = np.minimum(n + 1.0, 20.0 * np.sqrt(n) + 20.0)
-    # The first step leaves from one cell.
-    cells = float(taps[0]) + float(taps[1:].sum()) * _width(table)
-    return 3.0 * (_STEP * len(n) + _PRODUCT * cells)
-
-
-def _width(table: Table) -> int:
-    """Return about how many cells a walk takes."""
-    score, n, _ = table
-    variance = float((n * score * (1.0 - score)).sum())
-    return int((len(n) + 1) * (3.0 * math.sqrt(variance) + 2.0))
-
-
-def _is_dear(table: Table) -> bool:
-    return int(table[1].max()) > _WHOLE
+    return float(_sizes([table]).work[0])
 
 
 def _of_some(paths: Paths, faint: float, absorbed: Callable[[Run], FloatArray]) -> FloatArray:
@@ -273,133 +282,15 @@ def _of_some(paths: Paths, faint: float, absorbed: Callable[[Run], FloatArray]) 
     return log10_share(np.where(reach <= 0.0, SCALE, mass))
 
 
-def log10_share(mass: FloatArray) -> FloatArray:
-    """Return decimal logarithms of shares of what walks start with, at most 0; -inf of nothing."""
-    logs = np.full(mass.shape, -np.inf)
-    np.log10(mass, where=mass > 0.0, out=logs)
-    return np.minimum(logs - math.log10(SCALE), 0.0)
-
-
 def runner(work: float) -> Callable[[Run], FloatArray]:
     """Return what runs walks that take so many nanoseconds in numpy: compiled where that pays."""
     from secant._base.extras import is_usable  # noqa: PLC0415  (not for `import secant`)
 
     if work < _WORTH_COMPILING or not is_usable("numba"):
         return absorbed_in_numpy
-    from secant._inference.walk_compiled import absorbed  # noqa: PLC0415  (only where it is used)
+    from secant._inference.lattice_compiled import absorbed  # noqa: PLC0415  (only where it is used)
 
     return absorbed
-
-
-# --- walks that are run together ------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Run:
-    """Walks of equally many steps, a column each, in integers but for the chances.
-
-    In step k a walk moves up by ``first[k]`` cells and one of the ``places`` from ``offset[k]`` to
-    ``offset[k + 1]``, with the probabilities in these rows of ``chances``. Then cells above
-    ``low[k]`` and below ``high[k]`` are alive. What is at ``high[k]`` or above is absorbed. What is
-    at ``low[k]`` or below is absorbed too where ``door`` is None; otherwise it comes to rest at the
-    running minimum, where such a walk starts. Mass at rest that moves by at most ``hold[k]`` cells
-    stays so; the rest of it moves from the cell ``door[k]``. Where there are doors and several
-    walks, the second half are the falls of the paths in the first half: what one of the two
-    absorbs is taken from what rests in the other.
-    """
-
-    offset: IntArray
-    places: IntArray
-    chances: FloatArray
-    first: IntArray
-    low: IntArray
-    high: IntArray
-    hold: IntArray | None = None
-    door: IntArray | None = None
-
-    @property
-    def before(self) -> IntArray:
-        """What ``low`` was before each step."""
-        start = 0 if self.door is not None else -1
-        return np.vstack([np.full_like(self.low[:1], start), self.low[:-1]])
-
-    @property
-    def work(self) -> float:
-        """About how many nanoseconds numpy takes for it."""
-        width = int((self.high - self.low).max())
-        return _STEP * self.low.size + _PRODUCT * self.chances.size * width
-
-
-def absorbed_in_numpy(run: Run) -> FloatArray:
-    """Return the mass that each walk absorbs, out of ``SCALE``."""
-    steps, walks = run.low.shape
-    before, taps = run.before, np.diff(run.offset)
-    far = run.places[run.offset[1:] - 1]
-    # Columns of the cells before each step: the first is the place of `before`, never alive.
-    start = run.low - before - run.first + 1
-    least, most = start.min(axis=1).tolist(), (run.high - run.low).max(axis=1).tolist()
-    alive = [2]
-    for reach, lowest, width in zip(far.tolist(), least, most, strict=True):
-        alive.append(max(2, min(alive[-1] + reach + 1 - lowest, width)))
-    size = np.array(alive[:-1]) + far + 2  # an empty column on both sides
-    rows = np.arange(walks) * size[:, None]
-    bottom = np.clip(start + 1, 1, size[:, None] - 1)
-    top = np.clip(start + run.high - run.low, bottom, size[:, None] - 1)
-    cuts = np.stack([rows, rows + bottom, rows + top], axis=2).reshape(steps, -1)
-    target, bottom, top = ((each).tolist() for each in (bottom - start, bottom, top))
-    rests = run.door is not None
-    cells, rest, gone = np.zeros((walks, 2)), np.zeros(walks), np.zeros(walks)
-    half = walks // 2
-    if run.door is not None and run.hold is not None:
-        rest[:] = SCALE
-        step = np.repeat(np.arange(steps), taps)
-        leaves = run.first[step] + run.places[:, None] > run.hold[step]
-        leaving = np.where(leaves, run.chances, 0.0)
-        staying = np.add.reduceat(np.where(leaves, 0.0, run.chances), run.offset[:-1])
-        landing = (rows + 1 + run.door - before)[step] + run.places[:, None]
-    else:
-        cells[:, 1] = SCALE
-    for k in range(steps):
-        part = slice(run.offset[k], run.offset[k + 1])
-        new = np.zeros((walks, int(size[k])))
-        _spread(cells, run.places[part], run.chances[part], new)
-        flat = new.ravel()
-        if rests:
-            flat[landing[part]] += rest * leaving[part]
-            rest *= staying[k]
-        sums = np.add.reduceat(flat, cuts[k])
-        below, above = sums[::3], sums[2::3]
-        cells = np.zeros((walks, alive[k + 1]))
-        for walk, (a, b, to) in enumerate(zip(bottom[k], top[k], target[k], strict=True)):
-            cells[walk, to : to + b - a] = new[walk, a:b]
-        gone += above
-        if not rests:
-            gone += below
-            continue
-        rest += below
-        if half:
-            rest[:half] -= above[half:]
-            rest[half:] -= above[:half]
-    return gone
-
-
-def _spread(cells: FloatArray, places: IntArray, chances: FloatArray, new: FloatArray) -> None:
-    """Add to ``new``, from column 1 on, what moves from ``cells`` by each of some places."""
-    walks, alive = cells.shape
-    taps = len(places)
-    if walks <= 2 and taps > 8 and places[-1] == taps - 1:
-        for walk in range(walks):
-            law = np.convolve(cells[walk], chances[:, walk])
-            new[walk, 1 : 1 + len(law)] += law
-    elif taps <= alive:
-        moved = np.empty_like(cells)
-        for place, chance in zip((1 + places).tolist(), chances[:, :, None], strict=True):
-            np.multiply(cells, chance, out=moved)
-            landing = new[:, place : place + alive]
-            np.add(landing, moved, out=landing)
-    else:
-        for cell in range(alive):
-            new[:, 1 + cell + places] += cells[:, cell, None] * chances.T
 
 
 # --- describing walks -----------------------------------------------------------------------------
@@ -412,13 +303,12 @@ def exact_runs(paths: Paths, faint: float = math.inf) -> tuple[Run, Run]:
     """
     failures = paths.total - paths.reached
     reached = np.concatenate([paths.reached, failures], axis=1)
-    both = Paths(
-        *(np.tile(each, 2) for each in (paths.mean, paths.chance, paths.n)),
-        np.concatenate([paths.rare, ~paths.rare], axis=1),
-        reached,
-        np.tile(paths.range, 2),
-        np.tile(paths.deviation, 2),
-        paths.laws,
+    both = replace(
+        paths,
+        mean=np.tile(paths.mean, 2),
+        chance=np.tile(paths.chance, 2),
+        n=np.tile(paths.n, 2),
+        rare=np.concatenate([paths.rare, ~paths.rare], axis=1),
     )
     first, offset, chances = _laws(both, faint)
     walks = len(paths.range)
@@ -427,7 +317,7 @@ def exact_runs(paths: Paths, faint: float = math.inf) -> tuple[Run, Run]:
     high = np.ceil(paths.reached + paths.deviation).astype(np.int64)
     high = np.maximum(high, low + 1)
     band = Run(offset, places, chances[:, :walks].copy(), first[:, :walks].copy(), low, high)
-    at, high, stride = _lattice(reached, both.range)
+    at, high, stride = _lattice(reached, np.tile(paths.range, 2))
     door, low = at[:-1], at[1:]
     rise = Run(
         offset,
@@ -443,7 +333,7 @@ def exact_runs(paths: Paths, faint: float = math.inf) -> tuple[Run, Run]:
 
 
 def _lattice(reached: FloatArray, reach: FloatArray) -> tuple[IntArray, IntArray, int]:
-    """Number points with the fractional parts of all A_k, so many of them to each whole number.
+    """Lay out points with the fractional parts of all A_k beside each whole number.
 
     Returns
     -------
@@ -468,11 +358,14 @@ def _lattice(reached: FloatArray, reach: FloatArray) -> tuple[IntArray, IntArray
     goal_whole = np.floor(goal)
     above = np.vstack([ranks, ranks[-1:] + 1])
     goal -= goal_whole
-    for column in range(goal.shape[1]):
-        place = np.searchsorted(parts[:, column], goal[:, column])
-        goal[:, column] = above[place, column]
+    if len(goal) <= _WHOLE:  # all pairs at once are quicker than path by path
+        place = (parts[:, None] < goal).sum(axis=0)
+    else:
+        each = zip(parts.T, goal.T, strict=True)
+        place = np.stack(list(itertools.starmap(np.searchsorted, each)), axis=1)
     numbers = stride * whole.astype(np.int64) + rank
-    return numbers, stride * goal_whole.astype(np.int64) + goal.astype(np.int64), stride
+    high = stride * goal_whole.astype(np.int64) + np.take_along_axis(above, place, axis=0)
+    return numbers, high, stride
 
 
 def _laws(paths: Paths, faint: float) -> tuple[IntArray, IntArray, FloatArray]:

@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from secant._inference.lattice import Run, log10_share
 from secant._inference.path import compensated_sum
-from secant._inference.walk import Run, log10_share, runner
+from secant._inference.walk import runner
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -94,7 +95,8 @@ def log10_pvalues(
         start += len(piece.scores)
     rows = _observed(*jumps(scores, weights, outcome_weights), labels, np.concatenate(ends))
     if not len(rows.chance):
-        return tuple(0.0 if each <= 0.0 else -math.inf for each in (rows.range, rows.deviation))
+        r, mad = (0.0 if each <= 0.0 else -math.inf for each in (rows.range, rows.deviation))
+        return r, mad
     cell = max(rows.range, 1e-300) / min(max(_CELLS / len(rows.chance), _FEWEST), _MOST)
     largest = float(rows.jump.max())
     cell = largest / math.ceil(largest / cell)  # equal jumps are whole numbers of cells
@@ -106,9 +108,7 @@ def log10_pvalues(
     return r if rows.range > 0.0 else 0.0, mad if rows.deviation > 0.0 else 0.0
 
 
-def _observed(
-    chance: FloatArray, jump: FloatArray, labels: NumberArray, ends: IntArray
-) -> _Rows:
+def _observed(chance: FloatArray, jump: FloatArray, labels: NumberArray, ends: IntArray) -> _Rows:
     certain = chance >= 1.0
     terms = np.where(certain, 0.0, jump * chance)
     reached = compensated_sum(terms)[ends]
@@ -116,9 +116,7 @@ def _observed(
     x = happened - reached
     top, bottom = max(float(x.max()), 0.0), min(float(x.min()), 0.0)
     guard = 4.0 * float(np.spacing(np.sum(jump)))
-    span, deviation = (
-        each * (1.0 - 1e-12) - guard for each in (top - bottom, max(top, -bottom))
-    )
+    span, deviation = (each * (1.0 - 1e-12) - guard for each in (top - bottom, max(top, -bottom)))
     random = (chance > 0.0) & ~certain
     last = np.cumsum(random)[ends] - 1
     end = np.zeros(int(random.sum()), bool)

@@ -182,6 +182,9 @@ def _suggestion(name: str, available: list[Any]) -> str:
         if str(column) == name:
             kind = type(column).__name__
             return f"; its column {column!r} has a name of type {kind}: call it {name!r}, a text"
+    whole, dot, part = name.partition(".")
+    if dot and whole in available:
+        return f"; if {part!r} is a field of column {whole!r}, make it a column of its own first"
     plain = {column.casefold(): column for column in available if isinstance(column, str)}
     close = get_close_matches(name.casefold(), plain, 1, cutoff=0.6)
     if close:

@@ -107,12 +107,14 @@ class OfScores:
     @property
     def spiegelhalter(self) -> Spiegelhalter:
         """Spiegelhalter's Z."""
-        from secant._inference.reviewers import spiegelhalter_z  # noqa: PLC0415  (as cox)
+        from secant._inference.reviewers import spiegelhalter  # noqa: PLC0415  (as cox)
 
-        blocks = self.again.blocks
-        summed = self.again.totals.equal_weights or blocks.moments is not None
-        z = spiegelhalter_z(blocks) if summed and self.n_clusters is None else math.nan
-        return Spiegelhalter(z, math.erfc(abs(z) / math.sqrt(2)), not blocks.open.any())
+        blocks, totals = self.again.blocks, self.again.totals
+        summed = totals.equal_weights or blocks.moments is not None
+        found = (math.nan, math.nan)
+        if summed and self.n_clusters is None:
+            found = spiegelhalter(blocks, totals)
+        return Spiegelhalter(*found, not blocks.open.any())
 
     def certain(self, score: int) -> tuple[int, int]:
         """Return how many scores of exactly 0, or of exactly 1, were wrong, and how many are."""

@@ -25,7 +25,7 @@ from secant._results.wording import (
 from secant.errors import InputError
 
 if TYPE_CHECKING:
-    from secant._base.types import FloatArray
+    from secant._base.types import FloatArray, Obtained
     from secant._input.axis import Axis
     from secant._input.options import BinLimits, Norm, Strategy, Uncertainty, Weighting
     from secant._results.calibration import Calibration
@@ -39,7 +39,6 @@ __all__ = [
     "Curve",
     "Interval",
     "Intervals",
-    "Obtained",
     "Reliability",
     "Shape",
     "Statistic",
@@ -54,7 +53,6 @@ SCHEMA = 2
 
 Direction = Literal["too high", "too low", "even"]
 Kind = Literal["simultaneous", "shared", "clopper-pearson", "normal"]
-Obtained = Literal["exact", "upper bound", "large-sample", "simulated"]
 Shape = Literal[
     "too high",
     "too low",

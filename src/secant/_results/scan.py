@@ -19,7 +19,8 @@ from secant._results.wording import (
 )
 
 if TYPE_CHECKING:
-    from secant._results.parts import Interval, Obtained
+    from secant._base.types import Obtained
+    from secant._results.parts import Interval
 
 __all__ = ["Scan"]
 

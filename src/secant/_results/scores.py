@@ -216,7 +216,8 @@ class Spiegelhalter(Shown):
         where it is better, which a forecast that is too timid manages. NaN where every score is 0,
         1/2 or 1, and with clusters.
     pvalue : float
-        Two-sided, of the normal distribution.
+        Two-sided, from the cumulants of the sum: the normal law would be wrong where events are
+        rare. It is on the safe side, by up to a third where few events are expected.
     exact : bool
         Whether every distinct score was at hand, as for :class:`Cox`.
 

@@ -48,6 +48,7 @@ __all__ = [
     "open_rows",
     "open_side_by_side",
     "open_source",
+    "read_once",
     "read_table",
     "refuse_names",
 ]
@@ -188,25 +189,64 @@ def open_side_by_side(
     InputError
         As :func:`open_source`.
     """
-    several = []
-    for name, column in y_probs:
-        try:
-            named = named_columns(y_true, column, sample_weight, by, clusters, reading=reading)
-            several.append((name, named))
-        except InputError as error:
-            raise error.renamed({"y_prob": name}) from error
-    names = list(dict.fromkeys(name for _, columns in several for name in columns.names))
-
-    def check(available: Sequence[str]) -> None:
-        for _, columns in several:
-            columns.check(available, Argument("data"))
-
-    data = readable(data, names, check)
+    data, several = read_once(
+        y_true,
+        y_probs,
+        by,
+        data=data,
+        sample_weight=sample_weight,
+        clusters=clusters,
+        reading=reading,
+    )
     if not is_files(data):
         return None
     from secant.sources.files import source as files  # noqa: PLC0415  (pyarrow is an extra)
 
     return staying(files.open_side_by_side(data, several, moments=moments), data)
+
+
+def read_once(
+    y_true: Any,
+    y_probs: Sequence[tuple[str, Any]],
+    by: Any = None,
+    *,
+    data: Any,
+    sample_weight: Any = None,
+    clusters: Any = None,
+    order_by: Any = None,
+    reading: Reading = AS_USUAL,
+) -> tuple[Any, list[tuple[str, Columns]]]:
+    """Return data that can be opened for one column of scores after another, and what to read.
+
+    Parameters
+    ----------
+    y_probs
+        The columns, each after what messages call the argument that names it.
+
+    Raises
+    ------
+    InputError
+        As :func:`open_source`.
+    """
+    several = []
+    for name, column in y_probs:
+        try:
+            columns = named_columns(
+                y_true, column, sample_weight, by, clusters, order_by=order_by, reading=reading
+            )
+        except InputError as error:
+            raise error.renamed({"y_prob": name}) from error
+        several.append((name, columns))
+    names = list(dict.fromkeys(name for _, columns in several for name in columns.names))
+
+    def check(available: Sequence[str]) -> None:
+        for name, columns in several:
+            try:
+                columns.check(available, Argument("data"))
+            except InputError as error:
+                raise error.renamed({"y_prob": name}) from error
+
+    return readable(data, names, check), several
 
 
 def open_rows(

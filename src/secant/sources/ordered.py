@@ -35,8 +35,6 @@ __all__ = ["OrderedSource"]
 # Cells that many rows are cut into at first, and keys looked at to place them.
 _CELLS = 1 << 14
 _SAMPLE = 1 << 16
-# The variance below which the rows are put in order at once.
-_LITTLE = 400.0
 # Pieces that a block of too many rows is cut into.
 _PIECES = 1 << 12
 
@@ -93,10 +91,9 @@ class OrderedSource:
     def blocks(self, *, moments: bool = False) -> tuple[Blocks, Totals]:  # noqa: ARG002  (always)
         """Return blocks that hold every observation, and the sums over all of them."""
         seen = self._rows
-        if seen.rows <= row_source.SORT_UP_TO or self._expects_little():
+        if seen.rows <= row_source.SORT_UP_TO:
             rows = self._all_rows[0]
-            most = None if seen.rows <= row_source.SORT_UP_TO else _CELLS
-            blocks = self.pairs.blocks(seen.outcome_weights, most=most)
+            blocks = self.pairs.blocks(seen.outcome_weights)
             totals = row_totals(
                 rows,
                 rows.scores * (1 - rows.scores),
@@ -159,18 +156,6 @@ class OrderedSource:
     def recheck(self) -> None:
         """Raise SecantError if the arrays are seen to have changed since they were checked."""
         self._rows.recheck()
-
-    def _expects_little(self) -> bool:
-        """Tell whether P-values will ask for all rows in order, since few events are expected."""
-        seen, variance = self._rows, 0.0
-        if seen.sampling or seen.outcome_weights is not None:
-            return False
-        for scores, _, weights in seen.chunks(row_source.CHUNK):
-            each = scores * (1.0 - scores)
-            variance += float((each if weights is None else each * weights).sum())
-            if variance > _LITTLE:
-                return False
-        return True
 
     def _key_cells(self, edges: NumberArray) -> KeyCells:
         seen = self._rows

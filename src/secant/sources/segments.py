@@ -19,6 +19,7 @@ from secant._input.options import AS_USUAL
 from secant.errors import Argument, InputError
 from secant.sources.open import read_table, refuse_names
 from secant.sources.rows import CHUNK, RowSource
+from secant.sources.streams import readable, staying
 from secant.sources.tables import is_files, is_lazy, names_of, table_of, values_of
 
 if TYPE_CHECKING:
@@ -115,10 +116,11 @@ def open_segments(
     check_features(list(wanted))
     try:
         names = named_columns(y_true, y_prob, sample_weight, list(wanted), reading=reading)
+        data = readable(data, names.names, lambda found: names.check(found, Argument("data")))
         if is_files(data):
             from secant.sources.files.segments import FileSegments  # noqa: PLC0415  (an extra)
 
-            return FileSegments(data, names, bins=bins, most=most)
+            return staying(FileSegments(data, names, bins=bins, most=most), data)
         table = table_of(data, names.names)
         if is_lazy(table):
             from secant.sources.engines.segments import EngineSegments  # noqa: PLC0415  (as above)

@@ -65,6 +65,8 @@ def readable(data: Any, names: Sequence[str], check: Callable[[Sequence[str]], N
     check
         Refuses a table that lacks one of them, given the columns that it has.
     """
+    if isinstance(data, Mapping):
+        _refuse_splits(data)
     if isinstance(data, (str, os.PathLike, Mapping, list, tuple)):
         return data
     data = single_named(data, names)
@@ -75,8 +77,10 @@ def readable(data: Any, names: Sequence[str], check: Callable[[Sequence[str]], N
     if _has(data, "__arrow_c_stream__") and not _is_frame(data):
         try:
             return single_named(_pyarrow().table(data), names)
-        except (TypeError, ValueError):  # a column, not a table
-            return data
+        except (TypeError, ValueError) as error:
+            if "released" in str(error):
+                raise _used_up(data) from error
+            return data  # a column, not a table
     return data
 
 
@@ -130,12 +134,41 @@ def _stream(data: Any) -> _Stream | None:
             _names_of_scan(data), lambda names: _reader(data.select(*names).to_arrow_batch_reader())
         )
     if _has(data, "with_format", "select_columns", "iter"):  # Hugging Face
-        return _Stream(data.column_names, lambda names: _hugging_face(data, names))
+        # A stream of theirs may not know its columns before it has read a row.
+        every = data.column_names or list(next(iter(data), {}))
+        return _Stream(every, lambda names: _hugging_face(data, names))
     if _has(data, "to_batches", "scanner"):  # pyarrow.dataset
         return _Stream(data.schema.names, lambda names: _reader(_scanned(data, names)))
     if _has(data, "read_next_batch"):  # a reader, whose columns come all
-        return _Stream(data.schema.names, lambda _: _reader(data))
+        return _Stream(data.schema.names, lambda _: (data.schema, _unread(data)))
     return None
+
+
+def _unread(reader: Any) -> Iterable[Any]:
+    """Return the batches of what can be read once, and was not."""
+    rows = 0
+    for batch in reader:
+        rows += len(batch)
+        yield batch
+    if not rows:
+        raise _used_up(reader)
+
+
+def _used_up(data: Any) -> InputError:
+    once = "holds no rows; it gives them once: where it was read before, make another"
+    return InputError(Argument("data"), f" ({type(data).__name__}) {once}")
+
+
+def _refuse_splits(data: Mapping[Any, Any]) -> None:
+    """Refuse a mapping of tables, as of a set for training and one for tests."""
+    tables = [
+        name for name, each in data.items() if _has(each, "columns") or _has(each, "column_names")
+    ]
+    if tables and len(tables) == len(data):
+        shown = ", ".join(repr(name) for name in tables[:8]) + (", ..." if len(tables) > 8 else "")
+        several = f" ({type(data).__name__}) is a mapping of tables, {shown}; pass one of them, "
+        several += f"such as data[{tables[0]!r}]"
+        raise InputError(Argument("data"), several)
 
 
 def _names_of_scan(scan: Any) -> Sequence[str]:

@@ -82,6 +82,7 @@ def test_names_that_mean_others(engine, name, read):
         ("spark", "pyspark"),
         ("sqlite", "ibis-sqlite"),
         ("postgres", "ibis-postgres"),
+        ("mariadb", "ibis-mysql"),
     ],
 )
 def test_engines_have_names(kind, name, tmp_path):
@@ -277,6 +278,26 @@ def test_products_too_small_for_a_double():
         wanted = secant.assess(**arguments(given, None), method="asymptotic")
         assert found.ecce_r.value == pytest.approx(wanted.ecce_r.value, rel=1e-12, abs=1e-300)
         assert found.sigma == pytest.approx(wanted.sigma, rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("error", "advice"),
+    [
+        (NotImplementedError("MySQL does not support NaN"), "has no such operation"),
+        (RuntimeError("value out of range: underflow"), "mend what it says"),
+        (RuntimeError('syntax error\nLINE 1: CAST("forecast" AS double)'), "mend what it says"),
+        (RuntimeError("the type of forecast"), "mend what it says"),
+        (RuntimeError("no such function: LN"), "has no such operation"),
+        (RuntimeError("cannot cast type boolean to smallint"), "cast the columns first"),
+        (RuntimeError("'1e999' is out of range for type double precision"), "cast the columns"),
+        (RuntimeError("Table 'test.t' doesn't exist"), "still is where it was"),
+    ],
+)
+def test_casting_is_advised_for_types_alone(error, advice):
+    words = f"failed at summing cells: .*; .*{advice}"
+    asked = Engine("ibis-mysql", typed=True, inlines=True).asked("summing cells")
+    with pytest.raises(SecantError, match=words), asked:
+        raise error
 
 
 def test_a_library_that_an_engine_lacks_is_named():

@@ -5,11 +5,14 @@ import pytest
 
 from helpers import optional
 from secant._blocks.table import Blocks
+from secant._input.columns import named_columns
+from secant._input.options import Reading
 
 nw = optional("narwhals")
 
 from secant.sources.engines import filters  # noqa: E402  (it loads narwhals)
 from secant.sources.engines.filters import conditions  # noqa: E402  (the same)
+from secant.sources.engines.queries import Table as EngineTable  # noqa: E402  (the same)
 
 # A thousand blocks that end inside cells of any width, of 5,000 rows each.
 N = 1000
@@ -80,6 +83,19 @@ def test_a_list_holds_so_many_cells_and_no_more(monkeypatch):
         assert found == len(lists) == queries
         assert max(lists) <= most
         assert sum(lists) == cells
+
+
+def test_groups_that_are_written_alike_are_not_told_apart_by_the_other():
+    polars = optional("polars")
+    one, other = ("a,b", "c"), ("a", "b,c")
+    made = {"y": [0, 1] * 4, "p": [0.5] * 8}
+    made |= {"g": ["a,b", "a", "x", "z"] * 2, "h": ["c", "b,c", "y", "w"] * 2}
+    columns = named_columns("y", "p", by=["g", "h"], reading=Reading())
+    table = EngineTable(nw.from_native(polars.LazyFrame(made)), columns)
+    these = [key for key in table.sizes() if key != other]
+    found = table._rows.filter(filters.members(table, these, [other])).collect()
+    assert set(these) <= set(zip(found["by0"].to_list(), found["by1"].to_list(), strict=True))
+    assert one in these
 
 
 @pytest.mark.parametrize(("size", "whole"), [(0, True), (1, False)])

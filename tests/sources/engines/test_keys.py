@@ -1,6 +1,7 @@
 """Group keys: one type, one meaning, whichever engine keeps them."""
 
 import datetime as dt
+import sqlite3
 import uuid
 from decimal import Decimal
 
@@ -11,6 +12,7 @@ import secant
 import servers
 import sparks
 from helpers import optional
+from secant import InputError
 
 optional("narwhals")
 
@@ -113,6 +115,110 @@ def test_keys_of_postgres(key):
     with connection.con.cursor() as cursor:
         cursor.execute("drop view keys")
     connection.con.commit()
+
+
+TEXTS = ["a", "A", "a ", "\N{LATIN SMALL LETTER A WITH DIAERESIS}"]
+
+
+def texts_of_duckdb():
+    connection = optional("duckdb").connect()
+    connection.execute("create table texts (y bigint, p double, g varchar collate nocase)")
+    connection.executemany("insert into texts values (?, ?, ?)", rows_of_texts())
+    return connection.table("texts")
+
+
+def texts_of_sqlite():
+    connection = sqlite3.connect(":memory:")
+    connection.execute("create table texts (y bigint, p double, g text collate nocase)")
+    connection.executemany("insert into texts values (?, ?, ?)", rows_of_texts())
+    return optional("ibis").sqlite.from_connection(connection).table("texts")
+
+
+def texts_of_postgres():
+    connection = servers.connected()
+    with connection.con.cursor() as cursor:
+        cursor.execute("drop table if exists texts; drop collation if exists loose")
+        loose = "(provider = icu, locale = 'und-u-ks-level1', deterministic = false)"
+        cursor.execute(f"create collation loose {loose}")
+        cursor.execute(
+            "create temporary table texts (y bigint, p double precision, g text collate loose)"
+        )
+        cursor.executemany("insert into texts values (%s, %s, %s)", rows_of_texts())
+    connection.con.commit()
+    return connection.table("texts")
+
+
+def texts_of_mariadb():
+    connection = servers.maria_connected()
+    with connection.con.cursor() as cursor:
+        cursor.execute("drop table if exists texts")
+        kind = "varchar(9) character set latin1 collate latin1_german2_ci"
+        cursor.execute(f"create table texts (y bigint, p double, g {kind})")
+        cursor.executemany("insert into texts values (%s, %s, %s)", rows_of_texts())
+    connection.con.commit()
+    return connection.table("texts")
+
+
+def texts_of_spark():
+    table = optional("pyarrow").table(
+        dict(zip("ypg", zip(*rows_of_texts(), strict=True), strict=True))
+    )
+    frame = sparks.session().createDataFrame(table)
+    return frame.selectExpr("y", "p", "g collate UTF8_LCASE as g")
+
+
+def rows_of_texts():
+    return [(i % 3 % 2, i % 7 / 7, TEXTS[i % 4]) for i in range(N)]
+
+
+COLLATED = {
+    "duckdb": texts_of_duckdb,
+    "sqlite": texts_of_sqlite,
+    "postgres": texts_of_postgres,
+    "mariadb": texts_of_mariadb,
+    "spark": texts_of_spark,
+}
+
+
+@pytest.mark.parametrize("engine", COLLATED)
+def test_texts_that_a_collation_takes_for_one_stay_apart(engine):
+    data = COLLATED[engine]()
+    plain = dict(zip("ypg", map(np.array, zip(*rows_of_texts(), strict=True)), strict=True))
+    groups, wanted = found(data), found(plain)
+    assert {key: result.n for key, result in groups.items()} == dict.fromkeys(TEXTS, N // 4)
+    for key in TEXTS:
+        assert groups[key].ecce_r.value == pytest.approx(wanted[key].ecce_r.value, abs=1e-12)
+    options = {"features": ["g"], "min_rows": 10}
+    segments = secant.assess_segments("y", "p", data=data, **options)
+    assert segments.searched == secant.assess_segments("y", "p", data=plain, **options).searched
+    with pytest.raises(
+        InputError, match=r"'g' .* holds 'A', 'a ', 'a', \.\.\.; outcomes must take"
+    ):
+        secant.assess("g", "p", data=data, pos_label="a")
+    with pytest.raises(InputError, match="clusters makes 4 clusters"):
+        secant.assess("y", "p", data=data, clusters="g")
+
+
+MARIADB = {
+    "cast(elt(1 + seq % 2, 'a', 'b') as char)": {"a", "b"},
+    "date '2024-01-31' + interval seq % 2 day": {dt.date(2024, 1, 31), dt.date(2024, 2, 1)},
+    "timestamp '2024-01-31 12:00:00' + interval seq % 2 hour": {NAIVE[0], NAIVE[0] + HOUR},
+    "cast(1.5 + seq % 2 as decimal(10, 2))": {Decimal("1.5"), Decimal("2.5")},
+    "nullif(seq % 3, 2)": {0, 1, None},
+}
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("key", MARIADB)
+def test_keys_of_mariadb(key):
+    connection = servers.maria_connected()
+    with connection.con.cursor() as cursor:
+        columns = f"seq % 2 as y, seq / 100.0 as p, {key} as g"
+        cursor.execute(f"create or replace table ks as select {columns} from seq_1_to_99")  # noqa: S608
+    connection.con.commit()
+    groups = found(connection.table("ks"))
+    assert set(groups) == MARIADB[key]
+    assert {type(name) for name in groups} == {type(name) for name in MARIADB[key]}
 
 
 def test_times_of_spark_are_in_utc():

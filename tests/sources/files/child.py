@@ -17,10 +17,10 @@ from pathlib import Path
 from typing import Any
 
 import secant
-from secant.sources.files import arrow
+from secant.sources.files import arrow, json_lines
 
 _MEMORY = 4 << 30
-_LARGE = arrow._LARGE
+_LARGE, _BLOCK, _START = arrow._LARGE, json_lines.BLOCK, json_lines._START
 
 
 def main() -> None:
@@ -35,8 +35,9 @@ def main() -> None:
 def examine(path: Path) -> dict[str, Any]:
     """Say how a file fares: refused, read right, read wrong, or not handled at all."""
     found: dict[str, Any] = {}
-    for by, large in (("g", _LARGE), ("c", 1)):  # as small files are read, and as large ones
-        arrow._LARGE = large
+    # As small files are read, and as large ones.
+    for by, *sizes in (("g", _LARGE, _BLOCK, _START), ("c", 1, 1 << 12, 1 << 12)):
+        arrow._LARGE, json_lines.BLOCK, json_lines._START = sizes
         try:
             groups = secant.assess_by("y", "p", by, data=path, method="asymptotic")
             words = secant.assess("word", "p", pos_label="yes", data=path, method="asymptotic")
@@ -81,7 +82,8 @@ def _rows(path: Path) -> list[dict[str, Any]]:
             for line in lines[1:]
         ]
     if name.endswith(".jsonl"):
-        read = [json.loads(line) for line in path.read_bytes().split(b"\n") if line.strip()]
+        text = path.read_bytes().decode("utf-8-sig", "replace")
+        read = [json.loads(line) for line in text.split("\n") if line.strip(" \t\r")]
         return [{"g": None, "c": None, **row} for row in read]
     import pyarrow as pa
     from pyarrow import parquet

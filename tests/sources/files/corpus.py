@@ -99,7 +99,13 @@ class Damaged(NamedTuple):
 
 def damaged() -> list[Damaged]:
     """Return one file for each way of being wrong that was met, or is to be expected."""
-    return [*_broken_arrow(), *_broken_parquet(), *_broken_text(), *_broken_gzip()]
+    return [
+        *_broken_arrow(),
+        *_broken_parquet(),
+        *_broken_text(),
+        *_broken_lines(),
+        *_broken_gzip(),
+    ]
 
 
 def _joined(**columns: Any) -> bytes:
@@ -185,7 +191,6 @@ def _broken_text() -> list[Damaged]:
     def changed(place: int, line: str) -> bytes:
         return "\n".join([*lines[:place], line, *lines[place + 1 :]]).encode()
 
-    rows = _json_lines().split(b"\n")
     return [
         Damaged(
             "a.csv",
@@ -206,9 +211,34 @@ def _broken_text() -> list[Damaged]:
         ),
         Damaged("a.csv", "no number", changed(12, "1,yes,O.5,a,b,c"), "row 11, column 'p': y_prob"),
         Damaged("a.csv", "other letters", text.encode("utf-16"), "is text in UTF-16"),
-        Damaged("a.jsonl", "half an object", b"\n".join(rows)[:-9], "cannot be read: JSON parse"),
-        Damaged("a.jsonl", "a name twice", rows[0].replace(b'"word"', b'"y"'), "cannot be read: "),
-        Damaged("a.jsonl", "a list", b"[1]\n" + b"\n".join(rows), "cannot be read: JSON parse"),
+    ]
+
+
+def _broken_lines() -> list[Damaged]:
+    rows = _json_lines().splitlines()
+    text = b"\n".join(rows)
+
+    def noted(note: bytes) -> bytes:
+        return text.replace(b'"note 7"', note)
+
+    first, eighth = "cannot be read: line 1: ", "cannot be read: line 8: "
+    deep = eighth + "values are nested deeper than 100"
+    keys = b"".join(b'{"y": 1, "p": 0.5, "word": "yes", "k%d": 1}\n' % i for i in range(25_000))
+    return [
+        Damaged("a.jsonl", "half an object", text[:-9], "line 120: JSON parse error: it is no obj"),
+        Damaged("a.jsonl", "a name twice", rows[0].replace(b'"word"', b'"y"'), first),
+        Damaged("a.jsonl", "a list", b"[1]\n" + text, first + "JSON parse error: it is no object"),
+        Damaged("a.jsonl", "a null at the start", b"null\n" + text, first + "JSON parse error"),
+        Damaged("a.jsonl", "a null at the end", text + b"\nnull", "line 121: JSON parse error: it"),
+        Damaged("a.jsonl", "nothing but a null", b"null", first + "JSON parse error: it is no obj"),
+        Damaged("a.jsonl", "lists of lists", noted(b"[" * 20_000 + b"]" * 20_000), deep),
+        Damaged(
+            "a.jsonl", "objects of objects", noted(b'{"":' * 12_000 + b"1" + b"}" * 12_000), deep
+        ),
+        Damaged("a.jsonl", "lists that never end", noted(b"[" * 20_000), deep),
+        Damaged("a.jsonl", "two objects in a line", text.replace(b"}\n{", b"}{", 1), first),
+        Damaged("a.jsonl", "an object in two lines", noted(b'"\n"'), eighth),
+        Damaged("a.jsonl", "a key of its own in each line", keys, "have more than 10,000 keys"),
     ]
 
 
@@ -226,13 +256,20 @@ def _broken_gzip() -> list[Damaged]:
     ]
 
 
+# What means something in a text.
+_WORDS = [
+    *(b"null", b"null\n", b"true", b"NaN", b"-1e999", b"{}\n", b"[]\n", b'{"a":1}', b'"p":'),
+    *(b"[" * 200, b'{"":' * 200, b"\\ud800", b"\\", b"\xef\xbb\xbf", b'""', b"#", b"\r\n"),
+]
+
+
 def damage(rng: np.random.Generator, content: bytes) -> bytes:
     """Return a file with a few bytes changed, put in, taken out or repeated, or cut short."""
     made = bytearray(content)
     for _ in range(1 if rng.random() < 0.7 else 3):
         where = int(rng.integers(0, max(1, len(made))))
         length = int(rng.integers(1, 9)) if rng.random() < 0.8 else int(rng.integers(1, 200))
-        kind = rng.integers(0, 7)
+        kind = rng.integers(0, 8)
         if kind == 0 and made:
             made[where % len(made)] ^= 1 << int(rng.integers(0, 8))
         elif kind == 1:
@@ -247,6 +284,8 @@ def damage(rng: np.random.Generator, content: bytes) -> bytes:
             made[where:where] = made[where : where + length] or b'"'
         elif kind == 5:
             made[where:where] = bytes(rng.choice(list(b'",\n\r\x00{}[]\\0.:'), length))
+        elif kind == 6:
+            made[where:where] = _WORDS[int(rng.integers(0, len(_WORDS)))]
         elif rng.random() < 0.3:
             del made[where:]
         else:

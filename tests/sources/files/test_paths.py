@@ -67,22 +67,61 @@ def test_a_linked_folder_is_read_once(folder):
     ]
 
 
-@pytest.mark.parametrize(
-    ("mark", "told"),
-    [
-        ("_delta_log/0.json", "is a table of Delta Lake.*polars.scan_delta"),
-        (".hoodie/hoodie.properties", "is a table of Hudi"),
-        ("metadata/v3.metadata.json", "is a table of Iceberg.*pyiceberg"),
-        ("metadata/version-hint.text", "is a table of Iceberg.*scan_iceberg"),
-    ],
-)
-def test_folders_that_keep_deleted_rows_are_refused(mark, told):
+LAKES = [
+    ("_delta_log/0.json", "is a table of Delta Lake.*polars.scan_delta"),
+    (".hoodie/hoodie.properties", "is a table of Hudi"),
+    ("metadata/v3.metadata.json", "is a table of Iceberg.*pyiceberg"),
+    ("metadata/version-hint.text", "is a table of Iceberg.*scan_iceberg"),
+]
+
+
+@pytest.fixture(params=LAKES)
+def lake(request):
+    """A table that keeps deleted rows, and what is told of it."""
+    mark, told = request.param
     write("lake/part-0.parquet")
-    write("lake/data/part-1.parquet")
+    write("lake/data/g=1/part-1.parquet")
     Path("lake", mark).parent.mkdir()
     Path("lake", mark).write_text("{}")
-    for data in ("lake", "lake/*.parquet", ".", "l*", "lake/**/*.parquet"):
-        assert re.match(f"lake {told}", refusal(data)), data
+    return told
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        "lake",
+        "lake/*.parquet",
+        ".",
+        "l*",
+        "lake/**/*.parquet",
+        "lake/data",
+        "lake/*/*/*.parquet",
+        "lake/data/g=1",
+        "lake/data/g=1/part-1.parquet",
+        "lake/part-0.parquet",
+        ["fine.parquet", "lake/data/g=1/part-1.parquet"],
+        "./lake/data",
+    ],
+)
+def test_tables_that_keep_deleted_rows_are_refused_by_whatever_name(data, lake):
+    write("fine.parquet")
+    assert re.match(f"lake {lake}", refusal(data))
+
+
+def test_tables_that_keep_deleted_rows_are_found_from_inside_and_through_links(folder, lake):
+    (folder / "link.parquet").symlink_to(folder / "lake" / "part-0.parquet")
+    (folder / "linked").symlink_to(folder / "lake" / "data")
+    inside = folder / "lake" / "data" / "more.parquet"
+    write("elsewhere/0.parquet")
+    inside.symlink_to(folder / "elsewhere" / "0.parquet")
+    place = re.escape(str(folder / "lake"))
+    for data in ("link.parquet", "linked", "linked/g=1", "linked/*/*.parquet", inside):
+        assert re.match(f"{place} {lake}", refusal(data)), data
+    os.chdir("lake/data/g=1")
+    for data in (".", "part-1.parquet", "*.parquet", "../g=1"):
+        assert re.match(f"{place} {lake}", refusal(data)), data
+    os.chdir(folder)
+    assert secant.assess("y", "p", data="lake/../elsewhere").n == N
 
 
 def test_addresses_of_files(folder):

@@ -115,8 +115,15 @@ def test_line_numbers_hold_over_many_blocks(monkeypatch):
             secant.assess("y", "p", data=write(lines))
 
 
-def test_a_line_without_end(monkeypatch):
-    monkeypatch.setattr(quotes, "_LONGEST", 1 << 19)
-    text = b"y,p\n1,0.5\n" + b"x" * (1 << 20)
-    with pytest.raises(secant.InputError, match=r"a\.csv, line 3 is longer than any line of a"):
+def test_a_line_without_end():
+    text = b"y,p\n1,0.5\n" + b"x" * (5 << 20)
+    with pytest.raises(secant.InputError, match=r"a\.csv, line 3 is longer than 4 MB"):
         CheckedText(Path("a.csv"), io.BytesIO(text), ",").finish()
+
+
+def test_a_line_break_in_quotes_is_refused_with_what_reads_it():
+    write([*LINES, '1,0.5,"one\ntwo"'])
+    with pytest.raises(secant.InputError, match=r"line 1,002: .*pandas.read_csv\('a.csv'\)$"):
+        secant.assess("y", "p", data="a.csv")
+    read = optional("pandas").read_csv("a.csv")
+    assert secant.assess("y", "p", data=read).n == 1001

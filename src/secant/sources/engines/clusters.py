@@ -8,6 +8,7 @@ import numpy as np
 
 from secant._blocks.cluster_sums import COARSE, ENDS, ClusterSums, coarsened, equal_cells, pooled
 from secant._blocks.score_cells import CellFinder
+from secant._blocks.table import changed
 from secant._input.clusters import is_missing
 from secant._input.groups import factorized
 from secant.errors import Argument, InputError
@@ -63,10 +64,15 @@ def cluster_sums(
     clusters = factorized(np.array([*ids, None], dtype=object)[:-1])[1]
     number = {key: i for i, key in enumerate(groups)}
     group = np.array([number.get(key, -1) for key in answer.keys], np.int64)
-    return [
-        _of_group({name: column[rows] for name, column in sums.items()}, clusters[rows], limit)
-        for rows in (np.flatnonzero(used & (group == i)) for i in range(len(groups)))
-    ]
+    found = []
+    for i, blocks in enumerate(groups.values()):
+        rows = np.flatnonzero(used & (group == i))
+        counted, known = round(sums["n"][rows].sum()), int(blocks.n.sum())
+        if counted != known:
+            raise changed(counted, known)
+        ours = {name: column[rows] for name, column in sums.items()}
+        found.append(_of_group(ours, clusters[rows], limit))
+    return found
 
 
 def _place(tables: Sequence[Blocks], n_rows: int) -> nw.Expr:

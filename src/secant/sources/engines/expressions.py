@@ -26,9 +26,11 @@ __all__ = [
     "HUGE",
     "LABEL",
     "SCORE",
+    "VANISHING",
     "WEIGHT",
     "any_of",
     "cell",
+    "floor",
     "grid",
     "is_nan",
     "leading_bits",
@@ -44,6 +46,8 @@ SCORE, LABEL, WEIGHT = nw.col("score"), nw.col("label"), nw.col("weight")
 
 # What is larger than this is infinite, or of no use.
 HUGE = 1e308
+# From here on a product with a weight is not too small for a double.
+VANISHING = 1e-207
 # Significant bits of a double.
 BITS = 53
 
@@ -59,7 +63,7 @@ _SMALL_SQUARE = 1e-50
 # What lifts a small factor so far that its product neither vanishes nor becomes infinite, and the
 # product that vanishes when taken down again.
 _LIFT = 2.0**690
-_VANISHING = 2.0**-310
+_LIFTED_VANISHING = 2.0**-310
 
 
 # Whole numbers, since 1.0 is a decimal to PostgreSQL, and a cast to what it seems to be is no cast.
@@ -97,7 +101,7 @@ def is_nan(value: nw.Expr) -> nw.Expr:
 def times(weight: nw.Expr, distance: nw.Expr) -> nw.Expr:
     """Multiply a weight, or its square, with a number in [-1, 1]; what vanishes is zero."""
     lifted = weight * (distance * _LIFT)
-    small = number_if(lifted.abs() >= _VANISHING, lifted / _LIFT)
+    small = number_if(lifted.abs() >= _LIFTED_VANISHING, lifted / _LIFT)
     return nw.when(distance.abs() >= _SMALL).then(weight * distance).otherwise(small)
 
 
@@ -109,13 +113,18 @@ def square(distance: nw.Expr, weight: nw.Expr | None = None) -> nw.Expr:
     )
 
 
+def floor(value: nw.Expr) -> nw.Expr:
+    """Round a double down to a double: of integers some engines make decimals of few digits."""
+    return value.floor().cast(nw.Float64)
+
+
 def grid(bits: int) -> nw.Expr:
     """Anchor scores in cells 2^-bits wide, and ever narrower ones near 0 and 1.
 
     Rare events and confident classifiers crowd their scores there. Multiplying by a power of two is
     exact, and so is dividing by one, and 1 - s for scores above one half.
     """
-    inner = (SCORE * 2.0**bits).floor() / 2.0**bits
+    inner = floor(SCORE * 2.0**bits) / 2.0**bits
     if bits < END_BITS + 2:
         return inner
     from_one = 1 - SCORE
@@ -146,7 +155,7 @@ def cell(bits: int, known: FloatArray | None = None) -> nw.Expr:
     """
     low, high = (0.0, 1.0) if known is None else (float(known[0]), float(known[-1]))
     from_one = 1 - SCORE
-    inner = (SCORE * 2.0**bits).floor() * 2.0**-bits
+    inner = floor(SCORE * 2.0**bits) * 2.0**-bits
     least = ZONES[-1][1]
     found = nw.when(inner < least).then(nw.lit(least)).otherwise(inner)
     for start, stop, more in reversed(ZONES):
@@ -155,7 +164,7 @@ def cell(bits: int, known: FloatArray | None = None) -> nw.Expr:
         for distance, upper in sides:
             if not (high > 1 - stop if upper else low < stop):
                 continue
-            end = (distance * unit).floor() * (1 / unit)
+            end = floor(distance * unit) * (1 / unit)
             end = nw.when(end < start).then(nw.lit(start)).otherwise(end)
             found = nw.when(distance < stop).then(1 - end if upper else end).otherwise(found)
     return found

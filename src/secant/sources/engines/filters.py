@@ -94,8 +94,10 @@ def conditions(
 
 def members(table: Table, these: Sequence[Key], others: Sequence[Key]) -> nw.Expr:
     """Tell these groups from others, by whichever list is shorter."""
-    if len(others) < len(these):
-        return ~table.members(others) if others else nw.lit(value=True)
+    if not others:
+        return nw.lit(value=True)
+    if len(others) < len(these) and not table.alike(these, others):
+        return ~table.members(others)
     return table.members(these)
 
 

@@ -18,13 +18,12 @@ from secant._input.observations import observations
 from secant._input.ordering import ordering
 from secant.errors import Argument, InputError
 from secant.sources.engines import budget
-from secant.sources.engines.expressions import LABEL, SCORE, WEIGHT, number_if
+from secant.sources.engines.expressions import LABEL, SCORE, WEIGHT, number_if, times
 from secant.sources.engines.queries import Table
 from secant.sources.engines.source import EngineGroups
 from secant.sources.ordered import OrderedSource
 
 if TYPE_CHECKING:
-
     import narwhals as nw
 
     from secant._base.types import FloatArray, NumberArray
@@ -177,11 +176,11 @@ def _terms(table: Table) -> dict[str, nw.Expr]:
         "w1": number_if(happened, w),
         "ww0": number_if(failed, ww),
         "ww1": number_if(happened, ww),
-        "down": number_if(failed, w * SCORE),
-        "up": number_if(happened, w * (1 - SCORE)),
-        "wv0": number_if(failed, w * variance),
-        "wv1": number_if(happened, w * variance),
-        "wwv": ww * variance,
+        "down": number_if(failed, times(w, SCORE)),
+        "up": number_if(happened, times(w, 1 - SCORE)),
+        "wv0": number_if(failed, times(w, variance)),
+        "wv1": number_if(happened, times(w, variance)),
+        "wwv": times(ww, variance),
     }
 
 

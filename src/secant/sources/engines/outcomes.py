@@ -28,6 +28,7 @@ def outcomes(
     collect: Callable[[nw.LazyFrame[Any]], nw.DataFrame[Any]],
     *,
     typed: bool,
+    digits: nw.Expr | None = None,
 ) -> nw.Expr:
     """Return an expression that is 1 where the event happened and 0 (or -1) where it did not.
 
@@ -46,7 +47,9 @@ def outcomes(
         return zero_or_one(~column, column)
     if columns.reading.pos_label is None and (dtype.is_numeric() or dtype == nw.Boolean):
         return column.cast(nw.Float64)
-    distinct = frame.select(label=column).group_by("label").agg(nw.len().alias("rows"))
+    told = column if digits is None else digits
+    seen = frame.select(label=column, told=told).group_by("label", "told")
+    distinct = seen.agg(nw.len().alias("rows"))
     answer = collect(distinct.head(_DISTINCT))
     values = [plain_key(value) for value in answer["label"].to_list()]
     if not values:
@@ -59,11 +62,12 @@ def outcomes(
     others = _others(values, columns.reading.pos_label, where)
     # Any other value, of which there was none a moment ago, is missing.
     no = nw.lit(value=False)
-    other = column == others[0] if others else no
+    written = dict(zip(values, answer["told"].to_list(), strict=True))
+    other = told == written[others[0]] if others else no
     if len(others) == len(values):
         return zero_or_one(other, no)  # the event never happened
     event = next(value for value in values if value == columns.reading.pos_label)
-    return zero_or_one(other, column == event)
+    return zero_or_one(other, told == written[event])
 
 
 def _others(values: list[Any], pos_label: Any, where: Message) -> list[Any]:

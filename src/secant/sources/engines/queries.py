@@ -19,12 +19,14 @@ import numpy as np
 
 from secant.errors import Argument, InputError
 from secant.sources.engines.budget import Budget
-from secant.sources.engines.engine import engine_of, with_strays
+from secant.sources.engines.engine import engine_of, with_digits, with_logarithm, with_strays
 from secant.sources.engines.expressions import (
     BITS,
     LABEL,
     SCORE,
+    VANISHING,
     WEIGHT,
+    floor,
     is_nan,
     number_if,
     plain,
@@ -47,6 +49,14 @@ __all__ = ["Answer", "Table", "collect"]
 
 _HAPPENED = LABEL == 1
 _USABLE = nw.col("fault") == 0
+_IMPOSSIBLE = ((SCORE == 0) & _HAPPENED) | ((SCORE == 1) & ~_HAPPENED)
+# What was said of the outcome; 1 where its logarithm is not wanted, since an engine may refuse to
+# compute one that it does not use.
+_SAID = (
+    nw.when(_USABLE & ~_IMPOSSIBLE)
+    .then(nw.when(_HAPPENED).then(SCORE).otherwise(1 - SCORE))
+    .otherwise(nw.lit(1.0))
+)
 
 # More rows than there are: a limit, which keeps databases from merging a query into the next.
 _ALL = 1 << 62
@@ -55,8 +65,6 @@ _WEIGHT_BITS = 24
 # No score that is not 0 has a larger logarithm.
 _MOST_LOSS = 745.2
 _LEAST_LOSS = 1e-290
-# From here on a product with a weight is not too small for a double.
-_VANISHING = 1e-207
 
 
 def collect(frame: nw.LazyFrame[Any]) -> nw.DataFrame[Any]:
@@ -107,19 +115,35 @@ class Table:
             schema = frame.collect_schema()
             columns.check(schema.names(), Argument("data"))
         self._engine.check_names(columns.names)
+        taken = schema.names()
+        # Texts are told apart by their digits wherever they are compared or grouped.
+        texts: dict[str, str] = {}
+        if self._engine.collates:
+            named = [*zip(self.by, columns.by, strict=True), ("label", columns.y_true)]
+            named += [("cluster", columns.clusters)] if columns.clusters is not None else []
+            texts = {ours: name for ours, name in named if schema[name] == nw.String}
+        self.marks = {ours: _unused(f"{ours}_digits", taken) for ours in texts}
+        if texts:
+            frame = with_digits(frame, {self.marks[ours]: name for ours, name in texts.items()})
+        self.marked = frame
+        self.digits = {name: f"{name}_digits" for name in (*self.by, "cluster") if name in texts}
         wanted = {"score": _number(schema, "y_prob", columns.y_prob)}
         if columns.sample_weight is not None:
             wanted["weight"] = _number(schema, "sample_weight", columns.sample_weight)
         with self._engine.asked("finding the distinct outcomes"):
-            wanted["label"] = outcomes(frame, columns, self._collect, typed=self._engine.typed)
+            told = nw.col(self.marks["label"]) if texts.get("label") else None
+            wanted["label"] = outcomes(
+                frame, columns, self._collect, typed=self._engine.typed, digits=told
+            )
         for ours, theirs in zip(self.by, columns.by, strict=True):
             wanted[ours] = _key(schema, theirs)
         if columns.clusters is not None:
             wanted["cluster"] = _key(schema, columns.clusters, "clusters")
         if columns.order_by is not None:
             wanted["order"] = _place(schema, columns.order_by)
+        wanted |= {ours: nw.col(self.marks[name]) for name, ours in self.digits.items()}
         # Keys that can be written in a query as they are; others are compared as texts.
-        self._literal = all(
+        self._literal = not self.digits and all(
             schema[name].is_integer() or schema[name] in (nw.String, nw.Boolean)
             for name in columns.by
         )
@@ -129,7 +153,7 @@ class Table:
             if columns.reading.pos_label is None:
                 declared["label"] = columns.y_true
             strays = {f"{ours}_stray": name for ours, name in declared.items() if name is not None}
-            marks = {stray: _unused(stray, schema.names()) for stray in strays}
+            marks = {stray: _unused(stray, taken) for stray in strays}
             frame = with_strays(frame, {marks[stray]: name for stray, name in strays.items()})
             for ours in declared.keys() & wanted.keys():
                 mark = nw.col(marks[f"{ours}_stray"])
@@ -145,14 +169,19 @@ class Table:
         """Whether rows carry sampling weights."""
         return self.weight_kind == "sampling"
 
+    def with_digits(self, names: Iterable[str]) -> list[str]:
+        """Return names of columns to group by, those of the digits of texts among them."""
+        return [each for name in names for each in (name, self.digits.get(name)) if each]
+
     def sizes(self) -> dict[tuple[Any, ...], int]:
         """Count the rows of every group, and learn how the engine writes their keys."""
         with self._engine.asked("counting groups"):
-            named = self._rows.select(*self.by, name=self._name()).group_by(*self.by, "name")
+            keys = self.with_digits(self.by)
+            named = self._rows.select(*keys, name=self._name()).group_by(*keys, "name")
             counted = self._collect(named.agg(nw.len().alias("rows")))
-            keys = self._keys(counted)
-            self._names = dict(zip(keys, counted["name"].to_list(), strict=True))
-            return dict(zip(keys, counted["rows"].to_list(), strict=True))
+            found = self._keys(counted)
+            self._names = dict(zip(found, counted["name"].to_list(), strict=True))
+            return dict(zip(found, counted["rows"].to_list(), strict=True))
 
     def sums(
         self, anchor: nw.Expr, within: Sequence[nw.Expr] = (), where: nw.Expr | None = None
@@ -173,15 +202,16 @@ class Table:
         again = anchor is SCORE or within
         with self._engine.asked("looking into cells" if again else "summing cells"):
             rows = self._rows if where is None else self._rows.filter(where)
+            groups = self.with_digits(self.by)
             wider = {f"wider{i}": expression for i, expression in enumerate(within)}
             terms = self._terms()
             found = self._once(rows.with_columns(fault=self._faults.code()))
             placed = nw.when(_USABLE).then(anchor).otherwise(nw.col("fault"))
-            measured = (
-                self._once(self._usable(found.with_columns(anchor=placed, **wider)))
-                .with_columns(d=number_if(_USABLE, SCORE - nw.col("anchor")))
-                .select(*self.by, *wider, "anchor", "score", **terms)
-            )
+            measured = self._once(self._usable(found.with_columns(anchor=placed, **wider)))
+            measured = with_logarithm(
+                measured.with_columns(d=number_if(_USABLE, SCORE - nw.col("anchor")), said=_SAID),
+                "said",
+            ).select(*groups, *wider, "anchor", "score", **terms)
             asked = {
                 "rows": nw.len(),
                 "low": SCORE.min(),
@@ -190,7 +220,7 @@ class Table:
                 **({"largest": nw.col("step").max()} if "step" in terms else {}),
             }
             asked.pop("step", None)
-            keys = [*self.by, *wider, "anchor"]
+            keys = [*groups, *wider, "anchor"]
             answer = self._collect(
                 measured.group_by(*keys).agg(*(sums.alias(name) for name, sums in asked.items()))
             )
@@ -219,10 +249,12 @@ class Table:
             What is summed, by name.
         """
         with self._engine.asked("summing clusters"):
-            keys = [*self.by, "cluster", "place"]
-            measured = self._once(self._rows.select(*self.by, "cluster", place=place, **terms))
+            keys = self.with_digits([*self.by, "cluster"])
+            measured = self._once(self._rows.select(*keys, place=place, **terms))
             sums = [nw.col(name).sum() for name in terms]
-            answer = self._collect(measured.group_by(*keys).agg(nw.len().alias("rows"), *sums))
+            answer = self._collect(
+                measured.group_by(*keys, "place").agg(nw.len().alias("rows"), *sums)
+            )
             columns = {name: _doubles(answer[name]) for name in ("place", "rows", *terms)}
             return Answer(self._keys(answer), columns), plain_keys(answer["cluster"])
 
@@ -239,7 +271,9 @@ class Table:
     def distinct_places(self) -> int:
         """Count the distinct places along the axis."""
         with self._engine.asked("counting places"):
-            places = self._rows.select("order").unique().select(places=nw.len())
+            places = (
+                self._rows.group_by("order").agg(nw.len().alias("rows")).select(places=nw.len())
+            )
             return int(self._collect(places)["places"][0])
 
     def by_place(self, terms: dict[str, nw.Expr]) -> nw.DataFrame[Any]:
@@ -285,13 +319,18 @@ class Table:
         listed: nw.Expr = ~column.is_null() & column.is_in(named)
         return listed if len(named) == len(keys) else column.is_null() | listed
 
+    def alike(self, these: Sequence[tuple[Any, ...]], others: Sequence[tuple[Any, ...]]) -> bool:
+        """Tell whether a group is written as another one is."""
+        names = [self._names.get(key) for key in others]
+        return not {self._names.get(key) for key in these}.isdisjoint(names)
+
     def in_cells(self, wanted: Sequence[tuple[tuple[Any, ...], float]], bits: int) -> nw.Expr:
         """Tell whether a row is in one of many cells, each of one group, 2^-bits wide.
 
         Groups and cells are written as one text, because engines find a text in a list of thousands
         at once; what is written alike may be found too.
         """
-        cell = (SCORE * 2.0**bits).floor()
+        cell = floor(SCORE * 2.0**bits)
         if not self.by:
             return cell.is_in([number for _, number in wanted])
         texts = [f"{self._names[key]}:{number:.0f}" for key, number in wanted]
@@ -303,7 +342,8 @@ class Table:
 
         def text(name: str) -> nw.Expr:
             # Joined to nothing, lest an enumeration of PostgreSQL's be asked for a value "null".
-            written = nw.concat_str(nw.lit(""), nw.col(name).cast(nw.String), separator="")
+            shown = nw.col(self.digits.get(name, name)).cast(nw.String)
+            written = nw.concat_str(nw.lit(""), shown, separator="")
             return nw.when(nw.col(name).is_null()).then(nw.lit("null")).otherwise(written)
 
         return nw.concat_str(*(text(name) for name in self.by), separator=",")
@@ -311,9 +351,8 @@ class Table:
     def _terms(self) -> dict[str, nw.Expr]:
         """Return what is summed in every cell."""
         d = nw.col("d")
-        impossible = ((SCORE == 0) & _HAPPENED) | ((SCORE == 1) & ~_HAPPENED)
         terms = {
-            "forbidden": number_if(impossible),
+            "forbidden": number_if(_IMPOSSIBLE),
             "minus": number_if(LABEL == -1),
             "n1": number_if(_HAPPENED),
         }
@@ -325,18 +364,16 @@ class Table:
             terms |= _weighed("w", WEIGHT, by_outcome=by_outcome)
         if self.sampling:
             terms |= _weighed("ww", WEIGHT * WEIGHT, by_outcome=by_outcome)
-        terms["log_loss"] = self._log_loss(impossible)
+        terms["log_loss"] = self._log_loss()
         return terms if not (self.sampling or by_outcome) else {**terms, **self._tail_terms()}
 
-    def _log_loss(self, impossible: nw.Expr) -> nw.Expr:
+    def _log_loss(self) -> nw.Expr:
         """Minus the logarithm of what was said of the outcome, where that was not impossible."""
-        said = nw.when(_HAPPENED).then(SCORE).otherwise(1 - SCORE)
-        # The logarithm of 1 where there is none: an engine may refuse to compute it anyway.
-        loss = 0 - nw.when(_USABLE & ~impossible).then(said).otherwise(nw.lit(1.0)).log()
+        loss = 0 - nw.col("log_said")
         # What rounding took from 1 - s is all there is of a score of 1e-20; what is near
         # the smallest doubles cannot be divided, which an engine may refuse.
         is_little = _USABLE & ~_HAPPENED & (SCORE >= _LEAST_LOSS)
-        loss = loss + number_if(is_little, SCORE - (1 - said))
+        loss = loss + number_if(is_little, SCORE - (1 - (1 - SCORE)))
         o0, o1 = self.outcome_weights or (1.0, 1.0)
         loss = loss * _either(o0, o1) if o0 != o1 else loss
         return loss if self.weight_kind is None else times(WEIGHT, loss / _MOST_LOSS) * _MOST_LOSS
@@ -345,16 +382,15 @@ class Table:
         """Return what the tails of weighted sums are judged by."""
         o0, o1 = self.outcome_weights or (1.0, 1.0)
         third = SCORE * (1 - SCORE)
+        up, down = (1 - SCORE) * o1, times(nw.lit(o0), SCORE)
         if o0 != o1:
-            mixed = (1 - SCORE) * o1 + SCORE * o0
             # In units of the larger weight, so that it stays within [0, 1] as times() asks.
-            third = third * ((o0 + o1 - o0 * o1 / mixed) / max(o0, o1))
-        up, down = (1 - SCORE) * o1, SCORE * o0
+            third = times((o0 + o1 - o0 * o1 / (up + down)) / max(o0, o1), third)
         step = nw.when(up >= down).then(up).otherwise(down)
         if self.sampling:
             step = step * WEIGHT
             twice = times(WEIGHT * WEIGHT, third)
-            third = number_if(twice >= _VANISHING, twice * WEIGHT)
+            third = number_if(twice >= VANISHING, twice * WEIGHT)
         elif self.weight_kind is not None:
             third = times(WEIGHT, third)
         return {"third": third, "step": step}

@@ -17,11 +17,21 @@ import numpy as np
 from secant._base.progress import reporting
 from secant._blocks.score_cells import BITS, MOST_CELLS, CellFinder
 from secant._blocks.segment_sums import Sums
+from secant._blocks.table import changed
 from secant._input.features import Levels, Spans, levels_of_counts, levels_of_spans
 from secant._input.groups import plain_key
 from secant.errors import Argument, InputError
 from secant.sources.engines.engine import engine_of
-from secant.sources.engines.expressions import SCORE, cell
+from secant.sources.engines.expressions import (
+    LABEL,
+    SCORE,
+    VANISHING,
+    WEIGHT,
+    cell,
+    is_nan,
+    number_if,
+    times,
+)
 from secant.sources.engines.queries import Table, _doubles, collect
 from secant.sources.engines.source import open_engine
 
@@ -60,14 +70,18 @@ class EngineSegments:
         self._frame, self._columns, self._engine = frame, columns, engine_of(frame)
         open_engine(frame, columns._replace(by=()))  # which checks all rows
         self._table = Table(frame, columns)
+        # What the values of features are compared as, where it is not themselves: digits of texts.
+        self._written: list[dict[Any, str]] = [{} for _ in columns.by]
         self._schema = frame.collect_schema()
         self._features = [
             _numeric(self._schema[name], nw.col(f"by{i}")) for i, name in enumerate(columns.by)
         ]
         self.levels = self._learn(bins, most)
         coded = {
-            f"f{i}": code(levels, nw.col(f"by{i}"), number)
-            for i, (levels, number) in enumerate(zip(self.levels, self._features, strict=True))
+            f"f{i}": self._code(
+                i, nw.col(f"by{i}"), nw.col(self._table.with_digits([f"by{i}"])[-1])
+            )
+            for i in range(len(columns.by))
         }
         self._find_cells()
         self._rows = self._all.select(
@@ -104,9 +118,9 @@ class EngineSegments:
         for i, number in enumerate(self._features):
             if number is not None:
                 asked[f"known{i}"] = number.count()
-                for k in range(1, bins):
-                    asked[f"q{i}_{k}"] = number.quantile(k / bins, interpolation="linear")
-                asked[f"distinct{i}"] = number.n_unique()
+                if self._engine.has_quantiles:
+                    for k in range(1, bins):
+                        asked[f"q{i}_{k}"] = number.quantile(k / bins, interpolation="linear")
         try:
             told = {name: column[0] for name, column in self._ask(asked).items()}
         except NotImplementedError as error:
@@ -117,10 +131,12 @@ class EngineSegments:
             ) from error
         self.rows = int(told["rows"])
         cuts: dict[int, FloatArray] = {}
-        for i, number in enumerate(self._features):
-            if number is not None and told[f"distinct{i}"] > bins + 1:
-                quantiles = [told[f"q{i}_{k}"] for k in range(1, bins)]
-                cuts[i] = np.unique(np.array(quantiles, np.float64))
+        for i in self._of_many_values(bins + 1):
+            if self._engine.has_quantiles:
+                quantiles = np.array([told[f"q{i}_{k}"] for k in range(1, bins)], np.float64)
+            else:
+                quantiles = self._quantiles(i, int(told[f"known{i}"]), bins)
+            cuts[i] = np.unique(quantiles)
         spans = self._spans(cuts)
         return [
             levels_of_spans(name, spans[i], missing=told[f"known{i}"] < self.rows)
@@ -128,6 +144,37 @@ class EngineSegments:
             else self._counted(i, name, most)
             for i, name in enumerate(self._columns.by)
         ]
+
+    def _of_many_values(self, few: int) -> list[int]:
+        """Return the numeric features that have more than a few values."""
+        each = [
+            self._all.select(x=number, feature=nw.lit(i))
+            .filter(~nw.col("x").is_null())
+            .group_by("feature", "x")
+            .agg(nw.len().alias("rows"))
+            for i, number in enumerate(self._features)
+            if number is not None
+        ]
+        if not each:
+            return []
+        counted = nw.concat(each).group_by("feature").agg(nw.len().alias("values"))
+        answer = self._collect(counted)
+        counts = zip(answer["feature"].to_list(), answer["values"].to_list(), strict=True)
+        return sorted(int(i) for i, values in counts if values > few)
+
+    def _quantiles(self, i: int, known: int, bins: int) -> FloatArray:
+        """Interpolate quantiles of a feature between values at their places in its order."""
+        number = self._features[i]
+        assert number is not None  # noqa: S101
+        place = (known - 1) * np.arange(1, bins) / bins
+        below = np.floor(place).astype(np.int64)
+        wanted = np.unique([below, below + 1])
+        ordered = self._all.select(x=number).filter(~nw.col("x").is_null())
+        ordered = ordered.with_row_index("place", order_by="x")
+        answer = self._collect(ordered.filter(nw.col("place").is_in(wanted.tolist())))
+        found = _doubles(answer["x"])[np.argsort(_doubles(answer["place"]))]
+        low, high = (found[np.searchsorted(wanted, each)] for each in (below, below + 1))
+        return low + (high - low) * (place - below)
 
     def _spans(self, cuts: dict[int, FloatArray]) -> dict[int, Spans]:
         """Ask what the ranges between quantiles hold, and leave out those that hold nothing."""
@@ -158,10 +205,13 @@ class EngineSegments:
 
     def _counted(self, i: int, name: str, most: int) -> Levels:
         """Count the values of a feature that is not numeric, or has few of them."""
+        names = self._table.with_digits([f"by{i}"])
         counted = self._collect(
-            self._all.select(f"by{i}").group_by(f"by{i}").agg(nw.len().alias("rows"))
+            self._all.select(*names).group_by(*names).agg(nw.len().alias("rows"))
         )
         keys = [plain_key(key) for key in counted[f"by{i}"].to_list()]
+        if len(names) > 1:
+            self._written[i] = dict(zip(keys, counted[names[-1]].to_list(), strict=True))
         counts: dict[Any, int] = {}
         for key, rows in zip(keys, counted["rows"].to_list(), strict=True):
             counts[key] = counts.get(key, 0) + int(rows)
@@ -198,19 +248,20 @@ class EngineSegments:
 
     def _terms(self) -> dict[str, nw.Expr]:
         """Return what is summed."""
-        happened = (nw.col("label") == 1).cast(nw.Float64)
-        v = SCORE * (1 - SCORE)
+        happened = number_if(LABEL == 1)
+        gain, v = happened - SCORE, SCORE * (1 - SCORE)
         if self._columns.sample_weight is None:
-            return {"n1": happened, "gain": happened - SCORE, "wwv": v}
-        weight = nw.col("weight")
-        counted, square = (weight, weight) if self.counted else (nw.lit(1.0), weight * weight)
+            return {"n1": happened, "gain": gain, "wwv": v}
+        one = number_if(SCORE >= 0)
+        copies, square = (WEIGHT, WEIGHT) if self.counted else (one, WEIGHT * WEIGHT)
+        wwv = times(square, v)
         return {
-            "w": weight,
-            "n": counted,
-            "n1": happened * counted,
-            "gain": weight * (happened - SCORE),
-            "wwv": square * v,
-            "wwwv": square * v * (nw.lit(1.0) if self.counted else weight),
+            "w": WEIGHT,
+            "n": copies,
+            "n1": number_if(LABEL == 1, copies),
+            "gain": times(WEIGHT, gain),
+            "wwv": wwv,
+            "wwwv": wwv if self.counted else number_if(wwv >= VANISHING, wwv * WEIGHT),
         }
 
     def sums(self, groupings: Sequence[Grouping]) -> Iterator[Sums]:
@@ -224,7 +275,7 @@ class EngineSegments:
         found = self._sums(groupings, self._met(conditions))
         return {grouping: sums.w for grouping, sums in zip(groupings, found, strict=True)}
 
-    def source(self, conditions: Conditions, n: int) -> EngineSource:  # noqa: ARG002  (as is known)
+    def source(self, conditions: Conditions, n: int) -> EngineSource:
         """Return the rows that meet conditions, for which the engine is asked again."""
         schema, columns = self._schema, self._columns
         met = None
@@ -232,13 +283,40 @@ class EngineSegments:
             name = columns.by[feature]
             value = nw.col(name)
             if schema[name].is_float():
-                value = nw.when(~value.is_nan()).then(value)
+                value = nw.when(~is_nan(value)).then(value)
             elif schema[name] in (nw.Categorical, nw.Enum):
                 value = value.cast(nw.String)
-            is_met = code(self.levels[feature], value, _numeric(schema[name], value)) == level
+            told = nw.col(self._table.marks.get(f"by{feature}", name))
+            is_met = self._code(feature, value, told) == level
             met = is_met if met is None else met & is_met
         assert met is not None  # noqa: S101
-        return open_engine(self._frame.filter(met), columns._replace(by=()))
+        source = open_engine(self._table.marked.filter(met), columns._replace(by=()))
+        found = int(source.blocks()[0].n.sum())
+        if found != n:
+            raise changed(found, n)
+        return source
+
+    def _code(self, feature: int, value: nw.Expr, told: nw.Expr) -> nw.Expr:
+        """Return the level of a row in a feature, -1 for values not searched.
+
+        ``told`` is what tells a value that is no number from others.
+        """
+        levels, written = self.levels[feature], self._written[feature]
+        last = nw.lit(len(levels) - 1)
+        if levels.cuts is not None:
+            number = _numeric(self._schema[self._columns.by[feature]], value)
+            assert number is not None  # noqa: S101
+            found = nw.lit(0)
+            for limit in levels.cuts.tolist():
+                found = found + nw.when(number > limit).then(nw.lit(1)).otherwise(nw.lit(0))
+            return nw.when(number.is_null()).then(last).otherwise(found)
+        found = nw.lit(-1)
+        told = told if written else value
+        for place, key in enumerate(levels.keys):
+            if key is not None:
+                is_key = told == written.get(key, key)
+                found = nw.when(is_key).then(nw.lit(place)).otherwise(found)
+        return nw.when(value.is_null()).then(last).otherwise(found) if levels.missing else found
 
     def _met(self, conditions: Conditions) -> nw.Expr:
         met = nw.lit(value=True)
@@ -308,22 +386,6 @@ class EngineSegments:
     def _ask(self, asked: dict[str, nw.Expr]) -> dict[str, nw.Series[Any]]:
         answer = self._collect(self._all.select(**asked))
         return {name: answer[name] for name in asked}
-
-
-def code(levels: Levels, value: nw.Expr, number: nw.Expr | None) -> nw.Expr:
-    """Return the level of a row in a feature, -1 for values not searched."""
-    last = nw.lit(len(levels) - 1)
-    if levels.cuts is not None:
-        assert number is not None  # noqa: S101
-        found = nw.lit(0)
-        for limit in levels.cuts.tolist():
-            found = found + (number > limit).cast(nw.Int64)
-        return nw.when(number.is_null()).then(last).otherwise(found)
-    found = nw.lit(-1)
-    for place, key in enumerate(levels.keys):
-        if key is not None:
-            found = nw.when(value == key).then(nw.lit(place)).otherwise(found)
-    return nw.when(value.is_null()).then(last).otherwise(found) if levels.missing else found
 
 
 def _numeric(dtype: Any, value: nw.Expr) -> nw.Expr | None:

@@ -17,11 +17,11 @@ from secant._base.types import Forbidden
 from secant._blocks.cell_sums import row_totals
 from secant._blocks.refining import pick
 from secant._blocks.sorting import PathRows
-from secant._blocks.table import Blocks, Totals, collapse, concatenate
+from secant._blocks.table import Blocks, Totals, changed, collapse, concatenate
 from secant._input.groups import key_order
 from secant._input.observations import Chunk
 from secant._input.rules import counted
-from secant.errors import Argument, InputError, SecantError
+from secant.errors import Argument, InputError
 from secant.sources import rows
 from secant.sources.engines import budget
 from secant.sources.engines.answers import blocks_of, totals_of
@@ -87,6 +87,11 @@ class EngineGroups:
         answer = table.sums(self._grids[0])
         _check(answer, table, columns)
         found = _apart(answer)
+        if table.by:
+            seen = {key: int(sums["rows"].sum()) for key, sums in _split(answer).items()}
+            for key in sizes.keys() | seen.keys():
+                if seen.get(key, 0) != sizes.get(key, 0):
+                    raise changed(seen.get(key, 0), sizes.get(key, 0))
         names = [key[0] if len(self.by) == 1 else key for key in sizes]
         order = [(list(sizes)[i], names[i]) for i in key_order(names)]
         self._keys: list[Key] = [key for key, _ in order if key in found]
@@ -251,8 +256,7 @@ class EngineGroups:
                     parts[number].append(blocks.select(lie_within(blocks, unseen[number])))
         for number, blocks in unseen.items():
             if not parts[number]:
-                msg = "the data were changed after they were assessed: a group is gone"
-                raise SecantError(msg)
+                raise changed(0, int(blocks.n.sum()))
             known = self._known[number]
             self._known[number] = known.replace(
                 lie_within(known, blocks), concatenate(parts[number])

@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 from secant.errors import InputError
 from secant.sources.files.formats import Format, arrow, look_of, sound
+from secant.sources.files.sizes import check_batches, check_pages
+from secant.sources.files.values import kind_of
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Generator, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from secant.sources.files.formats import Look, ReadSections
@@ -23,6 +25,8 @@ _BUFFER = 1 << 20
 # memory and gain little.
 _LARGE = 1 << 20
 _AHEAD = 2
+# It decodes a row group whole, which may say of any number of rows that they are the same.
+_WHOLE = 1 << 24
 _MARK = b"\xff" * 4  # begins every message of a stream
 
 
@@ -35,10 +39,11 @@ class Parquet(Format):
         """Tell whether a file is large enough."""
         return rows is not None and rows >= _LARGE
 
-    def look(self, path: Path) -> Look:
+    def look(self, path: Path, wanted: Collection[str] | None = None) -> Look:
         """Read the file's own description."""
         with self._open(path) as file:
             metadata = file.metadata
+            check_pages(path, wanted)
             groups = range(metadata.num_row_groups)
             rows = tuple(metadata.row_group(number).num_rows for number in groups)
             counted = sum(rows)
@@ -52,16 +57,23 @@ class Parquet(Format):
         path: Path,
         names: list[str],
         size: int,
-        types: Mapping[str, Any],  # noqa: ARG002  (a Parquet file knows its types)
+        types: Mapping[str, Any],
         section: int | None = None,
     ) -> Generator[Any]:
-        """Read columns in batches of at most ``size`` rows, of all or one of the row groups."""
-        with self._open(path) as file:
-            if section is None and self.reads_ahead(file.metadata.num_rows):
-                batches = self._scan(path, names, size)
+        """Read columns in batches of at most ``size`` rows, of all or one of the row groups.
+
+        Texts come as categories, so that one that is long and repeated is in memory once.
+        """
+        texts = [name for name, kind in types.items() if kind_of(kind) == "text"]
+        with self._open(path, texts) as file:
+            metadata = file.metadata
+            groups = map(metadata.row_group, range(metadata.num_row_groups))
+            is_fine = all(group.num_rows <= _WHOLE for group in groups)
+            if section is None and is_fine and self.reads_ahead(metadata.num_rows):
+                batches = self._scan(path, names, size, texts)
             else:
-                groups = None if section is None else [section]
-                batches = file.iter_batches(batch_size=size, row_groups=groups, columns=names)
+                chosen = None if section is None else [section]
+                batches = file.iter_batches(batch_size=size, row_groups=chosen, columns=names)
             yield from map(sound, batches)
 
     @contextmanager
@@ -78,14 +90,16 @@ class Parquet(Format):
             yield read
 
     @staticmethod
-    def _scan(path: Path, names: list[str], size: int) -> Iterator[Any]:
+    def _scan(path: Path, names: list[str], size: int, texts: list[str]) -> Iterator[Any]:
         from pyarrow import dataset, fs  # noqa: PLC0415  (an extra)
 
         # As a stream, for the reason given below.
         options = dataset.ParquetFragmentScanOptions(
             use_buffered_stream=True, buffer_size=_BUFFER, pre_buffer=False
         )
-        file = dataset.ParquetFileFormat().make_fragment(os.fspath(path), fs.LocalFileSystem())
+        how = dataset.ParquetReadOptions(dictionary_columns=texts)
+        kind = dataset.ParquetFileFormat(read_options=how)
+        file = kind.make_fragment(os.fspath(path), fs.LocalFileSystem())
         scanner = file.scanner(
             columns=names,
             batch_size=size,
@@ -96,12 +110,14 @@ class Parquet(Format):
         yield from scanner.to_batches()
 
     @staticmethod
-    def _open(path: Path) -> Any:
+    def _open(path: Path, texts: list[str] | None = None) -> Any:
         from pyarrow import parquet  # noqa: PLC0415  (an extra)
 
         # Read as a stream: buffering row groups whole, the default, takes as much memory as the
         # largest of them.
-        return parquet.ParquetFile(path, pre_buffer=False, buffer_size=_BUFFER)
+        return parquet.ParquetFile(
+            path, pre_buffer=False, buffer_size=_BUFFER, read_dictionary=texts
+        )
 
 
 class Feather(Format):
@@ -109,9 +125,10 @@ class Feather(Format):
 
     start = b"ARROW1"
 
-    def look(self, path: Path) -> Look:
+    def look(self, path: Path, wanted: Collection[str] | None = None) -> Look:  # noqa: ARG002
         """Read the file's own description."""
         with self._open(path, None) as (reader, file):
+            check_batches(path, is_file=file is None)
             if file is None:
                 # Old versions of pyarrow count by reading, which we do anyway.
                 rows = reader.count_rows() if hasattr(reader, "count_rows") else None

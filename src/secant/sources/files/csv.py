@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import re
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +22,7 @@ from secant.sources.files.formats import (
 from secant.sources.files.quotes import CheckedText
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Iterator, Mapping
+    from collections.abc import Callable, Collection, Generator, Iterator, Mapping
     from pathlib import Path
 
     from secant._input.options import Reading
@@ -42,6 +43,7 @@ _OTHERS = {
 }
 _SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "vertical bars"}
 _ENDINGS = {",": ".csv", "\t": ".tsv"}
+_QUOTED = re.compile('"(?:[^"]|"")*"')
 
 
 class Csv(Format):
@@ -50,15 +52,19 @@ class Csv(Format):
     knows_types = False
     is_text = True
 
-    def look(self, path: Path) -> Look:
+    def look(self, path: Path, wanted: Collection[str] | None = None) -> Look:  # noqa: ARG002
         """Read the names, and guess types from the first rows."""
         separator = self._separator(path)
         with open_text(path) as text:
-            _refuse_no_text(path, text.read(_START))  # before quotes are looked for in it
-        with open_text(path) as text:
-            _check_names(path, CheckedText(path, text, separator).read(_START), separator)
-        with self._open(path, None, {}, threads=False) as reader:
-            return look_of(reader.schema, None, 1)
+            start = text.read(_START)
+            _refuse_no_text(path, start)  # before quotes are looked for in it
+            if not _has_line(start):
+                start += text.read(BLOCK)
+            _check_names(path, start, separator)
+        with self._checked(path) as checked:
+            checked.read(_START)
+            with self._open(path, None, {}, threads=False) as reader:
+                return look_of(reader.schema, None, 1)
 
     def choose(
         self, types: Mapping[str, Any], roles: Mapping[Argument, str], reading: Reading | None
@@ -92,16 +98,11 @@ class Csv(Format):
         # Quotes are checked beside what Arrow reads, and to the end of the file before the last
         # batch is all there was. Arrow must not read through us: its threads would call Python,
         # which ends the process if that is about to end itself.
-        with open_text(path) as text:
-            checked = CheckedText(path, text, self._separator(path))
-            try:
-                with self._open(path, names, types, threads=threads) as reader:
-                    for batch in reader:
-                        checked.read(BLOCK)
-                        yield from (batch.slice(i, size) for i in range(0, batch.num_rows, size))
-            except arrow().ArrowInvalid:
-                checked.finish()  # a quote is the better reason
-                raise
+        with self._checked(path) as checked:
+            with self._open(path, names, types, threads=threads) as reader:
+                for batch in reader:
+                    checked.read(BLOCK)
+                    yield from (batch.slice(i, size) for i in range(0, batch.num_rows, size))
             checked.finish()
 
     def explain(
@@ -141,6 +142,17 @@ class Csv(Format):
                 if field.strip().lower() not in _MISSING:
                     return next((kind for kind in kinds if _reader(pa, kind)(field)), pa.string())
         return pa.string()
+
+    @contextmanager
+    def _checked(self, path: Path) -> Iterator[CheckedText]:
+        """Open a file to look at its quotes, which are the better reason for an error of Arrow."""
+        with open_text(path) as text:
+            checked = CheckedText(path, text, self._separator(path))
+            try:
+                yield checked
+            except arrow().ArrowInvalid:
+                checked.finish()
+                raise
 
     @contextmanager
     def _open(
@@ -185,10 +197,9 @@ def typed(texts: list[str | None]) -> list[Any]:
         return [None if text is None else int(text) for text in texts]
     if words and all(word in {"True", "False", "true", "false"} for word in words):
         return [None if text is None else text.lower() == "true" for text in texts]
-    try:
-        numbers = [float(word) for word in words]
-    except ValueError:
+    if not all(map(_is_number, words)):
         return list(texts)
+    numbers = [float(word) for word in words]
     plain = all(_is_whole(word.partition(".")[0].removeprefix("-")) for word in words)
     if not plain or len(set(numbers)) < len(words):
         return list(texts)
@@ -236,7 +247,8 @@ def _is_number(field: str) -> bool:
         float(field)
     except ValueError:
         return False
-    return "_" not in field  # which Python allows in numbers, and nobody else
+    # Python allows these marks in numbers, and digits of every script; nobody else does.
+    return "_" not in field and field.isascii()
 
 
 def _expected(pa: Any, kind: Any) -> str:
@@ -269,23 +281,50 @@ def _refuse_no_text(path: Path, start: bytes) -> None:
             raise InputError(f"{path} {what}")
 
 
+def _bare(start: bytes) -> bytes:
+    return start.removeprefix(codecs.BOM_UTF8).lstrip(b"\r\n")
+
+
+def _has_line(start: bytes) -> bool:
+    return len(_bare(start).splitlines()) > 1
+
+
 def _check_names(path: Path, start: bytes, separator: str) -> None:
     """Refuse a file whose first line cannot be the names of columns, and say what to do."""
-    line = _first_line(path, start)
-    if separator in line:
+    bare = _bare(start)
+    lines = [line for line in bare.splitlines() if line] or [b""]
+    if len(start) - len(bare) + len(lines[0]) >= BLOCK:
+        msg = f"{path} has no line of names: its first line is longer than {BLOCK >> 20} MB"
+        raise InputError(msg)
+    line = _decoded(path, lines[0])
+    # Of what was read the last line may be cut short.
+    after = lines[1:] if len(start) < _START else lines[1:-1]
+    _refuse_remark(path, line, next((each for each in after if not each.startswith(b"#")), None))
+    between = _QUOTED.sub("", line)
+    if separator in between:
         return
     for other, name in _SEPARATORS.items():
-        if other in line:
+        if other in between:
             raise InputError(
                 f"{path} has {name} in its first line, where {_SEPARATORS[separator]} are "
-                f"expected between columns; {_remedy(other, separator)}"
+                f"expected between columns; {_remedy(path, other, separator)}"
             )
 
 
-def _first_line(path: Path, start: bytes) -> str:
-    """Return the first line that is not empty."""
-    bare = start.removeprefix(codecs.BOM_UTF8).lstrip(b"\r\n")
-    line = (bare.splitlines() or [b""])[0]
+def _refuse_remark(path: Path, line: str, following: bytes | None) -> None:
+    """Refuse a line before that of names; only of ``#names,...`` we may be wrong about that."""
+    is_remark = re.fullmatch('"?sep=."?', line) is not None or line.startswith("# ")
+    if line.startswith("#") and following is not None:
+        is_remark |= any(line.count(mark) != following.count(mark.encode()) for mark in _SEPARATORS)
+    if is_remark:
+        shown = f"{line[:60]}..." if len(line) > 60 else line
+        raise InputError(
+            f"{path} begins with {shown!r}, which is no line of names",
+            hint="; remove that line, or what stands before the names in it",
+        )
+
+
+def _decoded(path: Path, line: bytes) -> str:
     if b"\0" in line:
         msg = f"{path} has zero bytes in its first line, as text in UTF-16 has; save it in UTF-8"
         raise InputError(msg)
@@ -300,8 +339,12 @@ def _first_line(path: Path, start: bytes) -> str:
         raise InputError(msg) from error
 
 
-def _remedy(found: str, expected: str) -> str:
+def _remedy(path: Path, found: str, expected: str) -> str:
     if found in _ENDINGS:
         return f"give it a name that ends in {_ENDINGS[found]}"
     points = " (and points in numbers)" if found == ";" else ""
-    return f"write it anew with {_SEPARATORS[expected]}{points}"
+    reader = f"pandas.read_csv({str(path)!r}, sep={found!r})"
+    return (
+        f"write it anew with {_SEPARATORS[expected]}{points}, or in Python pass as data what reads "
+        f"it: {reader}"
+    )

@@ -13,7 +13,7 @@ from secant.errors import InputError, SecantError
 from secant.sources.files.standard_input import StandardInput
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Generator, Iterator, Mapping, Sequence
     from contextlib import AbstractContextManager
     from pathlib import Path
 
@@ -107,8 +107,11 @@ class Format(ABC):
     start = b""
 
     @abstractmethod
-    def look(self, path: Path) -> Look:
-        """Return what a file says of itself."""
+    def look(self, path: Path, wanted: Collection[str] | None = None) -> Look:
+        """Return what a file says of itself: the types of the columns that are wanted, or of all.
+
+        Others may have any type where files do not say what they are.
+        """
 
     @abstractmethod
     def batches(
@@ -175,8 +178,8 @@ def arrow() -> Any:
     return pa
 
 
-def look(path: Path, kind: Format) -> Look:
-    """Return what a file says of itself.
+def look(path: Path, kind: Format, wanted: Collection[str] | None = None) -> Look:
+    """Return what a file says of itself, as :meth:`Format.look`.
 
     Raises
     ------
@@ -192,7 +195,7 @@ def look(path: Path, kind: Format) -> Look:
         own = _GZIP if _is_gzipped(path) else kind.start
         if not own or not start.startswith(own):
             refuse_other(path, start, gzips=kind.is_text)
-        return kind.look(path)
+        return kind.look(path, wanted)
 
 
 def refuse_other(path: Path, start: bytes, *, gzips: bool = False) -> None:
@@ -260,6 +263,8 @@ def readable(path: Path) -> Iterator[None]:
         first_line = "".join(
             each if each.isprintable() else "\N{WHITE SQUARE}" for each in first_line
         )
+        if first_line.startswith("straddling object"):  # as Arrow calls it
+            first_line = f"a line is longer than {BLOCK >> 20} MB"
         if isinstance(error, UnicodeDecodeError) or "invalid UTF8" in first_line:
             first_line += "; save the file anew in UTF-8"
         msg = f"{path} cannot be read: {first_line}"

@@ -11,16 +11,16 @@ from urllib.parse import unquote
 
 from secant.errors import Argument, InputError
 from secant.sources.files.endings import format_of
-from secant.sources.files.standard_input import standard_input
+from secant.sources.files.standard_input import StandardInput, standard_input
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from secant.sources.files.formats import Format
 
-__all__ = ["Found", "find"]
+__all__ = ["NULL_PARTITION", "Found", "find", "folder_names"]
 
-_NULL_PARTITION = "__HIVE_DEFAULT_PARTITION__"
+NULL_PARTITION = "__HIVE_DEFAULT_PARTITION__"
 # What tables leave in their folders that keep files of earlier versions beside the current ones,
 # and what reads the current ones.
 _LAKES = {
@@ -49,8 +49,9 @@ def find(data: Any) -> list[Found]:
     """
     items = data if isinstance(data, (list, tuple)) else [data]
     paths = [path for item in items for path in _expanded(os.fsdecode(item))]
+    _refuse_lakes(paths)
     _refuse_doubles(paths)
-    found = [Found(path, format_of(path), _partition(path)) for path in paths]
+    found = [Found(path, format_of(path), dict(folder_names(path))) for path in paths]
     first = found[0]
     for other in found:
         if other.kind is not first.kind:
@@ -101,8 +102,6 @@ def _expanded(name: str) -> list[Path]:
     if not matches:
         msg = f"no file matches {name!r}"
         raise InputError(msg)
-    for parent in dict.fromkeys(match.parent for match in matches):
-        _refuse_lake(parent)
     # A pattern with ** matches a folder as well as the files in it.
     files = [file for match in matches for file in (_inside(match) if match.is_dir() else [match])]
     return list(dict.fromkeys(files))
@@ -168,7 +167,6 @@ def _walk(folder: Path, seen: set[tuple[int, int]], links: list[Path]) -> Iterat
     if (status.st_dev, status.st_ino) in seen:
         return
     seen.add((status.st_dev, status.st_ino))
-    _refuse_lake(folder)
     for entry in sorted(folder.iterdir()):
         if entry.name.startswith((".", "_")) and "=" not in entry.name:
             continue  # _SUCCESS, _metadata, .crc: never data, by convention
@@ -180,10 +178,35 @@ def _walk(folder: Path, seen: set[tuple[int, int]], links: list[Path]) -> Iterat
             yield from _walk(entry, seen, links)
 
 
+def _refuse_lakes(paths: list[Path]) -> None:
+    """Refuse files of tables that keep those of earlier versions beside the current ones.
+
+    They may lie there, however deep, by their names or by what links lead to.
+    """
+    folders: dict[Path, None] = {}
+    for path in paths:
+        if not isinstance(path, StandardInput):
+            folders |= dict.fromkeys(
+                [path.parent, *([_real(path).parent] if path.is_symlink() else [])]
+            )
+    looked_at: set[Path] = set()
+    for folder in folders:
+        by_name = [] if ".." in folder.parts else [folder, folder.absolute()]
+        for way in (*by_name, _real(folder)):
+            for parent in (way, *way.parents):
+                if parent not in looked_at:
+                    looked_at.add(parent)
+                    _refuse_lake(parent)
+
+
+def _real(path: Path) -> Path:
+    """Return a path without links, wherever they lead."""
+    return Path(os.path.realpath(path))
+
+
 def _refuse_lake(folder: Path) -> None:
-    """Refuse a folder that keeps files of earlier versions beside the current ones."""
     for mark, (what, reader) in _LAKES.items():
-        if any(folder.glob(mark)):
+        if glob.glob(mark, root_dir=folder):  # noqa: PTH207  (which says nothing of what it may not see)
             raise InputError(
                 f"{folder} is a table of {what}, which keeps rows that were deleted or changed "
                 "beside the current ones",
@@ -191,10 +214,19 @@ def _refuse_lake(folder: Path) -> None:
             )
 
 
-def _partition(path: Path) -> dict[str, str | None]:
+def folder_names(path: Path) -> list[tuple[str, str | None]]:
+    """Return the columns that the names of a file's folders hold (``year=2026``), with values."""
     pairs = (part.split("=", 1) for part in path.parts[:-1] if "=" in part)
-    return {
-        unquote(name): None if value == _NULL_PARTITION else unquote(value)
+    return [
+        (_unescaped(name), None if value == NULL_PARTITION else _unescaped(value))
         for name, value in pairs
         if name
-    }
+    ]
+
+
+def _unescaped(text: str) -> str:
+    """Return a text without escapes; as it is if they are no UTF-8, so that no two become one."""
+    try:
+        return unquote(text, errors="strict")
+    except UnicodeDecodeError:
+        return text

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from secant.errors import InputError
+from secant.sources.files.formats import BLOCK
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -21,7 +22,7 @@ __all__ = ["CheckedText"]
 _BOM = b"\xef\xbb\xbf"
 # Bytes looked at together, which stay in a processor's cache.
 _AT_ONCE = 1 << 18
-_LONGEST = 1 << 25
+_LONGEST = BLOCK
 _QUOTE, _LINE, _RETURN = b'"\n\r'
 
 
@@ -70,7 +71,7 @@ class CheckedText:
                 self._rest = b""
             self._rest += piece[end:]
             if len(self._rest) > _LONGEST:
-                msg = f"{self._path}, line {self._lines + 1:,} is longer than any line of a table"
+                msg = f"{self._path}, line {self._lines + 1:,} is longer than {_LONGEST >> 20} MB"
                 raise InputError(msg)
         return block
 
@@ -115,7 +116,9 @@ class CheckedText:
             f"{self._path}, line {number:,}: a quote is not closed in that line, or stands where "
             f"it means nothing: {shown!r}",
             hint="; rows after it would be lost. A quote in a field is written twice, and a field "
-            "ends in the line where it begins",
+            "ends in the line where it begins; where it is to hold a line break, write a file of "
+            "Parquet, or in Python pass as data what reads it: "
+            f"pandas.read_csv({str(self._path)!r})",
         )
 
 

@@ -19,7 +19,7 @@ from secant.sources import rows as row_source
 from secant.sources.files.abreast import Abreast
 from secant.sources.files.clusters import ClusterWalk, clustered_rows
 from secant.sources.files.first import FirstLook
-from secant.sources.files.formats import arrow, look
+from secant.sources.files.formats import arrow, look, readable
 from secant.sources.files.groups import FileGroups
 from secant.sources.files.held import HeldSource, collected
 from secant.sources.files.ordered import open_ordered, open_ordered_groups
@@ -181,7 +181,7 @@ def first_rows(data: Any, choose: Callable[[list[str]], list[str]], most: int) -
         return {}, True
     roles = {Argument("clusters", index=i): name for i, name in enumerate(names)}
     types = kind.choose({name: seen.types[name] for name in names}, roles, None)
-    with closing(kind.batches(path, names, most, types)) as batches:
+    with readable(path), closing(kind.batches(path, names, most, types)) as batches:
         batch, more = next(batches, None), next(batches, None)
     if batch is None:
         return {}, True

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack, closing
+from contextlib import ExitStack, closing, contextmanager
 from copy import copy
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -13,8 +13,16 @@ from secant._input.rules import missing
 from secant.errors import InputError, SecantError
 from secant.sources.files.csv import typed
 from secant.sources.files.formats import COMPARED, arrow, look, readable
-from secant.sources.files.paths import find
-from secant.sources.files.values import as_array, exact, kind_of, nulls, refusal, usual
+from secant.sources.files.paths import NULL_PARTITION, find, folder_names
+from secant.sources.files.values import (
+    as_array,
+    exact,
+    group_codes,
+    kind_of,
+    nulls,
+    refusal,
+    usual,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Container, Generator, Iterator, Mapping, Sequence
@@ -33,16 +41,18 @@ _SAMPLED = 16  # sections of files
 class File(NamedTuple):
     """One of the files: where it is, what it holds, and how it was when it was first seen.
 
-    ``types`` are those of the columns to read, ``folder`` the values that its folders' names hold.
+    ``types`` are those of the columns to read, ``folder`` the values that its folders' names hold,
+    ``both`` the texts there of columns that it has itself.
     """
 
     path: Path
     kind: Format
     rows: int | None
     sections: int
-    stamp: tuple[int, int]
+    stamp: tuple[int, int, int]
     types: dict[str, Any]
     folder: dict[str, Any]
+    both: dict[str, str | None]
     rows_of_sections: tuple[int, ...] = ()
 
 
@@ -133,6 +143,7 @@ class FileTable:
             first._replace(
                 types={name: kind for file in (first, *more) for name, kind in file.types.items()},
                 folder={name: at for file in (first, *more) for name, at in file.folder.items()},
+                both={name: at for file in (first, *more) for name, at in file.both.items()},
             )
             for first, *more in zip(*(each.files for each in (self, *others)), strict=True)
         ]
@@ -156,12 +167,11 @@ class FileTable:
             if chosen is not None and file.path not in chosen:
                 first += file.rows or 0
                 continue
-            _recheck(file)
             start = 0
-            with closing(self._read(file, names, size)) as read:
+            with _unchanged(file), closing(self._read(file, names, size)) as read:
                 for rows, columns in read:
                     if rows:
-                        yield Batch(file, start, first, rows, columns)
+                        yield _agreeing(Batch(file, start, first, rows, columns))
                     start += rows
                     first += rows
             if file.rows not in (None, start):
@@ -199,10 +209,9 @@ class FileTable:
         with ExitStack() as stack:
             for piece in pieces:
                 file = piece.file
-                _recheck(file)
                 inside = [name for name in names if name not in file.folder]
                 start = piece.start
-                with readable(file.path):
+                with _unchanged(file), readable(file.path):
                     if file is not opened:
                         stack.close()
                         read, opened = stack.enter_context(file.kind.sections(file.path)), file
@@ -210,7 +219,7 @@ class FileTable:
                         columns = {name: usual(batch.column(name)) for name in inside}
                         columns |= _constants(file, names, batch.num_rows)
                         first = piece.first + start - piece.start
-                        yield Batch(file, start, first, batch.num_rows, columns)
+                        yield _agreeing(Batch(file, start, first, batch.num_rows, columns))
                         start += batch.num_rows
                 if start != piece.start + piece.rows:
                     says = f"{file.path} says that it holds {piece.rows:,} rows from row "
@@ -292,10 +301,10 @@ class FileTable:
     # Looking, before anything is read ---------------------------------------------------------
 
     def _file(self, found: Found, folder: dict[str, Any]) -> File:
-        path, kind, _ = found
+        path, kind, partition = found
         with readable(path):
             stamp = _stamp(path)
-        seen = look(path, kind)
+        seen = look(path, kind, self._names)
         for argument, name in self._roles.items():
             check_column(argument, name, [*seen.names, *folder], str(path))
         twice = [name for name in self._names if seen.names.count(name) > 1]
@@ -304,10 +313,17 @@ class FileTable:
             raise InputError(msg)
         inside = {name: seen.types[name] for name in self._names if name in seen.types}
         roles = {argument: name for argument, name in self._roles.items() if name in inside}
+        said = folder_names(path)
+        for name in self._names:
+            values = dict.fromkeys(value for each, value in said if each == name)
+            if len(values) > 1:
+                msg = f"{path} lies in folders that disagree on {name!r}: {list(values)}"
+                raise InputError(msg)
+        both = {name: partition[name] for name in inside if name in partition}
         folder = {name: folder[name] for name in self._names if name not in inside}
         types = kind.choose(inside, roles, self._reading)
         types |= {name: arrow().scalar(value).type for name, value in folder.items()}
-        parts = seen.sections, stamp, types, folder, seen.rows_of_sections
+        parts = seen.sections, stamp, types, folder, both, seen.rows_of_sections
         return File(path, kind, seen.rows, *parts)
 
     def _check_types(self) -> None:
@@ -411,9 +427,64 @@ def _constants(file: File, names: Sequence[str], rows: int) -> dict[str, Any]:
     }
 
 
-def _stamp(path: Path) -> tuple[int, int]:
+def _agreeing(batch: Batch) -> Batch:
+    """Return a batch after making sure that columns hold what the names of folders say of them.
+
+    Raises
+    ------
+    InputError
+        With the first row that holds something else.
+    """
+    for name in batch.columns.keys() & batch.file.both.keys():
+        column, text = batch.columns[name], batch.file.both[name]
+        keys, codes = group_codes([column])
+        said = None if text is None else _read_as(column.type, text)
+        differs = np.array([not (key == said or key is said) for key in keys])[codes]
+        if differs.any():
+            row = int(np.argmax(differs))
+            folder = f"{name}={NULL_PARTITION if text is None else text}"
+            raise InputError(
+                f"{keys[codes[row]]!r} stands there, but the file lies in a folder {folder}; "
+                "rename one of the two",
+                row=batch.start + row,
+                column=name,
+                place=str(batch.file.path),
+            )
+    return batch
+
+
+def _read_as(kind: Any, text: str) -> Any:
+    """Return the key of a group that a text stands for in a column; itself if it stands for none.
+
+    In a column of numbers 07 is 7.
+    """
+    pa = arrow()
+    kind = kind.value_type if pa.types.is_dictionary(kind) else kind
+    ways = [pa.float64(), kind] if pa.types.is_float16(kind) else [kind]
+    column = pa.array([text])
+    try:
+        for way in ways:
+            column = column.cast(way)
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        return text
+    return group_codes([column])[0][0]
+
+
+@contextmanager
+def _unchanged(file: File) -> Iterator[None]:
+    """Make sure that a file is the one that was seen first, before it is read and afterwards."""
+    _recheck(file)
+    try:
+        yield
+    except InputError:
+        _recheck(file)  # the better reason
+        raise
+    _recheck(file)
+
+
+def _stamp(path: Path) -> tuple[int, int, int]:
     seen = path.stat()
-    return seen.st_size, seen.st_mtime_ns
+    return seen.st_size, seen.st_mtime_ns, seen.st_ino
 
 
 def _recheck(file: File) -> None:

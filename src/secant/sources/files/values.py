@@ -61,12 +61,19 @@ def kind_of(kind: Any) -> str:
     types = arrow().types
     if types.is_dictionary(kind) or types.is_run_end_encoded(kind):
         return kind_of(kind.value_type)
+    if _is_bool8(kind):
+        return "booleans"
     if types.is_timestamp(kind):
         return "times" if kind.tz is None else ZONED
     for held, tests in _HOLDS.items():
         if any(getattr(types, test)(kind) for test in tests):
             return held
     return "text" if str(kind) == "string_view" else str(kind)
+
+
+def _is_bool8(kind: Any) -> bool:
+    """Tell whether truths are stored in bytes, which Arrow computes nothing with."""
+    return getattr(kind, "extension_name", "") == "arrow.bool8"
 
 
 def refusal(argument: Argument, name: str, kind: Any) -> InputError | None:
@@ -102,6 +109,8 @@ def usual(column: Any) -> Any:
         from pyarrow import compute  # noqa: PLC0415  (an extra)
 
         return usual(compute.run_end_decode(column))
+    elif _is_bool8(kind):
+        return column.storage.cast(pa.bool_())
     elif str(kind) == "string_view":
         try:
             return column.cast(pa.large_string())

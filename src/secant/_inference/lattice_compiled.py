@@ -1,4 +1,4 @@
-"""The walks of :mod:`secant._inference.walk`, compiled: one after another, cell by cell."""
+"""The walks of :mod:`secant._inference.lattice`, compiled: one after another, cell by cell."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from secant._base.extras import require
-from secant._inference.walk import SCALE
+from secant._inference.lattice import SCALE
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from secant._base.types import FloatArray, IntArray
-    from secant._inference.walk import Run
+    from secant._inference.lattice import Run
 
 __all__ = ["absorbed", "walk"]
 
 
 def absorbed(run: Run, function: Callable[..., None] | None = None) -> FloatArray:
-    """Return the mass that each walk absorbs, out of ``SCALE``; see ``walk.absorbed_in_numpy``."""
+    """Return the mass that each walk absorbs, as ``lattice.absorbed_in_numpy`` does."""
     walks = run.low.shape[1]
     gone = np.zeros(walks)
     nothing = np.zeros((1, walks), np.int64)
@@ -71,7 +71,9 @@ def walk(  # noqa: C901, PLR0912, PLR0915, PLR0917  (compiled: no calls, no obje
     scale: float,
     gone: FloatArray,
 ) -> None:
-    """Add the mass that walks absorb to ``gone``, as ``walk.Run`` says; two sides of a path abreast.
+    """Add the mass that walks absorb to ``gone``, as ``lattice.Run`` says.
+
+    Both sides of a path take each step in turn.
 
     ``offset`` tells where the places of each step begin, ``chances`` has a row for each place.
     """
