@@ -30,11 +30,11 @@ from functools import partial
 from typing import NamedTuple
 
 import numpy as np
+from secant._inference.sieve import Sieve
 from size_study import log_tail
 
 import secant
 from secant._blocks.table import Totals
-from secant._inference.sieve import Sieve
 
 LEVELS = (0.05, 0.01, 0.001)
 RANGES = 64

@@ -1,4 +1,4 @@
-"""Tables of ties, small and drawn at random, for P-values of finite samples."""
+"""Tables of ties, small and drawn at random, and the P-values of small ones by brute force."""
 
 import itertools
 import math
@@ -8,7 +8,8 @@ import numpy as np
 from hypothesis import strategies as st
 
 from secant._api import scan
-from secant._inference import chains, finite, multiscale, plans, step_laws
+from secant._blocks.table import collapse
+from secant._inference import multiscale
 from secant._input.observations import observations
 
 
@@ -19,29 +20,22 @@ def table(scores, responses):
     return score, np.bincount(tie), n1
 
 
-def as_table(score, n, n1):
-    return np.array(score, dtype=float), np.array(n), np.array(n1)
-
-
-def log10_fraction(x):
-    exponent = x.numerator.bit_length() - x.denominator.bit_length()
-    return math.log10(x / Fraction(2) ** exponent) + exponent * math.log10(2)
-
-
-def close(log10_p, expected, relative=1e-12):
-    """Tell whether a P-value given by its logarithm is as expected, a fraction or a float."""
-    if not expected:
-        return log10_p in (-math.inf, -300.0)
-    log10_expected = log10_fraction(Fraction(expected))
-    if log10_expected < -300 and log10_p == -300:
-        return True
-    return abs(log10_p - log10_expected) * math.log(10) <= relative
-
-
 def observed_table(rng, scores, shift=0.0):
     """Draw responses that are calibrated but for a shift of their probability."""
     scores = np.asarray(scores)
     return table(scores, rng.random(scores.shape[0]) < np.clip(scores + shift, 0, 1))
+
+
+def rows_of(score, n, n1):
+    """Return the responses and scores of a table, row by row."""
+    y = [np.arange(size) < events for size, events in zip(n, n1, strict=True)]
+    return np.concatenate(y).astype(np.int64), np.repeat(score, n)
+
+
+def blocks_of(score, n, n1):
+    """Return the blocks of a table, each of them a tie."""
+    y, p = rows_of(score, n, n1)
+    return collapse(p, y, None)
 
 
 @st.composite
@@ -79,65 +73,92 @@ def family(y, p, w=None):
     return ties, (multiscale.ranges(ties) if len(ties.score) else None)
 
 
-def enumerated(score, ends, response, weight=None):
-    """Return the exact P-values of ECCE-R and ECCE-MAD, by all outcomes there are."""
-    weight = np.ones(len(score)) if weight is None else weight
+# By brute force -----------------------------------------------------------------------------------
 
-    def statistics(outcome):
-        path = np.append(0.0, np.cumsum(weight * (np.array(outcome) - score))[ends])
-        return path.max() - path.min(), np.abs(path).max()
 
-    observed = statistics(response)
-    totals = [0.0, 0.0]
-    for outcome in itertools.product((0, 1), repeat=len(score)):
-        p = np.where(outcome, score, 1 - score).prod()
-        for which, value in enumerate(statistics(outcome)):
-            totals[which] += p * (value >= observed[which] - 1e-9)
+def by_fractions(score, n, n1, ends=None):
+    """Return the P-values of ECCE-R and ECCE-MAD as fractions, by all counts that there are."""
+    ends = set(range(len(score)) if ends is None else np.asarray(ends).tolist())
+    scores = [Fraction(s) for s in np.asarray(score).tolist()]
+
+    def reach(counts):
+        x, low, high = Fraction(0), Fraction(0), Fraction(0)
+        for k, (s, size, events) in enumerate(zip(scores, n, counts, strict=True)):
+            x += int(events) - int(size) * s
+            if k in ends:
+                low, high = min(low, x), max(high, x)
+        return high - low, max(high, -low)
+
+    observed, totals = reach(n1), [Fraction(0), Fraction(0)]
+    for counts in itertools.product(*(range(int(size) + 1) for size in n)):
+        p = Fraction(1)
+        for s, size, events in zip(scores, n, counts, strict=True):
+            p *= math.comb(int(size), events) * s**events * (1 - s) ** (int(size) - events)
+        for which, value in enumerate(reach(counts)) if p else ():
+            totals[which] += p * (value >= observed[which])
     return totals
 
 
-def every_chain(path, c, span):
-    """Make a chain of each kind."""
-    steps = step_laws.make_steps(path.score, path.size, path.ends, 60.0)
-    keys = np.unique(path.before - np.floor(path.before))
-    yield finite.band(path, steps, c)
-    for make in (finite.rise, finite.fall):
-        yield make(path, plans.Rounding(len(keys), keys), steps, span, ("up",))
-        for stride in (1, 3, 17):
-            yield make(path, plans.Rounding(stride), steps, span, ("down", "up"))
+def by_states(score, n, n1, ends=None):
+    """Return the same in doubles, by the law of (height, lowest, highest) after each step.
+
+    Heights are rounded once from fractions; only positive numbers are added.
+    """
+    steps, start = [], 0
+    for end in range(len(score)) if ends is None else np.asarray(ends).tolist():
+        law, mean = {0: 1.0}, Fraction(0)
+        for s, size in zip(score[start : end + 1].tolist(), n[start : end + 1], strict=True):
+            mean += Fraction(s) * int(size)
+            for _ in range(int(size)):
+                new = {}
+                for events, p in law.items():
+                    for more, q in ((0, 1.0 - s), (1, s)):
+                        if q:
+                            new[events + more] = new.get(events + more, 0.0) + p * q
+                law = new
+        steps.append((law, mean, int(n1[start : end + 1].sum())))
+        start = end + 1
+
+    def walked(which, reached):
+        expected, states, gone = Fraction(0), {(0, 0.0, 0.0): 1.0}, 0.0
+        for law, mean, _ in steps:
+            expected += mean
+            new = {}
+            for (count, low, high), p in states.items():
+                for events, q in law.items():
+                    x = float(count + events - expected)
+                    lowest, highest = min(low, x), max(high, x)
+                    far = (highest - lowest, max(highest, -lowest))[which]
+                    if far >= reached:
+                        gone += p * q
+                        continue
+                    key = count + events, (lowest if which == 0 else 0.0), highest * (which == 0)
+                    new[key] = new.get(key, 0.0) + p * q
+            states = new
+        return gone
+
+    x, path = Fraction(0), [0.0]
+    for _, mean, events in steps:
+        x += events - mean
+        path.append(float(x))
+    seen = max(path) - min(path), max(max(path), -min(path))
+    return [1.0 if far == 0 else walked(k, far * (1 - 1e-11)) for k, far in enumerate(seen)]
 
 
-def every_pair(path, span):
-    """Make what rises and what falls by so much, without rounding and with."""
-    steps = step_laws.make_steps(path.score, path.size, path.ends, 60.0)
-    keys = np.unique(path.before - np.floor(path.before))
-    four = ("down", "up") * 2
-    grids = [(plans.Rounding(len(keys), keys), ("up",))]
-    grids += [(plans.Rounding(stride), four) for stride in (1, 3, 17)]
-    for grid, ways in grids:
-        yield tuple(make(path, grid, steps, span, ways) for make in (finite.rise, finite.fall))
+def enumerated(score, ends, response, weight=None):
+    """Return the P-values of rows with weights, by all outcomes that there are."""
+    score = np.asarray(score, float)
+    weight = np.ones(len(score)) if weight is None else weight
+    outcomes = np.arange(1 << len(score))[:, None] >> np.arange(len(score)) & 1
+    chance = np.where(outcomes, score, 1 - score).prod(axis=1)
 
+    def reach(outcomes):
+        path = np.cumsum(weight * (outcomes - score), axis=1)[:, ends]
+        high, low = path.max(axis=1, initial=0.0), path.min(axis=1, initial=0.0)
+        return high - low, np.maximum(high, -low)
 
-def any_chain(seed):
-    """Make a chain that no path has, with steps of every kind and limits that jump."""
-    rng = np.random.default_rng(seed)
-    count, columns, stride = rng.integers(1, 12), rng.integers(1, 4), int(rng.integers(1, 4))
-    laws = [rng.dirichlet(np.ones(taps)) if taps > 1 else [] for taps in rng.integers(1, 5, count)]
-    move = rng.random(count)
-    taps = [len(law) for law in laws]
-    steps = step_laws.Steps(
-        1 - move,
-        move,
-        np.where(np.array(taps) > 0, rng.integers(0, 3, count), 0),
-        np.concatenate([[0], np.cumsum(taps)]),
-        np.concatenate(laws),
-    )
-    low = np.cumsum(rng.choice([0, 0, 1, 2, 2 * stride + 1], count)) - rng.integers(1, 9)
-    high = np.maximum.accumulate(low + rng.integers(1, 9 * stride, count))
-    if rng.random() < 0.3:
-        return chains.Chain(steps, low, np.maximum(high, 1))  # it starts in cell 0
-    # A success takes what was at the minimum at least as far above it as a success goes.
-    before = np.concatenate([low[:1], low[:-1]])[:, np.newaxis]
-    entry = before + stride + rng.integers(0, 5 * stride, (count, columns))
-    hold = np.where(np.array(taps) > 0, rng.integers(0, 3, count), 0)
-    return chains.Chain(steps, low, high, stride, hold, entry)
+    observed = reach(np.asarray(response)[None, :].astype(int))
+    return [
+        chance[values >= seen - 1e-9].sum()
+        for values, seen in zip(reach(outcomes), observed, strict=True)
+    ]

@@ -418,8 +418,8 @@ def test_with_settings_that_numba_refuses_the_answer_is_the_same(threads):
     optional("numba")
     script = (
         "import numpy as np, secant; from secant._blocks import kernels; "
-        "from secant._inference import finite; "
-        "kernels.FEWEST_ROWS = 1 << 13; finite._WORTH_COMPILING = 0; "
+        "from secant._inference import walk; "
+        "kernels.FEWEST_ROWS = 1 << 13; walk._WORTH_COMPILING = 0; "
         "p = np.random.default_rng(0).random(200_000); y = np.arange(200_000) % 2; "
         "print(secant.ecce_r(y, p), secant.assess(y[:300], p[:300]).ecce_r.pvalue)"
     )
