@@ -85,9 +85,11 @@ def log10_pvalues(
     >>> round(10**r, 4), round(10**mad, 4)
     (0.2, 0.2)
     """
-    scores, labels, weights = (
-        np.concatenate([each[column] for each in pieces]) for column in range(3)
-    )
+    scores = np.concatenate([piece.scores for piece in pieces])
+    labels = np.concatenate([piece.labels for piece in pieces])
+    weights = np.ones_like(scores)
+    if pieces[0].weights is not None:
+        weights = np.concatenate([piece.weights for piece in pieces])
     start, ends = 0, []
     for piece in pieces:
         new = np.append(piece.scores[1:] != piece.scores[:-1], True)
