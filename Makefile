@@ -20,10 +20,12 @@ CORE_TESTS := tests/blocks tests/inference tests/input tests/metrics tests/test_
 QUICK := not convergence and not false_interval and not fifty_digits
 # -qq: errors only. Warnings about the machine's own pip settings are not our user's concern.
 PIP_FLAGS := -qq --disable-pip-version-check --no-input
+# Where there are hashes, pip wants one of every package: environments of which all are pinned have them.
+PINS := -c hashes.txt
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test test-oldest test-oldest-numpy test-oldest-extras test-long test-cuda test-peers coverage mutants fuzz lint format hooks docs bench bench-check bench-peers alternatives build smoke release clean
+.PHONY: help demo test test-oldest test-oldest-numpy test-oldest-extras test-long test-cuda test-peers coverage mutants fuzz lint format hooks docs bench bench-check bench-peers alternatives build smoke hashes release clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' Makefile | expand -t 28
@@ -99,11 +101,15 @@ bench-peers: $(PEERS)/.bench ## the same against MCGrad, MAPIE, torchmetrics and
 
 build: $(BUILD)/.build ## build the wheel and the source archive into dist/
 	@rm -rf dist
-	@$(BUILD)/bin/python -m build --outdir dist . >$(BUILD)/build.log || { cat $(BUILD)/build.log; exit 1; }
+	@PIP_CONSTRAINT=hashes.txt $(BUILD)/bin/python -m build --outdir dist . >$(BUILD)/build.log || { cat $(BUILD)/build.log; exit 1; }
 	@ls dist
 
 smoke: build ## install the wheel into an empty environment for every extra, and use it there
 	@$(BUILD)/bin/python .ci/smoke.py dist/*.whl $(ARGS)
+
+hashes: $(VENV)/.made ## after pins were changed: write their hashes, which pip checks
+	$(new_pip)
+	@$(VENV)/bin/python .ci/hashes.py
 
 release: ## write a version into the files that state it: make release VERSION=0.2.0 [ARGS=--dry-run]
 	@$(PYTHON) .ci/release.py $(VERSION) $(ARGS)
@@ -124,21 +130,28 @@ endef
 
 # Dependency groups need pip 25.1, and the machine's own may be older.
 define new_pip
-@$(@D)/bin/python -m pip install $(PIP_FLAGS) -c constraints.txt --upgrade pip
+@sed -n '/^pip==/,/[^\\]$$/p' hashes.txt >$(@D)/pip.txt
+@$(@D)/bin/python -m pip install $(PIP_FLAGS) -r $(@D)/pip.txt
+endef
+
+# There is no file of secant to check: it is installed alone first, and found there with its extras.
+define secant_alone
+@$(@D)/bin/python -m pip install $(PIP_FLAGS) --build-constraint hashes.txt --no-deps -e .
 endef
 
 $(VENV)/.made:
 	$(make_venv)
 
-$(VENV)/.core: $(VENV)/.made pyproject.toml constraints.txt
+$(VENV)/.core: $(VENV)/.made pyproject.toml hashes.txt
 	$(new_pip)
 	@echo "Installing secant and numpy into $(VENV)"
-	@$(VENV)/bin/python -m pip install $(PIP_FLAGS) -c constraints.txt -e .
+	$(secant_alone)
+	@$(VENV)/bin/python -m pip install $(PIP_FLAGS) $(PINS) secant
 	@touch $@
 
 $(VENV)/.demo: $(VENV)/.core
 	@echo "Installing the command and what reads files into $(VENV)"
-	@$(VENV)/bin/python -m pip install $(PIP_FLAGS) -c constraints.txt -e '.[cli]'
+	@$(VENV)/bin/python -m pip install $(PIP_FLAGS) $(PINS) 'secant[cli]'
 	@touch $@
 
 # The reports are opened in a real browser; a Debian machine of one's own, or of CI, can install it.
@@ -162,40 +175,41 @@ endef
 $(VENV)/.test: $(VENV)/.core
 	$(programs)
 	@echo "Installing the test tools, oracles, data frame libraries, engines and torch into $(VENV)"
-	@$(VENV)/bin/python -m pip install $(PIP_FLAGS) -c constraints.txt -e '.[all]' --group test
+	@$(VENV)/bin/python -m pip install $(PIP_FLAGS) $(PINS) --build-constraint hashes.txt 'secant[all]' --group test
 	@touch $@
 
 $(VENV)/.lint: $(VENV)/.core
 	@echo "Installing the linters and the libraries whose types mypy reads into $(VENV)"
-	@$(VENV)/bin/python -m pip install $(PIP_FLAGS) -c constraints.txt -e '.[all]' --group lint
+	@$(VENV)/bin/python -m pip install $(PIP_FLAGS) $(PINS) 'secant[all]' --group lint
 	@touch $@
 
 $(VENV)/.coverage: $(VENV)/.test
-	@$(VENV)/bin/python -m pip install $(PIP_FLAGS) -c constraints.txt --group coverage
+	@$(VENV)/bin/python -m pip install $(PIP_FLAGS) $(PINS) --group coverage
 	@touch $@
 
 $(VENV)/.bench: $(VENV)/.core
 	@echo "Installing scikit-learn, to compare with, into $(VENV)"
-	@$(VENV)/bin/python -m pip install $(PIP_FLAGS) -c constraints.txt --group bench
+	@$(VENV)/bin/python -m pip install $(PIP_FLAGS) $(PINS) --group bench
 	@touch $@
 
 $(BUILD)/.made:
 	$(make_venv)
 
-$(BUILD)/.build: $(BUILD)/.made pyproject.toml constraints.txt
+$(BUILD)/.build: $(BUILD)/.made pyproject.toml hashes.txt
 	$(new_pip)
 	@echo "Installing what builds wheels and reads their types into $(BUILD)"
-	@$(BUILD)/bin/python -m pip install $(PIP_FLAGS) -c constraints.txt --group build
+	@$(BUILD)/bin/python -m pip install $(PIP_FLAGS) $(PINS) --group build
 	@touch $@
 
 # The site has an environment of its own: it needs many libraries, and none of those of the tests.
 $(DOCS)/.made:
 	$(make_venv)
 
-$(DOCS)/.docs: $(DOCS)/.made pyproject.toml constraints.txt
+$(DOCS)/.docs: $(DOCS)/.made pyproject.toml hashes.txt
 	$(new_pip)
 	@echo "Installing secant, Sphinx and its extensions into $(DOCS)"
-	@$(DOCS)/bin/python -m pip install $(PIP_FLAGS) -c constraints.txt -e '.[cli,frames,plot]' --group docs
+	$(secant_alone)
+	@$(DOCS)/bin/python -m pip install $(PIP_FLAGS) $(PINS) 'secant[cli,frames,plot]' --group docs
 	@touch $@
 
 # The peers bring torch, so they get an environment of their own.

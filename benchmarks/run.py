@@ -30,6 +30,7 @@ from history import compared, remember
 
 import secant
 from peers import argsort_cumsum, installed, packed_sort
+from secant._blocks import kernels
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -174,13 +175,10 @@ def warm_up() -> str:
     """Have compiled passes loaded, where numba is installed; say what is measured."""
     if find_spec("numba") is None:
         return "numpy alone"
-    import numba  # noqa: F401  (what is imported is used from the first call on)
-
     rng = np.random.default_rng(0)
-    p = rng.random(1 << 21)
+    p = rng.random(kernels.FEWEST_ROWS)
     y = (rng.random(p.shape[0]) < p).astype(np.int64)
-    for _ in range(18):  # as many rows as are seen before anything is compiled
-        secant.ecce_r(y, p)
+    secant.ecce_r(y, p)
     return "the extra fast"
 
 

@@ -30,11 +30,11 @@ from functools import partial
 from typing import NamedTuple
 
 import numpy as np
+from secant._inference.sieve import Sieve
 from size_study import log_tail
 
 import secant
 from secant._blocks.table import Totals
-from secant._inference.sieve import Sieve
 
 LEVELS = (0.05, 0.01, 0.001)
 RANGES = 64
@@ -73,7 +73,7 @@ def by_score(factor):
 
 
 def stratum(factor):
-    """A stratum sampled at 1 in 200, where events are rare: METHOD's second design."""
+    """A stratum sampled at 1 in 200, where events are rare."""
 
     def rows(rng):
         light, heavy = rng.beta(1, 9, 20_000), np.full(300, 0.0002)
@@ -103,7 +103,7 @@ def tied(factor):
 
 
 def sixty(factor):
-    """60 heavy rows of rare events among 150,000 others: METHOD's first design (rho3 = 2)."""
+    """60 heavy rows of rare events among 150,000 others (rho3 = 2)."""
 
     def rows(rng):
         light, heavy = rng.random(150_000), np.full(60, 0.003)

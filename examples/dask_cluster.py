@@ -13,7 +13,7 @@ readable from every worker.
 
 from __future__ import annotations
 
-import sys
+import argparse
 
 import dask.dataframe
 
@@ -29,6 +29,9 @@ def assess(folder: str) -> secant.Calibration:
 if __name__ == "__main__":
     from distributed import Client
 
-    scheduler, folder = sys.argv[1:]
-    with Client(scheduler):  # what is computed in here is computed there
-        print(assess(folder))
+    parser = argparse.ArgumentParser()
+    parser.add_argument("scheduler", help="address of a Dask cluster, as in tcp://HOST:8786")
+    parser.add_argument("folder", help="Parquet files, readable from every worker")
+    given = parser.parse_args()
+    with Client(given.scheduler):  # what is computed in here is computed there
+        print(assess(given.folder))

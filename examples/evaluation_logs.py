@@ -31,18 +31,20 @@ def read_lm_eval(*paths: str | Path) -> dict[str, list[Any]]:
     """Read ``samples_*.jsonl``: the choice with the largest log-likelihood, and its share."""
     columns: dict[str, list[Any]] = {"right": [], "confidence": [], "question": []}
     for path in paths:
-        for number, line in enumerate(Path(path).read_text(encoding="utf-8").splitlines(), 1):
-            sample = json.loads(line)
-            # A choice has its log-likelihood, and whether it is what the model would have written;
-            # both are stored as text. Where text was generated there is a string in its place.
-            choices = sample["filtered_resps"]
-            if "acc" not in sample or len(choices) < 2 or isinstance(choices[0], str):
-                msg = f"{path}, line {number}: not an answer to a multiple-choice question"
-                raise ValueError(msg)
-            likelihoods = np.array([float(choice[0]) for choice in choices])
-            columns["right"].append(float(sample["acc"]) == 1)
-            columns["confidence"].append(1 / np.exp(likelihoods - likelihoods.max()).sum())
-            columns["question"].append(sample.get("doc_hash", f"{path} {sample['doc_id']}"))
+        # Not str.splitlines, which also splits at characters that questions may hold.
+        with Path(path).open(encoding="utf-8") as lines:
+            for number, line in enumerate(lines, 1):
+                sample = json.loads(line)
+                # A choice has its log-likelihood, and whether the model would have written it;
+                # both are stored as text. Where text was generated there is a string instead.
+                choices = sample["filtered_resps"]
+                if "acc" not in sample or len(choices) < 2 or isinstance(choices[0], str):
+                    msg = f"{path}, line {number}: not an answer to a multiple-choice question"
+                    raise ValueError(msg)
+                likelihoods = np.array([float(choice[0]) for choice in choices])
+                columns["right"].append(float(sample["acc"]) == 1)
+                columns["confidence"].append(1 / np.exp(likelihoods - likelihoods.max()).sum())
+                columns["question"].append(sample.get("doc_hash", f"{path} {sample['doc_id']}"))
     return columns
 
 

@@ -12,7 +12,7 @@ Needs pyspark and ``pip install 'secant[frames]'``. The folder must be readable 
 
 from __future__ import annotations
 
-import sys
+import argparse
 from typing import TYPE_CHECKING
 
 import secant
@@ -30,5 +30,8 @@ def assess(spark: SparkSession, folder: str) -> secant.Calibration:
 if __name__ == "__main__":
     from pyspark.sql import SparkSession
 
-    master, folder = sys.argv[1:]
-    print(assess(SparkSession.builder.master(master).getOrCreate(), folder))
+    parser = argparse.ArgumentParser()
+    parser.add_argument("master", help="address of a Spark cluster, as in spark://HOST:7077")
+    parser.add_argument("folder", help="Parquet files, readable from every worker")
+    given = parser.parse_args()
+    print(assess(SparkSession.builder.master(given.master).getOrCreate(), given.folder))

@@ -26,6 +26,14 @@ settings.register_profile("thorough", max_examples=5000, **_NO_CLOCK)
 settings.load_profile(os.environ.get("SECANT_HYPOTHESIS", "dev"))
 
 
+def pytest_make_parametrize_id(val, argname):
+    """Name bytes and hostile or long text after their argument, and the rest as pytest does."""
+    if not isinstance(val, bytes | str):
+        return None
+    plain = isinstance(val, str) and val.isascii() and val.isprintable() and len(val) <= 80
+    return None if plain else argname
+
+
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config, log):
     """Give all tests of Spark to one process, so that one session serves them; spread the rest."""
@@ -42,7 +50,7 @@ def pytest_xdist_make_scheduler(config, log):
 def _numpy_alone():
     """Leave rows to numpy, whatever was compiled before: tests of compiled passes ask for them."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(kernels, "_is_installed", lambda: False)
+        patch.setattr(kernels, "is_usable", lambda _: False)
         yield
 
 

@@ -1,7 +1,9 @@
 """What test modules share: ``from helpers import optional``."""
 
+import gzip
 import importlib
 import os
+from functools import partial
 from pathlib import Path
 from types import ModuleType
 
@@ -18,6 +20,9 @@ SHARED_DATA = ROOT.parent / "shared" / "data"
 # Names from data that must be shown as they are and never become markup.
 HOSTILE = "<img src=x onerror=alert(1)>"
 CLOSING = "</script><script>alert(2)</script>\N{LINE SEPARATOR}"
+
+# gzip writes the time of day into what it packs, unless it is told another.
+packed = partial(gzip.compress, mtime=0)
 
 REQUIRE_ALL = os.environ.get("SECANT_REQUIRE_ALL", "0") == "1"
 

@@ -8,6 +8,8 @@ import sys
 from contextlib import suppress
 from typing import Any, NoReturn
 
+from secant._base.ending import end_if_asked, note
+
 __all__ = ["main"]
 
 # What the command line needs and the library does not.
@@ -30,7 +32,10 @@ def main() -> None:
             "pip install 'secant[cli]'\n"
         )
         sys.exit(_CANNOT_RUN)
-    cli(prog_name="secant")
+    try:
+        cli(prog_name="secant")
+    finally:
+        end_if_asked()
 
 
 def _keep_standard_streams() -> None:
@@ -61,13 +66,21 @@ def _end_in_order() -> None:
         number = getattr(signal, name, None)
         if number is not None and signal.getsignal(number) is signal.SIG_DFL:  # not under nohup
             signal.signal(number, _end)
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        signal.signal(signal.SIGINT, _interrupt)
 
 
 def _end(number: int, frame: Any) -> NoReturn:  # noqa: ARG001  (what a handler is given)
+    note(number)
     signal.signal(number, signal.SIG_IGN)  # tidying up is not to be interrupted in turn
     with suppress(Exception):
         sys.stderr.write("Terminated.\n")
     sys.exit(128 + number)
+
+
+def _interrupt(number: int, frame: Any) -> NoReturn:  # noqa: ARG001  (as above)
+    note(number)
+    raise KeyboardInterrupt
 
 
 if __name__ == "__main__":

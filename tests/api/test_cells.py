@@ -98,7 +98,7 @@ def test_bounds_contain_the_truth_when_every_cell_adds(n_cells, regular):
 
 
 def test_bounds_are_as_narrow_as_promised():
-    """About 0.02 sigma for a million predictions in 65,536 cells (METHOD, section 6)."""
+    """About 0.02 sigma for a million predictions in 65,536 cells."""
     rng = np.random.default_rng(0)
     p = rng.random(1_000_000)
     bounds = state(65536, {"y_true": rng.random(1_000_000) < p, "y_prob": p}).bounds()

@@ -12,6 +12,7 @@ import secant
 from helpers import optional
 from monitor_oracle import slow_cuts, slow_log_e, slow_monitor, slow_prior
 from secant import Cells, InputError, Monitor
+from secant._api.monitor import kept_at
 
 
 def predictions(n, seed=0, power=1.0):
@@ -353,3 +354,47 @@ def test_nothing_yet():
     assert monitor.since is monitor.where is None
     assert "Nothing has been added yet" in str(monitor)
     assert secant.Monitor is Monitor
+
+
+# --- one file, several processes ------------------------------------------------------------------
+
+
+def add(monitor, day):
+    rng = np.random.default_rng(day)
+    scores = rng.random(300)
+    monitor.add(rng.random(300) < scores, scores, time=day)
+
+
+def test_what_somebody_else_saved_is_not_lost(tmp_path):
+    path = tmp_path / "state"
+    monitor = Monitor()
+    add(monitor, 1)
+    monitor.save(path)
+    one, other = Monitor.load(path), Monitor.load(path)
+    for number, each in enumerate((one, other, monitor), 2):
+        add(each, number)
+    one.save(path)
+    kept = path.read_bytes()
+    for late in (other, monitor):
+        with pytest.raises(InputError, match="is not what it was when this process read it"):
+            late.save(path)
+    assert path.read_bytes() == kept
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["state"]
+    for day in (7, 8):  # nobody else has
+        add(one, day)
+        one.save(path)
+    assert [each.time for each in Monitor.load(path).history] == [1, 2, 7, 8]
+    path.unlink()
+    with pytest.raises(InputError, match="written or removed"):
+        one.save(path)
+    other.save(tmp_path / "copy")
+    Monitor().save(tmp_path / "copy")  # a new one has read nothing, and replaces what is there
+
+
+def test_two_that_begin_at_one_place(tmp_path):
+    path = tmp_path / "state"
+    one, other = kept_at(path, alpha=0.01), kept_at(path)
+    one.save(path)
+    with pytest.raises(InputError, match="is not what it was"):
+        other.save(path)
+    assert kept_at(path).alpha == 0.01

@@ -91,7 +91,7 @@ def test_a_scorer_can_be_sent_to_another_process():
 def test_text_labels_without_an_event_are_refused_in_the_words_of_scikit_learn(rows):
     X, y, _ = rows
     words = np.where(y == 1, "churn", "stay")
-    with pytest.raises(secant.InputError, match="pos_label='stay'"):
+    with pytest.raises(secant.InputError, match=r"'churn', 'stay'\); which is the event\?"):
         scorer(secant.ecce_r)(model().fit(X, words), X, words)
 
 

@@ -6,6 +6,7 @@ import stat
 import subprocess
 import sys
 import textwrap
+from types import SimpleNamespace
 from unittest import mock
 
 import pytest
@@ -240,3 +241,78 @@ def test_a_full_device_is_an_error():
     with pytest.raises(OSError, match="No space left"):
         write_whole("/dev/full", b"new")
     write_whole(os.devnull, b"new")
+
+
+# --- what must not be lost ------------------------------------------------------------------------
+
+
+class ChangedError(Exception):
+    pass
+
+
+def unless(target, expected):
+    def check():
+        now = target.read_bytes() if target.exists() else None
+        if now != expected:
+            raise ChangedError
+
+    return check
+
+
+@pytest.mark.parametrize("old", [None, b"old"])
+def test_a_file_is_replaced_only_while_it_is_what_it_was(tmp_path, old):
+    target = tmp_path / "target"
+    if old is not None:
+        target.write_bytes(old)
+    write_whole(target, b"first", unless(target, old))
+    with pytest.raises(ChangedError):
+        write_whole(target, b"second", unless(target, old))
+    assert content_of(tmp_path) == {"target": b"first"}
+
+
+def test_between_the_check_and_the_replacement_nobody_else_writes(tmp_path):
+    pytest.importorskip("fcntl", reason="files are locked on POSIX only")
+    target = tmp_path / "target"
+    target.write_bytes(b"old")
+
+    def check():
+        with pytest.raises(BlockingIOError, match="another process is writing that file") as found:
+            write_whole(target, b"other", unless(target, b"old"))
+        assert found.value.filename == str(target)
+
+    write_whole(target, b"new", check)
+    assert content_of(tmp_path) == {"target": b"new"}
+
+
+def test_a_place_that_is_taken_at_the_last_moment(tmp_path):
+    target, calls = tmp_path / "target", []
+
+    def check():
+        calls.append(None)
+        if target.exists():
+            raise ChangedError
+        target.write_bytes(b"other")
+
+    with pytest.raises(ChangedError):
+        write_whole(target, b"new", check)
+    assert len(calls) == 2
+    assert content_of(tmp_path) == {"target": b"other"}
+
+
+@pytest.mark.parametrize("old", [None, b"old"])
+@pytest.mark.parametrize("locks", [None, SimpleNamespace(LOCK_EX=2, LOCK_NB=4)])
+def test_a_file_system_without_links_and_locks(tmp_path, monkeypatch, old, locks):
+    def missing(*_):
+        raise OSError(errno.EOPNOTSUPP, "Operation not supported")
+
+    if locks is not None:
+        locks.flock = missing
+    monkeypatch.setattr("secant._base.writing.fcntl", locks)
+    target = tmp_path / "target"
+    if old is not None:
+        target.write_bytes(old)
+    with counting(link=missing):
+        write_whole(target, b"new", unless(target, old))
+        with pytest.raises(ChangedError):
+            write_whole(target, b"newer", unless(target, old))
+    assert content_of(tmp_path) == {"target": b"new"}

@@ -1,12 +1,10 @@
 """Compiled passes: they tell what plain numpy tells, of every type of array."""
 
-import importlib.util
 import os
 import subprocess
 import sys
 import threading
 from fractions import Fraction
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -310,81 +308,61 @@ def test_threads_are_as_many_as_numba_is_told_to_use(monkeypatch):
     assert kernels.threads() == 7
 
 
-@pytest.mark.parametrize("installed", [False, True])
-def test_whether_numba_is_installed_is_asked_without_importing_it(installed, monkeypatch):
-    """Of a fresh copy of the module: tests are told that it is not."""
-    spec = importlib.util.spec_from_file_location("fresh", kernels.__file__)
-    fresh = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(fresh)
-    asked = []
-    found = object() if installed else None
-    monkeypatch.setattr(fresh, "find_spec", lambda name: asked.append(name) or found)
-    assert [fresh._is_installed(), fresh._is_installed()] == [installed, installed]
-    assert asked == ["numba"]
-
-
-@pytest.mark.parametrize(
-    ("kept", "found"),
-    [("kernels.look-80.py311.nbi", True), ("kernels.fold-80.py311.nbi", False), (None, False)],
-)
-def test_compiled_code_is_looked_for_where_numba_keeps_it(kept, found, monkeypatch, tmp_path):
-    if kept is not None:
-        (tmp_path / kept).touch()
-    monkeypatch.setitem(sys.modules, "numba", SimpleNamespace())
-    dispatcher = SimpleNamespace(stats=SimpleNamespace(cache_path=str(tmp_path)))
-    monkeypatch.setattr(kernels, "_dispatcher", lambda *_: dispatcher)
-    assert kernels._is_on_disk.__wrapped__(kernels.look) == found
-
-
 class TestWhenItPays:
     @pytest.fixture(autouse=True)
-    def fresh(self, monkeypatch):
-        monkeypatch.setattr(kernels, "_ready", set())
-        monkeypatch.setattr(kernels, "_rows_before", [0])
-        monkeypatch.setattr(kernels, "_is_installed", lambda: True)
-        monkeypatch.setattr(kernels, "_is_on_disk", lambda _: True)
+    def usable(self, monkeypatch):
         monkeypatch.setattr(kernels, "is_usable", lambda _: True)
-        monkeypatch.delitem(sys.modules, "numba", raising=False)
+        monkeypatch.delenv("NUMBA_DISABLE_JIT", raising=False)
 
-    def test_a_process_with_few_rows_never_imports_numba(self):
-        assert not kernels.pays(kernels.FEWEST_ROWS, "f8")
-        assert not kernels.pays(kernels.IMPORT_AFTER, "f8")
+    def test_the_number_of_rows_alone_decides(self):
+        few, many = kernels.FEWEST_ROWS - 1, kernels.FEWEST_ROWS
+        assert [kernels.pays(rows) for rows in (0, few, many, few, many)] == [0, 0, 1, 0, 1]
 
-    def test_many_rows_or_one_large_call_do(self):
-        assert not kernels.pays(kernels.IMPORT_AFTER, "f8")
-        assert kernels.pays(kernels.FEWEST_ROWS, "f8")
-
-    def test_one_large_call_does(self):
-        assert kernels.pays(8 * kernels.IMPORT_AFTER, "f8")
-
-    def test_what_must_be_compiled_first_takes_more(self, monkeypatch):
-        monkeypatch.setattr(kernels, "_is_on_disk", lambda _: False)
-        assert not kernels.pays(kernels.IMPORT_AFTER, "f8")
-        assert not kernels.pays(kernels.COMPILE_AFTER, "f8")
-        assert kernels.pays(kernels.FEWEST_ROWS, "f8")
-
-    def test_what_is_ready_is_used_but_for_few_rows(self, monkeypatch):
-        monkeypatch.setattr(kernels, "_ready", {("look", "f8")})
-        assert kernels.pays(kernels.FEWEST_ROWS, "f8")
-        assert not kernels.pays(kernels.FEWEST_ROWS, "f4")
-        assert not kernels.pays(kernels.FEWEST_ROWS - 1, "f8")
-
-    def test_numba_imported_by_somebody_else_is_used_at_once(self, monkeypatch):
-        monkeypatch.setitem(sys.modules, "numba", object())
-        assert kernels.pays(kernels.FEWEST_ROWS, "f8")
-
-    def test_without_numba_never(self, monkeypatch):
-        monkeypatch.setattr(kernels, "_is_installed", lambda: False)
-        assert not kernels.pays(1 << 40, "f8")
-
-    def test_with_a_numba_that_does_not_start_never(self, monkeypatch):
+    def test_without_a_numba_that_starts_it_never_does(self, monkeypatch):
         monkeypatch.setattr(kernels, "is_usable", lambda _: False)
-        monkeypatch.setattr(kernels, "_is_on_disk", lambda _: pytest.fail("it was started"))
-        assert not kernels.pays(1 << 40, "f8")
+        assert not kernels.pays(1 << 40)
+
+    def test_with_the_compiler_turned_off_it_never_does(self, monkeypatch):
+        monkeypatch.setenv("NUMBA_DISABLE_JIT", "1")
+        assert not kernels.pays(1 << 40)
 
     def test_whether_it_starts_is_not_asked_for_few_rows(self, monkeypatch):
         monkeypatch.setattr(kernels, "is_usable", lambda _: pytest.fail("it was started"))
-        assert not kernels.pays(kernels.FEWEST_ROWS, "f8")
+        assert not kernels.pays(kernels.FEWEST_ROWS - 1)
+
+
+_BEFORE = {
+    "nothing": "",
+    "numba": "import numba",
+    "compiled passes": "secant.ecce_r(*some(kernels.FEWEST_ROWS))",
+}
+
+
+@pytest.mark.parametrize("rows", [100_000, 1_000_000, kernels.FEWEST_ROWS])
+def test_the_same_call_gives_the_same_bits_whatever_the_process_did_before(rows):
+    """Ten calls, in a process that is fresh and in two that are not."""
+    optional("numba")
+    script = """
+import sys, numpy as np, secant
+from secant._blocks import kernels
+def some(n):
+    rng = np.random.default_rng(0)
+    p = rng.random(n)
+    return (rng.random(n) < p).astype(int), p
+{before}
+y, p = some({rows})
+for _ in range(10):
+    r, mad = secant.assess(y, p).ecce_r, secant.assess(y, p).ecce_mad
+    print(*(float(x).hex() for x in (r.pvalue, r.value, mad.pvalue, mad.value)))
+"""
+    found = set()
+    for before in _BEFORE.values():
+        command = [sys.executable, "-c", script.format(before=before, rows=rows)]
+        done = subprocess.run(command, capture_output=True, text=True, check=True)
+        lines = done.stdout.splitlines()
+        assert len(lines) == 10
+        found |= set(lines)
+    assert len(found) == 1
 
 
 def test_where_nothing_can_be_kept_on_disk_it_is_compiled_all_the_same():
@@ -404,7 +382,8 @@ def test_a_small_job_imports_no_numba():
     code = """
 import sys, numpy as np, secant
 p = np.random.default_rng(0).random(200_000)
-secant.ecce_r(p > 0.5, p)
+for _ in range(30):
+    secant.ecce_r(p > 0.5, p)
 assert "numba" not in sys.modules
 """
     subprocess.run([sys.executable, "-c", code], check=True)
@@ -422,7 +401,7 @@ def test_without_compiler_or_threads_the_answer_is_the_same(variable, script):
     optional("numba")
     data = (
         "import numba, numpy as np, secant; from secant._blocks import kernels; "
-        "kernels._rows_before[0] = 1 << 40; "
+        "kernels.FEWEST_ROWS = 1 << 13; "
         "p = np.random.default_rng(0).random(200_000); y = np.arange(200_000) % 2; "
     )
     environment = {**os.environ, variable: "1", "NUMBA_NUM_THREADS": "2"}
@@ -440,7 +419,7 @@ def test_with_settings_that_numba_refuses_the_answer_is_the_same(threads):
     script = (
         "import numpy as np, secant; from secant._blocks import kernels; "
         "from secant._inference import walk; "
-        "kernels._rows_before[0] = 1 << 40; walk._WORTH_COMPILING = 0; "
+        "kernels.FEWEST_ROWS = 1 << 13; walk._WORTH_COMPILING = 0; "
         "p = np.random.default_rng(0).random(200_000); y = np.arange(200_000) % 2; "
         "print(secant.ecce_r(y, p), secant.assess(y[:300], p[:300]).ecce_r.pvalue)"
     )

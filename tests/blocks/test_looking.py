@@ -4,11 +4,11 @@ import tracemalloc
 
 import numpy as np
 import pytest
+from secant._blocks.grains import Grinding
 
 import secant
 from helpers import optional
 from secant._blocks import kernels
-from secant._blocks.grains import Grinding
 from secant._blocks.sorting import Sorting
 from secant._blocks.table import collapse, merge
 from secant._input.observations import observations

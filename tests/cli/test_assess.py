@@ -253,7 +253,7 @@ def test_a_group_alone_can_cross_the_gate(tmp_path):
     y = rng.random(20_000) < np.where(small, np.clip(p + 0.15, 0, 1), p - 0.0045)
     columns = {"y": y.astype(int), "p": p, "g": np.where(small, "small", "large")}
     file = write(tmp_path / "a.parquet", columns)
-    gate = ("--alpha", "0.01", "--max-ecce-r", "0.05")
+    gate = ("--y-true", "y", "--alpha", "0.01", "--max-ecce-r", "0.05")
     assert assess(file, *gate).exit_code == 0
     shown = assess(file, "--by", "g", *gate)
     assert shown.exit_code == 1

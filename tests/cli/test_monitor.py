@@ -12,6 +12,7 @@ import pytest
 import secant
 from commands import command
 from helpers import PACKAGE, optional
+from secant._api import monitor_files
 
 click = optional("click")
 optional("rich")
@@ -79,7 +80,7 @@ def test_quiet_is_one_line(calm, off):
     for folder in (calm, off):
         shown = run(folder, "-q")
         assert len(shown.stdout.splitlines()) == 1
-        assert "Guessed" in shown.stderr
+        assert shown.stdout.endswith("Guessed: --y-prob forecast, --y-true happened.\n")
 
 
 def test_json_on_standard_output(off):
@@ -201,3 +202,44 @@ def test_a_process_of_its_own(off, tmp_path):
     assert "Alarm at" in done.stdout
     assert (tmp_path / "page.html").exists()
     assert secant.Monitor.load(tmp_path / "state.json").alarm
+
+
+def test_no_period_is_lost_between_two_runs_at_once(calm, tmp_path):
+    """Whichever comes first: what a run has added without complaint is in the state."""
+    state = tmp_path / "monitor.json"
+    assert run(calm, "--state", state, "--until", "2026-01-03").exit_code == 0
+    before = state.read_bytes()
+    days = {day: f"2026-01-0{day}" for day in (4, 5)}
+    for _ in range(3):
+        state.write_bytes(before)
+        begun = {}
+        for day, name in days.items():
+            line = [sys.executable, "-m", "secant", "monitor", calm / f"preds-{name}.parquet"]
+            begun[day] = subprocess.Popen(
+                [*line, "--state", state, "-q"], stderr=subprocess.PIPE, text=True
+            )
+        said = {day: process.communicate()[1] for day, process in begun.items()}
+        kept = {str(each.time) for each in secant.Monitor.load(state).history}
+        for day, process in begun.items():
+            assert process.returncode in {0, 2}, said
+            assert (process.returncode == 0) == (days[day] in kept)
+        assert len(kept) > 3
+
+
+def test_a_run_whose_state_was_written_meanwhile_says_so(calm, tmp_path, monkeypatch):
+    state = tmp_path / "monitor.json"
+    assert run(calm, "--state", state).exit_code == 0
+    write(calm, 5)
+    other = secant.Monitor.load(state)
+    after = monitor_files.add_files
+
+    def meanwhile(*arguments, **options):
+        other.add([0, 1], [0.5, 0.5], time=date(2026, 1, 9))
+        other.save(state)
+        return after(*arguments, **options)
+
+    monkeypatch.setattr(monitor_files, "add_files", meanwhile)
+    shown = run(calm, "--state", state)
+    assert shown.exit_code == 2
+    assert "is not what it was when this process read it" in " ".join(shown.stderr.split())
+    assert secant.Monitor.load(state).to_dict() == other.to_dict()

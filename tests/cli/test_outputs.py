@@ -98,7 +98,7 @@ def test_a_reader_who_leaves_costs_neither_report_nor_exit_code(file, tmp_path):
 
 
 def test_an_output_that_can_be_written_is_no_trouble(tmp_path):
-    outputs = {"--html": tmp_path / "a", "--json": STDOUT, "--plot": None, "--out": STDOUT}
+    outputs = {"--html": tmp_path / "a.html", "--json": STDOUT, "--plot": None, "--out": STDOUT}
     assert unusable(outputs, [tmp_path / "b"]) is None
 
 
@@ -110,6 +110,9 @@ def test_an_output_that_can_be_written_is_no_trouble(tmp_path):
         ({"--json": "in"}, "--json {}/in: that is a file of predictions, which would be"),
         ({"--json": "to_in"}, "--json {}/to_in: that is a file of predictions, which would be"),
         ({"--html": "nowhere/a", "--json": "in"}, "--html "),  # the first is named
+        ({"--html": "a.pdf"}, "--html {}/a.pdf: a page ends in .html or .htm, not in .pdf"),
+        ({"--json": "a.html"}, "--json {}/a.html: a file of numbers ends in .json, not in .html"),
+        ({"--state": "a.csv"}, "--state {}/a.csv: the state of a monitor ends in .json, not in"),
     ],
 )
 def test_what_is_wrong_with_an_output_is_said(tmp_path, outputs, words):

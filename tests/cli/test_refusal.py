@@ -54,7 +54,7 @@ ARGUMENTS = set(inspect.signature(secant.assess_by).parameters) - {"by", "data",
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ("--y-true c --y-prob p", "e.g. --pos-label yes"),
+        ("--y-true c --y-prob p", "which is the event? Name it with --pos-label"),
         ("--y-true c --y-prob p --pos-label maybe", "--pos-label maybe does not occur in --y-true"),
         ("--y-true y --y-prob p --pos-label 9", "--pos-label 9 does not occur in --y-true"),
         ("--y-true w --y-prob p", "any two values with --pos-label)"),

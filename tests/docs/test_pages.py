@@ -261,7 +261,8 @@ def test_the_rule_sees_commands(tmp_path, monkeypatch):
         optional(library)
     monkeypatch.chdir(tmp_path)
     write(tmp_path / "preds.parquet", predictions())
-    for text in ("`secant assess preds.parquet`", "```sh\nsecant assess preds.parquet\n```"):
+    line = "secant assess preds.parquet --y-true label"
+    for text in (f"`{line}`", f"```sh\n{line}\n```"):
         assert not Page("page.md", text).run()
         assert Page("page.md", text.replace("preds", "none")).run()
         assert Page("page.md", text.replace(".parquet", ".parquet --no-such-option")).run()

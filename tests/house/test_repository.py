@@ -1,9 +1,11 @@
 """What must not be in the repository, and what must agree in it."""
 
 import contextlib
+import io
 import os
 import re
 import subprocess
+import tokenize
 import tomllib
 from pathlib import Path
 
@@ -100,6 +102,46 @@ def test_the_rule_sees(text, count):
     assert len(findings(text)) == count
 
 
+CITED = re.compile(r"(?<![\w./<*-])[\w-][\w./-]*\.(?:md|py)\b")
+BEFORE_A_DOCSTRING = {tokenize.ENCODING, tokenize.NEWLINE, tokenize.INDENT}
+
+
+def cited(code: str) -> list[str]:
+    """List the files that comments and docstrings name."""
+    found, before = [], tokenize.ENCODING
+    for token in tokenize.tokenize(io.BytesIO(code.encode()).readline):
+        docstring = token.type == tokenize.STRING and before in BEFORE_A_DOCSTRING
+        if docstring or token.type == tokenize.COMMENT:
+            found += CITED.findall(token.string)
+        before = token.type
+    return found
+
+
+def test_files_that_comments_and_docstrings_cite_are_there():
+    texts = repository_texts()
+    wrong = [
+        f"{name} cites {file}"
+        for name, code in texts.items()
+        if name.endswith(".py") and CITED.search(code)
+        for file in cited(code)
+        if not any(f"/{each}".endswith(f"/{file}") for each in texts)
+    ]
+    assert not wrong, "\n" + "\n".join(wrong)
+
+
+@pytest.mark.parametrize(
+    ("code", "files"),
+    [
+        ('"""As docs/a.md has it, and b.py."""', ["docs/a.md", "b.py"]),
+        ("def f():\n    x = 1  # see SPEC.md.", ["SPEC.md"]),
+        ("x = 'c.md'", []),
+        ('"""*.py, https://example.org/a.md, x.python"""', []),
+    ],
+)
+def test_the_rule_of_citations_sees(code, files):
+    assert cited(code) == files
+
+
 def pins(name: str) -> dict[str, set[str]]:
     """Read a constraints file: package name to the versions it pins."""
     found: dict[str, set[str]] = {}
@@ -116,6 +158,13 @@ def test_constraints_are_plain_pins_and_agree():
     current, oldest = pins("constraints.txt"), pins("constraints-oldest.txt")
     assert "2.0.0" in oldest.pop("numpy")
     assert {name: current.get(name) for name in oldest} == oldest
+
+
+def test_every_pin_has_hashes():
+    text = (ROOT / "hashes.txt").read_text(encoding="utf-8")
+    hashed = re.findall(r"^(\S+==\S+)(?: \\\n  --hash=sha256:[0-9a-f]{64})+$", text, re.MULTILINE)
+    wanted = [f"{name}=={one}" for name, (one,) in pins("constraints.txt").items()]
+    assert hashed == sorted(wanted), "run `make hashes`"
 
 
 def test_the_oldest_extras_are_those_promised():

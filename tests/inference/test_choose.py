@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from hypothesis import given
+from secant._inference.finite import Bracket
 
 import secant
 from helpers import optional
@@ -13,7 +14,6 @@ from samples import EXACT, RELATIVE, miscalibrated, predictions, statistics
 from secant import null
 from secant._blocks.table import Totals, collapse
 from secant._inference import chains_numba, choose, finite, montecarlo
-from secant._inference.finite import Bracket
 from secant._input.observations import observations
 from secant._metrics.ecce import extremes
 from secant.sources import ordered

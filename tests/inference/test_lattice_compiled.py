@@ -85,13 +85,22 @@ def test_a_walk_of_one_side_has_no_other_to_take_from():
     """As on coarse lattices: a rise alone, whose mass at rest nobody takes."""
     column = np.ones((4, 1))
     paths = Paths(
-        0.3 * column, 0.3 * column, column.astype(int), column > 0, 0.3 * np.cumsum(column)[:, None],
-        np.array([1.0]), np.array([1.0]),
+        0.3 * column,
+        0.3 * column,
+        column.astype(int),
+        column > 0,
+        0.3 * np.cumsum(column)[:, None],
+        np.array([1.0]),
+        np.array([1.0]),
     )
     rise, _ = exact_runs(paths)
     alone = Run(
-        rise.offset, rise.places, *(each[:, :1] for each in (rise.chances, rise.first, rise.low)),
-        rise.high[:, :1], rise.hold[:, :1], rise.door[:, :1],
+        rise.offset,
+        rise.places,
+        *(each[:, :1] for each in (rise.chances, rise.first, rise.low)),
+        rise.high[:, :1],
+        rise.hold[:, :1],
+        rise.door[:, :1],
     )
     same(alone, plain)
     assert absorbed_in_numpy(alone)[0] >= absorbed_in_numpy(rise)[0]

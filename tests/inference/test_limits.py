@@ -17,7 +17,7 @@ from secant import null
 from secant._api.assess_by import ranked
 from secant._inference.limits import _POOLS, across_pools, least_log_pvalue, pooled
 
-# --- confidence intervals (METHOD, section 5) -----------------------------------------------------
+# --- confidence intervals -------------------------------------------------------------------------
 
 
 @given(predictions(), st.sampled_from([0.5, 0.95, 0.999]))

@@ -3,6 +3,8 @@
 import copy
 import hashlib
 import json
+import os
+import tracemalloc
 
 import pytest
 from hypothesis import given, settings
@@ -145,6 +147,33 @@ def test_a_file_too_large_for_any_state_is_not_read(tmp_path, monkeypatch):
     path.write_bytes(b" " * 101)
     with pytest.raises(InputError, match="larger than the state of any monitor"):
         unpack(path)
+
+
+def test_what_is_no_file_is_not_waited_for(tmp_path):
+    pipe = tmp_path / "pipe"
+    if hasattr(os, "mkfifo"):
+        os.mkfifo(pipe)
+    for path in (tmp_path, *tmp_path.iterdir()):
+        with pytest.raises(InputError, match=r"of a secant\.Monitor: it is no file"):
+            unpack(path)
+
+
+def test_what_was_changed_is_not_parsed(tmp_path, monkeypatch):
+    path, content = tmp_path / "state.json", pack(fed(rows(300)))
+    path.write_bytes(content.replace(b"0.05", b"0.04", 1))
+    monkeypatch.setattr("secant._inference.monitor_file._state", lambda _: pytest.fail("parsed"))
+    with pytest.raises(InputError, match="cut short or changed"):
+        unpack(path)
+
+
+def test_reading_takes_a_few_times_the_size_of_the_file(tmp_path):
+    path, state = tmp_path / "state.json", fed(*(rows(2000, seed) for seed in range(300)))
+    path.write_bytes(pack(state))
+    tracemalloc.start()
+    unpack(path)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 6 * path.stat().st_size
 
 
 def test_a_state_stays_small():

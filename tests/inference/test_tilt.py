@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from secant._inference.finite import BUDGET, certified_mad, certified_r
 
 import secant
 from helpers import optional
 from samples import RELATIVE
 from secant import null
-from secant._inference.finite import BUDGET, certified_mad, certified_r
 from secant._inference.tilt import Bounded, Jumps, log_pvalue, rate
 from secant.paper import synthetic
 

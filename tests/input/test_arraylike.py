@@ -340,7 +340,7 @@ def test_pandas_text(dtype):
     pandas = optional("pandas")
     words = pandas.Series(["yes" if label else "no" for label in Y], dtype=dtype)
     assert answers(words, P, pos_label="yes") == answers(Y, P, pos_label=1)
-    with pytest.raises(InputError, match=r"y_true holds text.*pos_label='yes'"):
+    with pytest.raises(InputError, match=r"y_true holds text.*Name it with pos_label$"):
         secant.ecce_r(words, P)
     words[2] = None
     with pytest.raises(InputError, match=r"y_true\[2\] is (None|nan|<NA>)"):

@@ -99,8 +99,8 @@ def test_a_second_look_counts_rows_and_checks_nothing_else():
 
 def test_words_that_need_to_be_told_apart_are_refused_as_in_one_array():
     """No row is to blame, so none is named."""
-    with pytest.raises(InputError, match="say which word is the event") as caught:
+    with pytest.raises(InputError, match="which is the event") as caught:
         checks().batch(*batch([0, 1, 1], words=["no", "yes"]))
     assert caught.value.row is None
-    with pytest.raises(InputError, match="say which word is the event"):
+    with pytest.raises(InputError, match="which is the event"):
         observations(["no", "yes", "yes"], [0.5] * 3)

@@ -40,7 +40,7 @@ def uniform_bins(p, m):
 
 
 def shares(p, m, w=None):
-    """Quantile bins: a[i, j] = share of row i in bin j, ties pooled (METHOD, section 2).
+    """Quantile bins: a[i, j] = share of row i in bin j, ties pooled.
 
     Every row lies on a line of length W as a piece of length w; a tie is one longer piece, and
     each of its rows has the tie's share of every bin.

@@ -134,7 +134,7 @@ def test_the_law_of_what_was_kept(pair, weights):
 
 
 def test_calibrated_rows_kept_by_outcome_are_not_rejected_and_others_are():
-    """Of 95% of failures thrown away: as sampling weights that is wrong both ways (METHOD 12)."""
+    """Of 95% of failures thrown away: as sampling weights that is wrong both ways."""
     rng = np.random.default_rng(12)
     rejected = {1.0: 0, 0.7: 0}
     for factor in rejected:

@@ -120,9 +120,11 @@ def test_hundreds_of_numbers_as_groups_get_a_word_of_advice():
     rng = np.random.default_rng(0)
     p = rng.random(1200)
     y = rng.random(1200) < p
-    ages = np.repeat(np.arange(120), 10)
+    ages = np.repeat(np.arange(120) / 4, 10)
     told = secant.assess_by(y, p, ages, method="asymptotic")
     assert len(told) == 120  # nothing is binned unasked
     assert str(told).count("Every number in group is a group of its own.") == 1
-    for few in (ages // 2, np.array([f"p{age}" for age in ages])):
+    ids = np.repeat(np.arange(120), 10)  # whole numbers name things
+    text = np.array([f"p{age}" for age in ages])
+    for few in (ages // 2, text, ids, ids.astype(float), np.where(ids, ids, np.nan)):
         assert "of its own" not in str(secant.assess_by(y, p, few, method="asymptotic"))

@@ -67,8 +67,8 @@ def rounded(value, digits=3):
     return pytest.approx(float(f"{value:.{digits}g}"), **RELATIVE)
 
 
-def test_the_words_of_the_example_in_the_specification():
-    """As VERDICT.md has it; the P-value of the limit law is 1.2e-23."""
+def test_the_words_about_the_data_of_the_paper():
+    """The P-value of the limit law is 1.2e-23."""
     text = str(paper(method="asymptotic"))
     first, second, *_ = text.splitlines()
     assert first == (

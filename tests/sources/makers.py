@@ -8,13 +8,13 @@ every test of the suite. Where a library is missing the maker skips, by ``helper
 from __future__ import annotations
 
 import csv
-import gzip
+import io
 import warnings
 from typing import TYPE_CHECKING, Any
 
 import servers
 import sparks
-from helpers import optional
+from helpers import optional, packed
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -146,11 +146,12 @@ def _csv_gz(columns: Columns, folder: Path) -> Any:
 
 def _write_csv(columns: Columns, path: Path) -> None:
     optional("pyarrow")  # which reads it
-    opener = gzip.open if path.suffix == ".gz" else open
-    with opener(path, "wt", newline="") as file:
-        writer = csv.writer(file)
-        writer.writerow(columns)
-        writer.writerows(zip(*(column.tolist() for column in columns.values()), strict=True))
+    text = io.StringIO(newline="")
+    writer = csv.writer(text)
+    writer.writerow(columns)
+    writer.writerows(zip(*(column.tolist() for column in columns.values()), strict=True))
+    content = text.getvalue().encode()
+    path.write_bytes(packed(content) if path.suffix == ".gz" else content)
 
 
 # Engines ------------------------------------------------------------------------------------------

@@ -39,6 +39,14 @@ def test_the_share_of_the_choice_that_was_picked(logs, tmp_path):
     assert found["question"] == ["x", "y", f"{path} 3"] * 2
 
 
+def test_text_may_hold_what_ends_a_line_elsewhere(logs, tmp_path):
+    path = tmp_path / "samples_a.jsonl"
+    question = "a\N{LINE SEPARATOR}b\N{PARAGRAPH SEPARATOR}c\N{NEXT LINE}d"
+    sample = choice(-3.0, -3.0, acc=1.0, doc_hash="x", doc={"question": question})
+    path.write_text(f"{json.dumps(sample, ensure_ascii=False)}\r\n" * 2, encoding="utf-8")
+    assert logs.read_lm_eval(path)["right"] == [True, True]
+
+
 @pytest.mark.parametrize(
     "sample",
     [
@@ -82,14 +90,6 @@ def test_samples_that_failed_are_left_out_and_nothing_else_is(logs, tmp_path):
     for value in ("P", "N", 0.5):
         with pytest.raises(ValueError, match=r"sample 0: .* is neither right nor wrong"):
             logs.read_inspect(inspect(tmp_path / "a.json", score(value)), scorer="match")
-
-
-def test_the_example_finds_what_was_made_up(logs, capsys):
-    logs.main()
-    sure, right = capsys.readouterr().out.split("\nInspect, ")
-    assert "Miscalibrated: too high" in sure
-    assert "No miscalibration found" in right
-    assert "300 clusters" in right
 
 
 def test_clusters_are_what_keeps_repeated_questions_from_looking_wrong(logs, tmp_path):

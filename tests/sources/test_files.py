@@ -3,7 +3,6 @@
 import bz2
 import datetime as dt
 import decimal
-import gzip
 import lzma
 import os
 import re
@@ -16,7 +15,7 @@ import numpy as np
 import pytest
 
 import secant
-from helpers import optional
+from helpers import optional, packed
 from makers import arguments
 from secant._base.progress import showing
 from secant.errors import Argument
@@ -551,7 +550,7 @@ def test_a_corrupt_page_is_noticed(folder):
 
 
 def test_truncated_and_pretended_gzip(folder):
-    content = gzip.compress((folder / write("a.csv")).read_bytes())
+    content = packed((folder / write("a.csv")).read_bytes())
     (folder / "a.csv.gz").write_bytes(content[: len(content) // 2])
     assert refusal("a.csv.gz") == "a.csv.gz cannot be read: Truncated compressed stream"
     (folder / "b.csv.gz").write_text("y,p\n1,0.5\n")
@@ -777,7 +776,7 @@ def test_words_in_batches(monkeypatch):
         "'no' and pos_label='yes' are two already"
     )
     told = refusal("a.parquet")
-    assert told.startswith("a.parquet, rows 0 to 24: y_true holds text ('no'); say which word")
+    assert told.startswith("a.parquet, rows 0 to 24: y_true holds text ('no'); which is the")
 
 
 def test_a_third_word_in_another_batch(monkeypatch):
@@ -826,7 +825,7 @@ LONG = "".join([f"y,p,{'ü' * 40_000}\n", *(line.replace("\n", ",1\n") for line 
         ("a.csv", TEXT.replace("\n", "\r\n").encode()),
         ("a.csv", TEXT.replace("y,p", '"y","p"').encode()),
         ("a.csv", LONG.encode()),
-        ("a.csv.gz", gzip.compress(b"\xef\xbb\xbf" + TEXT.encode())),
+        ("a.csv.gz", packed(b"\xef\xbb\xbf" + TEXT.encode())),
         ("a.tsv", TEXT.replace(",", "\t").encode()),
     ],
 )
@@ -852,7 +851,7 @@ SEMICOLONS = "has semicolons in its first line, where commas are expected betwee
         ("a.csv", TEXT.replace(",", ";").encode(), SEMICOLONS),
         ("a.csv", TEXT.replace(",", ";").replace(".", ",").encode(), SEMICOLONS),
         ("a.csv", b"\xef\xbb\xbf" + TEXT.replace(",", ";").encode(), SEMICOLONS),
-        ("a.csv.gz", gzip.compress(TEXT.replace(",", ";").encode()), SEMICOLONS),
+        ("a.csv.gz", packed(TEXT.replace(",", ";").encode()), SEMICOLONS),
         ("a.csv", b'"y";"p"\n"1";"0,5"\n', SEMICOLONS),
         ("a.csv", b'"y, seen";"p"\n"1";"0,5"\n', SEMICOLONS),
         ("a.csv", b'"y""";"p"\n"1";"0,5"\n', SEMICOLONS + r".*read_csv\('a.csv', sep=';'\)$"),
@@ -873,7 +872,7 @@ SEMICOLONS = "has semicolons in its first line, where commas are expected betwee
         ("a.tsv", TEXT.replace(",", "\t").encode("utf-16"), "is text in UTF-16; save it anew"),
         ("a.csv", TEXT.encode("utf-16-le"), "has zero bytes in its first line, as text in UTF-16"),
         ("a.csv", TEXT.replace("y,", "y\u00fc,").encode("latin-1"), "is not text in UTF-8.* 0xfc"),
-        ("a.csv", gzip.compress(TEXT.encode()), "is gzipped; give it a name that ends in .gz"),
+        ("a.csv", packed(TEXT.encode()), "is gzipped; give it a name that ends in .gz"),
         ("a.csv", b"PK\x03\x04" + bytes(99), "is a zip archive or a workbook; save what"),
         ("a.csv", b"PAR1" + bytes(99), "is a Parquet file; give it a name that ends in .parquet"),
         ("a.csv", b"PAR1\x15" + b'"\n"x' * 9, "is a Parquet file; give it a name that ends in .p"),
@@ -883,11 +882,11 @@ SEMICOLONS = "has semicolons in its first line, where commas are expected betwee
             "is a Parquet file; give it a name that ends in .parq",
         ),
         ("a.feather", b"PAR1\x15" + bytes(99), "is a Parquet file; give it a name that ends in"),
-        ("a.csv.gz", gzip.compress(b"PAR1\x15" + bytes(99)), "is a Parquet file; give it a name"),
+        ("a.csv.gz", packed(b"PAR1\x15" + bytes(99)), "is a Parquet file; give it a name"),
         ("a.csv", b"ARROW1" + bytes(99), "is a Feather file; give it a name"),
         ("a.parquet", b"ARROW1" + bytes(99), "is a Feather file; give it a name"),
-        ("a.jsonl", gzip.compress(b"{}"), "is gzipped; give it a name that ends in .gz"),
-        ("a.parquet", gzip.compress(b"PAR1"), "is packed by gzip; unpack it, or send what zcat"),
+        ("a.jsonl", packed(b"{}"), "is gzipped; give it a name that ends in .gz"),
+        ("a.parquet", packed(b"PAR1"), "is packed by gzip; unpack it, or send what zcat"),
         ("a.csv", bz2.compress(TEXT.encode()), "is packed by bzip2; unpack it, or send what bzcat"),
         ("a.csv", bz2.compress(b""), "is packed by bzip2; unpack it"),
         ("a.csv.gz", bz2.compress(TEXT.encode()), "is packed by bzip2; unpack it"),
@@ -942,7 +941,11 @@ def late(first, last):
 @pytest.mark.parametrize(
     ("first", "last", "told"),
     [
-        ("0", "yes", "y_true is 'yes', not a number: correct .* two words, .*pos_label='yes'"),
+        (
+            "0",
+            "yes",
+            "y_true is 'yes', not a number: correct .* two words, name the event with pos_label",
+        ),
         ("true", "2", "y_true is '2', not true or false, as the first rows hold: correct"),
         ("-1", "x", "y_true is 'x', not a number"),
         ("0.0", "N/A", "y_true is 'N/A'; a missing value cannot be assessed"),
@@ -964,7 +967,7 @@ def test_an_outcome_that_is_missing_in_the_first_row_is_named(folder):
 
 def test_outcomes_that_are_words_are_still_asked_for_the_event(folder):
     (folder / "a.csv").write_text("y,p\nno,0.5\n1,0.5\n")
-    assert "y_true holds text ('1', 'no'); say which word is the event" in refusal("a.csv")
+    assert "y_true holds text ('1', 'no'); which is the event?" in refusal("a.csv")
     (folder / "a.csv").write_text("y,p\n0,0.5\n1+,0.5\n")
     assert secant.assess("y", "p", data="a.csv", pos_label="1+").n == 2
 

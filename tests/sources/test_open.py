@@ -153,7 +153,7 @@ def test_engines_keep_their_rows_and_say_what_works(engine, question):
 
 @pytest.mark.parametrize("function", [secant.ecce_r, secant.ecce_mad, secant.ece])
 def test_words_for_outcomes_need_to_be_told_apart(function):
-    with pytest.raises(InputError, match=r"e\.g\. pos_label='yes'"):
+    with pytest.raises(InputError, match=r"which is the event\? Name it with pos_label$"):
         function(COLUMNS["t"], COLUMNS["p"])
     found = function(COLUMNS["t"], COLUMNS["p"], pos_label="yes")
     assert found == function(COLUMNS["t"] == "yes", COLUMNS["p"])

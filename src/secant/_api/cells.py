@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from secant import null
+from secant._base.endings import check_ending
 from secant._base.writing import write_whole
 from secant._blocks.cell_sums import CellSums
 from secant._blocks.grids import DyadicGrid, FilledGrid, dyadic_grid
@@ -330,9 +331,15 @@ class Cells:
 
         The file is a line of text, a header in JSON and compressed numbers under a checksum; it
         holds nothing that could be executed.
+
+        Raises
+        ------
+        InputError
+            If the path ends as files of another kind do, in .html or .json.
         """
         from secant._blocks.cell_file import pack  # noqa: PLC0415  (compression and checksums, for files only)
 
+        check_ending(path, "cells")
         write_whole(path, pack(self._sums, self.forbidden))
 
     @classmethod

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import hashlib
+import os
 from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from secant._api.cells import Cells
+from secant._base.endings import check_ending
 from secant._base.writing import write_whole
 from secant._inference.monitor_batches import CellBatch, RowBatch
-from secant._inference.monitor_file import pack, unpack
+from secant._inference.monitor_file import pack, read, unpack
 from secant._inference.monitor_state import State
 from secant._input.options import Reading, check_level
 from secant._results.monitor import history_of
@@ -18,15 +21,13 @@ from secant.errors import Argument, InputError
 from secant.sources.open import open_rows
 
 if TYPE_CHECKING:
-    import os
-
     from matplotlib.axes import Axes
 
     from secant._inference.monitor_batches import Batch
     from secant._input.periods import Time
     from secant._results.monitor import MonitorHistory, Where
 
-__all__ = ["Monitor"]
+__all__ = ["Monitor", "kept_at"]
 
 
 class Monitor:
@@ -121,6 +122,8 @@ class Monitor:
         check_level(alpha, "alpha")
         _check_tolerance(tolerance)
         self._state: State = State.new(float(alpha), float(tolerance))
+        # What is known to be in files: the SHA-256 of their content, None for nothing.
+        self._files: dict[str, str | None] = {}
 
     @property
     def alpha(self) -> float:
@@ -217,8 +220,27 @@ class Monitor:
 
         The file is JSON under a checksum and holds sums, no rows and nothing that could be
         executed. A monitor that is loaded goes on with the same numbers to the last bit.
+
+        Raises
+        ------
+        InputError
+            If this monitor was loaded from the file or saved to it before, and somebody else has
+            written it since: what they added would be lost. If the path ends as files of another
+            kind do, in .html or .pdf.
         """
-        write_whole(path, pack(self._state))
+        check_ending(path, "monitor")
+        place, content = os.path.realpath(path), pack(self._state)
+
+        def check() -> None:
+            if _digest(place) != self._files[place]:
+                msg = (
+                    f"{path} is not what it was when this process read it: another one has written "
+                    "or removed it. It is left as it is; read it again and add what it lacks"
+                )
+                raise InputError(msg)
+
+        write_whole(path, content, check if place in self._files else None)
+        self._files[place] = hashlib.sha256(content).hexdigest()
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Monitor:
@@ -227,10 +249,12 @@ class Monitor:
         Raises
         ------
         InputError
-            If the file is not such a monitor, or is damaged or cut short.
+            If the file is not such a monitor, or is damaged or cut short; if it is no file at all
+            but a folder, a pipe or a device.
         """
-        monitor = cls()
-        monitor._state = unpack(path)
+        monitor, content = cls(), read(path)
+        monitor._state = unpack(path, content)
+        monitor._files = {os.path.realpath(path): hashlib.sha256(content).hexdigest()}
         return monitor
 
     def __str__(self) -> str:
@@ -240,6 +264,24 @@ class Monitor:
 
     def _repr_html_(self) -> str:
         return self.history._repr_html_()
+
+
+def kept_at(path: str | os.PathLike[str], **settings: float) -> Monitor:
+    """Return the monitor that a file holds; where there is none, a new one that begins there."""
+    if os.path.exists(path):  # noqa: PTH110
+        return Monitor.load(path)
+    monitor = Monitor(**settings)
+    monitor._files = {os.path.realpath(path): None}  # noqa: SLF001  (of the same house)
+    return monitor
+
+
+def _digest(place: str) -> str | None:
+    """Return the SHA-256 of a file; None where there is none."""
+    try:
+        with open(place, "rb") as file:  # noqa: PTH123
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except FileNotFoundError:
+        return None
 
 
 def _check_tolerance(value: Any) -> None:

@@ -5,7 +5,19 @@ from __future__ import annotations
 import errno
 import os
 import stat
-from contextlib import suppress
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING
+
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None  # type: ignore[assignment]
+
+from secant._base.ending import end_if_asked
+from secant._base.leftovers import beginning
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
 
 __all__ = ["check_place", "write_whole"]
 
@@ -41,17 +53,28 @@ def check_place(path: str | os.PathLike[str]) -> os.stat_result | None:
     return old
 
 
-def write_whole(path: str | os.PathLike[str], content: bytes) -> None:
+def write_whole(
+    path: str | os.PathLike[str], content: bytes, check: Callable[[], None] | None = None
+) -> None:
     """Write a file beside its place and move it there, so that no reader ever sees half of it.
 
     What was there before gives its owner and its permissions to the new file. A link stays a link;
     what is no file, such as /dev/stdout, is written to and not replaced.
+
+    Parameters
+    ----------
+    path, content
+        Where to, and what.
+    check
+        Called right before the file is moved to its place, while nobody else who checks may put one
+        there; raises where what is there must not be lost.
 
     Raises
     ------
     OSError
         As :func:`check_place`, and if the file cannot be written. What was there is there still.
     """
+    end_if_asked()
     try:
         old = check_place(path)
         if old is not None and not stat.S_ISREG(old.st_mode):
@@ -59,10 +82,19 @@ def write_whole(path: str | os.PathLike[str], content: bytes) -> None:
             return
         place = os.path.realpath(path)
         # A short name, because the long one may be as long as names can be.
-        beside = os.path.join(os.path.dirname(place), f".secant-{os.urandom(8).hex()}")  # noqa: PTH118, PTH120
+        folder = os.path.dirname(place)  # noqa: PTH120
+        beside = os.path.join(folder, beginning(folder) + os.urandom(8).hex())  # noqa: PTH118
         try:
             _create(beside, content, old)
-            os.replace(beside, place)  # noqa: PTH105
+            end_if_asked()
+            if check is None:
+                os.replace(beside, place)  # noqa: PTH105
+            elif old is None:
+                _put_first(beside, place, check)
+            else:
+                with _locked(place):
+                    check()
+                    os.replace(beside, place)  # noqa: PTH105
         except BaseException:
             with suppress(OSError):
                 os.unlink(beside)  # noqa: PTH108
@@ -71,6 +103,43 @@ def write_whole(path: str | os.PathLike[str], content: bytes) -> None:
         error.filename = os.fspath(path)  # nobody knows of the one beside it
         del error.filename2
         raise
+
+
+@contextmanager
+def _locked(place: str) -> Iterator[None]:
+    """Lock the file that is to be replaced, where the file system has locks, until it is.
+
+    Whoever comes later finds another file in its place, and ``check`` sees that. A process that
+    ends in whatever way gives the lock back. Without locks, as on some network file systems, only
+    the moment between the check and the replacement is left open.
+    """
+    handle = os.open(place, os.O_RDWR)
+    try:
+        if fcntl is not None:
+            try:
+                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError as error:
+                error.strerror = "another process is writing that file; repeat the run"
+                raise
+            except OSError:
+                pass
+        yield
+    finally:
+        os.close(handle)
+
+
+def _put_first(beside: str, place: str, check: Callable[[], None]) -> None:
+    """Move a file to a place that is free, and to no other."""
+    check()
+    try:
+        os.link(beside, place)  # which fails where something is by now
+    except FileExistsError:
+        check()
+        raise
+    except OSError:  # a file system without links
+        os.replace(beside, place)  # noqa: PTH105
+    else:
+        os.unlink(beside)  # noqa: PTH108
 
 
 def _create(beside: str, content: bytes, old: os.stat_result | None) -> None:

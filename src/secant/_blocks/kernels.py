@@ -13,12 +13,9 @@ from __future__ import annotations
 import itertools
 import math
 import os
-import sys
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import suppress
 from functools import cache
-from importlib.util import find_spec
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -35,6 +32,7 @@ _Function = TypeVar("_Function", bound="Callable[..., Any]")
 
 __all__ = [
     "CHUNK",
+    "FEWEST_ROWS",
     "FINE",
     "HIGHEST",
     "LOWEST",
@@ -53,7 +51,6 @@ __all__ = [
     "drawn",
     "finish",
     "fold",
-    "is_ready",
     "kind_of",
     "lay",
     "look",
@@ -65,6 +62,7 @@ __all__ = [
     "settle",
     "share_out",
     "sort",
+    "sorts",
     "survey",
     "takes",
     "threads",
@@ -107,12 +105,13 @@ _TOLD = 8
 _SMALL = 2.0**-12
 _SMALL_AS_INTEGER = int(np.float64(_SMALL).view(np.int64))
 
-# Rows that numpy alone is to have seen in this process before numba is imported (.4 s), and before
-# something is compiled (2 s) that is not yet on disk. A program that assesses less never waits.
-IMPORT_AFTER = 1 << 22
-COMPILE_AFTER = 1 << 25
-# Rows of one call from which compiled code pays that is there already.
-FEWEST_ROWS = 1 << 13
+# Rows of a call from which on compiled code looks at them. The size alone decides, so that the same
+# call goes the same way every time: its P-value has the same bits. To import numba and to load what
+# it has compiled takes .4 s once in a process, as long as numpy takes for 5e7 rows; compiled code
+# saves half of a call's time or more, which pays within 25 calls of this size and a few of larger.
+FEWEST_ROWS = 1 << 22
+# Numbers from which on they are sorted by compiled code among rows that it looks at.
+_FEWEST_KEYS = 1 << 13
 
 
 _TAKES: dict[Callable[..., Any], str] = {}
@@ -518,12 +517,20 @@ def arrange(keys: IntArray, room: IntArray) -> None:  # noqa: C901, PLR0912  (co
             start = stop
 
 
-def sort(keys: IntArray) -> None:
-    """Put whole numbers from 0 upward in order, in place, with compiled code where that pays."""
-    if pays(keys.shape[0], function=arrange):
+def sort(keys: IntArray, *, quick: bool = False) -> None:
+    """Put whole numbers from 0 upward in order, in place, with compiled code where that pays.
+
+    ``quick`` tells that compiled code has looked at the rows they come from.
+    """
+    if sorts(keys.shape[0], quick=quick):
         compiled(arrange)(keys, np.empty_like(keys))
     else:
         keys.sort()
+
+
+def sorts(numbers: int, *, quick: bool) -> bool:
+    """Tell whether compiled code is to sort so many numbers, as :func:`sort` has it."""
+    return (quick and numbers >= _FEWEST_KEYS) or pays(numbers)
 
 
 def drawn(scores: np.ndarray[Any, Any], size: int) -> FloatArray:
@@ -558,7 +565,7 @@ def collected(  # noqa: PLR0917  (as the kernel)
 
     share_out(scores.shape[0], work, threads())
     keys = np.concatenate(found)
-    sort(keys)
+    sort(keys, quick=True)
     return keys
 
 
@@ -601,55 +608,14 @@ def as_whole(labels: np.ndarray[Any, Any]) -> tuple[np.ndarray[Any, Any], int] |
 # How and when ------------------------------------------------------------------------------------
 
 
-@cache
-def _is_installed() -> bool:
-    return find_spec("numba") is not None
-
-
-def pays(rows: int, *kinds: str, function: Callable[..., Any] = look) -> bool:
-    """Tell whether compiled code is to look at so many rows, whose arrays are of some kinds.
-
-    Numba takes half a second to be imported, and longer to compile. It is imported once a process
-    has seen :data:`IMPORT_AFTER` rows, and compiles after :data:`COMPILE_AFTER`, unless what it has
-    compiled lies on disk.
-    """
-    if rows < FEWEST_ROWS or not _is_installed():
-        return False
-    if is_ready(function, *kinds):
-        return True
-    if os.environ.get("NUMBA_DISABLE_JIT", "0") not in {"", "0"}:
-        return False
-    before = _rows_seen(rows)
-    if "numba" not in sys.modules and max(before, rows // 8) < IMPORT_AFTER:
-        return False
-    if not is_usable("numba"):
-        return False
-    return max(before, rows // 8) >= COMPILE_AFTER or _is_on_disk(function)
-
-
-_ready: set[tuple[str, ...]] = set()
-_rows_before = [0]
-
-
-def is_ready(function: Callable[..., Any], *kinds: str) -> bool:
-    """Tell whether a function for arrays of some kinds was compiled, or loaded, by this process."""
-    return (function.__name__, *kinds) in _ready
-
-
-def _rows_seen(more: int) -> int:
-    """Return how many rows were seen before, and count some more."""
-    before = _rows_before[0]
-    _rows_before[0] = before + more
-    return before
-
-
-@cache
-def _is_on_disk(function: Callable[..., Any]) -> bool:
-    """Tell whether a function was compiled before by this version, and kept."""
-    numba = require("numba", "fast", "compiled passes need")
-    where = Path(_dispatcher(numba, function).stats.cache_path or "")
-    module = function.__module__.rpartition(".")[2]
-    return any(where.glob(f"{module}.{function.__name__}-*.nbi"))
+def pays(rows: int) -> bool:
+    """Tell whether compiled code is to look at so many rows, where numba can be had."""
+    # In this order: numba is not imported for few rows.
+    return (
+        rows >= FEWEST_ROWS
+        and os.environ.get("NUMBA_DISABLE_JIT", "0") in {"", "0"}
+        and is_usable("numba")
+    )
 
 
 def _dispatcher(numba: Any, function: Callable[..., Any], *signatures: Any) -> Any:
@@ -681,9 +647,7 @@ def compiled(function: Callable[..., Any], *kinds: str) -> Callable[..., Any]:
         "doubles": types.float64[::1],
     }
     arguments = *rows, *(names[name] for name in _TAKES[function].split())
-    done = _dispatcher(numba, function, arguments)
-    _ready.add((function.__name__, *kinds))
-    result: Callable[..., Any] = done
+    result: Callable[..., Any] = _dispatcher(numba, function, arguments)
     return result
 
 

@@ -84,7 +84,8 @@ class Refinement:
         self._is_near = self._owner_of_bucket != _NOBODY  # a small table, quicker to look up in
         self._scratch = Scratch()
         weighted = sampling or counted
-        self._rows = Sorting(int(blocks.n.sum()), weighted=weighted, run=run)
+        quick = near is not None
+        self._rows = Sorting(int(blocks.n.sum()), weighted=weighted, run=run, quick=quick)
         self._frequent = CellSums(
             PointGrid(np.unique(common[common >= 0])),
             sampling=sampling,

@@ -61,10 +61,13 @@ class Sorting:
         Whether they come with weights.
     run
         Rows to keep in memory; more go to a temporary file, a sorted run at a time.
+    quick
+        Whether compiled code has looked at the rows they come from.
     """
 
-    def __init__(self, most: int, *, weighted: bool, run: int) -> None:
+    def __init__(self, most: int, *, weighted: bool, run: int, quick: bool = False) -> None:
         size = min(most, run)
+        self._quick = quick
         self._keys = np.empty(size, np.int64)
         self._weights = np.empty(size) if weighted else None
         self._filled = 0
@@ -93,7 +96,7 @@ class Sorting:
         """
         last = self._sorted()
         runs = [*self._runs, last]
-        parts = _merged(runs, size) if len(runs) > 1 else _slices(last, size)
+        parts = _merged(runs, size, quick=self._quick) if len(runs) > 1 else _slices(last, size)
         for keys, weights in parts:
             yield Chunk((keys >> 1).view(np.float64), keys & 1, weights)
 
@@ -101,9 +104,9 @@ class Sorting:
         """Return the rows in memory in order, without another copy of what has no weights."""
         keys = self._keys[: self._filled]
         if self._weights is None:
-            kernels.sort(keys)
+            kernels.sort(keys, quick=self._quick)
             return _Run(keys, None)
-        return _in_order(_Run(keys, self._weights[: self._filled]))
+        return _in_order(_Run(keys, self._weights[: self._filled]), quick=self._quick)
 
     def _put_aside(self) -> None:
         """Move the rows in memory to a file."""
@@ -121,10 +124,10 @@ def packed(scores: FloatArray, labels: IntArray) -> IntArray:
     return keys
 
 
-def _in_order(run: _Run) -> _Run:
+def _in_order(run: _Run, *, quick: bool) -> _Run:
     if run.weights is None:
         return _Run(np.sort(run.keys), None)
-    return _Run(*sort_weighed(run.keys, run.weights))
+    return _Run(*sort_weighed(run.keys, run.weights, quick=quick))
 
 
 def _on_disk(values: Any) -> Any:
@@ -150,7 +153,7 @@ def _slices(run: _Run, size: int) -> Iterator[_Run]:
         start = stop
 
 
-def _merged(runs: list[_Run], size: int) -> Iterator[_Run]:
+def _merged(runs: list[_Run], size: int, *, quick: bool) -> Iterator[_Run]:
     """Merge runs a part at a time: everything up to a score of which all runs have few rows."""
     each = max(1, size // len(runs))
     starts = [0] * len(runs)
@@ -169,4 +172,4 @@ def _merged(runs: list[_Run], size: int) -> Iterator[_Run]:
         weights = None
         if runs[0].weights is not None:
             weights = np.concatenate([part.weights for part in parts if part.weights is not None])
-        yield _in_order(_Run(keys, weights))
+        yield _in_order(_Run(keys, weights), quick=quick)

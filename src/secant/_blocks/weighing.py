@@ -331,12 +331,14 @@ def arrange_weighed(  # noqa: C901, PLR0912  (compiled as one)
             start = stop
 
 
-def sort_weighed(keys: IntArray, weights: FloatArray) -> tuple[IntArray, FloatArray]:
-    """Put whole numbers from 0 upward in order, and weights with them; compiled where that pays.
+def sort_weighed(
+    keys: IntArray, weights: FloatArray, *, quick: bool = False
+) -> tuple[IntArray, FloatArray]:
+    """Put whole numbers from 0 upward in order, and weights with them, as ``kernels.sort`` does.
 
     What is returned may be the arrays themselves, in another order.
     """
-    if kernels.pays(keys.shape[0], function=arrange_weighed):
+    if kernels.sorts(keys.shape[0], quick=quick):
         room = np.empty_like(keys), np.empty_like(weights)
         kernels.compiled(arrange_weighed)(keys, weights, *room)
         return keys, weights

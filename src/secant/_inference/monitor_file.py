@@ -10,6 +10,8 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+import re
+import stat
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -27,10 +29,11 @@ if TYPE_CHECKING:
 
     from secant._base.types import FloatArray, IntArray
 
-__all__ = ["pack", "unpack"]
+__all__ = ["pack", "read", "unpack"]
 
 _WHAT = "secant monitor"
 _VERSION = 1
+_BEGINNING = re.compile(rb'\{"what": "secant monitor", "version": ([^,}]*)')
 _MOST_BYTES = 1 << 28
 _MOST_ROWS = 2**53
 
@@ -80,36 +83,59 @@ def _packed(record: Record) -> dict[str, Any]:
     }
 
 
-def unpack(path: str | os.PathLike[str]) -> State:
-    """Read a file that holds a state.
+def read(path: str | os.PathLike[str]) -> bytes:
+    """Return the content of a file that holds a state, whole as it was written.
 
     Raises
     ------
     InputError
-        If the file is not one of these, has another version, or is damaged.
+        If the file is not one of these, has another version, or was cut short or changed.
     """
-    with Path(path).open("rb") as file:
-        content = file.read(_MOST_BYTES + 1)
-    if len(content) > _MOST_BYTES:
+    about = Path(path).stat()
+    if not stat.S_ISREG(about.st_mode):  # a pipe would block and a device never end
+        raise InputError(f"{path} is not the state of a secant.Monitor: it is no file")
+    if about.st_size > _MOST_BYTES:
         msg = f"{path} is larger than the state of any monitor of secant"
         raise InputError(msg)
+    with Path(path).open("rb") as file:
+        content = file.read(about.st_size)  # for more, memory would be taken at once
+    begins = _BEGINNING.match(content)
     try:
-        fields = json.loads(content, parse_constant=_refuse)
-    except (ValueError, RecursionError) as error:
-        raise _other(path) from error
-    if not isinstance(fields, dict) or fields.get("what") != _WHAT:
-        raise _other(path)
-    version = fields.get("version")
+        version = json.loads(begins[1]) if begins else None
+    except ValueError:
+        version = None
+    if version is None:
+        raise InputError(f"{path} is not the state of a secant.Monitor")
     if not is_whole(version, _VERSION, _VERSION):
         msg = f"{path} has version {version!r} of the format; this secant reads {_VERSION}"
         raise InputError(msg)
-    text, _, _ = content.rpartition(b', "sha256": ')
-    if fields.get("sha256") != hashlib.sha256(text + b"}").hexdigest():
+    text, _, digest = content.rpartition(b', "sha256": ')
+    if digest != b'"%b"}\n' % hashlib.sha256(text + b"}").hexdigest().encode():
         raise _damaged(path, "it was cut short or changed")
+    return content
+
+
+def unpack(path: str | os.PathLike[str], content: bytes | None = None) -> State:
+    """Read a file that holds a state, or what :func:`read` returned of it.
+
+    Raises
+    ------
+    InputError
+        As :func:`read`, or if what the file says makes no sense.
+    """
+    content = read(path) if content is None else content
     try:
-        return _state(fields)
-    except (ValueError, TypeError, KeyError, OverflowError) as error:
+        return _state(json.loads(content, object_hook=_compact, parse_constant=_refuse))
+    except (ValueError, TypeError, KeyError, OverflowError, RecursionError) as error:
         raise _damaged(path, "its numbers make no sense") from error
+
+
+def _compact(fields: dict[str, Any]) -> dict[str, Any]:
+    """Make arrays of the table of a batch as soon as it is read: lists take several times that."""
+    if isinstance(fields.get("table"), list):
+        rows, happened, scores = fields["table"]
+        fields["table"] = Table(_counts(rows, FINE), _counts(happened, FINE), _floats(scores, FINE))
+    return fields
 
 
 def _state(fields: dict[str, Any]) -> State:
@@ -149,15 +175,14 @@ def _record(packed: dict[str, Any], number: int, *, cut: bool) -> Record:
     heaviest, start = packed["heaviest"], packed["start"]
     _believe(is_whole(heaviest, 0, COMPONENTS - 1) and is_whole(start, 1, number + 1))
     _believe(isinstance(packed["sloped"], bool))
-    table = None
+    table = packed["table"]
     if cut:
-        rows, happened, scores = packed["table"]
-        table = Table(_counts(rows, FINE), _counts(happened, FINE), _floats(scores, FINE))
+        _believe(isinstance(table, Table))
         _believe(table.n.sum() == n and table.events.sum() == events)
         _believe((table.events <= table.n).all() and (table.scored >= 0).all())
         _believe((table.scored <= table.n + 1e-6).all())
     else:
-        _believe(packed["table"] is None)
+        _believe(table is None)
     return Record(
         from_text(packed["kind"], packed["time"]),
         n,
@@ -212,10 +237,6 @@ def _believe(sound: Any) -> None:
 
 def _refuse(constant: str) -> NoReturn:
     raise ValueError(constant)
-
-
-def _other(path: str | os.PathLike[str]) -> InputError:
-    return InputError(f"{path} is not the state of a secant.Monitor")
 
 
 def _damaged(path: str | os.PathLike[str], how: str) -> InputError:

@@ -36,6 +36,8 @@ _RARE = 0.02
 # A pool of rare steps expects this share of all rarer outcomes, one of others has this share of the
 # variance; a step of half as much has a pool of its own.
 _RARE_POOLS, _POOLS = 300, 256
+# Steps up to which none are pooled.
+_FEW = 300
 # What looking at ends alone misses of a range, in standard deviations of the largest pool.
 _MISSED = 1.2
 # Added to logarithms of P, for laws that are matched.
@@ -46,7 +48,7 @@ _FAINT = 16.0
 _BUDGET = 6e7
 # On a coarser lattice: what rounding may add to the variance of the path, in all.
 _ROUNDED = 1 / 800
-# By how much it may raise log P where a cell is less than an event.
+# By how much rounding the running minimum may raise log P.
 _RAISED = 0.02
 # Shares of the variance up to which a step does not count as large.
 _SMALL = 1 / 4096
@@ -121,6 +123,8 @@ def pooled(steps: Steps, apart: BoolArray) -> tuple[Steps, float]:
     n, mean, variance = steps
     steps, apart = Steps(n[random], mean[random], variance[random]), apart[random]
     kind, running, alone = _parts(steps)
+    if len(alone) <= _FEW:
+        alone[:] = True
     number = np.floor(running)
     new = (kind[1:] != kind[:-1]) | (number[1:] != number[:-1]) | alone[1:] | alone[:-1]
     starts = np.concatenate([[0], np.flatnonzero(new) + 1])
@@ -177,7 +181,7 @@ def _cell(variance: float, steps: int, span: float) -> float:
     """Return the size of cells such that rounding adds next to nothing to a P-value."""
     # Cells below an event round the running minimum alone, by one of them at most.
     fine = _RAISED / math.log1p(span / variance)
-    return max(2.0 * math.sqrt(_ROUNDED * variance / steps), min(fine, 1.0))
+    return fine if fine < 1.0 else max(min(fine, 2.0 * math.sqrt(_ROUNDED * variance / steps)), 1.0)
 
 
 def _coarse(band: Run, paths: Paths, cell: float) -> tuple[list[Run], list[Run]]:

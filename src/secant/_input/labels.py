@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from secant._input.arraylike import from_objects, is_missing, plain_value, wrong_type
-from secant._input.rules import missing
-from secant.errors import Argument, InputError, Message
+from secant._input.rules import WHICH_EVENT, missing
+from secant.errors import Argument, InputError
 
 __all__ = ["Outcomes", "binary", "refuse_missing"]
 
@@ -120,8 +120,7 @@ def _refuse_text_labels(labels: np.ndarray[Any, Any]) -> None:
     words = sorted({plain_value(word) for word in labels[:10_000]})
     words_shown = ", ".join(repr(word) for word in words[:3])
     text = f" holds text ({words_shown}{', ...' if len(words) > 3 else ''})"
-    hint = Message("; say which word is the event, e.g. ", Argument("pos_label", words[-1]))
-    raise InputError(Argument("y_true"), text, hint=hint)
+    raise InputError(Argument("y_true"), text, hint=WHICH_EVENT)
 
 
 def _against_pos_label(

@@ -15,6 +15,7 @@ __all__ = [
     "NO_ROWS",
     "NO_WEIGHT",
     "SMALLEST_WEIGHT",
+    "WHICH_EVENT",
     "check_weights",
     "copies",
     "counted",
@@ -34,6 +35,8 @@ LARGEST_COUNT = 2**53
 
 # What to do about rows that lack something: with this such a message ends.
 DROP_OR_FILL = ": drop such rows first, or fill them in"
+# Of outcomes that are two words: neither is suggested, since either may be meant.
+WHICH_EVENT = Message("; which is the event? Name it with ", Argument("pos_label"))
 _CALLED = {
     "y_true": "outcome",
     "y_prob": "score",

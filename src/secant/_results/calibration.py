@@ -210,9 +210,10 @@ class Calibration:
         -----
         Its limits hold for all ranges at once, at a level shared by two ways to find them: those of
         the path of cumulative differences, and Clopper and Pearson's for the ranges of
-        :func:`secant.scan` (with sampling weights or clusters the first alone). Of files and
-        engines only the ends of what is kept are tried, so that it may be less than the same
-        arrays would show.
+        :func:`secant.scan` (with sampling weights or clusters the first alone). Above 65,536 rows
+        only the ends of what is kept are tried, and rows within where they are in memory. What is
+        kept depends on where the data are: an engine may show another range than arrays, by a
+        little more or less. The limits of either hold.
         """
         from secant._inference.tolerance import steepest  # noqa: PLC0415  (not what `import secant` pays for)
 
@@ -572,7 +573,7 @@ class Calibration:
         Parameters
         ----------
         path : path-like
-            Where to; the file appears whole or not at all.
+            Where to, ending in .html or .htm; the file appears whole or not at all.
         title : str, optional
             Title of the page.
 

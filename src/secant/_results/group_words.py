@@ -149,10 +149,14 @@ def words_of(result: Assessments) -> list[str]:
 
 
 def _one_group_a_number(result: Assessments) -> bool:
-    """Tell whether groups are hundreds of numbers, which are rarely meant as groups."""
+    """Tell whether groups are hundreds of fractions, which are rarely meant as groups.
+
+    Whole numbers name shops and patients, also as doubles, where one is missing.
+    """
     if result.what != "group" or len(result.by) > 1 or len(result) < _MANY_NUMBERS:
         return False
-    return all(isinstance(row.key, (int, float)) or row.key is None for row in result.rows)
+    keys = [row.key for row in result.rows if row.key is not None]
+    return all(isinstance(key, (int, float)) for key in keys) and any(key % 1 for key in keys)
 
 
 def _count(result: Assessments, number: int, more: str = "") -> str:

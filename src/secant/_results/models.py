@@ -103,7 +103,7 @@ class Models(Mapping[str, "Calibration"], Frames):
         Parameters
         ----------
         path : path-like
-            Where to; the file appears whole or not at all.
+            Where to, ending in .html or .htm; the file appears whole or not at all.
         title : str, optional
             Title of the page.
         """

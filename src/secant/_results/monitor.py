@@ -367,7 +367,7 @@ class MonitorHistory(Shown):
         Parameters
         ----------
         path : path-like
-            Where to; the file appears whole or not at all.
+            Where to, ending in .html or .htm; the file appears whole or not at all.
         title : str, optional
             Title of the page.
         """

@@ -1,15 +1,22 @@
-"""Which column is which, where a file leaves no doubt."""
+"""Which column is which, where the names in a file leave no doubt."""
 
 from __future__ import annotations
 
 import shlex
+from typing import TYPE_CHECKING
 
 import click
 
 from secant._input.columns import are_numbers
 from secant._results.wording import visible
 
-__all__ = ["guess", "notes"]
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+__all__ = ["FIRST_ROWS", "guess", "guessed_words", "notes"]
+
+# Rows in which a column of two words, which may be the outcome, is looked for.
+FIRST_ROWS = 1 << 16
 
 # Names people give these columns, in lower case.
 _OUTCOMES = frozenset(
@@ -28,18 +35,24 @@ _WEIGHTS = frozenset({"weight", "weights", "sample_weight", "w"})
 
 
 def guess(
-    kinds: dict[str, str], y_true: str | None, y_prob: tuple[str, ...], taken: set[str]
+    kinds: dict[str, str],
+    y_true: str | None,
+    y_prob: tuple[str, ...],
+    taken: set[str],
+    two_valued: Callable[[list[str]], list[str]],
 ) -> tuple[str, tuple[str, ...], dict[str, str]]:
-    """Fill in the columns that were not named.
+    """Fill in the columns that were not named, by the names people use and by nothing else.
 
     Parameters
     ----------
     kinds
-        The columns of the file: ``"float"``, ``"whole"`` or ``"other"``.
+        The columns of the file: ``"float"``, ``"whole"``, ``"text"`` or ``"other"``.
     y_true, y_prob
         What the user named; None, or nothing.
     taken
         Columns named for something else.
+    two_valued
+        Tells which of some columns hold two words: one of those may be the outcome.
 
     Returns
     -------
@@ -49,7 +62,8 @@ def guess(
     Raises
     ------
     click.UsageError
-        If there is more than one possibility, or none, or columns have no names.
+        If there is more than one possibility, or none, or columns have no names; if beside the
+        outcome that was guessed there is a column of two words.
     """
     guessed = {}
     if are_numbers(kinds) and (y_true is None or not y_prob):
@@ -59,46 +73,42 @@ def guess(
         )
     free = {name: kind for name, kind in kinds.items() if name not in {*taken, y_true, *y_prob}}
     if not y_prob:
-        found = _only(free, _FORECASTS, "float")
-        if found is None:
+        # Whole numbers are no probabilities, whatever their column is called: labels, or ranks.
+        found = [name for name in free if name.casefold() in _FORECASTS and free[name] == "float"]
+        if len(found) != 1:
             raise _unclear("--y-prob", "the predicted probabilities", kinds)
-        y_prob = (found,)
-        guessed["y_prob"] = found
-        free.pop(found)
+        y_prob = (found[0],)
+        guessed["y_prob"] = found[0]
+        free.pop(found[0])
     if y_true is None:
-        y_true = _only(free, _OUTCOMES, "whole")
-        if y_true is None:
+        found = [name for name in free if name.casefold() in _OUTCOMES]
+        if len(found) != 1:
             raise _unclear("--y-true", "the outcomes", kinds)
-        guessed["y_true"] = y_true
+        y_true = guessed["y_true"] = found[0]
+        others = [name for name in free if free[name] == "text" and name != y_true]
+        if rivals := two_valued(others):
+            raise click.UsageError(
+                f"The column {y_true} is called as outcomes are, but {rivals[0]} holds two "
+                "different words and may be the outcome too; say --y-true COLUMN."
+            )
     return y_true, y_prob, guessed
 
 
-def notes(
-    kinds: dict[str, str], guessed: dict[str, str], used: set[str], *, weighted: bool
-) -> list[str]:
-    """Say which columns were guessed, and which was perhaps forgotten: a line each."""
-    lines = []
-    if guessed:
-        options = (f"--{role.replace('_', '-')} {name}" for role, name in guessed.items())
-        lines.append(f"Guessed: {', '.join(options)}")
-    if not weighted:
-        lines += [
+def guessed_words(guessed: dict[str, str]) -> str:
+    """Return what was guessed as it could have been said, in a sentence; nothing where none was."""
+    options = (f"--{role.replace('_', '-')} {name}" for role, name in guessed.items())
+    return visible(f"Guessed: {', '.join(options)}.") if guessed else ""
+
+
+def notes(kinds: dict[str, str], used: set[str]) -> list[str]:
+    """Say which column of weights was perhaps forgotten: a line each."""
+    return [
+        visible(
             f"Not used: the column {name}. If it holds weights, say --weight {shlex.quote(name)}."
-            for name, kind in kinds.items()
-            if name.casefold() in _WEIGHTS and kind != "other" and name not in used
-        ]
-    return [visible(line) for line in lines]
-
-
-def _only(kinds: dict[str, str], names: frozenset[str], kind: str) -> str | None:
-    """Return the one column with a telling name; failing that, the one of a telling kind."""
-    for candidates in (
-        [name for name in kinds if name.casefold() in names],
-        [name for name in kinds if kinds[name] == kind],
-    ):
-        if candidates:
-            return candidates[0] if len(candidates) == 1 else None
-    return None
+        )
+        for name, kind in kinds.items()
+        if name.casefold() in _WEIGHTS and kind in {"float", "whole"} and name not in used
+    ]
 
 
 def _unclear(option: str, what: str, kinds: dict[str, str]) -> click.UsageError:

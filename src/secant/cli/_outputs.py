@@ -12,15 +12,20 @@ from typing import TYPE_CHECKING, TextIO
 
 import click
 
+from secant._base.endings import wrong_ending
 from secant._base.visible import visible
 from secant._base.writing import check_place
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+    from secant._base.endings import Kind
+
 __all__ = ["STDOUT", "emit", "say", "silence", "unusable"]
 
 STDOUT = Path("-")
+# What goes into the files that options name; of pictures the ending says the format.
+_KINDS: dict[str, Kind] = {"--html": "page", "--json": "numbers", "--state": "monitor"}
 _COLOUR = re.compile("(\x1b\\[[0-9;]*m)")
 
 
@@ -54,6 +59,11 @@ def unusable(outputs: Mapping[str, Path | None], inputs: Iterable[Path]) -> str 
         if place in taken:
             return f"{option} {path}: {taken[place]} writes there already"
         taken[place] = option
+    for option, path in outputs.items():
+        if path is None or path == STDOUT or option not in _KINDS:
+            continue
+        if wrong := wrong_ending(path, _KINDS[option]):
+            return f"{option} {path}: {wrong}"
     return None
 
 

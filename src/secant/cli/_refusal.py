@@ -39,7 +39,7 @@ def in_options(message: str) -> str:
     Parameters
     ----------
     message
-        What the library says, such as ``say which word is the event, e.g. pos_label='yes'``.
+        What the library says, such as ``pos_label='yes' does not occur in y_true``.
 
     Returns
     -------

@@ -7,6 +7,7 @@ import shlex
 import sys
 from typing import TYPE_CHECKING, Any
 
+from secant.cli._guess import guessed_words
 from secant.cli._outputs import STDOUT
 
 if TYPE_CHECKING:
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from secant._results.gate import GroupsStand
     from secant.cli._outcome import Outcome
 
-__all__ = ["as_json", "draw", "printed", "write_json", "write_report"]
+__all__ = ["as_json", "draw", "marked", "printed", "write_json", "write_report"]
 
 
 def printed(outcome: Outcome, asides: list[str], *, quiet: bool, details: bool) -> str:
@@ -48,13 +49,15 @@ def _show(
     if len(outcome.models) > 1 and not quiet:
         show_models(console, outcome.ranked)
         console.print()
+    guessed = guessed_words(outcome.guessed)
     for name, result in outcome.models.items():
         if quiet:
-            say(name, f"{outcome.headlines[name]}. {verdict.brief(result)}")
+            say(name, f"{outcome.headlines[name]}. {verdict.brief(result)} {guessed}".rstrip())
         else:
             alone = len(outcome.models) == 1
             called = None if alone else name
-            show_model(console, called, result, details=details, little=outcome.little)
+            little = outcome.little
+            show_model(console, called, result, details=details, little=little, guessed=guessed)
             console.print()
     for name, groups in [*outcome.groups.items(), *outcome.segments.items()]:
         if quiet:
@@ -86,6 +89,12 @@ def _segment_words(stands: GroupsStand) -> str:
     return f"Gate crossed by {many} (adjusted P-values): {'; '.join(crossing)}."
 
 
+def marked(roles: dict[str, str], guessed: dict[str, str]) -> dict[str, str]:
+    """Return the columns by their role, of which those that were guessed say so."""
+    of = {"y_true": "outcome", "y_prob": "forecast"}
+    return roles | {of[role]: f"{name} (guessed by its name)" for role, name in guessed.items()}
+
+
 def as_json(outcome: Outcome) -> str:
     return json.dumps(outcome.to_dict(), indent=2, allow_nan=False, default=str) + "\n"
 
@@ -114,7 +123,8 @@ def write_report(outcome: Outcome, options: dict[str, Any]) -> Path | None:
         return None
     from secant import report  # noqa: PLC0415  (as above)
 
-    roles = {"outcome": outcome.columns.y_true, "forecast": ", ".join(outcome.columns.y_prob)}
+    named = {"outcome": outcome.columns.y_true, "forecast": ", ".join(outcome.columns.y_prob)}
+    roles = marked(named, outcome.guessed)
     if outcome.columns.weight is not None:
         roles["weight"] = outcome.columns.weight
     if outcome.columns.by:

@@ -54,8 +54,9 @@ def show_model(
     *,
     details: bool = False,
     little: Little = LITTLE,
+    guessed: str = "",
 ) -> None:
-    """Print the verdict on one model, in the words of the library, and its curve."""
+    """Print the verdict on one model, which columns were guessed for it, and its curve."""
     from rich.text import Text  # noqa: PLC0415  (as above)
 
     first, *others = verdict.lines(result, little)
@@ -65,6 +66,8 @@ def show_model(
         words.append(f"{wording.visible(name)}: ", style="bold")
     words.append(headline, style=f"bold {_color(result, little)}")
     words.append(first.removeprefix(headline))
+    if guessed:
+        words.append(f" {guessed}", style="bold")
     console.print(words)
     for line in verdict.details(result, little)[1:] if details else others:
         console.print(Text(line))

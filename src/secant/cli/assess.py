@@ -5,14 +5,16 @@ from __future__ import annotations
 import re
 import time
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 from click.core import ParameterSource
 
+from secant._base.ending import end_if_asked
 from secant._input.options import Adjust, Method, WeightKind, words
-from secant.cli._guess import guess, notes
+from secant.cli._guess import FIRST_ROWS, guess, guessed_words, notes
 from secant.cli._outcome import Columns, Outcome
 from secant.cli._outputs import STDOUT, emit, unusable
 from secant.cli._refusal import refuse
@@ -176,7 +178,7 @@ def command(ctx: click.Context, /, **options: Any) -> None:
 
     FILES are Parquet, CSV or lines of JSON (also gzipped), Feather or Arrow; - is standard input.
     Several files, a glob in quotes or a folder are read as one table, which may be larger than
-    memory. Columns that are not named are guessed where their names leave no doubt, and the output
+    memory. Columns that are not named are guessed where their names leave no doubt, and the verdict
     says so.
 
     \b
@@ -262,10 +264,13 @@ def _run(ctx: click.Context, options: dict[str, Any]) -> None:
         write_report(outcome, options),
         write_json(outcome, json_to),
     ]
+    end_if_asked()
     if options["quiet"] or json_to == STDOUT:  # which somebody counts on to be nothing else
         emit("".join(f"{line}\n" for line in asides), err=True)
         asides = []
     if json_to == STDOUT:
+        if outcome.guessed:
+            emit(f"{guessed_words(outcome.guessed)}\n", err=True)
         emit(as_json(outcome))
     else:
         emit(printed(outcome, asides, quiet=options["quiet"], details=options["details"]))
@@ -283,7 +288,7 @@ def _assess(options: dict[str, Any]) -> tuple[Outcome, list[str]]:
     import secant  # noqa: PLC0415  (not for `secant --help`)
     from secant._input.combinations import check_combination  # noqa: PLC0415
     from secant._results.gate import Gate  # noqa: PLC0415
-    from secant.sources.files.source import column_kinds  # noqa: PLC0415
+    from secant.sources.files.source import column_kinds, two_valued  # noqa: PLC0415
 
     started, start = datetime.now(UTC).astimezone(), time.monotonic()
     files = list(options["files"])
@@ -303,7 +308,8 @@ def _assess(options: dict[str, Any]) -> tuple[Outcome, list[str]]:
     )
     taken = {*by, *features, weight, clusters, order_by} - {None}
     kinds = column_kinds(files)
-    y_true, y_prob, guessed = guess(kinds, options["y_true"], options["y_prob"], taken)
+    rivals = partial(two_valued, files, most=FIRST_ROWS)
+    y_true, y_prob, guessed = guess(kinds, options["y_true"], options["y_prob"], taken, rivals)
     if y_true in by:
         raise click.UsageError(
             f"--by {y_true} is the column of outcomes. Among rows chosen by what happened even "
@@ -363,7 +369,7 @@ def _assess(options: dict[str, Any]) -> tuple[Outcome, list[str]]:
         elapsed=time.monotonic() - start,
     )
     used = {y_true, *y_prob, *by, *features}
-    return outcome, notes(kinds, guessed, used, weighted=weight is not None)
+    return outcome, [] if weight is not None else notes(kinds, used)
 
 
 def _models_and_groups(
@@ -418,7 +424,7 @@ def _level(asked: float | None, gate: Gate | None) -> float:
 
 def _label(text: str | None, kind: str | None) -> Any:
     """Read the event as the column has it: numbers have no '2', and truths no 'true'."""
-    if text is None or kind == "other":
+    if text is None or kind in {"text", "other"}:
         return text
     if text.casefold() in {"true", "false"}:
         return text.casefold() == "true"

@@ -40,7 +40,15 @@ def command(ctx: click.Context, out: Path) -> None:
         refuse(error)
     runs = (
         [str(predictions), "--html", str(out / "report.html")],
-        [str(stations), "--by", "station", "--html", str(out / "stations.html")],
+        [
+            str(stations),
+            "--y-true",
+            "rained",
+            "--by",
+            "station",
+            "--html",
+            str(out / "stations.html"),
+        ],
     )
     for arguments in runs:
         click.secho(f"\n$ secant assess {visible(' '.join(arguments))}", bold=True)

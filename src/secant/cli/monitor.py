@@ -8,15 +8,18 @@ import sys
 import time
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from secant._base.ending import end_if_asked
 from secant._input.periods import EVERY, written
-from secant.cli._guess import guess, notes
+from secant.cli._guess import FIRST_ROWS, guess, guessed_words
 from secant.cli._outputs import STDOUT, emit, unusable
 from secant.cli._refusal import refuse
+from secant.cli._showing import marked
 from secant.cli.assess import _label
 from secant.errors import SecantError
 
@@ -38,6 +41,7 @@ class _Outcome:
 
     files: tuple[str, ...]
     columns: dict[str, str | None]
+    guessed: dict[str, str]
     settings: dict[str, Any]
     history: MonitorHistory
     updated: Updated
@@ -51,6 +55,7 @@ class _Outcome:
             "secant": secant.__version__,
             "files": list(self.files),
             "columns": self.columns,
+            "guessed": self.guessed,
             "settings": self.settings,
             "started": self.started.isoformat(),
             "elapsed": self.elapsed,
@@ -166,17 +171,17 @@ def _check(options: dict[str, Any]) -> None:
 
 def _run(ctx: click.Context, options: dict[str, Any]) -> None:
     json_to = options["json_to"]
-    outcome, asides, monitor = _watch(options)
+    outcome, monitor = _watch(options)
     # Files first: whoever reads what is printed may leave before its end. The state last, so that
     # a run whose page could not be written can be repeated.
     wrote = [_page(outcome, options), _json(outcome, json_to)]
     if options["state"] is not None and outcome.updated.added:
         monitor.save(options["state"])
         wrote.append(options["state"])
-    if options["quiet"] or json_to == STDOUT:
-        emit("".join(f"{line}\n" for line in asides), err=True)
-        asides = []
-    emit(_text(outcome) if json_to == STDOUT else _printed(outcome, asides, options["quiet"]))
+    end_if_asked()
+    if json_to == STDOUT and outcome.guessed:
+        emit(f"{guessed_words(outcome.guessed)}\n", err=True)
+    emit(_text(outcome) if json_to == STDOUT else _printed(outcome, options["quiet"]))
     if not options["quiet"]:
         for path in wrote:
             if path is not None:
@@ -185,17 +190,18 @@ def _run(ctx: click.Context, options: dict[str, Any]) -> None:
         ctx.exit(_ALARM)
 
 
-def _watch(options: dict[str, Any]) -> tuple[_Outcome, list[str], Monitor]:
-    """Feed the monitor what is new in the files; say what was not told."""
+def _watch(options: dict[str, Any]) -> tuple[_Outcome, Monitor]:
+    """Feed the monitor what is new in the files."""
     from secant._api.monitor_files import add_files  # noqa: PLC0415  (not for `secant --help`)
-    from secant.sources.files.source import column_kinds  # noqa: PLC0415
+    from secant.sources.files.source import column_kinds, two_valued  # noqa: PLC0415
 
     started, start = datetime.now(UTC).astimezone(), time.monotonic()
     files, when = list(options["files"]), options["time_column"]
     monitor = _monitor(options)
     kinds = column_kinds(files)
     named = () if options["y_prob"] is None else (options["y_prob"],)
-    y_true, (y_prob, *_), guessed = guess(kinds, options["y_true"], named, {when} - {None})
+    rivals = partial(two_valued, files, most=FIRST_ROWS)
+    y_true, (y_prob, *_), guessed = guess(kinds, options["y_true"], named, {when} - {None}, rivals)
     settings = {
         "alpha": monitor.alpha,
         "tolerance": monitor.tolerance,
@@ -216,24 +222,25 @@ def _watch(options: dict[str, Any]) -> tuple[_Outcome, list[str], Monitor]:
     outcome = _Outcome(
         files=tuple(files),
         columns={"y_true": y_true, "y_prob": y_prob, "time": when},
+        guessed=guessed,
         settings=settings,
         history=monitor.history,
         updated=updated,
         started=started,
         elapsed=time.monotonic() - start,
     )
-    return outcome, notes(kinds, guessed, {y_true, y_prob, when}, weighted=True), monitor
+    return outcome, monitor
 
 
 def _monitor(options: dict[str, Any]) -> Monitor:
     """Return the monitor that is kept, or a new one."""
-    import secant  # noqa: PLC0415  (not for `secant --help`)
+    from secant._api.monitor import Monitor, kept_at  # noqa: PLC0415  (not for `secant --help`)
 
     path = options["state"]
     asked = {name: options[name] for name in ("alpha", "tolerance") if options[name] is not None}
-    if path is None or not path.exists():
-        return secant.Monitor(**asked)
-    monitor = secant.Monitor.load(path)
+    if path is None:
+        return Monitor(**asked)
+    monitor = kept_at(path, **asked)
     for name, value in asked.items():
         if value != getattr(monitor, name):
             raise click.UsageError(
@@ -246,32 +253,33 @@ def _monitor(options: dict[str, Any]) -> Monitor:
 # Output -------------------------------------------------------------------------------------------
 
 
-def _printed(outcome: _Outcome, asides: list[str], quiet: bool) -> str:  # noqa: FBT001
+def _printed(outcome: _Outcome, quiet: bool) -> str:  # noqa: FBT001
     """Return what is to be printed, with the colours and the width of where it goes."""
     from secant.cli._terminal import terminal  # noqa: PLC0415  (not for `secant --help`)
 
     console = terminal()
     with console.capture() as captured:
-        _show(console, outcome, asides, quiet=quiet)
+        _show(console, outcome, quiet=quiet)
     return captured.get()
 
 
-def _show(console: Console, outcome: _Outcome, asides: list[str], *, quiet: bool) -> None:
+def _show(console: Console, outcome: _Outcome, *, quiet: bool) -> None:
     """Print the answer, then what was added."""
     from rich.text import Text  # noqa: PLC0415  (as above)
 
     from secant._results.wording import visible  # noqa: PLC0415
 
-    history = outcome.history
+    history, guessed = outcome.history, guessed_words(outcome.guessed)
     if quiet:
-        line = f"{history.headline}. {history.story if history.alarm else history.evidence_words}"
+        told = history.story if history.alarm else history.evidence_words
+        line = f"{history.headline}. {told} {guessed}".rstrip()
         console.print(visible(line), markup=False, soft_wrap=True)
         return
-    if asides:
-        console.print("\n".join(asides) + "\n", style="dim", markup=False)
     words = Text()
     words.append(visible(f"{history.headline}. "), "bold red" if history.alarm else "bold green")
     words.append(visible(history.story))
+    if guessed:
+        words.append(f" {guessed}", "bold")
     console.print(words)
     if history.periods:
         console.print(Text(visible(f"{history.evidence_words} {history.extent}"), "dim"))
@@ -316,9 +324,10 @@ def _page(outcome: _Outcome, options: dict[str, Any]) -> Path | None:
     from secant import report  # noqa: PLC0415  (as above)
 
     roles = {"y_true": "outcome", "y_prob": "forecast", "time": "time"}
+    columns = {roles[key]: name for key, name in outcome.columns.items() if name is not None}
     about = report.Provenance(
         files=outcome.files,
-        columns={roles[key]: name for key, name in outcome.columns.items() if name is not None},
+        columns=marked(columns, outcome.guessed),
         command=shlex.join(["secant", *sys.argv[1:]]),
         started=outcome.started,
         elapsed=outcome.elapsed,

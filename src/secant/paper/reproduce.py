@@ -11,6 +11,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import secant
+from secant._base.leftovers import beginning
 from secant.errors import InputError
 from secant.paper import experiments, page, reference
 from secant.paper.figures import FIGURES, FORMATS, Drawing, paper_style, publish
@@ -114,7 +115,7 @@ def reproduce(
     found = experiments.compute(fixed, growing, workers=workers, done=meter.doing("Computing"))
     compared = reference.compare(found)
     compared = {f.number: compared[f.number] for f in figures if f.number in compared}
-    with tempfile.TemporaryDirectory(prefix=".secant-", dir=out) as name:
+    with tempfile.TemporaryDirectory(prefix=beginning(out), dir=out) as name:
         folder = Path(name)
         drawings = [Drawing(figure, found, folder, suffixes) for figure in figures]
         drawn = experiments.run_all(drawings, workers=workers, done=meter.doing("Drawing"))

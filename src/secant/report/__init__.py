@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from secant._base.endings import check_ending
 from secant._base.writing import write_whole
 from secant._drawing.models import named
 from secant._drawing.order import check_one_axis
@@ -49,7 +50,7 @@ def write(
     Parameters
     ----------
     path : path-like
-        Where to; the file appears whole or not at all.
+        Where to, ending in .html or .htm; the file appears whole or not at all.
     results : Calibration, sequence of Calibration or mapping from names to Calibration
         What to report; several models stand side by side, and as :class:`secant.Models` with how
         they compare. None where there are only groups.
@@ -66,8 +67,9 @@ def write(
     Raises
     ------
     InputError
-        If there is nothing to report, or something that is not a :class:`Calibration`; if results
-        are along different axes; or if groups are of a model that is not among the results.
+        If the path ends otherwise; if there is nothing to report, or something that is not a
+        :class:`Calibration`; if results are along different axes; or if groups are of a model that
+        is not among the results.
 
     Examples
     --------
@@ -75,6 +77,7 @@ def write(
     >>> result = secant.assess([0, 0, 1, 1], [0.1, 0.4, 0.5, 0.9])
     >>> secant.report.write("report.html", result, title="Four forecasts")  # doctest: +SKIP
     """
+    check_ending(path, "page")
     page = render(results, groups=groups, segments=segments, title=title, provenance=provenance)
     # A text from data may hold half of a surrogate pair, which UTF-8 cannot write.
     write_whole(path, page.encode("utf-8", "xmlcharrefreplace"))
@@ -142,7 +145,7 @@ def write_monitor(
     Parameters
     ----------
     path : path-like
-        Where to; the file appears whole or not at all.
+        Where to, ending in .html or .htm; the file appears whole or not at all.
     history : MonitorHistory
         What to report.
     title, provenance
@@ -151,8 +154,9 @@ def write_monitor(
     Raises
     ------
     InputError
-        If no predictions have been added yet.
+        If the path ends otherwise, or no predictions have been added yet.
     """
+    check_ending(path, "page")
     page = render_monitor(history, title=title, provenance=provenance)
     write_whole(path, page.encode("utf-8", "xmlcharrefreplace"))
 

@@ -41,8 +41,6 @@ __all__ = ["RowSource", "Rows", "ScoreSums", "in_memory", "kept", "of_arrays"]
 
 # Up to this many rows sorting everything is as quick as cutting into cells, and keeps every point.
 SORT_UP_TO = 1 << 16
-# Rows from which on compiled code may look at them.
-FIXED_FROM = 1 << 16
 # Rows looked at together: a few arrays of this length stay in a processor's cache.
 CHUNK = 1 << 18
 # Rows of unresolved blocks that are cut into ties, at least; more of many rows, but never so many
@@ -66,8 +64,6 @@ _CELLS_WEIGHTED = 2
 _CELLS_OF_FILES = 2
 # So few distinct scores have cells of their own.
 _FEW_VALUES = 1024
-# What compiled code must know of chunks of files: their scores, and their outcomes as a rule.
-_OF_FILES = "<f8 C", "<i8 C"
 # Rows of which a small sample is enough.
 _SMALL_SAMPLE_UP_TO = 1 << 20
 
@@ -406,14 +402,11 @@ class RowSource:
     def fixed_sums(self) -> FixedSums | None:
         """Return empty sums for compiled code to fill with rows of files, where that pays."""
         seen = self._observations
-        if seen.outcome_weights is not None:
+        if seen.outcome_weights is not None or not kernels.pays(seen.rows):
             return None
-        kind, kinds = FixedSums, list(_OF_FILES)
+        kind = FixedSums
         if seen.counted or seen.sampling:
             kind = CopiedSums if seen.counted else WeighedSums
-            kinds.append(_OF_FILES[0])
-        if not kernels.pays(seen.rows, *kinds, function=kind.kernel):
-            return None
         make = partial(kind, log_loss=self._log_loss)
         return _sums_by(self._sample, seen.rows, _CELLS_OF_FILES, make)
 
@@ -534,7 +527,7 @@ def of_arrays(
         Naming the argument, the offending value and its index.
     """
     plain = reading.pos_label is None and reading.outcome_weights is None
-    many = isinstance(y_prob, np.ndarray) and y_prob.shape[:1] > (FIXED_FROM,)
+    many = isinstance(y_prob, np.ndarray) and y_prob.shape[:1] > (SORT_UP_TO,)
     if many and plain:
         labels, scores = aligned(y_true, y_prob, sample_weight)
         weights = None if sample_weight is None else weights_of(sample_weight, scores.shape[0])
@@ -566,19 +559,16 @@ def _fixed_sums(columns: _Columns, *, counted: bool) -> FixedSums | None:
     whole = kernels.as_whole(labels)
     if whole is None or not scores.dtype.isnative:
         return None
-    rows, kinds = scores.shape[0], [kernels.kind_of(scores), kernels.kind_of(whole[0])]
-    make: Callable[..., FixedSums] = FixedSums
-    if weights is None:
-        pays = kernels.pays(rows, *kinds)
-    else:
-        kind = CopiedSums if counted else WeighedSums
-        kinds.append(kernels.kind_of(weights))
-        pays = weights.dtype.isnative and kernels.pays(rows, *kinds, function=kind.kernel)
-        told = heeded(weights) if pays else None
-        pays = told is not None and kind.suit_weights(told)
-        make = partial(kind, weights=told)
-    if not pays:
+    rows = scores.shape[0]
+    if not kernels.pays(rows):
         return None
+    make: Callable[..., FixedSums] = FixedSums
+    if weights is not None:
+        kind = CopiedSums if counted else WeighedSums
+        told = heeded(weights) if weights.dtype.isnative else None
+        if told is None or not kind.suit_weights(told):
+            return None
+        make = partial(kind, weights=told)
     cells = _CELLS if weights is None else _CELLS_WEIGHTED
     sums = _sums_by(kernels.drawn(scores, _SMALL_SAMPLE), rows, cells, make)
     if sums is None:
@@ -627,10 +617,11 @@ def _cell_bits(rows: int) -> int:
     """Return how many cells to use, as a power of two.
 
     Rows left to sort grow like (n / cells)^2, misses of the processor's cache with cells: 2^12
-    cells for 1e5 rows, 2^16 for 1e7 and 2^17 for 1e8 were the quickest.
+    cells for 1e5 rows, 2^16 for 1e7 and 2^17 for 1e8 were the quickest. With 2^12 it could not be
+    told that distinct scores are too many for a finite-sample P-value, but by sorting all rows.
     """
     size = math.log2(rows)
-    return max(12, min(20, round(min(0.6 * size + 2, 0.4 * size + 6.6))))
+    return max(13, min(20, round(min(0.6 * size + 2, 0.4 * size + 6.6))))
 
 
 def in_memory(source: object) -> TypeGuard[RowSource]:

@@ -5,14 +5,13 @@ Nothing here is stored: each file is made by code that says what is wrong with i
 
 from __future__ import annotations
 
-import gzip
 import io
 import json
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from helpers import optional
+from helpers import optional, packed
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -83,7 +82,7 @@ WHOLE: dict[str, Callable[[], bytes]] = {
     "packed.feather": lambda: _feather(compression="lz4"),
     "stream.arrow": _stream,
     "text.csv": lambda: csv_text().encode(),
-    "text.csv.gz": lambda: gzip.compress(csv_text().encode(), mtime=0),
+    "text.csv.gz": lambda: packed(csv_text().encode()),
     "lines.jsonl": _json_lines,
 }
 
@@ -243,15 +242,13 @@ def _broken_lines() -> list[Damaged]:
 
 
 def _broken_gzip() -> list[Damaged]:
-    packed = gzip.compress(csv_text().encode(), mtime=0)
+    whole = packed(csv_text().encode())
     return [
-        Damaged("a.csv.gz", "cut short", packed[:-9], "cannot be read: Truncated"),
-        Damaged("a.csv.gz", "without its sum", packed[:-8], "cannot be read: Truncated"),
-        Damaged("a.csv.gz", "with another sum", packed[:-8] + b"abcd" + packed[-4:], "cannot be r"),
-        Damaged("a.csv.gz", "with more after it", packed + b"more than that", "cannot be read: "),
-        Damaged(
-            "a.csv.gz", "a second half cut", packed + packed[:-20], "cannot be read: Truncated"
-        ),
+        Damaged("a.csv.gz", "cut short", whole[:-9], "cannot be read: Truncated"),
+        Damaged("a.csv.gz", "without its sum", whole[:-8], "cannot be read: Truncated"),
+        Damaged("a.csv.gz", "with another sum", whole[:-8] + b"abcd" + whole[-4:], "cannot be r"),
+        Damaged("a.csv.gz", "with more after it", whole + b"more than that", "cannot be read: "),
+        Damaged("a.csv.gz", "a second half cut", whole + whole[:-20], "cannot be read: Truncated"),
         Damaged("a.csv.gz", "not packed", csv_text().encode(), "cannot be read: "),
     ]
 

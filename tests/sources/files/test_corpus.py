@@ -1,6 +1,5 @@
 """Files that are wrong in one known way each, and the same good files read by three readers."""
 
-import gzip
 from collections import Counter
 from pathlib import Path
 
@@ -9,7 +8,7 @@ import pytest
 import secant
 from files import corpus
 from files.test_fuzz import Child
-from helpers import optional
+from helpers import optional, packed
 
 optional("pyarrow")
 
@@ -34,7 +33,7 @@ def test_each_is_refused_in_words(case, reader, tmp_path):
 def test_parts_packed_one_by_one_are_one_file(tmp_path):
     head, *rest = corpus.csv_text().encode().splitlines(keepends=True)
     path = tmp_path / "a.csv.gz"
-    path.write_bytes(b"".join(gzip.compress(each) for each in [head, b"".join(rest), b""]))
+    path.write_bytes(b"".join(packed(each) for each in [head, b"".join(rest), b""]))
     assert secant.assess("y", "p", data=path).n == corpus.N
 
 

@@ -1,6 +1,5 @@
 """Standard input: kept in a file without a name, since it is read more than once."""
 
-import gzip
 import io
 import json
 import subprocess
@@ -9,7 +8,7 @@ import sys
 import numpy as np
 import pytest
 
-from helpers import PACKAGE, optional
+from helpers import PACKAGE, optional, packed
 
 pa = optional("pyarrow")
 
@@ -66,7 +65,7 @@ def test_refusals_name_it():
         (b"", b"standard input is empty"),
         (b'y,p,g\n1,0.5,"2\n', b"standard input, line 2: a quote"),
         (stream("stream")[:-3000], b"standard input cannot be read"),
-        (gzip.compress(stream("csv")), b"standard input is packed by gzip; unpack it, or send"),
+        (packed(stream("csv")), b"standard input is packed by gzip; unpack it, or send"),
     ]:
         done = run(content)
         assert done.stdout.startswith(told), (done.stdout, done.stderr)

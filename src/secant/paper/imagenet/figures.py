@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from secant._api.assess import assess
+from secant._base.leftovers import beginning
 from secant.errors import InputError
 from secant.paper.figures import FORMATS, Drawing, PaperFigure, publish
 from secant.paper.imagenet import page
@@ -160,7 +161,7 @@ def imagenet_figures(
         predictions = read_predictions(predictions)
     folder = Path(out)
     folder.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix=".secant-", dir=folder) as name:
+    with tempfile.TemporaryDirectory(prefix=beginning(folder), dir=folder) as name:
         subsets, files = [], []
         for drawn in assess_subsets(predictions, wanted):
             for figure in drawn.figures:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import narwhals as nw
 
 from secant._input.groups import plain_key
+from secant._input.rules import WHICH_EVENT
 from secant.errors import Argument, InputError, Message
 from secant.sources.engines.expressions import plain, zero_or_one
 from secant.sources.engines.faults import NO_ROWS
@@ -75,8 +76,7 @@ def _others(values: list[Any], pos_label: Any, where: Message) -> list[Any]:
     words = sorted(values, key=repr)
     shown = ", ".join(repr(word) for word in words[:3]) + (", ..." if len(words) > 3 else "")
     if pos_label is None:
-        hint = Message("; say which is the event, e.g. ", Argument("pos_label", words[-1]))
-        raise InputError(where, f" holds {shown}", hint=hint)
+        raise InputError(where, f" holds {shown}", hint=WHICH_EVENT)
     others = [value for value in values if not _same(value, pos_label)]
     if len(others) == len(values) and (
         len(others) > 1 or isinstance(others[0], str) != isinstance(pos_label, str)

@@ -266,8 +266,8 @@ def _refused(argument: str, field: str, expected: str) -> InputError:
         complaint = "; a missing value cannot be assessed, and secant drops no rows"
         hint = DROP_OR_FILL
     elif argument == "y_true" and not _is_number(field):
-        word = "; if it is one of two words, say which is the event, e.g. "
-        hint = Message(": correct or drop such rows first", word, Argument("pos_label", field))
+        word = "; if outcomes are two words, name the event with "
+        hint = Message(": correct or drop such rows first", word, Argument("pos_label"))
     return InputError(complaint, argument=argument, value=repr(field), hint=hint)
 
 

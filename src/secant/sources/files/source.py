@@ -26,7 +26,7 @@ from secant.sources.files.ordered import open_ordered, open_ordered_groups
 from secant.sources.files.passes import Clusters, SideBySide, Taker
 from secant.sources.files.paths import find
 from secant.sources.files.predictions import Predictions
-from secant.sources.files.values import group_codes, usual
+from secant.sources.files.values import group_codes, kind_of, usual
 from secant.sources.files.walking import Walk, gathered, usable
 from secant.sources.files.whole import read_columns
 from secant.sources.rows import RowSource
@@ -55,6 +55,7 @@ __all__ = [
     "open_files",
     "open_side_by_side",
     "read_columns",
+    "two_valued",
     "write_parquet",
 ]
 
@@ -136,7 +137,9 @@ def open_side_by_side(
 
 
 def column_kinds(data: Any) -> dict[str, str]:
-    """Return the columns of the first of some files, each ``"float"``, ``"whole"`` or ``"other"``.
+    """Return the columns of the first of some files, each of one of four kinds.
+
+    These are ``"float"``, ``"whole"``, ``"text"`` and ``"other"``.
 
     Parameters
     ----------
@@ -156,7 +159,9 @@ def column_kinds(data: Any) -> dict[str, str]:
     def of(column: Any) -> str:
         if types.is_floating(column) or types.is_decimal(column):
             return "float"
-        return "whole" if types.is_integer(column) or types.is_boolean(column) else "other"
+        if types.is_integer(column) or types.is_boolean(column):
+            return "whole"
+        return "text" if kind_of(column) == "text" else "other"
 
     return {name: of(column) for name, column in look(path, kind).types.items()}
 
@@ -173,20 +178,34 @@ def first_rows(data: Any, choose: Callable[[list[str]], list[str]], most: int) -
     most
         How many rows, at most.
     """
+    batch, names, every = _first_batch(data, choose, most)
+    return {name: group_codes([usual(batch.column(name))])[1] for name in names}, every
+
+
+def two_valued(data: Any, names: list[str], most: int) -> list[str]:
+    """Return which of some columns have two values in their first rows, missing ones aside."""
+    batch, names, _ = _first_batch(data, lambda _: names, most)
+    keys = {name: group_codes([usual(batch.column(name))])[0] for name in names}
+    return [name for name in names if sum(key is not None for key in keys[name]) == 2]
+
+
+def _first_batch(
+    data: Any, choose: Callable[[list[str]], list[str]], most: int
+) -> tuple[Any, list[str], bool]:
+    """Return the first rows of some columns, the names of these, and whether those are all rows."""
     found = find(data)
     path, kind, _ = found[0]
     seen = look(path, kind)
     names = [name for name in choose(seen.names) if seen.names.count(name) == 1]
     if not names:
-        return {}, True
+        return None, [], True
     roles = {Argument("clusters", index=i): name for i, name in enumerate(names)}
     types = kind.choose({name: seen.types[name] for name in names}, roles, None)
     with readable(path), closing(kind.batches(path, names, most, types)) as batches:
         batch, more = next(batches, None), next(batches, None)
     if batch is None:
-        return {}, True
-    columns = {name: group_codes([usual(batch.column(name))])[1] for name in names}
-    return columns, more is None and len(found) == 1
+        return None, [], True
+    return batch, names, more is None and len(found) == 1
 
 
 def write_parquet(
