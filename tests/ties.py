@@ -76,9 +76,11 @@ def family(y, p, w=None):
 # By brute force -----------------------------------------------------------------------------------
 
 
-def least(seen, expected):
+def least(seen, score, n):
     """Return what counts as at least so extreme: a guard for rounding is taken off."""
-    return seen - Fraction(1e-12) * seen - 4 * Fraction(math.ulp(float(expected)))
+    events = sum(s * int(size) for s, size in zip(score, n, strict=True))
+    most = float(max(events, int(sum(n)) - events))
+    return seen - Fraction(1e-12) * seen - 4 * Fraction(math.ulp(most))
 
 
 def by_fractions(score, n, n1, ends=None):
@@ -94,8 +96,7 @@ def by_fractions(score, n, n1, ends=None):
                 low, high = min(low, x), max(high, x)
         return high - low, max(high, -low)
 
-    expected = sum(s * int(size) for s, size in zip(scores, n, strict=True))
-    observed = [least(seen, expected) for seen in reach(n1)]
+    observed = [least(seen, scores, n) for seen in reach(n1)]
     totals = [Fraction(0), Fraction(0)]
     for counts in itertools.product(*(range(int(size) + 1) for size in n)):
         p = Fraction(1)
@@ -147,11 +148,9 @@ def by_states(score, n, n1, ends=None):
     path = [Fraction(0)]
     for _, mean, events in steps:
         path.append(path[-1] + events - mean)
-    expected = sum(mean for _, mean, _ in steps)
+    scores = [Fraction(s) for s in score.tolist()]
     seen = max(path) - min(path), max(max(path), -min(path))
-    return [
-        walked(k, float(least(far, expected))) if far else 1.0 for k, far in enumerate(seen)
-    ]
+    return [walked(k, float(least(far, scores, n))) if far else 1.0 for k, far in enumerate(seen)]
 
 
 def enumerated(score, ends, response, weight=None):

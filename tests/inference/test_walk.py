@@ -12,7 +12,6 @@ import secant
 from helpers import optional
 from secant._base import extras
 from secant._inference import lattice, walk
-from secant._inference.binomial import log_two_sided
 from ties import (
     by_fractions,
     by_states,
@@ -74,30 +73,29 @@ def test_a_slow_chain_of_what_was_reached(kind, seed):
 @pytest.mark.parametrize("score", [0.001, 0.3, 0.5, 0.97])
 @pytest.mark.parametrize("n", [1, 2, 31, 32, 33, 1000, 10**5])
 def test_one_score_has_the_two_sided_binomial_p(score, n):
-    expected = n * score
+    law, expected = optional("scipy.stats").binom(n, score), n * score
     for events in {0, round(expected), min(n, round(expected + 3 * math.sqrt(expected))), n}:
         r, mad = walk.log10_pvalues(
             [(np.array([score]), np.array([n]), np.array([events]))], lambda _: 700.0
         )[0]
         assert r == pytest.approx(mad, rel=1e-14)
-        truth = log_two_sided(events, n, score) / math.log(10)
-        if truth > -290:
-            assert r == pytest.approx(truth, rel=1e-11, abs=1e-11)
+        far = abs(events - expected) * (1 - 1e-11)
+        below, above = math.floor(expected - far), math.ceil(expected + far)
+        truth = 1.0 if above <= below + 1 else law.cdf(below) + law.sf(above - 1)
+        assert 10**r == pytest.approx(truth, rel=1e-9, abs=1e-280)  # as good as scipy is
 
 
 @pytest.mark.parametrize("seed", range(5))
 def test_failures_of_failures_are_events(seed):
-    """Scores and outcomes turned round: the same path upside down, from its end."""
+    """Scores and outcomes turned round: the same path upside down, and from its end."""
     score, n, n1 = random_ties(seed)
-    score = np.round(score * 1024) / 1024  # so that 1 - score is a double
-    score, n, n1 = table(np.repeat(score, n), rows_of(score, n, n1)[0])
+    y, p = rows_of(score, n, n1)
+    score, n, n1 = table(np.round(p * 1024) / 1024, y)  # so that 1 - score is a double
+    found = walk.log10_pvalues([(score, n, n1)], lambda _: 700.0)[0]
+    along = walk.observe_along(1 - score, n, n - n1, np.arange(len(score)))
+    assert walk.log10_of_one(along, 700.0) == pytest.approx(found, abs=1e-11)
     turned = (1 - score)[::-1], n[::-1], (n - n1)[::-1]
-    for one, other in ((0, 0), (1, 1)):
-        along = walk.observe_along(1 - score, n, n - n1, np.arange(len(score)))
-        exact = walk.log10_of_one(along, 700.0)[one]
-        assert walk.log10_pvalues([(score, n, n1)])[0, other] == pytest.approx(exact, abs=1e-11)
-    r, _ = walk.log10_pvalues([(score, n, n1)])[0]
-    assert walk.log10_pvalues([turned])[0, 0] == pytest.approx(r, abs=1e-11)
+    assert walk.log10_pvalues([turned], lambda _: 700.0)[0, 0] == pytest.approx(found[0], abs=1e-11)
 
 
 # P far down, and at both ends ---------------------------------------------------------------------
@@ -108,6 +106,15 @@ def test_a_p_of_1e_300_has_its_digits():
     for statistic in (found.ecce_r, found.ecce_mad):
         assert statistic.pvalue == pytest.approx(1e-300, rel=1e-13)
         assert statistic.method == "exact"
+
+
+@pytest.mark.parametrize("n", [1, 3, 500])
+@pytest.mark.parametrize("score", [1e-300, 1e-20, 1e-17])
+def test_nothing_happened_where_next_to_nothing_should(score, n):
+    """A path that hardly falls is as extreme as any: P is 1, or would be 1 - 1e-15."""
+    for turn in (False, True):
+        found = secant.assess([turn] * n, [1 - score if turn else score] * n)
+        assert (found.ecce_r.pvalue, found.ecce_mad.pvalue) == pytest.approx((1.0, 1.0), rel=1e-13)
 
 
 @pytest.mark.parametrize("score", [1e-300, 1e-100, 1e-9, 0.2, 1 - 1e-9])
