@@ -107,50 +107,56 @@ def by_fractions(score, n, n1, ends=None):
     return totals
 
 
-def by_states(score, n, n1, ends=None):
+def law_of(score, n):
+    """Return the probabilities of the numbers of events among observations, coin by coin."""
+    law = {0: 1.0}
+    for s in np.repeat(score, n).tolist():
+        new = {}
+        for events, p in law.items():
+            for more, q in ((0, 1.0 - s), (1, s)):
+                if q:
+                    new[events + more] = new.get(events + more, 0.0) + p * q
+        law = new
+    return law
+
+
+def by_states(score, n, n1):
     """Return the same in doubles, by the law of (height, lowest, highest) after each step.
 
     Heights are rounded once from fractions; only positive numbers are added.
     """
-    steps, start = [], 0
-    for end in range(len(score)) if ends is None else np.asarray(ends).tolist():
-        law, mean = {0: 1.0}, Fraction(0)
-        for s, size in zip(score[start : end + 1].tolist(), n[start : end + 1], strict=True):
-            mean += Fraction(s) * int(size)
-            for _ in range(int(size)):
-                new = {}
-                for events, p in law.items():
-                    for more, q in ((0, 1.0 - s), (1, s)):
-                        if q:
-                            new[events + more] = new.get(events + more, 0.0) + p * q
-                law = new
-        steps.append((law, mean, int(n1[start : end + 1].sum())))
-        start = end + 1
+    scores = [Fraction(s) for s in score.tolist()]
+    expected = [
+        sum(s * int(k) for s, k in zip(scores[:i], n[:i], strict=True)) for i in range(len(n) + 1)
+    ]
+    laws = [law_of(score[i : i + 1], n[i : i + 1]) for i in range(len(n))]
 
-    def walked(which, reached):
-        expected, states, gone = Fraction(0), {(0, 0.0, 0.0): 1.0}, 0.0
-        for law, mean, _ in steps:
-            expected += mean
+    def walked(reached, far):
+        states, gone = {(0, 0.0, 0.0): 1.0}, 0.0
+        for law, reach in zip(laws, expected[1:], strict=True):
             new = {}
-            for (count, low, high), p in states.items():
-                for events, q in law.items():
-                    x = float(count + events - expected)
-                    lowest, highest = min(low, x), max(high, x)
-                    far = (highest - lowest, max(highest, -lowest))[which]
-                    if far >= reached:
-                        gone += p * q
-                        continue
-                    key = count + events, (lowest if which == 0 else 0.0), highest * (which == 0)
-                    new[key] = new.get(key, 0.0) + p * q
+            for ((count, low, high), p), (events, q) in itertools.product(
+                states.items(), law.items()
+            ):
+                x = float(count + events - reach)
+                state = count + events, *far(low, high, x)
+                if state[2] - state[1] >= reached:
+                    gone += p * q
+                else:
+                    new[state] = new.get(state, 0.0) + p * q
             states = new
         return gone
 
-    path = [Fraction(0)]
-    for _, mean, events in steps:
-        path.append(path[-1] + events - mean)
-    scores = [Fraction(s) for s in score.tolist()]
-    seen = max(path) - min(path), max(max(path), -min(path))
-    return [walked(k, float(least(far, scores, n))) if far else 1.0 for k, far in enumerate(seen)]
+    path = [int(k) - a for k, a in zip([0, *np.cumsum(n1)], expected, strict=True)]
+    seen = max(path) - min(path), max(map(abs, path))
+    kinds = (
+        lambda low, high, x: (min(low, x), max(high, x)),
+        lambda _, high, x: (0.0, max(high, abs(x))),
+    )
+    return [
+        walked(float(least(reach, scores, n)), far) if reach else 1.0
+        for reach, far in zip(seen, kinds, strict=True)
+    ]
 
 
 def enumerated(score, ends, response, weight=None):
