@@ -42,8 +42,8 @@ def blocks_of(score, n, n1):
 def tables(draw, most=10):
     """Draw a small table with a few ties, some scores at 0, at 1, or very near them."""
     kinds = st.one_of(
-        st.sampled_from([0.0, 1.0, 0.5, 0.1, 1e-12, 1 - 1e-12, 5e-324]),
-        st.floats(0, 1),
+        st.sampled_from([0.0, 1.0, 0.5, 0.1, 1e-9, 1 - 1e-9, 1e-300, 5e-324]),
+        st.floats(1e-6, 1 - 1e-6),
         st.integers(0, 20).map(lambda i: i / 20),
     )
     scores = draw(st.lists(kinds, min_size=1, max_size=most))
@@ -76,6 +76,13 @@ def family(y, p, w=None):
 # By brute force -----------------------------------------------------------------------------------
 
 
+def least(seen, score, n):
+    """Return what counts as at least so extreme: a guard for rounding is taken off."""
+    events = sum(s * int(size) for s, size in zip(score, n, strict=True))
+    most = float(max(events, int(sum(n)) - events))
+    return seen - Fraction(1e-12) * seen - 4 * Fraction(math.ulp(most))
+
+
 def by_fractions(score, n, n1, ends=None):
     """Return the P-values of ECCE-R and ECCE-MAD as fractions, by all counts that there are."""
     ends = set(range(len(score)) if ends is None else np.asarray(ends).tolist())
@@ -89,7 +96,8 @@ def by_fractions(score, n, n1, ends=None):
                 low, high = min(low, x), max(high, x)
         return high - low, max(high, -low)
 
-    observed, totals = reach(n1), [Fraction(0), Fraction(0)]
+    observed = [least(seen, scores, n) for seen in reach(n1)]
+    totals = [Fraction(0), Fraction(0)]
     for counts in itertools.product(*(range(int(size) + 1) for size in n)):
         p = Fraction(1)
         for s, size, events in zip(scores, n, counts, strict=True):
@@ -99,57 +107,63 @@ def by_fractions(score, n, n1, ends=None):
     return totals
 
 
-def by_states(score, n, n1, ends=None):
+def law_of(score, n):
+    """Return the probabilities of the numbers of events among observations, coin by coin."""
+    law = {0: 1.0}
+    for s in np.repeat(score, n).tolist():
+        new = {}
+        for events, p in law.items():
+            for more, q in ((0, 1.0 - s), (1, s)):
+                if q:
+                    new[events + more] = new.get(events + more, 0.0) + p * q
+        law = new
+    return law
+
+
+def by_states(score, n, n1):
     """Return the same in doubles, by the law of (height, lowest, highest) after each step.
 
     Heights are rounded once from fractions; only positive numbers are added.
     """
-    steps, start = [], 0
-    for end in range(len(score)) if ends is None else np.asarray(ends).tolist():
-        law, mean = {0: 1.0}, Fraction(0)
-        for s, size in zip(score[start : end + 1].tolist(), n[start : end + 1], strict=True):
-            mean += Fraction(s) * int(size)
-            for _ in range(int(size)):
-                new = {}
-                for events, p in law.items():
-                    for more, q in ((0, 1.0 - s), (1, s)):
-                        if q:
-                            new[events + more] = new.get(events + more, 0.0) + p * q
-                law = new
-        steps.append((law, mean, int(n1[start : end + 1].sum())))
-        start = end + 1
+    scores = [Fraction(s) for s in score.tolist()]
+    expected = [
+        sum(s * int(k) for s, k in zip(scores[:i], n[:i], strict=True)) for i in range(len(n) + 1)
+    ]
+    laws = [law_of(score[i : i + 1], n[i : i + 1]) for i in range(len(n))]
 
-    def walked(which, reached):
-        expected, states, gone = Fraction(0), {(0, 0.0, 0.0): 1.0}, 0.0
-        for law, mean, _ in steps:
-            expected += mean
+    def walked(reached, far):
+        states, gone = {(0, 0.0, 0.0): 1.0}, 0.0
+        for law, reach in zip(laws, expected[1:], strict=True):
             new = {}
-            for (count, low, high), p in states.items():
-                for events, q in law.items():
-                    x = float(count + events - expected)
-                    lowest, highest = min(low, x), max(high, x)
-                    far = (highest - lowest, max(highest, -lowest))[which]
-                    if far >= reached:
-                        gone += p * q
-                        continue
-                    key = count + events, (lowest if which == 0 else 0.0), highest * (which == 0)
-                    new[key] = new.get(key, 0.0) + p * q
+            for ((count, low, high), p), (events, q) in itertools.product(
+                states.items(), law.items()
+            ):
+                x = float(count + events - reach)
+                state = count + events, *far(low, high, x)
+                if state[2] - state[1] >= reached:
+                    gone += p * q
+                else:
+                    new[state] = new.get(state, 0.0) + p * q
             states = new
         return gone
 
-    x, path = Fraction(0), [0.0]
-    for _, mean, events in steps:
-        x += events - mean
-        path.append(float(x))
-    seen = max(path) - min(path), max(max(path), -min(path))
-    return [1.0 if far == 0 else walked(k, far * (1 - 1e-11)) for k, far in enumerate(seen)]
+    path = [int(k) - a for k, a in zip([0, *np.cumsum(n1)], expected, strict=True)]
+    seen = max(path) - min(path), max(map(abs, path))
+    kinds = (
+        lambda low, high, x: (min(low, x), max(high, x)),
+        lambda _, high, x: (0.0, max(high, abs(x))),
+    )
+    return [
+        walked(float(least(reach, scores, n)), far) if reach else 1.0
+        for reach, far in zip(seen, kinds, strict=True)
+    ]
 
 
 def enumerated(score, ends, response, weight=None):
     """Return the P-values of rows with weights, by all outcomes that there are."""
     score = np.asarray(score, float)
     weight = np.ones(len(score)) if weight is None else weight
-    outcomes = np.arange(1 << len(score))[:, None] >> np.arange(len(score)) & 1
+    outcomes = (np.arange(1 << len(score))[:, None] >> np.arange(len(score))) & 1
     chance = np.where(outcomes, score, 1 - score).prod(axis=1)
 
     def reach(outcomes):

@@ -14,7 +14,6 @@ from secant._inference.draws import (
     FEWEST_REDRAWS,
     Estimate,
     Tally,
-    by_draws,
     count,
     r_and_mad,
     same_every_time,
@@ -30,8 +29,9 @@ def test_a_generator_given_is_used():
     assert same_every_time(ours) is ours
 
 
-def test_the_method_says_how_many():
-    assert by_draws(9999) == "Monte Carlo, 9,999 draws"
+def test_without_a_single_exceedance_p_is_a_bound():
+    assert Estimate(-1.0, 1, 9).method == "simulated"
+    assert Estimate(-1.0, 0, 9).method == "upper bound"
 
 
 def test_early_stopping_leaves_a_valid_pvalue_at_every_number():

@@ -349,6 +349,8 @@ def _jump(case: Case) -> PValues:
     if all(each.exceedances >= ENOUGH for each in drawn):
         return _drawn(drawn[0]), _drawn(drawn[1])
     logs = log10_pvalues(list(case.rows()), case.totals.outcome_weights)
+    if logs is None:
+        return _draw(case)
     r, mad = (PValue(log, "upper bound") for log in logs)
     return r, mad
 

@@ -152,7 +152,8 @@ def log10_pvalues(
         About the logarithm of the smaller P-value.
     """
     pools, missed = pooled(steps, apart)
-    guard = 4.0 * np.spacing(float(steps.mean.sum()))
+    expected = float(steps.mean.sum())
+    guard = 4.0 * np.spacing(max(expected, float(steps.n.sum()) - expected))
     span, deviation = (each * (1.0 - 1e-12) - guard for each in reach)
     rare = pools.mean < 0.5 * pools.n
     rarer = np.where(rare, pools.mean, pools.n - pools.mean)

@@ -107,8 +107,8 @@ def observe(tables: Sequence[Table]) -> Paths:
     """Return the paths of tables of ties, and what they reach.
 
     "At least as extreme" is as large as observed less a guard of 1e-12 of it and four units in the
-    last place of A_n: sums are compensated, and one and the same A_k serves the observed path and
-    all others.
+    last place of the expected events, or failures if these are more: sums are compensated, and one
+    and the same A_k serves the observed path and all others.
     """
     lengths = np.array([len(score) for score, _, _ in tables])
     column = np.repeat(np.arange(len(tables)), lengths)
@@ -124,7 +124,8 @@ def observe(tables: Sequence[Table]) -> Paths:
     reached = compensated_sum(terms)
     x = np.cumsum(happened, axis=0) - reached
     top, bottom = x.max(axis=0, initial=0.0), x.min(axis=0, initial=0.0)
-    expected = reached[-1] + np.bincount(column, n * certain, len(tables))
+    expected = np.bincount(column, n * score, len(tables))
+    expected = np.maximum(expected, np.bincount(column, n, len(tables)) - expected)
     random = (score > 0.0) & ~certain
     before: IntArray = np.cumsum(random) - random
     at = (before - before[starts][column])[random], column[random]
@@ -176,11 +177,12 @@ def observe_along(score: FloatArray, n: IntArray, n1: IntArray, ends: IntArray) 
             sizes.append(len(law) - 1)
             kept.append(step)
         start = end
-    n = np.array(sizes, np.int64)[:, None]
-    nothing = np.zeros(n.shape)
+    rows = np.array(sizes, np.int64)[:, None]
+    nothing = np.zeros(rows.shape)
     reach = np.array([[top - bottom], [max(top, -bottom)]])
-    span, deviation = _guarded(reach, reached[-1:])
-    return Paths(nothing, nothing, n, nothing > 0, reached[kept][:, None], span, deviation, laws)
+    expected = np.array([max(float((n * score).sum()), float((n * (1.0 - score)).sum()))])
+    span, deviation = _guarded(reach, expected)
+    return Paths(nothing, nothing, rows, nothing > 0, reached[kept][:, None], span, deviation, laws)
 
 
 def _guarded(reach: FloatArray, expected: FloatArray) -> FloatArray:
@@ -420,7 +422,9 @@ def _binomial(mean: float, chance: float, most: int, faint: float) -> tuple[int,
     if abs(size - round(size)) <= 1e-9 * size:
         size = float(round(size))
     most = min(most, math.ceil(size))
-    if mean < 8.0:
+    if faint == math.inf:
+        low, high = 0, most
+    elif mean < 8.0:
         low, high, log_tail = 0, 0, 0.0
         while log_tail > -faint and high < most:
             high += 1

@@ -31,6 +31,8 @@ MOST_ROWS = 5_000
 # Cells of the range: so many for all rows together, between these limits.
 _CELLS = 5e6
 _FEWEST, _MOST = 4_000, 500_000
+# Cells that one walk may take.
+_WIDEST = 1 << 23
 # Paths that rounding may move by more than barriers are nearer for it: a share of exp(-_BLUR).
 _BLUR = 14.0
 # What all of these may have been, as a decimal logarithm of P.
@@ -66,8 +68,10 @@ class _Rows(NamedTuple):
 
 def log10_pvalues(
     pieces: Sequence[PathRows], outcome_weights: tuple[float, float] | None = None
-) -> tuple[float, float]:
+) -> tuple[float, float] | None:
     """Return decimal logarithms of upper bounds of the P-values of ECCE-R and ECCE-MAD.
+
+    None where that takes too many cells, because rows of one tie outweigh all others by far.
 
     Parameters
     ----------
@@ -96,18 +100,20 @@ def log10_pvalues(
         ends.append(start + (np.flatnonzero(new) if piece.ends is None else piece.ends))
         start += len(piece.scores)
     rows = _observed(*jumps(scores, weights, outcome_weights), labels, np.concatenate(ends))
-    if not len(rows.chance):
+    if not len(rows.chance) or rows.range <= 0.0:
         r, mad = (0.0 if each <= 0.0 else -math.inf for each in (rows.range, rows.deviation))
         return r, mad
-    cell = max(rows.range, 1e-300) / min(max(_CELLS / len(rows.chance), _FEWEST), _MOST)
+    cell = rows.range / min(max(_CELLS / len(rows.chance), _FEWEST), _MOST)
     largest = float(rows.jump.max())
     cell = largest / math.ceil(largest / cell)  # equal jumps are whole numbers of cells
     up, down = rows, rows._replace(chance=1.0 - rows.chance, reached=rows.most - rows.reached)
     runs = [_run(up, cell, rests=True), _run(down, cell, rests=True), _run(up, cell, rests=False)]
+    if max(int((run.high - run.low).max() + run.places.max()) for run in runs) > _WIDEST:
+        return None
     absorbed = runner(sum(run.work for run in runs))
     rise, fall, band = (float(absorbed(run)[0]) for run in runs)
     r, mad = np.minimum(log10_share(np.array([rise + fall, band])) + _LOST, 0.0).tolist()
-    return r if rows.range > 0.0 else 0.0, mad if rows.deviation > 0.0 else 0.0
+    return r, mad if rows.deviation > 0.0 else 0.0
 
 
 def _observed(chance: FloatArray, jump: FloatArray, labels: NumberArray, ends: IntArray) -> _Rows:
@@ -142,13 +148,12 @@ def _observed(chance: FloatArray, jump: FloatArray, labels: NumberArray, ends: I
 def _run(rows: _Rows, cell: float, *, rests: bool) -> Run:
     """Describe a rise, or a walk between two barriers; barriers move at the ends of ties only."""
     place = rows.jump / cell
-    whole = np.floor(place).astype(np.int64)
+    whole = np.floor(place)
     above = place - whole
     # Bernstein's inequality; and no jump is off by a cell.
     blurred = float((rows.chance * above * (1.0 - above)).sum())
     blur = math.sqrt(2.0 * _BLUR * blurred) + _BLUR / 3.0
     blur = min(blur, float(np.ceil(above).sum())) + 1e-6
-    places = np.stack([np.zeros_like(whole), whole, whole + 1], axis=1)
     chances = np.stack(
         [1.0 - rows.chance, rows.chance * (1.0 - above), rows.chance * above], axis=1
     )
@@ -156,19 +161,22 @@ def _run(rows: _Rows, cell: float, *, rests: bool) -> Run:
     before = np.append(0.0, after[:-1])
     reach = (rows.range if rests else rows.deviation) / cell - blur
     low = np.floor(after if rests else after - reach).astype(np.int64)
-    # Inside a tie nobody has arrived: the barrier of its end, and room for all its jumps.
+    # Inside a tie it only goes up: who is beyond the barrier of its end is so at the end.
     tie = np.cumsum(rows.end) - rows.end
-    goal = np.append((after + reach)[rows.end], 0.0)[tie]
-    room = np.append(np.bincount(tie, np.ceil(place) + 1), 0.0)[tie]
-    high = np.ceil(np.where(rows.end, goal, goal + room)).astype(np.int64)
+    high = np.maximum(np.ceil((after + reach)[rows.end][tie]).astype(np.int64), low + 1)
+    # From wherever they start, so short a move ends below, and so long a one beyond the barrier.
+    first = np.maximum(low - np.append(1, high[:-1]) - 1, 0)
+    longest = np.maximum(high - np.append(-1, low[:-1]), first)
+    whole = np.clip(whole, first, longest).astype(np.int64) - first
+    places = np.stack([np.zeros_like(whole), whole, whole + 1], axis=1)
     hold, door = np.floor(after - before).astype(np.int64), np.ceil(before).astype(np.int64)
     return Run(
-        np.arange(len(place) + 1) * 3,
+        np.arange(len(whole) + 1) * 3,
         places.ravel(),
         chances.reshape(-1, 1),
-        np.zeros((len(place), 1), np.int64),
+        first[:, None],
         low[:, None],
-        np.maximum(high, low + 1)[:, None],
+        high[:, None],
         hold[:, None] if rests else None,
         door[:, None] if rests else None,
     )

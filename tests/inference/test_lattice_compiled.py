@@ -1,5 +1,7 @@
 """The compiled walk and the one in numpy: the same mass, on walks of every kind."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -7,20 +9,19 @@ from hypothesis import strategies as st
 
 from helpers import optional
 from secant._base import extras
-from secant._inference import walk, walk_compiled
-from secant._inference.walk import Paths, Run, absorbed_in_numpy, exact_runs, observe
+from secant._inference import lattice_compiled
+from secant._inference.lattice import Run, absorbed_in_numpy
+from secant._inference.walk import exact_runs, observe
 from ties import observed_table, random_ties, tables
 
 
 def plain(run):
     """Run what numba compiles as it stands."""
-    return walk_compiled.absorbed(run, walk_compiled.walk)
+    return lattice_compiled.absorbed(run, lattice_compiled.walk)
 
 
 def same(run, absorbed):
     expected = absorbed_in_numpy(run)
-    assert expected.max() <= walk.SCALE * (1 + 1e-12)
-    # What is left after a large share was taken is known to that share's last digits.
     assert absorbed(run) == pytest.approx(expected, rel=1e-13, abs=0)
 
 
@@ -69,7 +70,7 @@ def test_large_tables_compiled(seed):
     optional("numba")
     rise, band = exact_runs(observe([random_ties(seed)]), 60.0)
     for run in (rise, band):
-        same(run, walk_compiled.absorbed)
+        same(run, lattice_compiled.absorbed)
 
 
 def test_many_tables_compiled():
@@ -77,30 +78,15 @@ def test_many_tables_compiled():
     rng = np.random.default_rng(0)
     some = [observed_table(rng, rng.random(rng.integers(1, 40)), 0.1) for _ in range(30)]
     for run in exact_runs(observe(some), 60.0):
-        same(run, walk_compiled.absorbed)
+        same(run, lattice_compiled.absorbed)
 
 
-def test_a_walk_of_one_side_has_no_other_to_take_from():
+@pytest.mark.parametrize("seed", range(5))
+def test_a_walk_of_one_side_has_no_other_to_take_from(seed):
     """As on coarse lattices: a rise alone, whose mass at rest nobody takes."""
-    column = np.ones((4, 1))
-    paths = Paths(
-        0.3 * column,
-        0.3 * column,
-        column.astype(int),
-        column > 0,
-        0.3 * np.cumsum(column)[:, None],
-        np.array([1.0]),
-        np.array([1.0]),
-    )
-    rise, _ = exact_runs(paths)
-    alone = Run(
-        rise.offset,
-        rise.places,
-        *(each[:, :1] for each in (rise.chances, rise.first, rise.low)),
-        rise.high[:, :1],
-        rise.hold[:, :1],
-        rise.door[:, :1],
-    )
+    rise, _ = exact_runs(observe([observed_table(np.random.default_rng(seed), [0.2, 0.3, 0.7])]))
+    columns = "chances", "first", "low", "high", "hold", "door"
+    alone = replace(rise, **{name: getattr(rise, name)[:, :1] for name in columns})
     same(alone, plain)
     assert absorbed_in_numpy(alone)[0] >= absorbed_in_numpy(rise)[0]
 
@@ -116,10 +102,10 @@ def test_without_a_place_for_compiled_code_it_is_compiled_in_every_process(monke
         return lambda function: function
 
     monkeypatch.setattr(numba, "njit", njit)
-    walk_compiled._compiled.cache_clear()
+    lattice_compiled._compiled.cache_clear()
     rise, band = exact_runs(observe([observed_table(np.random.default_rng(0), [0.2, 0.7])]), 60.0)
     for run in (rise, band):
-        same(run, walk_compiled.absorbed)
-    walk_compiled._compiled.cache_clear()
+        same(run, lattice_compiled.absorbed)
+    lattice_compiled._compiled.cache_clear()
     assert asked == [{"cache": True, "nogil": True}, {"nogil": True}]
     assert extras.is_usable("numba")
