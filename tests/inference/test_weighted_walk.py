@@ -191,7 +191,7 @@ def test_rows_that_cannot_vary():
 
 
 def test_jumps_of_outcome_weights_are_those_of_rows_that_were_kept():
-    """A row is kept with a chance in proportion to 1/o; its steps are then o0 s and o1 (1 - s)."""
+    """A row is kept with a chance in proportion to 1/o; its steps are o0 s and o1 (1 - s)."""
     score, weight, (o0, o1) = (
         np.array([0.0, 0.2, 0.9, 1.0]),
         np.array([1.0, 2.0, 3.0, 4.0]),

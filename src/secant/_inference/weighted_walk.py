@@ -31,8 +31,8 @@ MOST_ROWS = 5_000
 # Cells of the range: so many for all rows together, between these limits.
 _CELLS = 5e6
 _FEWEST, _MOST = 4_000, 500_000
-# Cells that one walk may take.
-_WIDEST = 1 << 23
+# Cells that a walk may take inside a tie.
+_WIDEST = 1 << 22
 # Paths that rounding may move by more than barriers are nearer for it: a share of exp(-_BLUR).
 _BLUR = 14.0
 # What all of these may have been, as a decimal logarithm of P.
@@ -103,13 +103,16 @@ def log10_pvalues(
     if not len(rows.chance) or rows.range <= 0.0:
         r, mad = (0.0 if each <= 0.0 else -math.inf for each in (rows.range, rows.deviation))
         return r, mad
-    cell = rows.range / min(max(_CELLS / len(rows.chance), _FEWEST), _MOST)
+    tie = np.cumsum(rows.end) - rows.end
+    within = np.bincount(tie, rows.jump)[np.bincount(tie) > 1].max(initial=0.0)
+    most = min(_MOST, _WIDEST * rows.range / (rows.range + float(within)))
+    if most < _FEWEST:
+        return None
+    cell = rows.range / min(max(_CELLS / len(rows.chance), _FEWEST), most)
     largest = float(rows.jump.max())
     cell = largest / math.ceil(largest / cell)  # equal jumps are whole numbers of cells
     up, down = rows, rows._replace(chance=1.0 - rows.chance, reached=rows.most - rows.reached)
     runs = [_run(up, cell, rests=True), _run(down, cell, rests=True), _run(up, cell, rests=False)]
-    if max(int((run.high - run.low).max() + run.places.max()) for run in runs) > _WIDEST:
-        return None
     absorbed = runner(sum(run.work for run in runs))
     rise, fall, band = (float(absorbed(run)[0]) for run in runs)
     r, mad = np.minimum(log10_share(np.array([rise + fall, band])) + _LOST, 0.0).tolist()
