@@ -202,16 +202,18 @@ def test_methods_asked_for_by_name_are_refused_beyond_the_limit(
 
 
 @given(st.lists(st.integers(1, 10**6), min_size=1, max_size=50), st.integers(0, 200_000))
-def test_grants_never_exceed_what_is_left(sizes, brought):
+def test_rows_of_groups_never_exceed_what_is_left(sizes, brought):
     spent = budget.Budget()
     spent.brought = brought
-    numbered = dict(enumerate(sizes))
-    grants = spent.grants(numbered)
-    full = [sizes[number] for number, grant in grants.items() if grant == math.inf]
-    shares = [grant for grant in grants.values() if grant < math.inf]
-    assert sum(full) + sum(shares) <= max(budget.LEAVE - brought, 0)
-    if shares and full:
-        assert max(full) <= min(sizes[i] for i, grant in grants.items() if grant < math.inf)
+    left = max(budget.LEAVE - brought, 0)
+    fitting = spent.fitting(dict(enumerate(sizes)))
+    assert sum(sizes[number] for number in fitting) <= left
+    others = [size for number, size in enumerate(sizes) if number not in fitting]
+    if others:  # the smallest come first, and one more would not have fitted
+        assert sum(sizes) > left
+        chosen = [sizes[number] for number in fitting]
+        assert max(chosen, default=0) <= min(others)
+        assert sum(chosen) + min(others) > 0.6 * left
 
 
 # Queries just below and just above each limit -----------------------------------------------------
