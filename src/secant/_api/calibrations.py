@@ -72,6 +72,11 @@ def calibrations(
     short = set(asked) - rows.keys()
     if short and method != "auto":
         raise _too_many_rows(method)
+    if method == "exact" and any(
+        sums.equal_weights and not choose.walks_along(groups.source(number))
+        for number, sums in enumerate(totals)
+    ):
+        raise _too_many_rows(method)
     for number in rows:
         steps = getattr(groups.source(number), "steps", None)
         if steps is not None and (known := steps()) is not None:
