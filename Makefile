@@ -107,8 +107,7 @@ build: $(BUILD)/.build ## build the wheel and the source archive into dist/
 smoke: build ## install the wheel into an empty environment for every extra, and use it there
 	@$(BUILD)/bin/python .ci/smoke.py dist/*.whl $(ARGS)
 
-hashes: $(VENV)/.made ## after pins were changed: write their hashes, which pip checks
-	$(new_pip)
+hashes: $(VENV)/.core ## after pins were changed: write their hashes, which pip checks
 	@$(VENV)/bin/python .ci/hashes.py
 
 release: ## write a version into the files that state it: make release VERSION=0.2.0 [ARGS=--dry-run]

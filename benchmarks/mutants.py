@@ -31,7 +31,6 @@ TESTS = {
     "null": ["tests/test_null.py"],
     "_blocks/cell_sums": ["tests/blocks/test_cell_sums.py"],
     "_blocks/fixed_sums": ["tests/blocks/test_fixed_sums.py"],
-    "_blocks/grains": ["tests/blocks/test_grains.py"],
     "_blocks/refining": ["tests/blocks/test_refining.py"],
     "_blocks/table": ["tests/blocks/test_table.py"],
     "_metrics/ecce": ["tests/metrics/test_ecce.py", "-k", "not convergence"],
@@ -40,13 +39,14 @@ TESTS = {
     "_metrics/shape": ["tests/metrics/test_shape.py", "-k", "not false_interval"],
     "_metrics/steepest": ["tests/metrics/test_steepest.py"],
     "_inference/binomial": ["tests/inference/test_binomial.py"],
-    "_inference/chains": ["tests/inference/test_chains.py", "tests/inference/test_orders.py"],
-    "_inference/step_laws": ["tests/inference/test_step_laws.py", "tests/inference/test_orders.py"],
-    "_inference/finite": ["tests/inference/test_finite.py", "-k", "not digits and not simulation"],
     "_inference/limits": ["tests/inference/test_limits.py"],
-    "_inference/montecarlo": ["tests/inference/test_montecarlo.py"],
+    "_inference/draws": ["tests/inference/test_draws.py"],
+    "_inference/lattice": ["tests/inference/test_lattice.py", "tests/inference/test_walk.py"],
     "_inference/path": ["tests/inference/test_path.py"],
-    "_inference/tilt": ["tests/inference/test_tilt.py", "-k", "not certified and not paper"],
+    "_inference/pooled_walk": ["tests/inference/test_pooled_walk.py"],
+    "_inference/sampler": ["tests/inference/test_sampler.py"],
+    "_inference/tilt": ["tests/inference/test_tilt.py"],
+    "_inference/walk": ["tests/inference/test_walk.py"],
 }
 SECONDS = 120  # of processor time, after which a mutant counts as noticed: it hangs
 

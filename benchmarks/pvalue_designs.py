@@ -95,9 +95,10 @@ def everything(designs):
 
 
 def show(old, new):
-    print("| predictions | before | now | | ECCE-R | | | | ECCE-MAD | | |")
+    ratios = " | lowest | median | highest |"
+    names = f"ECCE-R: P-values{ratios} ECCE-MAD: P-values{ratios}"
+    print(f"| predictions | before | now | {names}")
     print("|--:|---|---|--:|--:|--:|--:|--:|--:|--:|--:|")
-    print("| | | | P-values | lowest | median | highest | P-values | lowest | median | highest |")
     how = np.char.add(np.char.add(old["how"], " | "), new["how"])
     for low, high in itertools.pairwise(SIZES):
         sized = (old["n"] >= low) & (old["n"] < high)

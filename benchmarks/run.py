@@ -203,7 +203,7 @@ def small_call(rng: np.random.Generator) -> Row:
 
 
 def groups(rng: np.random.Generator) -> Row:
-    """Many groups with finite-sample P-values; the reference assesses them one after the other."""
+    """Many groups; the reference assesses them one after the other."""
     n, count = 1_500_000, 230
     p, group = rng.random(n), rng.integers(0, count, n)
     y = rng.random(n) < p
@@ -211,7 +211,7 @@ def groups(rng: np.random.Generator) -> Row:
     def one_by_one() -> list[Any]:
         return [secant.assess(y[group == key], p[group == key]) for key in range(count)]
 
-    work = "1.5 million rows in 230 groups, finite-sample P-values, against one by one"
+    work = "1.5 million rows in 230 groups, against one by one"
     together, apart = best(lambda: secant.assess_by(y, p, group), 2), best(one_by_one, 1)
     return Row(work, together, apart)
 

@@ -2,6 +2,7 @@
 
     python benchmarks/weights_study.py [--reps N] [--processes N] [--limits N] [--only NAME]
     python benchmarks/weights_study.py --drawn
+    python benchmarks/weights_study.py --moments
 
 Each design has scores and weights as they occur: rows thinned by outcome or by score, a stratum
 sampled at 1 in 200, lognormal weights, heavy rows of rare events among many light ones.
@@ -11,11 +12,14 @@ sampled at 1 in 200, lognormal weights, heavy rows of rare events among many lig
 - Limits: outcomes that are not calibrated; the share of samples in which the simultaneous 95%
   limits of some range miss its truth, over 2,016 ranges between 64 quantiles, and in which those of
   one range fixed in advance miss. Of either 6% may.
-- Heavy rows drawn, the others as normal steps (``--drawn``): what "auto" does above 100,100 rows.
-  For fixed rows, 60,000 such draws give the values that ECCE-R exceeds with probability .05, .01
+- Heavy rows drawn, the others as normal steps (``--drawn``): what "auto" draws from above 5,000
+  rows. For fixed rows, 60,000 such draws give the values that ECCE-R exceeds with chance .05, .01
   and .001; 40,000 full draws, read at the same places, show how often it does. It may be 1.1, 1.2
   and 1.5 times the level, or as much less, and three standard errors beyond: what the study can see
   is a level off by a sixth, by two fifths, and doubled.
+- The large-sample P-value from moments (``--moments``): of weighted rows it knows the sums of
+  second and third moments alone. For fixed rows with rho3 just below 1/20, where "auto" takes it,
+  40,000 full draws show how often it is at most .1, .05, .01 and .001, beside the Brownian limit.
 
 The study fails if a share is above what it may be by more than chance explains (one-sided binomial
 tests at 1% together, by Bonferroni).
@@ -25,19 +29,24 @@ from __future__ import annotations
 
 import argparse
 import sys
+from bisect import bisect_left
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 from typing import NamedTuple
+from unittest import mock
 
 import numpy as np
-from secant._inference.sieve import Sieve
 from size_study import log_tail
 
 import secant
-from secant._blocks.table import Totals
+from secant import null
+from secant._blocks.sorting import PathRows
+from secant._inference import sampler
+from secant._inference.tilt import Bounded, log_pvalue
 
 LEVELS = (0.05, 0.01, 0.001)
 RANGES = 64
+LOG_BAR = np.log(0.01 / 8)
 
 
 class Rows(NamedTuple):
@@ -237,16 +246,21 @@ def sifted_designs(rng):
     yield "rare events just heavy", _with((0.5, 30.0, 1), grid, 1.0, 400)
 
 
-def _sieve(ties):
+def _sampled(ties):
     """Return what "auto" draws from, the last tie of each cell, and the unit of its steps."""
     score, weight = (np.repeat(each, ties.size) for each in ties[:2])
-    variance = weight**2 * score * (1 - score)
-    totals = Totals(len(score), weight.sum(), (weight**2).sum(), variance.sum(), variance.sum())
-    sieve = Sieve(totals)
-    sieve.add_all(score, np.zeros(len(score), int), weight)
-    model = sieve.sifted()
-    last = np.searchsorted(np.cumsum(ties.size), model.rows)
-    return model, last, np.ldexp(1.0, 52 - np.frexp(totals.weight)[1])
+    rows = PathRows(score, np.zeros(len(score), int), weight)
+    plan = sampler._plan(sampler._steps([rows], None), sampler.DRAWS)  # noqa: SLF001
+    looks, thinned = [], sampler._thinned  # noqa: SLF001  (what is studied, here and above)
+
+    def kept(*given):
+        looks.append(thinned(*given))
+        return looks[-1]
+
+    with mock.patch.object(sampler, "_thinned", kept):
+        paths = sampler._paths(sampler._steps([rows], None), plan)  # noqa: SLF001
+    last = np.searchsorted(np.cumsum(ties.size), looks[-1][0], side="right")
+    return paths, last, np.ldexp(1.0, plan.shift)
 
 
 def _fully_drawn(ties, last, rng, draws):
@@ -274,10 +288,10 @@ def drawn_study(only=None, exact=40_000, normal=60_000):
     for name, ties in sifted_designs(rng):
         if only is not None and only not in name:
             continue
-        model, last, unit = _sieve(ties)
+        paths, last, unit = _sampled(ties)
         ours = []
         for _ in range(normal // 100):
-            (path,) = model.paths(rng, 100)
+            path = paths.draw(rng, 100)
             ours.append(path.max(axis=1, initial=0.0) - path.min(axis=1, initial=0.0))
         critical = np.quantile(np.concatenate(ours) / unit, 1 - np.array(LEVELS), method="higher")
         full = _fully_drawn(ties, last, rng, exact)
@@ -288,10 +302,55 @@ def drawn_study(only=None, exact=40_000, normal=60_000):
             if low > may * level + chance or high < level / may - chance:
                 worst.append(f"{name}: {low:.5f} to {high:.5f} at {level}")
         shares = " | ".join(f"{low:.5f}" for low in least)
-        heavy = len(model.step)
-        print(f"| {name} | {heavy:,} | {len(model.noise):,} | {shares} |", flush=True)
+        heavy = len(paths.jump)
+        print(f"| {name} | {heavy:,} | {len(paths.noise):,} | {shares} |", flush=True)
     print("\n" + ("\n".join(worst) if worst else "All as they say."))
     return 1 if worst else 0
+
+
+# --- large samples, from moments ------------------------------------------------------------------
+
+
+MOMENTS = {
+    "uniform, lognormal(1) weights": (41_000, 1, 1.0),
+    "Beta(1, 49), lognormal(.5) weights": (45_000, 49, 0.5),
+}
+
+
+def moments_study(draws=40_000):
+    """Print how often calibrated predictions are rejected by P-values from moments."""
+    failed = []
+    print("| design | rho3 | P-value | .1 | .05 | .01 | .001 |")
+    print("|---|--:|---|--:|--:|--:|--:|", flush=True)
+    for number, (name, (n, b, spread)) in enumerate(MOMENTS.items()):
+        rng = np.random.default_rng([8, number])
+        score, weight = np.sort(rng.beta(1, b, n)), rng.lognormal(0, spread, n)
+        variance = score * (1 - score)
+        unit = np.sqrt((weight**2 * variance).sum())
+        rho3 = float((weight**3 * variance).sum() / unit**3)
+        bounded = Bounded(1.0, rho3, float(weight.max() / unit))
+        # P-values fall as ranges grow: the smallest range that is rejected decides.
+        ranges = np.sort(_fully_drawn(_ties(score, weight), slice(None), rng, draws)) / unit
+        for kind, steps in (("Brownian", None), ("from moments", bounded)):
+            shares = [_rejected(ranges, steps, level) / draws for level in (0.1, *LEVELS)]
+            shown = " | ".join(f"{share:.4f}" for share in shares)
+            print(f"| {name} | {rho3:.4f} | {kind} | {shown} |", flush=True)
+            for level, share in zip((0.1, *LEVELS), shares, strict=True):
+                if steps is not None and log_tail(round(share * draws), draws, level) < LOG_BAR:
+                    failed.append(f"{name}: {share:.5f} at {level}")
+    print("\n" + ("\n".join(failed) if failed else "All as they say."))
+    return 1 if failed else 0
+
+
+def _rejected(ranges, steps, level):
+    """Count the ranges, in ascending order, whose P-value is at most a level."""
+
+    def log_p(value):
+        if steps is None:
+            return null.range.logsf(value)
+        return log_pvalue(null.range, steps, float(value))
+
+    return len(ranges) - bisect_left(ranges, -np.log(level), key=lambda value: -log_p(value))
 
 
 def main():
@@ -301,9 +360,12 @@ def main():
     parser.add_argument("--processes", type=int, default=2)
     parser.add_argument("--only", choices=DESIGNS)
     parser.add_argument("--drawn", action="store_true", help="heavy rows drawn, and nothing else")
+    parser.add_argument("--moments", action="store_true", help="P-values from moments alone")
     options = parser.parse_args()
     if options.drawn:
         return drawn_study()
+    if options.moments:
+        return moments_study()
     names = [options.only] if options.only else list(DESIGNS)
     tests = len(names) * (len(LEVELS) + 2)
     failed = []

@@ -42,7 +42,6 @@ WEIGHTS = {
 def compiled_always(monkeypatch):
     """Few rows are enough here, in small chunks so that threads have something to share."""
     monkeypatch.setattr(rows, "SORT_UP_TO", 0)
-    monkeypatch.setattr(rows, "FIXED_FROM", 0)
     monkeypatch.setattr(kernels, "pays", lambda *_, **__: True)
     monkeypatch.setattr(kernels, "CHUNK", 1 << 10)
     monkeypatch.setattr(kernels, "_A_THREAD", 1 << 10)

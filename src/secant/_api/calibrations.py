@@ -66,7 +66,7 @@ def calibrations(
     totals = [sums for _, sums in looks]
     # Where signs of clusters do not decide alone, or there are none.
     alone = [not (clustered and clusters.suffice(sums)) for sums in totals]
-    asked = [i for i in np.flatnonzero(alone).tolist() if choose.needs_rows(totals[i], method)]
+    asked = [i for i in np.flatnonzero(alone).tolist() if choose.needs_rows(*looks[i], method)]
     rows = groups.in_order(asked) if asked else {}
     # Groups whose rows cannot be had.
     short = set(asked) - rows.keys()

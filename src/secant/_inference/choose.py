@@ -8,7 +8,7 @@ equal weights, at most 300 steps           walk (:mod:`walk`)                exa
 equal weights, few events expected, or     walk over pools                   upper bound
 a few scores with most of the variance     (:mod:`pooled_walk`)
 equal weights, all else                    tilted limit (:mod:`tilt`)        large-sample
-unequal, no row stands out                 tilted limit                      large-sample
+unequal, neither rows nor steps stand out  tilted limit                      large-sample
 unequal, at most 5,000 rows                walk (:mod:`weighted_walk`), or   upper bound
                                            draws where P is above a tenth    simulated
 unequal, all else                          draws (:mod:`sampler`)            simulated
@@ -66,11 +66,13 @@ MOST_STEPS = 1 << 16
 _BUDGET = 2e8
 # Below this variance, or beyond this concentration of it, pools are walked over.
 FEW_EVENTS = 30.0
-LARGE_STEPS = 1 / 10
+LARGE_STEPS = 1 / 20
 # From the variance of few events on, P-values below this one are those of the tilted limit.
 _TINY = math.log(1e-12)
 # Below this one nothing that doubles hold is left of a walk.
 _NOTHING = -640.0
+# Rows of unequal weight beyond which few large steps are no reason to draw.
+_MANY_ROWS = 100_000
 # Pairs of a place and a score up to which the steps of another order are exact.
 _MANY_PAIRS = 5_000
 
@@ -169,20 +171,25 @@ def needed(blocks: Blocks, totals: Totals, method: Method) -> BoolArray:
 
 def _takes_pools(blocks: Blocks, totals: Totals) -> bool:
     """Tell whether few events are expected, or a few steps have most of the variance."""
-    if _variance(totals) < FEW_EVENTS:
-        return True
+    return _variance(totals) < FEW_EVENTS or _has_large_steps(blocks, totals)
+
+
+def _has_large_steps(blocks: Blocks, totals: Totals) -> bool:
     from secant._inference.pooled_walk import concentration, steps_of  # noqa: PLC0415  (as above)
 
     return concentration(steps_of(blocks, totals)) > LARGE_STEPS
 
 
-def needs_rows(totals: Totals, method: Method) -> bool:
+def needs_rows(blocks: Blocks, totals: Totals, method: Method) -> bool:
     """Tell whether :func:`pvalues` asks for the rows themselves."""
     if totals.sigma == 0 or method in {"asymptotic", "exact"}:
         return False
     if method == "monte-carlo":
         return True
-    return not (totals.equal_weights or limit_is_trusted(totals))
+    if totals.equal_weights:
+        return False
+    few = totals.n <= _MANY_ROWS
+    return not limit_is_trusted(totals) or (few and _has_large_steps(blocks, totals))
 
 
 def pvalues(cases: Sequence[Case], method: Method) -> list[PValues]:
@@ -215,7 +222,7 @@ def _way(case: Case, method: Method) -> Callable[[Case], PValues]:  # noqa: PLR0
         if len(blocks) <= FEW_STEPS and not blocks.open.any() and _is_affordable(case):
             return _walk
         return _pool if _takes_pools(blocks, totals) else _large_sample
-    if limit_is_trusted(totals) or case.rows is None:
+    if case.rows is None:  # as they were not asked for, or cannot be had
         return _large_sample
     from secant._inference.weighted_walk import MOST_ROWS  # noqa: PLC0415  (as above)
 

@@ -63,10 +63,11 @@ class Steps(NamedTuple):
 
 
 def steps_of(blocks: Blocks, totals: Totals) -> Steps:
-    """Return the blocks of observations of equal weight as steps."""
+    """Return blocks as steps; where weights differ, of as many rows of the same weight each."""
     score = blocks.mean_score
     if blocks.least is None or blocks.moments is None:
-        variance = blocks.n * score * (1.0 - score)
+        each = blocks.weight * (totals.n / totals.weight)
+        variance = np.asarray(each * (each / blocks.n) * score * (1.0 - score), np.float64)
     else:  # along another order blocks hold many scores
         variance = blocks.moments.variance * (totals.n / totals.ww)
     return Steps(blocks.n, blocks.n * score, variance)

@@ -89,10 +89,11 @@ def log10_pvalues(
     >>> round(10**r, 4), round(10**mad, 4)
     (0.2, 0.2)
     """
-    scores, labels = (np.concatenate([each[column] for each in pieces]) for column in (0, 1))
-    weights = np.ones(len(scores))
+    scores = np.concatenate([piece.scores for piece in pieces])
+    labels = np.concatenate([piece.labels for piece in pieces])
+    weights = np.ones_like(scores)
     if pieces[0].weights is not None:
-        weights = np.concatenate([each.weights for each in pieces])
+        weights = np.concatenate([piece.weights for piece in pieces])
     start, ends = 0, []
     for piece in pieces:
         new = np.append(piece.scores[1:] != piece.scores[:-1], True)
