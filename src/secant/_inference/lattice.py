@@ -168,6 +168,9 @@ def _spread(cells: FloatArray, places: IntArray, chances: FloatArray, new: Float
 
 def log10_share(mass: FloatArray) -> FloatArray:
     """Return decimal logarithms of shares of what walks start with, at most 0; -inf of nothing."""
-    logs = np.full(mass.shape, -np.inf)
+    logs, share = np.full(mass.shape, -np.inf), mass / SCALE
     np.log10(mass, where=mass > 0.0, out=logs)
-    return np.minimum(logs - math.log10(SCALE), 0.0)
+    logs -= math.log10(SCALE)
+    # Where the share is a normal number it has more digits than the difference.
+    np.log10(share, where=share >= np.finfo(np.float64).tiny, out=logs)
+    return np.minimum(logs, 0.0)
