@@ -23,7 +23,7 @@ from secant._results.parts import Statistic
 from secant.errors import Argument, InputError, Message, SecantError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterator, Sequence
 
     from secant._base.types import BoolArray
     from secant._blocks.looking import Groups, RowsInOrder, Source
@@ -70,12 +70,7 @@ def calibrations(
     rows = groups.in_order(asked) if asked else {}
     # Groups whose rows cannot be had.
     short = set(asked) - rows.keys()
-    if short and method != "auto":
-        raise _too_many_rows(method)
-    if method == "exact" and any(
-        sums.equal_weights and not choose.walks_along(groups.source(number))
-        for number, sums in enumerate(totals)
-    ):
+    if _lacks_rows(groups, totals, method, short):
         raise _too_many_rows(method)
     for number in rows:
         steps = getattr(groups.source(number), "steps", None)
@@ -283,6 +278,18 @@ def thinned(result: Calibration, most: int) -> Calibration:
         _blocks=merge(blocks, starts),
         _extremes=replace(found, argmin=argmin, argmax=argmax),
     )
+
+
+def _lacks_rows(
+    groups: Groups, totals: Sequence[Totals], method: Method, short: Collection[int]
+) -> bool:
+    """Tell whether P-values asked for by name take rows that cannot be had."""
+    if method == "exact":
+        return any(
+            sums.equal_weights and not choose.walks_along(groups.source(number))
+            for number, sums in enumerate(totals)
+        )
+    return bool(short) and method != "auto"
 
 
 def _too_many_rows(method: Method) -> InputError:

@@ -1,7 +1,5 @@
 """At most so many rows leave an engine, and groups share their queries."""
 
-import math
-
 import numpy as np
 import pytest
 from hypothesis import given
