@@ -23,7 +23,7 @@ from secant._results.parts import Statistic
 from secant.errors import Argument, InputError, Message, SecantError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterator, Sequence
 
     from secant._base.types import BoolArray
     from secant._blocks.looking import Groups, RowsInOrder, Source
@@ -70,7 +70,7 @@ def calibrations(
     rows = groups.in_order(asked) if asked else {}
     # Groups whose rows cannot be had.
     short = set(asked) - rows.keys()
-    if _is_out_of_reach(groups, totals, short, method):
+    if _lacks_rows(groups, totals, method, short):
         raise _too_many_rows(method)
     for number in rows:
         steps = getattr(groups.source(number), "steps", None)
@@ -112,19 +112,6 @@ def calibrations(
     if isinstance(groups, Holder):  # so that a result does not keep rows
         groups.release()
     return results
-
-
-def _is_out_of_reach(
-    groups: Groups, totals: Sequence[Totals], short: set[int], method: Method
-) -> bool:
-    """Tell whether what was asked for by name takes rows that cannot be had."""
-    if method == "exact":
-        known = enumerate(totals)
-        return any(
-            sums.equal_weights and not choose.walks_along(groups.source(number))
-            for number, sums in known
-        )
-    return method != "auto" and bool(short)
 
 
 def _flipped(
@@ -291,6 +278,18 @@ def thinned(result: Calibration, most: int) -> Calibration:
         _blocks=merge(blocks, starts),
         _extremes=replace(found, argmin=argmin, argmax=argmax),
     )
+
+
+def _lacks_rows(
+    groups: Groups, totals: Sequence[Totals], method: Method, short: Collection[int]
+) -> bool:
+    """Tell whether P-values asked for by name take rows that cannot be had."""
+    if method == "exact":
+        return any(
+            sums.equal_weights and not choose.walks_along(groups.source(number))
+            for number, sums in enumerate(totals)
+        )
+    return bool(short) and method != "auto"
 
 
 def _too_many_rows(method: Method) -> InputError:
