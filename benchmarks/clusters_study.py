@@ -40,6 +40,7 @@ from size_study import log_tail, percent
 import secant
 from secant import null
 from secant._inference import clusters
+from secant._inference.limits import half_width
 from secant._input.observations import observations
 from secant._metrics.ecce import extremes
 from secant.sources.rows import RowSource
@@ -102,14 +103,14 @@ class Sample:
         self.found = extremes(blocks, self.totals.weight)[1]
 
     def half(self, flips):
-        return clusters.half_width(null.range, self.totals, 0.95, flips)
+        return half_width(null.range, self.totals, 0.05, flips)
 
     def alone(self):
         return null.range.sf(self.found.ecce_r / self.totals.sigma)
 
     def rejects(self, level):
         """Return whether ECCE-R and ECCE-MAD reject; the P-value is the larger of two, or one."""
-        both = [each.pvalue <= level for each in (self.flips.r, self.flips.mad)]
+        both = [10**each.log10 <= level for each in (self.flips.r, self.flips.mad)]
         if any(both) and not clusters.suffice(self.totals):
             y, score, cluster = self.arrays
             result = secant.assess(y, score, clusters=cluster)

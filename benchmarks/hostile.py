@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 
 DOCUMENT = Path(__file__).parents[1] / "docs" / "benchmarks.md"
 BEGIN, END = "<!-- hostile -->", "<!-- end of hostile -->"
-# A whole assess may cost so many sorts of its scores; where events are rare, or weights are so heavy
-# that outcomes are drawn, more.
+# A whole assess may cost so many sorts of its scores; more where events are rare, or weights so
+# heavy that outcomes are drawn.
 LAW, RARE, DRAWN_SECONDS = 3.0, 8.0, 10.0
 
 

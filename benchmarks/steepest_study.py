@@ -94,7 +94,7 @@ def medians(start, by, n, reps):
         y = rng.random(n) < np.where((p > start) & (p < start + 0.03), p + by, p)
         result = secant.assess(y, p, method="asymptotic")
         blocks, totals = result._blocks, result._totals  # noqa: SLF001  (without the P-value's say)
-        alone = tolerance._by_path(blocks, totals, 0.025, None)  # noqa: SLF001  (one way of two)
+        alone = tolerance._by_path(blocks, totals, 0.025, None, None)  # noqa: SLF001  (one way of two)
         ways = steepest(blocks, totals, 0.95, None), result.steepest, alone
         found[rep] = [0.0 if each is None else each.at_least for each in ways]
     return np.median(found, axis=0)
@@ -116,7 +116,7 @@ def study(design, n, reps):
         blocks, totals = result._blocks, result._totals  # noqa: SLF001  (without the P-value's say)
         found = steepest(blocks, totals, 0.95, None)
         error = 0.025 if w is None else 0.05
-        alone = tolerance._by_path(blocks, totals, error, None)  # noqa: SLF001  (one way of two)
+        alone = tolerance._by_path(blocks, totals, error, None, None)  # noqa: SLF001  (one way of two)
         by_path[rep] = 0.0 if alone is None else alone.at_least
         shown += result.steepest is not None
         if found is None:

@@ -155,15 +155,3 @@ def test_rows_are_put_in_the_order_of_keys_and_scores(places):
     assert np.array_equal(np.stack([found.key, found.score]), pairs)
     assert np.array_equal(found.n1, np.bincount(number, labels).astype(int))
     assert np.array_equal(found.n0 + found.n1, np.bincount(number))
-
-
-@pytest.mark.parametrize("weights", [None, "sampling", "frequency"])
-@pytest.mark.parametrize("most", [1, 3, 11, 12, 50])
-def test_blocks_of_several_keys_are_merged_ties(weights, most):
-    keys, chunk = rows(4, weights=weights)
-    pairs = pairs_of(keys, chunk, counted=weights == "frequency")
-    ties, found = pairs.blocks(), pairs.blocks(most=most)
-    assert len(found) == min(most, len(ties))
-    merged = merge(ties, np.searchsorted(ties.low, found.low))
-    for name in COLUMNS:
-        assert getattr(found, name) == pytest.approx(getattr(merged, name), abs=1e-12), name

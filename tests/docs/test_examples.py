@@ -156,7 +156,7 @@ def trusts_itself_too_much(printed):
 def one_of_two_is_too_high(printed):
     calibrated, high, *verdict = printed.splitlines()
     assert calibrated.startswith("calibrated: ECCE-R P = 0.")
-    assert high.startswith("too high: ECCE-R P = 2e-08")
+    assert high.startswith("too high: ECCE-R P = 2.1e-08")
     assert verdict[0].startswith("Miscalibrated: too high.")
 
 

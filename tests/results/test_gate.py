@@ -285,10 +285,14 @@ def test_models_are_judged_together():
     fine = secant.assess(*predictions(3000, 0.0))
     stands = Gate(level).judge_models({"a": result, "b": fine})
     assert not stands["a"].crossed
-    assert "P <= " in stands["a"].words  # an upper bound, adjusted, is one
+    assert "P = " in stands["a"].words.split("level")[1]
     assert "after Holm's correction for 2 models" in stands["a"].words
     assert not Gate(level, max_miscalibration=0).judge_models({"a": result, "b": fine})["a"].crossed
     assert Gate(level, max_miscalibration=0).judge_models({"a": result})["a"].crossed
+    rare = secant.assess(np.arange(3000) % 500 == 0, np.linspace(1e-4, 2e-3, 3000))
+    assert rare.ecce_r.method == "upper bound"
+    words = Gate(level).judge_models({"a": rare, "b": fine})["a"].words
+    assert "P <= " in words.split("level")[1]  # an upper bound, adjusted, is one
     # Of two refuted by impossible outcomes neither makes it harder for the other.
     refuted = secant.assess(*with_an_impossible_event())
     both = Gate(0.01).judge_models({"a": refuted, "b": refuted})

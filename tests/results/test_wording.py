@@ -78,12 +78,14 @@ def test_an_upper_bound_beyond_doubles_is_rounded_up_too():
     assert written(0.0, "exact", -math.inf) == "= 0"
 
 
-def test_details_and_the_statistic_itself_say_from_how_many_draws_a_p_value_comes():
-    y, p = miscalibrated(300, power=1.2)
+@pytest.mark.parametrize(("power", "method"), [(0.9, "simulated"), (1.2, "upper bound")])
+def test_details_and_the_statistic_itself_say_from_how_many_draws_a_p_value_comes(power, method):
+    y, p = miscalibrated(300, power=power)
     result = secant.assess(y, p, sample_weight=np.linspace(1, 40, 300))
     r = result.ecce_r
-    words = f"{r.method}, {r.draws:,} draws"
-    assert r.method in {"simulated", "upper bound"}
+    assert r.method == method
+    assert (r.draws is not None) == (method == "simulated")
+    words = method if r.draws is None else f"{method}, {r.draws:,} draws"
     assert words in result.details
     assert words in str(r)
     assert f", {r.method})." in str(result)

@@ -182,8 +182,8 @@ LATE = {
 def test_what_comes_late_in_a_file_of_text_is_named(tmp_path, monkeypatch, case):
     """Types are guessed from the first block of bytes; what follows may be of another."""
     ending, values, late, words = LATE[case]
-    for module in ("csv", "json_lines"):
-        monkeypatch.setattr(f"secant.sources.files.{module}.BLOCK", 400)
+    for name in ("csv.BLOCK", "json_lines.BLOCK", "json_lines._START"):
+        monkeypatch.setattr(f"secant.sources.files.{name}", 400)
     kept = [late if i == 35 else x for i, x in enumerate(values)]
     path = written(tmp_path / f"rows{ending}", kept)
     with pytest.raises(InputError, match=f"row 35, column 'x': order_by is {words}") as caught:

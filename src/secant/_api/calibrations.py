@@ -70,7 +70,7 @@ def calibrations(
     rows = groups.in_order(asked) if asked else {}
     # Groups whose rows cannot be had.
     short = set(asked) - rows.keys()
-    if short and method != "auto":
+    if _is_out_of_reach(groups, totals, short, method):
         raise _too_many_rows(method)
     for number in rows:
         steps = getattr(groups.source(number), "steps", None)
@@ -112,6 +112,19 @@ def calibrations(
     if isinstance(groups, Holder):  # so that a result does not keep rows
         groups.release()
     return results
+
+
+def _is_out_of_reach(
+    groups: Groups, totals: Sequence[Totals], short: set[int], method: Method
+) -> bool:
+    """Tell whether what was asked for by name takes rows that cannot be had."""
+    if method == "exact":
+        known = enumerate(totals)
+        return any(
+            sums.equal_weights and not choose.walks_along(groups.source(number))
+            for number, sums in known
+        )
+    return method != "auto" and bool(short)
 
 
 def _flipped(

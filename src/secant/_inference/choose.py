@@ -55,6 +55,7 @@ __all__ = [
     "needed",
     "needs_rows",
     "pvalues",
+    "walks_along",
 ]
 
 # rho3 up to which the Brownian limit is good where weights differ.
@@ -256,7 +257,12 @@ def _is_affordable(case: Case) -> bool:
 
 def _has_pairs(case: Case) -> bool:
     """Tell whether the scores at each place along another order are at hand, and few."""
-    return case.totals.n <= _MANY_PAIRS and hasattr(case.source, "pairs")
+    return case.totals.n <= _MANY_PAIRS and walks_along(case.source)
+
+
+def walks_along(source: Source) -> bool:
+    """Tell whether the order is that of scores, or a source has the scores at each place."""
+    return getattr(source, "axis", None) is None or hasattr(source, "pairs")
 
 
 # --- one way each ---------------------------------------------------------------------------------

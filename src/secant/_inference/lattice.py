@@ -173,4 +173,5 @@ def log10_share(mass: FloatArray) -> FloatArray:
     logs -= math.log10(SCALE)
     # Where the share is a normal number it has more digits than the difference.
     np.log10(share, where=share >= np.finfo(np.float64).tiny, out=logs)
-    return np.minimum(logs, 0.0)
+    capped: FloatArray = np.minimum(logs, 0.0)
+    return capped

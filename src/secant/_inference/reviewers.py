@@ -141,7 +141,7 @@ def _spacing(largest: float, spread: float, kinds: float) -> float:
     blurred = max(
         math.exp(-2 * math.pi**2 * spread),
         math.exp(-kinds / _KINDS),
-        -math.expm1(-((largest / 2) ** 4)),
+        -math.expm1(-((min(largest, 8.0) / 2) ** 4)),  # 1 from there on, where powers overflow
     )
     return largest * blurred
 

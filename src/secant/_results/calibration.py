@@ -342,7 +342,7 @@ class Calibration:
         Brier score 0.108 = 0.108 miscalibration - 0.250 discrimination + 0.250 uncertainty.
         Log loss 0.354 = 0.354 miscalibration - 0.693 discrimination + 0.693 uncertainty.
         Cox's slope is infinite: the scores tell outcomes apart without a fault.
-        Spiegelhalter's Z -0.679 (P = 0.5).
+        Spiegelhalter's Z -0.679 (P = 0.98).
         Note: Few events were expected, or few failures: confidence limits are approximate.
         """
         return Words("\n".join([*verdict.details(self), *verdict.notes(self)]))

@@ -186,7 +186,7 @@ def test_binned_errors_are_the_arrays():
     some = blocks.select(slice(0, 3))
     finer = source.refine(some).moments.variance.sum()
     assert finer == pytest.approx(some.moments.variance.sum(), rel=1e-12)
-    assert source.sorted_rows().scores[0] == p.min()
+    assert next(iter(source.in_order()())).scores[0] == p.min()
 
 
 # Where cells are ---------------------------------------------------------------------------------
