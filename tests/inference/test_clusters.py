@@ -150,7 +150,7 @@ def test_nineteen_clusters_are_too_few_and_twenty_are_not(count, told):
     assert f"{count} clusters" in line
     if found.too_few:
         assert (found.r.log10, found.quantile(null.range, 0.05)) == (0.0, math.inf)
-        assert clusters.by_flips(found.r.draws) == "too few clusters"
+        assert clusters.pvalues(found, totals_of(9, 0.5), None) == (PValue(0.0, "exact"),) * 2
 
 
 @pytest.mark.parametrize("count", [FEW - 1, FEW])
@@ -193,8 +193,7 @@ def totals_of(n, score):
     return RowSource(observations(np.zeros(n), np.full(n, score))).blocks()[1]
 
 
-def independent():
-    return PValue(-3.0, "certified", (1e-4, 1e-3)), PValue(-0.2, "exact", None)
+INDEPENDENT = PValue(-3.0, "upper bound"), PValue(-0.2, "exact")
 
 
 @pytest.mark.parametrize(("n", "enough"), [(1599, False), (1601, True)])
@@ -202,17 +201,17 @@ def test_flips_alone_decide_where_events_are_many(n, enough):
     """V = n / 4 passes 400 in between."""
     totals = totals_of(n, 0.5)
     assert clusters.suffice(totals) == enough
-    r, mad = clusters.pvalues(made(), totals, independent)
-    assert (r.log10, r.method) == (pytest.approx(math.log10(0.03)), "sign flips, 999 draws")
+    r, mad = clusters.pvalues(made(), totals, None if enough else INDEPENDENT)
+    assert r == PValue(pytest.approx(math.log10(0.03)), "simulated", 999)
     if enough:
         assert mad.log10 == pytest.approx(math.log10(0.3))
     else:  # the larger of the two
-        assert mad == PValue(-0.2, "exact", None)
+        assert mad == INDEPENDENT[1]
 
 
 def test_without_clusters_and_where_nothing_varies_rows_decide():
-    assert clusters.pvalues(None, totals_of(10, 0.5), independent) == independent()
-    assert clusters.pvalues(made(), totals_of(10, 0.0), independent) == independent()
+    assert clusters.pvalues(None, totals_of(10, 0.5), INDEPENDENT) == INDEPENDENT
+    assert clusters.pvalues(made(), totals_of(10, 0.0), INDEPENDENT) == INDEPENDENT
 
 
 def test_limits_are_never_narrower_than_those_of_independent_rows():

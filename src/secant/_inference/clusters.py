@@ -176,7 +176,10 @@ def pvalues(flips: Flips | None, totals: Totals, independent: PValues | None) ->
     if independent is not None and (flips is None or totals.sigma == 0):
         return independent  # where nothing varies, nothing varies together
     assert flips is not None  # noqa: S101
-    r, mad = (PValue(each.log10, each.method, each.draws or None) for each in (flips.r, flips.mad))
+    r, mad = (
+        PValue(each.log10, each.method, each.draws) if each.draws else PValue(0.0, "exact")
+        for each in (flips.r, flips.mad)
+    )
     if independent is None:
         return r, mad
     pairs = zip((r, mad), independent, strict=True)
