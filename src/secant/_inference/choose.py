@@ -5,6 +5,8 @@ what is known of the rows                  P-value                           ``m
 =========================================  ================================  ===============
 nothing can vary, or nothing is off        0 or 1                            exact
 equal weights, at most 300 steps           walk (:mod:`walk`)                exact
+the same, but of ties so large that it     walk on wider cells               upper bound
+would take minutes                         (:mod:`pooled_walk`)
 equal weights, few events expected, or     walk over pools                   upper bound
 a few scores with most of the variance     (:mod:`pooled_walk`)
 equal weights, all else                    tilted limit (:mod:`tilt`)        large-sample
