@@ -51,7 +51,7 @@ def test_beside_a_column_of_two_words_no_outcome_is_guessed(tmp_path, columns):
             shown = run(file)
             assert shown.exit_code == 2
             said = " ".join(shown.output.split())
-            assert "late holds two different words and may be the outcome too" in said
+            assert "late holds no more than two different words and may be the outcome too" in said
             assert run(file, "--y-true", "label").exit_code < 2
     three = np.where(columns["forecast"] < 0.1, "maybe", words)
     assert assess(write(tmp_path / "b.parquet", named | {"late": three})).exit_code == 0

@@ -339,13 +339,14 @@ def _warnings(
             "The P-value is the large-sample one: another takes more rows than may leave an "
             "engine, 100,000. Fetch the rows first to get it."
         )
-    if heavy:
+    if heavy and not short:
         yield Message(
             "With such weights the large-sample P-value is not to be trusted; use ",
             Argument("method", "monte-carlo"),
             ".",
         )
-    if len(blocks) < _FEW_SCORES and totals.n > 2 * _FEW_SCORES and not blocks.open.any():
+    few = len(blocks) < _FEW_SCORES and totals.n > 2 * _FEW_SCORES
+    if few and not (short or blocks.open.any()):
         better = "exact" if totals.equal_weights else "monte-carlo"
         what = "score" if axis is None else f"value of {axis.title}"
         many = what.replace("value", "values") if axis is not None else "scores"

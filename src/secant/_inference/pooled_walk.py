@@ -21,9 +21,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from secant._inference.lattice import SCALE, Run, log10_share
+from secant._inference.lattice import SCALE, Run, absorbed_in_numpy, log10_share
 from secant._inference.path import compensated_sum
-from secant._inference.walk import Paths, exact_runs, runner
+from secant._inference.walk import Paths, exact_runs
 
 if TYPE_CHECKING:
     from secant._base.types import BoolArray, FloatArray, IntArray, NumberArray
@@ -172,8 +172,7 @@ def log10_pvalues(
     runs = [rise], [band]
     if rise.work > _BUDGET:
         runs = _coarse(band, paths, _cell(float(pools.variance.sum()), len(reached), span))
-    absorbed = runner(sum(run.work for some in runs for run in some))
-    mass = np.array([sum(float(absorbed(run).sum()) for run in some) for some in runs])
+    mass = np.array([sum(float(absorbed_in_numpy(run).sum()) for run in some) for some in runs])
     logs = log10_share(np.where(np.array([span, deviation]) - missed <= 0.0, SCALE, mass))
     r, mad = np.minimum(logs + _ADDED, 0.0).tolist()
     return r, mad

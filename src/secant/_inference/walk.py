@@ -223,7 +223,8 @@ def log10_pvalues(
         return np.zeros((0, 2))
     found = np.zeros((len(tables), 2))
     sizes = _sizes(tables)
-    absorbed = runner(float(sizes.work.sum()))
+    # A single table is walked over in numpy, where a signal can end it.
+    absorbed = absorbed_in_numpy if len(tables) == 1 else runner(float(sizes.work.sum()))
     # Tables of about the same length together, so that little of what is laid out stays empty.
     order = np.argsort(sizes.steps, kind="stable")
     longest = 1.5 * sizes.steps[order] + 2
@@ -244,7 +245,7 @@ def log10_pvalues(
 
 def log10_of_one(paths: Paths, log_p: float) -> tuple[float, float]:
     """Return the same of one path that is observed already."""
-    r, mad = _of_some(paths, _FAINT + log_p, runner(STEP))[0].tolist()
+    r, mad = _of_some(paths, _FAINT + log_p, absorbed_in_numpy)[0].tolist()
     return r, mad
 
 

@@ -14,9 +14,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from secant._inference.lattice import Run, log10_share
+from secant._inference.lattice import Run, absorbed_in_numpy, log10_share
 from secant._inference.path import compensated_sum
-from secant._inference.walk import runner
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -113,8 +112,7 @@ def log10_pvalues(
     cell = largest / math.ceil(largest / cell)  # equal jumps are whole numbers of cells
     up, down = rows, rows._replace(chance=1.0 - rows.chance, reached=rows.most - rows.reached)
     runs = [_run(up, cell, rests=True), _run(down, cell, rests=True), _run(up, cell, rests=False)]
-    absorbed = runner(sum(run.work for run in runs))
-    rise, fall, band = (float(absorbed(run)[0]) for run in runs)
+    rise, fall, band = (float(absorbed_in_numpy(run)[0]) for run in runs)
     r, mad = np.minimum(log10_share(np.array([rise + fall, band])) + _LOST, 0.0).tolist()
     return r, mad if rows.deviation > 0.0 else 0.0
 

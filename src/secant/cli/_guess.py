@@ -52,7 +52,7 @@ def guess(
     taken
         Columns named for something else.
     two_valued
-        Tells which of some columns hold two words: one of those may be the outcome.
+        Tells which of some columns may hold two words: one of those may be the outcome.
 
     Returns
     -------
@@ -74,7 +74,13 @@ def guess(
     free = {name: kind for name, kind in kinds.items() if name not in {*taken, y_true, *y_prob}}
     if not y_prob:
         # Whole numbers are no probabilities, whatever their column is called: labels, or ranks.
-        found = [name for name in free if name.casefold() in _FORECASTS and free[name] == "float"]
+        called = [name for name in free if name.casefold() in _FORECASTS]
+        found = [name for name in called if free[name] == "float"]
+        if len(called) == 1 and not found:
+            raise click.UsageError(
+                f"The column {called[0]} is called as predicted probabilities are, but does not "
+                f"hold decimals alone; say --y-prob {shlex.quote(called[0])} to see where."
+            )
         if len(found) != 1:
             raise _unclear("--y-prob", "the predicted probabilities", kinds)
         y_prob = (found[0],)
@@ -88,8 +94,8 @@ def guess(
         others = [name for name in free if free[name] == "text" and name != y_true]
         if rivals := two_valued(others):
             raise click.UsageError(
-                f"The column {y_true} is called as outcomes are, but {rivals[0]} holds two "
-                "different words and may be the outcome too; say --y-true COLUMN."
+                f"The column {y_true} is called as outcomes are, but {rivals[0]} holds no more "
+                "than two different words and may be the outcome too; say --y-true COLUMN."
             )
     return y_true, y_prob, guessed
 

@@ -183,10 +183,15 @@ def first_rows(data: Any, choose: Callable[[list[str]], list[str]], most: int) -
 
 
 def two_valued(data: Any, names: list[str], most: int) -> list[str]:
-    """Return which of some columns have two values in their first rows, missing ones aside."""
-    batch, names, _ = _first_batch(data, lambda _: names, most)
+    """Return which of some columns may have two values, missing ones aside.
+
+    Rows beyond the first are not looked at: where there are more, a column of one value may have
+    another there, as one that rows are sorted by has.
+    """
+    batch, names, whole = _first_batch(data, lambda _: names, most)
     keys = {name: group_codes([usual(batch.column(name))])[0] for name in names}
-    return [name for name in names if sum(key is not None for key in keys[name]) == 2]
+    few = {2} if whole else {1, 2}
+    return [name for name in names if sum(key is not None for key in keys[name]) in few]
 
 
 def _first_batch(
