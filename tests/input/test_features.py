@@ -16,7 +16,6 @@ from secant._input.features import (
     levels_of,
     levels_of_counts,
     levels_of_spans,
-    since_1970,
 )
 from secant.errors import InputError
 
@@ -201,11 +200,18 @@ def test_numbers_as_texts_are_in_the_levels_of_the_numbers():
 def test_moments_are_microseconds_since_1970():
     """Without a zone they are in UTC, and a date is its midnight."""
     wanted = float(np.datetime64("2026-03-03T01:30", "us").astype(np.int64))
-    assert since_1970(datetime(2026, 3, 3, 1, 30)) == wanted  # noqa: DTZ001
-    assert since_1970(datetime(2026, 3, 3, 1, 30, tzinfo=UTC)) == wanted
     east = timezone(timedelta(hours=2))
-    assert since_1970(datetime(2026, 3, 3, 3, 30, tzinfo=east)) == wanted
-    assert since_1970(date(2026, 3, 3)) == wanted - 90 * 60e6
+    moments = [
+        datetime(2026, 3, 3, 1, 30),  # noqa: DTZ001
+        datetime(2026, 3, 3, 1, 30, tzinfo=UTC),
+        datetime(2026, 3, 3, 3, 30, tzinfo=east),
+        date(2026, 3, 3),
+        None,
+    ]
+    found = column_of("x", moments, 5)
+    assert found.dates
+    assert found.numbers[:4].tolist() == [wanted] * 3 + [wanted - 90 * 60e6]
+    assert np.isnan(found.numbers[4])
 
 
 # --- refused --------------------------------------------------------------------------------------

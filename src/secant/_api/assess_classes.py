@@ -15,8 +15,7 @@ from secant._base.progress import reporting, showing
 from secant._inference.adjust import JOINT, adjusted, holm
 from secant._inference.draws import DRAWS, FEWEST_REDRAWS, same_every_time
 from secant._input.class_probs import ANY_SUM, class_predictions, largest
-from secant._input.groups import split
-from secant._input.observations import check_alignment, observations
+from secant._input.observations import check_alignment, observations, split
 from secant._input.options import (
     ClassAdjust,
     ClassKind,

@@ -18,7 +18,7 @@ from secant._input.axis_words import (
     two_times,
     two_weeks,
 )
-from secant._input.zones import in_zone, moment
+from secant._input.times import in_zone, moment
 from secant.errors import InputError
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from secant._input.arraylike import one_dimensional, plain_value, real_matrix
-from secant._input.groups import plain_key
+from secant._input.keys import plain_key
 from secant._input.labels import refuse_missing
 from secant._input.observations import check_alignment
 from secant._input.rules import missing

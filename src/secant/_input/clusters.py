@@ -9,7 +9,7 @@ import numpy as np
 
 from secant._base.visible import visible
 from secant._input.arraylike import names_of_rows, one_value_a_row, shown
-from secant._input.groups import factorized
+from secant._input.keys import coded, factorized, plain_key
 from secant._input.rules import DROP_OR_FILL
 from secant.errors import Argument, InputError, Message
 
@@ -63,19 +63,14 @@ def cluster_codes(values: Any, rows: int) -> IntArray:
     ids = names_of_rows("clusters", values)
     if ids.shape[0] != rows:
         raise one_value_a_row("clusters", ids.shape[0], rows)
-    if ids.dtype.kind in "biufmM":
-        missing = np.isnat(ids) if ids.dtype.kind in "mM" else ids != ids  # noqa: PLR0124
-        if missing.any():
-            raise missing_id(str(ids[np.argmax(missing)]), int(np.argmax(missing)))
-        codes: IntArray = np.unique(ids, return_inverse=True)[1]
-        return codes
     try:
-        keys, codes = factorized(ids)
+        distinct, codes = coded(ids)
     except InputError as error:
         raise error.renamed({"by": "clusters"}) from error
-    for number, key in enumerate(keys):
-        if is_missing(key):
-            row = int(np.argmax(codes == number))
+    in_order = not isinstance(distinct, list)  # what is missing comes last
+    for code in range(max(0, len(distinct) - 1) if in_order else 0, len(distinct)):
+        if is_missing(plain_key(distinct[code])):
+            row = int(np.argmax(codes == code))
             raise missing_id(shown(ids[row]), row)
     return codes
 

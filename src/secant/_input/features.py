@@ -10,14 +10,15 @@ from __future__ import annotations
 import re
 from collections import Counter
 from dataclasses import dataclass, field
-from datetime import UTC, date, datetime
+from datetime import date
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from secant._input.arraylike import one_dimensional, one_value_a_row
-from secant._input.groups import grouped, key_order
+from secant._input.keys import grouped, key_order
+from secant._input.times import microseconds, moment
 from secant.errors import Argument, InputError
 
 if TYPE_CHECKING:
@@ -108,7 +109,7 @@ class Levels:
         if self.cuts is not None:
             if numbers is None:  # texts that are numbers
                 assert column.codes is not None  # noqa: S101
-                numbers = np.array([_as_number(key) for key in column.keys])[column.codes]
+                numbers = _as_numbers(column.keys)[column.codes]
             found = np.searchsorted(self.cuts, numbers, side="left").astype(np.int16)
             found[np.isnan(numbers)] = len(self) - 1 if self.missing else -1
             return found
@@ -134,7 +135,7 @@ def column_of(name: str, values: Any, rows: int) -> Column:
         if array.dtype.kind in "iuf":
             return Column(array.astype(np.float64), [], None)
         if array.dtype.kind == "M":
-            return Column(_microseconds(array), [], None, dates=True)
+            return Column(microseconds(array), [], None, dates=True)
         keys, codes = grouped(array, rows)
     except InputError as error:
         raise error.renamed({"by": "features"}).but(hint=f" (feature {name!r})") from error
@@ -145,10 +146,9 @@ def sorted_out(keys: list[Any], codes: IntArray) -> Column:
     """Return keys as numbers where all of them are numbers, or dates."""
     known = [key for key in keys if key is not None]
     if known and all(_is_number(key) for key in known):
-        return Column(np.array([_as_number(key) for key in keys])[codes], [], None)
+        return Column(_as_numbers(keys)[codes], [], None)
     if known and all(isinstance(key, date) for key in known):
-        numbers = np.array([np.nan if key is None else since_1970(key) for key in keys])
-        return Column(numbers[codes], [], None, dates=True)
+        return Column(_as_numbers(keys)[codes], [], None, dates=True)
     return Column(None, keys, codes)
 
 
@@ -156,25 +156,22 @@ def _is_number(key: Any) -> bool:
     return isinstance(key, (int, float, Decimal)) and not isinstance(key, bool)
 
 
-def _as_number(key: Any) -> float:
-    if isinstance(key, str) and _DATE.fullmatch(key):
-        return float(np.datetime64(key.replace(" ", "T"), "us").astype(np.int64))
-    return np.nan if key is None else float(key)
+def _as_numbers(keys: Sequence[Any]) -> FloatArray:
+    """Return keys as doubles, NaN where missing; dates, and texts of dates, in microseconds."""
+    if not any(isinstance(key, date) or _is_date(key) for key in keys):
+        return np.array([np.nan if key is None else float(key) for key in keys])
+    return microseconds(np.array([_in_utc(key) for key in keys], "M8[us]"))
 
 
-def since_1970(moment: date) -> float:
-    """Return a date as microseconds since 1970."""
-    if not isinstance(moment, datetime):
-        moment = datetime(moment.year, moment.month, moment.day, tzinfo=UTC)
-    elif moment.tzinfo is None:
-        moment = moment.replace(tzinfo=UTC)
-    passed = moment - datetime(1970, 1, 1, tzinfo=UTC)
-    return float((passed.days * 86_400 + passed.seconds) * 1_000_000 + passed.microseconds)
+def _is_date(key: Any) -> bool:
+    return isinstance(key, str) and _DATE.fullmatch(key) is not None
 
 
-def _microseconds(array: np.ndarray[Any, Any]) -> FloatArray:
-    whole = array.astype("M8[us]").astype(np.int64)
-    return np.where(np.isnat(array), np.nan, whole.astype(np.float64))
+def _in_utc(day: date | str | None) -> Any:
+    """Return a date as numpy has it; without a zone it is in UTC."""
+    if day is None:
+        return np.datetime64("NaT")
+    return moment(day, "UTC" if getattr(day, "tzinfo", None) else "")
 
 
 # Levels -------------------------------------------------------------------------------------------
@@ -199,11 +196,11 @@ def level_numbers(counts: Mapping[Any, int]) -> tuple[FloatArray, bool] | None:
     Texts in the form 2026-01-31, with or without a time of day, are dates. It is None for others.
     """
     known = {key: count for key, count in counts.items() if key is not None}
-    dates = all(isinstance(key, str) and _DATE.fullmatch(key) for key in known)
+    dates = all(map(_is_date, known))
     if not known or not (dates or all(_is_number(key) for key in known)):
         return None
     try:
-        values = np.array([_as_number(key) for key in known])
+        values = _as_numbers(list(known))
     except ValueError:  # the 31st of February
         return None
     order = np.argsort(values)
@@ -238,7 +235,7 @@ def levels_of_spans(name: str, spans: Spans, *, missing: bool) -> Levels:
     """Return ranges that an engine has found; their ends may be dates."""
     dates = any(isinstance(end, date) for end in spans.low)
     if dates:
-        low, high = ([since_1970(end) for end in ends] for ends in (spans.low, spans.high))
+        low, high = (_as_numbers(ends).tolist() for ends in (spans.low, spans.high))
         spans = Spans(spans.cuts, low, high)
     return _numeric(name, spans, missing=missing, dates=dates)
 

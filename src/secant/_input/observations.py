@@ -8,7 +8,7 @@ where their type allows, never copied.
 from __future__ import annotations
 
 import itertools
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -35,6 +35,7 @@ __all__ = [
     "check_lengths",
     "observations",
     "seen_before",
+    "split",
     "weights_of",
 ]
 
@@ -259,6 +260,52 @@ def seen_before(
         forbidden=forbidden_rows(labels, scores, weights) if refused else (),
         has_zero_weights=zeros,
     )
+
+
+def split(seen: Observations, codes: IntArray, n_groups: int) -> list[Observations | None]:
+    """Return the observations of each group; None for a group without weight.
+
+    Rows are put in the order of their groups once, so that every group is a slice.
+    """
+    order = np.argsort(codes, kind="stable")  # a radix sort, for whole numbers
+    edges = np.searchsorted(codes[order], np.arange(n_groups + 1))
+    labels, scores = seen.labels[order], seen.scores[order]
+    weights = None if seen.weights is None else seen.weights[order]
+    clusters = None if seen.clusters is None else seen.clusters[order]
+    keys = None if seen.keys is None else seen.keys[order]
+    refused: dict[int, list[int]] = {}
+    for row in seen.forbidden:
+        refused.setdefault(int(codes[row]), []).append(row)
+    lowest = np.minimum.reduceat(scores, edges[:-1]).tolist()
+    highest = np.maximum.reduceat(scores, edges[:-1]).tolist()
+    bounds = edges.tolist()
+
+    def one(number: int) -> Observations | None:
+        piece = slice(bounds[number], bounds[number + 1])
+        group = Observations(
+            labels=labels[piece],
+            scores=scores[piece],
+            weights=None if weights is None else weights[piece],
+            counted=seen.counted,
+            n=piece.stop - piece.start,
+            lowest=lowest[number],
+            highest=highest[number],
+            forbidden=tuple(refused.get(number, ())),
+            has_zero_weights=seen.has_zero_weights,
+            outcome_weights=seen.outcome_weights,
+            clusters=None if clusters is None else clusters[piece],
+            keys=None if keys is None else keys[piece],
+            axis=seen.axis,
+        )
+        if group.weights is not None:
+            if not group.weights.any():
+                return None
+            positive = int(np.count_nonzero(group.weights))
+            n = positive if seen.sampling else int(group.weights.sum(dtype=np.float64))
+            group = replace(group, n=n, has_zero_weights=positive < group.rows)
+        return group
+
+    return [one(number) for number in range(n_groups)]
 
 
 def check_alignment(*several: tuple[str, Any], **columns: Any) -> None:

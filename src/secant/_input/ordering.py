@@ -16,7 +16,7 @@ from secant._input.arraylike import one_dimensional, one_value_a_row, shown
 from secant._input.axis import Axis
 from secant._input.columns import LATER
 from secant._input.rules import DROP_OR_FILL
-from secant._input.zones import moment
+from secant._input.times import moment, without_zone
 from secant.errors import Argument, InputError
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ def ordering(
     name = name or (own if isinstance(own, str) and own else "x")
     if _is_categorical(values):
         raise InputError(_ORDER, f" ({visible(name)}) holds categories, {_NO_ORDER}")
-    values, zone = _without_zone(values)
+    values, zone = without_zone(values)
     array = one_dimensional("order_by", values)
     if rows is not None and array.shape[0] != rows:
         raise one_value_a_row("order_by", array.shape[0], rows)
@@ -162,20 +162,6 @@ def _is_categorical(values: Any) -> bool:
     return kind.startswith(("category", "Categorical", "Enum", "dictionary")) or held.startswith(
         "dictionary"
     )
-
-
-def _without_zone(values: Any) -> tuple[Any, str]:
-    """Return times in UTC where a column has a zone, and the zone."""
-    kind = getattr(values, "dtype", None)
-    zone = getattr(kind, "time_zone", None) or getattr(getattr(values, "type", None), "tz", None)
-    if zone:  # of Polars and Arrow, which give numpy the times in UTC
-        return values, str(zone)
-    zone = getattr(kind, "tz", None) or getattr(getattr(kind, "pyarrow_dtype", None), "tz", None)
-    if zone is None:
-        return values, ""
-    times = getattr(values, "dt", values)  # an index of pandas has the methods itself
-    plain = times.tz_convert("UTC")
-    return getattr(plain, "dt", plain).tz_localize(None).to_numpy(), str(zone)
 
 
 def _from_objects(array: np.ndarray[Any, Any], zone: str) -> tuple[np.ndarray[Any, Any], str]:

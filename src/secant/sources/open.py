@@ -12,8 +12,8 @@ from secant._base.types import Forbidden
 from secant._input.arraylike import on_a_device, one_dimensional
 from secant._input.clusters import cluster_codes
 from secant._input.columns import SELECTED, check_column, column_name, named_columns
-from secant._input.groups import group_columns, grouped, key_order, split
-from secant._input.observations import check_alignment, observations
+from secant._input.keys import group_columns, grouped, key_numbers, key_order
+from secant._input.observations import check_alignment, observations, split
 from secant._input.options import AS_USUAL
 from secant._input.ordering import are_equal, are_outcomes, holds_outcomes, ordering
 from secant.errors import Argument, InputError
@@ -472,7 +472,7 @@ def _engine_groups(table: Any, columns: Columns) -> Groups:
     if columns.order_by is None:
         return open_engine_groups(table, columns)
     seen, names = fetched(table, columns)
-    number = {name: i for i, name in enumerate(dict.fromkeys(names))}
-    codes = np.array([number[name] for name in names], np.int64)
-    keys = [name[0] if len(columns.by) == 1 else name for name in number]
+    known: dict[Any, int] = {}
+    codes = key_numbers(names, np.arange(len(names)), known)
+    keys = [name[0] if len(columns.by) == 1 else name for name in known]
     return _apart(seen, keys, codes, columns.by, numbered=False)

@@ -13,8 +13,7 @@ from secant._blocks.score_cells import MOST_CELLS, finest
 from secant._blocks.segment_sums import Adder
 from secant._input.columns import SELECTED, named_columns
 from secant._input.features import check_features, column_of, levels_of
-from secant._input.groups import split
-from secant._input.observations import Chunk, check_alignment, observations
+from secant._input.observations import Chunk, check_alignment, observations, split
 from secant._input.options import AS_USUAL
 from secant.errors import Argument, InputError
 from secant.sources.open import read_table, refuse_names

@@ -10,7 +10,7 @@ from secant._blocks.cluster_sums import COARSE, ENDS, ClusterSums, coarsened, eq
 from secant._blocks.score_cells import CellFinder
 from secant._blocks.table import changed
 from secant._input.clusters import is_missing
-from secant._input.groups import factorized
+from secant._input.keys import factorized
 from secant.errors import Argument, InputError
 from secant.sources.engines.budget import LEAVE
 from secant.sources.engines.expressions import LABEL, SCORE, WEIGHT, cell, number_if, times

@@ -12,7 +12,8 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 
-from secant._input.groups import plain_key, plain_times
+from secant._input.keys import plain_key
+from secant._input.times import plain_times
 
 __all__ = ["plain_keys"]
 

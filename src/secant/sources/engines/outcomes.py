@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import narwhals as nw
 
-from secant._input.groups import plain_key
+from secant._input.keys import plain_key
 from secant._input.rules import WHICH_EVENT
 from secant.errors import Argument, InputError, Message
 from secant.sources.engines.expressions import plain, zero_or_one

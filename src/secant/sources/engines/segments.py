@@ -19,7 +19,7 @@ from secant._blocks.score_cells import BITS, MOST_CELLS, CellFinder
 from secant._blocks.segment_sums import Sums
 from secant._blocks.table import changed
 from secant._input.features import Levels, Spans, levels_of_counts, levels_of_spans
-from secant._input.groups import plain_key
+from secant._input.keys import plain_key
 from secant.errors import Argument, InputError
 from secant.sources.engines.engine import engine_of
 from secant.sources.engines.expressions import (

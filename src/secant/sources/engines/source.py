@@ -18,7 +18,7 @@ from secant._blocks.cell_sums import row_totals
 from secant._blocks.refining import pick
 from secant._blocks.sorting import PathRows
 from secant._blocks.table import Blocks, Totals, changed, collapse, concatenate
-from secant._input.groups import key_order
+from secant._input.keys import key_order
 from secant._input.observations import Chunk
 from secant._input.rules import counted
 from secant.errors import Argument, InputError

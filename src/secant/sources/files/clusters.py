@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from secant._input.clusters import is_missing, missing_id
+from secant._input.keys import key_numbers
 from secant.sources import rows as row_source
 from secant.sources.files.values import group_codes
 from secant.sources.files.walking import Walk, gathered
@@ -86,4 +87,4 @@ def cluster_numbers(table: Predictions, batch: Batch, numbers: dict[Any, int]) -
         if is_missing(key):
             error = missing_id("NaN" if key is None else repr(key), int(np.argmax(codes == code)))
             raise table.refused(batch, error)
-    return np.array([numbers.setdefault(key, len(numbers)) for key in keys], np.int64)[codes]
+    return key_numbers(keys, codes, numbers)

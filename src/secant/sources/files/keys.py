@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from secant._input.groups import key_order
+from secant._input.keys import key_order
 from secant.errors import SecantError
 from secant.sources.files.csv import typed
 

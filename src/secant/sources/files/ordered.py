@@ -10,12 +10,13 @@ from __future__ import annotations
 import tempfile
 from contextlib import ExitStack, closing
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from secant._input.groups import key_order, split
-from secant._input.observations import Observations
+from secant._input.keys import key_numbers, key_order
+from secant._input.observations import Observations, split
 from secant._input.ordering import ordering
 from secant.errors import InputError, SecantError
 from secant.sources import rows as row_source
@@ -68,11 +69,7 @@ def open_ordered_groups(table: Predictions) -> Apart:
         As :func:`open_ordered`.
     """
     names: dict[Any, int] = {}
-
-    def number(keys: list[Any], codes: IntArray) -> IntArray:
-        return np.array([names.setdefault(key, len(names)) for key in keys], np.int64)[codes]
-
-    walk = _KeyWalk(table, table.rows or 0, number)
+    walk = _KeyWalk(table, table.rows or 0, partial(key_numbers, known=names))
     columns = _put_aside(walk)
     seen = _observations(table, walk, columns)
     groups = np.asarray(columns["group"])

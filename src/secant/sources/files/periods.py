@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from secant._base.progress import reporting
+from secant._input.keys import key_numbers
 from secant._input.periods import in_order, number_in, period_of
 from secant.errors import Argument, InputError, Message
 from secant.sources import rows as row_source
-from secant.sources.files.formats import arrow
 from secant.sources.files.predictions import Predictions
-from secant.sources.files.values import TIMES, as_array, group_codes, kind_of
+from secant.sources.files.values import TIMES, as_times, group_codes, kind_of
 from secant.sources.files.walking import Walk
 
 if TYPE_CHECKING:
@@ -175,24 +175,20 @@ class PeriodFiles(Predictions):
                 keys, codes = group_codes([column])
                 if self.are_texts([name])[0]:
                     keys = [number_in(key) for key in keys]
-            times = [period_of(key, self._every) for key in keys]
+            periods = [period_of(key, self._every) for key in keys]
         except InputError as error:
             place = f"{batch.file.path}, column {name!r}"
             raise error.but(place=place, argument="time") from error
-        distinct = list(dict.fromkeys(times))
-        number = {time: place for place, time in enumerate(distinct)}
-        return distinct, np.array([number[time] for time in times], np.int64)[codes]
+        distinct: dict[Any, int] = {}
+        numbers = key_numbers(periods, codes, distinct)
+        return list(distinct), numbers
 
     def _dates(self, column: Any) -> tuple[list[Any], IntArray]:
         """Return the distinct days, or months, of a column, without making every date by itself."""
-        pa = arrow()
-        if pa.types.is_timestamp(column.type) and column.type.tz is not None:
+        if getattr(column.type, "tz", None) is not None:
             from pyarrow import compute  # noqa: PLC0415  (an extra)
 
             column = compute.local_timestamp(column)  # as the clock there showed
-        days = pa.types.is_date32(column.type)
-        unit = "D" if days else getattr(column.type, "unit", "ms")
-        whole = as_array(column.cast(pa.int32() if days else pa.int64())).astype(np.int64)
-        dates = whole.view(f"M8[{unit}]").astype(f"M8[{_UNITS.get(self._every or 'day', 'D')}]")
+        dates = as_times(column).astype(f"M8[{_UNITS.get(self._every or 'day', 'D')}]")
         distinct, codes = np.unique(dates, return_inverse=True)
         return list(distinct), codes

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from secant._input.groups import combined, factorized
+from secant._input.keys import combined, factorized
 from secant.errors import InputError
 from secant.sources.files.formats import arrow
 
@@ -18,6 +18,7 @@ __all__ = [
     "TIMES",
     "along",
     "as_array",
+    "as_times",
     "exact",
     "group_codes",
     "kind_of",
@@ -178,11 +179,18 @@ def along(column: Any) -> tuple[np.ndarray[Any, Any], str]:
         return plain_numbers(column), ""
     if pa.types.is_duration(kind):
         return as_array(column.cast(pa.int64())).view(f"m8[{kind.unit}]"), ""
+    return as_times(column), getattr(kind, "tz", None) or ""
+
+
+def as_times(column: Any) -> np.ndarray[Any, Any]:
+    """Return a column of dates or times as numpy has them, in UTC; any may stand for a null."""
+    pa = arrow()
+    kind = column.type
     whole = as_array(column.cast(pa.int32() if pa.types.is_date32(kind) else pa.int64()))
     if pa.types.is_timestamp(kind):
-        return whole.view(f"M8[{kind.unit}]"), kind.tz or ""
+        return whole.view(f"M8[{kind.unit}]")
     days = whole if pa.types.is_date32(kind) else whole // _DAY
-    return days.astype(np.int64).view("M8[D]"), ""
+    return days.astype(np.int64).view("M8[D]")
 
 
 def exact(column: Any, *, is_text: bool) -> Any:
@@ -244,11 +252,7 @@ def _distinct(values: Any, used: IntArray) -> np.ndarray[Any, Any]:
     places = pa.Array.from_buffers(pa.int64(), len(used), [None, pa.py_buffer(used)])
     values = values.take(places)
     if kind_of(values.type) in TIMES:
-        whole = as_array(values.cast(pa.int32() if pa.types.is_date32(values.type) else pa.int64()))
-        if pa.types.is_timestamp(values.type):
-            return whole.view(f"M8[{values.type.unit}]")
-        days = whole if pa.types.is_date32(values.type) else whole // _DAY
-        return days.astype(np.int64).view("M8[D]")
+        return as_times(values)
     if kind_of(values.type) == "text" or pa.types.is_decimal(values.type):
         return np.array(values.to_pylist(), dtype=object)
     return as_array(values)

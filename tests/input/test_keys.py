@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 import secant
 from helpers import optional
-from secant._input.groups import grouped, key_order, plain_key, split
-from secant._input.observations import observations
+from secant._input.keys import grouped, key_order, plain_key
+from secant._input.observations import observations, split
 from secant._input.options import Reading
 
 

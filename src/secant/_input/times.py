@@ -1,8 +1,9 @@
-"""Times as UTC counts them, and as the clocks of a zone show them."""
+"""What a time is, whoever made it: as UTC counts it, as Python has it, as clocks show it."""
 
 from __future__ import annotations
 
-from datetime import date, datetime, timedelta
+from contextlib import suppress
+from datetime import UTC, date, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,7 +11,60 @@ import numpy as np
 if TYPE_CHECKING:
     from zoneinfo import ZoneInfo
 
-__all__ = ["in_zone", "moment"]
+    from secant._base.types import FloatArray
+
+__all__ = ["in_zone", "microseconds", "moment", "plain_time", "plain_times", "without_zone"]
+
+# Units of numpy that no time of Python can hold.
+_FINE = {"ns", "ps", "fs", "as"}
+
+
+def without_zone(values: Any) -> tuple[Any, str]:
+    """Return times in UTC where a column of any library has a zone, and the zone."""
+    kind = getattr(values, "dtype", None)
+    zone = getattr(kind, "time_zone", None) or getattr(getattr(values, "type", None), "tz", None)
+    if zone:  # of Polars and Arrow, which give numpy the times in UTC
+        return values, str(zone)
+    zone = getattr(kind, "tz", None) or getattr(getattr(kind, "pyarrow_dtype", None), "tz", None)
+    if zone is None:
+        return values, ""
+    times = getattr(values, "dt", values)  # an index of pandas has the methods itself
+    plain = times.tz_convert("UTC")
+    return getattr(plain, "dt", plain).tz_localize(None).to_numpy(), str(zone)
+
+
+def plain_times(values: np.ndarray[Any, Any], *, zoned: bool) -> list[Any]:
+    """Return times of numpy as Python has them, or as text where it has none that is equal."""
+    coarse = values
+    if np.datetime_data(values.dtype)[0] in _FINE:
+        coarse = values.astype(f"{values.dtype.kind}8[us]")
+
+    def plain(time: Any, exact: Any) -> Any:
+        if np.isnat(exact):
+            return None
+        if isinstance(time.item(), int) or time != exact:
+            return f"{exact}+00:00" if zoned else str(exact)
+        return time.item().replace(tzinfo=UTC) if zoned else time.item()
+
+    return [plain(*each) for each in zip(coarse, values, strict=True)]
+
+
+def plain_time(time: datetime) -> datetime | str:
+    """Return a time without what pandas adds to it, in UTC if it has a zone."""
+    if getattr(time, "nanosecond", 0):  # of pandas, which is finer than Python
+        stamp: Any = time
+        return plain_times(np.array([stamp.asm8]), zoned=stamp.tzinfo is not None)[0]  # type: ignore[no-any-return]
+    if time.tzinfo is not None:
+        with suppress(OverflowError):  # within a day of the first or the last year
+            time = time.astimezone(UTC)
+    # As datetime itself, whatever it was made by.
+    return datetime.combine(time.date(), time.timetz(), time.tzinfo)
+
+
+def microseconds(values: Any) -> FloatArray:
+    """Return times of numpy as microseconds since 1970, NaN where there is none."""
+    whole = values.astype("M8[us]").astype(np.int64)
+    return np.where(np.isnat(values), np.nan, whole.astype(np.float64))
 
 
 def moment(value: Any, zone: str) -> Any:
@@ -64,8 +118,6 @@ def in_zone(exact: Any, name: str) -> Any:
         return exact
     fixed = _fixed_offset(name)
     if fixed is None:
-        from datetime import UTC  # noqa: PLC0415
-
         zone, found = _zone(name), exact.astype("M8[s]").item()
         if zone is None or not isinstance(found, datetime):
             return exact
