@@ -6,7 +6,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from secant._api.calibrations import calibration_of, calibrations, case_of
-from secant._blocks.looking import Direct
 from secant._inference import choose
 from secant._input.combinations import check_combination
 from secant._input.options import Method, Reading, Ties, check_choice, check_level, generator
@@ -386,7 +385,7 @@ def _with_random_ties(
 
 def _extremes(y_true: Any, y_prob: Any, data: Any, sample_weight: Any, reading: Reading) -> Heights:
     source = open_source(y_true, y_prob, data=data, sample_weight=sample_weight, reading=reading)
-    found = source.heights() if isinstance(source, Direct) else None
+    found = source.heights()
     if found is not None:
         return Heights(*found)
     blocks, totals = source.blocks()

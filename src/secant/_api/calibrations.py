@@ -9,7 +9,7 @@ import numpy as np
 
 from secant import null
 from secant._base.progress import reporting
-from secant._blocks.looking import Clustered, Families, Holder, resolve_all
+from secant._blocks.looking import Families, resolve_all
 from secant._blocks.table import merge
 from secant._inference import choose, clusters
 from secant._inference.design import by_outcome
@@ -73,8 +73,7 @@ def calibrations(
     if _lacks_rows(groups, totals, method, short):
         raise _too_many_rows(method)
     for number in rows:
-        steps = getattr(groups.source(number), "steps", None)
-        if steps is not None and (known := steps()) is not None:
+        if (known := groups.source(number).steps()) is not None:
             totals[number] = replace(totals[number], steps=known)
 
     def matters(number: int, blocks: Blocks) -> BoolArray:
@@ -109,8 +108,7 @@ def calibrations(
         return calibration_of(case, pvalues, confidence_level, flips=of_case, short=number in short)
 
     results = [one(0)] if len(tables) == 1 else list(_in_turn(one, len(tables)))
-    if isinstance(groups, Holder):  # so that a result does not keep rows
-        groups.release()
+    groups.release()  # so that a result does not keep rows
     return results
 
 
@@ -122,7 +120,6 @@ def _flipped(
     rngs: Sequence[np.random.Generator | None],
 ) -> dict[int, Flips]:
     """Flip the signs of clusters, group by group."""
-    assert isinstance(groups, Clustered)  # noqa: S101
     if any(each.outcome_weights is not None for each in totals):
         check_combination(outcome_weights=True, clusters=True)
     families = groups.families if isinstance(groups, Families) else [slice(0, len(tables))]
@@ -210,7 +207,7 @@ def calibration_of(
         )
 
     happened, forbidden = float(blocks.w1.sum()), source.forbidden
-    axis: Axis | None = getattr(source, "axis", None)
+    axis = source.axis
     return Calibration(
         n=totals.n,
         sigma=sigma,

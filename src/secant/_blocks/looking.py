@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -11,62 +11,101 @@ if TYPE_CHECKING:
     from secant._blocks.cluster_sums import ClusterSums
     from secant._blocks.sorting import PathRows
     from secant._blocks.table import Blocks, Totals
+    from secant._input.axis import Axis
 
 __all__ = [
-    "Clustered",
-    "Direct",
     "Families",
     "Groups",
-    "Holder",
     "Refine",
     "RowsInOrder",
+    "ScoreSums",
     "Source",
     "resolve",
     "resolve_all",
 ]
 
 
-class Source(Protocol):
-    """Where observations come from: an array, a file, an engine.
+class Source:
+    """Where observations come from: arrays, a file, an engine.
 
-    A source can look twice: once at everything, coarsely, and again at the few ranges of
-    scores that turn out to matter.
+    A source does two things: it sums rows in blocks, coarsely at first and again where it turns out
+    to matter, and it hands out its rows in order. What else it may know has an answer here that
+    stands for not knowing it, so that nobody has to ask what kind of source this is.
+
+    Attributes
+    ----------
+    sampling
+        Whether observations carry sampling weights.
+    forbidden
+        The rows whose score rules out what happened; known after the first look.
+    axis
+        The order along which blocks are, where it is not that of scores.
+    at_hand
+        Whether looking again takes no reading of files and no query.
+    has_pairs
+        Whether there are ``pairs``, the observations by place along the axis and score.
     """
+
+    axis: Axis | None = None
+    has_pairs = False
 
     @property
     def sampling(self) -> bool:
-        """Whether observations carry sampling weights."""
-        ...
+        raise NotImplementedError
 
     @property
     def forbidden(self) -> Forbidden:
-        """The rows whose score rules out what happened; known after the first look."""
-        ...
+        raise NotImplementedError
+
+    @property
+    def at_hand(self) -> bool:
+        return False
+
+    @property
+    def by_score(self) -> Source:
+        """The same rows in the order of their scores."""
+        return self
 
     def blocks(self, *, moments: bool = False) -> tuple[Blocks, Totals]:
         """Return blocks that hold every observation, and the sums over all of them."""
-        ...
+        raise NotImplementedError
 
     def refine(self, blocks: Blocks) -> Blocks:
         """Return the same observations in finer blocks, with moments if ``blocks`` has them."""
-        ...
+        raise NotImplementedError
 
     def in_order(self) -> RowsInOrder | None:
         """Return what walks over all rows in the order of the path; None if they cannot be had."""
-        ...
+        raise NotImplementedError
 
-    def recheck(self) -> None:
-        """Raise SecantError if the observations are seen to have changed since the first look."""
-        ...
-
-
-@runtime_checkable
-class Direct(Protocol):
-    """A source that can find the extremes of the path without cutting blocks finer."""
+    def cluster_sums(self, tables: Sequence[Blocks], limit: int) -> Sequence[ClusterSums]:
+        """Return what :meth:`Groups.cluster_sums` does, of these rows as the only group."""
+        raise NotImplementedError
 
     def heights(self) -> tuple[float, float] | None:
         """Return the largest and the smallest cumulative difference; None if blocks must tell."""
-        ...
+        return None
+
+    def steps(self) -> tuple[float, ...] | None:
+        """Return the largest possible steps, where they are known better than from the sums."""
+        return None
+
+    def score_sums(self) -> ScoreSums | None:
+        """Return the sums that proper scores need and blocks do not have; None if unknown."""
+        return None
+
+    def recheck(self) -> None:
+        """Raise SecantError if the observations are seen to have changed since the first look."""
+
+    def release(self) -> None:
+        """Forget rows that were read into memory: they are read again if anything is asked."""
+
+
+class ScoreSums(NamedTuple):
+    """Sums of w|r - s| and of w times the log loss, which may be infinite."""
+
+    residual: float
+    log_loss: float
 
 
 class Groups(Protocol):
@@ -100,11 +139,6 @@ class Groups(Protocol):
         """Return what walks over the rows of groups in order, without those that cannot be had."""
         ...
 
-
-@runtime_checkable
-class Clustered(Protocol):
-    """Groups whose rows belong together in clusters."""
-
     def cluster_sums(self, tables: Sequence[Blocks], limit: int) -> Sequence[ClusterSums]:
         """Return the sums by cluster and cell of every group, in one more look at all of them.
 
@@ -115,6 +149,10 @@ class Clustered(Protocol):
         limit
             How many pairs of a cluster and a cell a group may have before its cells are made fewer.
         """
+        ...
+
+    def release(self) -> None:
+        """Forget rows that were read into memory: they are read again if anything is asked."""
         ...
 
 
@@ -130,16 +168,7 @@ class Families(Protocol):
     def sums_of_families(
         self, tables: Sequence[Blocks], limits: Sequence[int]
     ) -> Sequence[ClusterSums]:
-        """Return what :class:`Clustered` does, with a limit for each kind."""
-        ...
-
-
-@runtime_checkable
-class Holder(Protocol):
-    """Groups, or a source, that hold rows in memory while they are assessed."""
-
-    def release(self) -> None:
-        """Forget the rows: they are read again if anything is asked later."""
+        """Return what :meth:`Groups.cluster_sums` does, with a limit for each kind."""
         ...
 
 

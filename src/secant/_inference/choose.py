@@ -114,7 +114,7 @@ class Case:
     @property
     def along(self) -> Any:
         """The source, where it is in another order than that of scores."""
-        return self.source if getattr(self.source, "axis", None) is not None else None
+        return self.source if self.source.axis is not None else None
 
     @property
     def reach(self) -> tuple[float, float]:
@@ -264,7 +264,7 @@ def _has_pairs(case: Case) -> bool:
 
 def walks_along(source: Source) -> bool:
     """Tell whether the order is that of scores, or a source has the scores at each place."""
-    return getattr(source, "axis", None) is None or hasattr(source, "pairs")
+    return source.axis is None or source.has_pairs
 
 
 # --- one way each ---------------------------------------------------------------------------------

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from secant._metrics.scores import brier_sum, log_loss_sum
 from secant.errors import InputError, SecantError
-from secant.sources.rows import in_memory
 
 if TYPE_CHECKING:
     from secant._blocks.looking import Refine, Source
     from secant._blocks.table import Blocks, Totals
-    from secant.sources.rows import ScoreSums
 
 __all__ = ["Again", "gone"]
 
@@ -40,13 +38,14 @@ class Again:
     @property
     def refine_at_hand(self) -> Refine | None:
         """How to look again where that takes no reading of files and no query."""
-        at_hand = in_memory(self.source) or getattr(self.source, "at_hand", False)
-        return self.look if at_hand else None
+        return self.look if self.source is not None and self.source.at_hand else None
 
     @property
     def sorts(self) -> bool:
         """Whether all scores are at hand, and may be sorted."""
-        return in_memory(self.source) or not self.blocks.open.any()
+        source = self.source
+        at_hand = source is not None and source.at_hand and source.axis is None
+        return at_hand or not self.blocks.open.any()
 
     def look(self, blocks: Blocks) -> Blocks:
         """Return the same predictions in finer blocks."""
@@ -67,7 +66,7 @@ class Again:
 
     def by_score(self) -> Again:
         """Return predictions along another axis in the order of their scores."""
-        source: Any = self._checked()
+        source = self._checked()
         blocks, totals = self._with_moments_of(source.by_score)
         return Again(blocks, totals, source.by_score)
 
@@ -86,10 +85,9 @@ class Again:
             return log_loss_sum(blocks.low, blocks.w0, blocks.w1)
         if self.totals.log_loss is not None:
             return self.totals.log_loss
-        if not hasattr(self.source, "score_sums"):
+        sums = self._checked().score_sums()
+        if sums is None:
             raise gone()
-        source: Any = self._checked()
-        sums: ScoreSums = source.score_sums()
         before = float(blocks.up.sum() + blocks.down.sum())
         if not math.isclose(sums.residual, before, rel_tol=1e-9):
             raise _changed()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from secant._blocks.looking import Clustered
 from secant.sources.small import blocks_of
 
 if TYPE_CHECKING:
@@ -55,16 +54,12 @@ class Apart:
     def release(self) -> None:
         """Let sources forget the rows that they hold."""
         for source in self._sources:
-            if hasattr(source, "release"):  # which asks less of each than whether it is a Holder
-                source.release()
+            source.release()
 
     def cluster_sums(self, tables: Sequence[Blocks], limit: int) -> list[ClusterSums]:
         """Return the sums by cluster and cell of every group."""
-        found: list[ClusterSums] = []
-        for source, blocks in zip(self._sources, tables, strict=True):
-            assert isinstance(source, Clustered)  # noqa: S101
-            found += source.cluster_sums([blocks], limit)
-        return found
+        several = zip(self._sources, tables, strict=True)
+        return [source.cluster_sums([blocks], limit)[0] for source, blocks in several]
 
     def in_order(self, numbers: Sequence[int]) -> dict[int, RowsInOrder]:
         """Return what walks over the rows of groups in order, without those that cannot be had."""

@@ -10,6 +10,7 @@ import numpy as np
 
 from secant._blocks.cell_sums import row_totals
 from secant._blocks.cluster_sums import Adder
+from secant._blocks.looking import Source
 from secant._blocks.ordered_sums import KeyCells, edges_of, pairs_of
 from secant._blocks.refining import join, pick
 from secant._blocks.sorting import PathRows
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
     from secant._blocks.looking import RowsInOrder
     from secant._blocks.ordered_sums import Pairs
     from secant._blocks.table import Blocks, Totals
-    from secant._input.axis import Axis
     from secant._input.observations import Observations
 
 __all__ = ["OrderedSource"]
@@ -39,7 +39,7 @@ _SAMPLE = 1 << 16
 _PIECES = 1 << 12
 
 
-class OrderedSource:
+class OrderedSource(Source):
     """Observations along an axis: sorted when few, cut into cells of keys when many.
 
     Parameters
@@ -52,8 +52,8 @@ class OrderedSource:
         The same rows in the order of their scores, if not these.
     """
 
-    # Whether looking again takes no reading of files and no query.
     at_hand = True
+    has_pairs = True
 
     def __init__(
         self,
@@ -62,7 +62,7 @@ class OrderedSource:
         by_score: RowSource | None = None,
     ) -> None:
         assert rows.axis is not None  # noqa: S101
-        self.axis: Axis = rows.axis
+        self.axis = rows.axis
         self._rows = rows
         self._refused = rows.refused if refused is None else refused
         self._by_score = RowSource(rows) if by_score is None else by_score

@@ -14,6 +14,7 @@ from secant._blocks.cell_sums import CellSums, log_losses, row_totals
 from secant._blocks.cluster_sums import Adder
 from secant._blocks.fixed_sums import FixedSums
 from secant._blocks.grids import DyadicGrid, SampledGrid
+from secant._blocks.looking import ScoreSums, Source
 from secant._blocks.refining import Refinement, join, pick
 from secant._blocks.sorting import RUN, PathRows, Sorting
 from secant._blocks.table import Blocks, Totals, collapse, completed, in_order, running_sum
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
     from secant._blocks.looking import RowsInOrder
     from secant._input.options import WeightKind
 
-__all__ = ["RowSource", "Rows", "ScoreSums", "in_memory", "kept", "of_arrays"]
+__all__ = ["RowSource", "Rows", "in_memory", "kept", "of_arrays"]
 
 # Up to this many rows sorting everything is as quick as cutting into cells, and keeps every point.
 SORT_UP_TO = 1 << 16
@@ -120,14 +121,7 @@ class ClusteredRows(Protocol):
         ...
 
 
-class ScoreSums(NamedTuple):
-    """Sums of w|r - s| and of w times the log loss, which may be infinite."""
-
-    residual: float
-    log_loss: float
-
-
-class RowSource:
+class RowSource(Source):
     """Observations in rows: sorted when few, cut into cells when many.
 
     Parameters
@@ -301,6 +295,11 @@ class RowSource:
     def rows(self) -> int:
         """How many rows there are, those of weight zero included."""
         return self._observations.rows
+
+    @property
+    def at_hand(self) -> bool:
+        """Whether looking again takes no reading of files."""
+        return self.is_in_memory
 
     @property
     def is_in_memory(self) -> bool:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from secant._base.types import Forbidden
+from secant._blocks.looking import Source
 from secant._blocks.table import Blocks, Moments, by_outcome
 from secant._input.clusters import cluster_codes
 from secant._input.observations import observations
@@ -184,7 +185,7 @@ def _terms(table: Table) -> dict[str, nw.Expr]:
     }
 
 
-class EngineAlong:
+class EngineAlong(Source):
     """Sums of an engine's table for every place along an axis: all that leaves it.
 
     Parameters
@@ -195,12 +196,14 @@ class EngineAlong:
         The same predictions in the order of their scores.
     """
 
-    # Looking at scores again is a query.
-    at_hand = False
-
     def __init__(self, blocks: Blocks, axis: Axis, by_score: EngineSource) -> None:
-        self.axis, self.by_score = axis, by_score
+        self.axis, self._by_score = axis, by_score
         self._blocks = blocks
+
+    @property
+    def by_score(self) -> EngineSource:
+        """The same predictions in the order of their scores."""
+        return self._by_score
 
     @property
     def sampling(self) -> bool:
@@ -227,6 +230,3 @@ class EngineAlong:
 
     def in_order(self) -> None:
         """Return nothing: rows and their places are too many."""
-
-    def recheck(self) -> None:
-        """Do nothing: an engine's table cannot be seen to have changed."""

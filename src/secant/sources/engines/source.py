@@ -15,6 +15,7 @@ import numpy as np
 
 from secant._base.types import Forbidden
 from secant._blocks.cell_sums import row_totals
+from secant._blocks.looking import Source
 from secant._blocks.refining import pick
 from secant._blocks.sorting import PathRows
 from secant._blocks.table import Blocks, Totals, changed, collapse, concatenate
@@ -265,7 +266,7 @@ class EngineGroups:
             self._grids.append(anchor)
 
 
-class EngineSource:
+class EngineSource(Source):
     """One group of an engine's table, or all of it."""
 
     def __init__(self, groups: EngineGroups, number: int) -> None:
@@ -309,9 +310,6 @@ class EngineSource:
     def steps(self) -> tuple[float, ...] | None:
         """Return the largest possible steps if the rows were fetched."""
         return self._groups.steps(self._number)
-
-    def recheck(self) -> None:
-        """Do nothing: whoever refines compares new sums with the old ones."""
 
 
 def _chunk(rows: Sums) -> tuple[FloatArray, IntArray, FloatArray | None]:

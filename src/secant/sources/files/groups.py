@@ -119,6 +119,9 @@ class FileGroups:
         """Return one group by itself, for questions asked later."""
         return RowSource(GroupRows(self, int(self._with_weight[number])))
 
+    def release(self) -> None:
+        """Forget nothing: what is kept is little."""
+
     # For one group by itself ------------------------------------------------------------------
 
     @property

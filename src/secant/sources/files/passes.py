@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from secant._blocks.looking import Holder
 from secant._blocks.refining import join
 from secant._blocks.sorting import RUN
 from secant.sources import rows as row_source
@@ -139,6 +138,10 @@ class Look(Protocol):
         """Return one group by itself."""
         ...
 
+    def release(self) -> None:
+        """Forget what was kept for the passes of one assessment."""
+        ...
+
 
 class Clusters(Taker):
     """Adds up rows by cluster and cell."""
@@ -231,8 +234,7 @@ class SideBySide:
     def release(self) -> None:
         """Forget what looks have kept for the passes of one assessment."""
         for look in self.looks:
-            if isinstance(look, Holder):
-                look.release()
+            look.release()
 
     def cluster_sums(self, tables: Sequence[Blocks], limit: int) -> list[ClusterSums]:
         """Return the sums by cluster and cell of every group, from one pass."""

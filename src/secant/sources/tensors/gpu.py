@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from secant._base.types import Forbidden
+from secant._blocks.looking import Source
 from secant._blocks.table import Blocks, Inside, Totals, completed, concatenate
 from secant.sources.tensors.cell_table import CellTable, Kind, shares
 from secant.sources.tensors.kernels import BAD_VALUE, FINE_UNIT, TOO_MANY
@@ -23,8 +24,7 @@ from secant.sources.tensors.source import FETCH_UP_TO, FINER_BLOCKS, TensorSourc
 
 if TYPE_CHECKING:
     from secant._base.types import BoolArray, IntArray
-    from secant._blocks.looking import RowsInOrder
-    from secant.sources.rows import ScoreSums
+    from secant._blocks.looking import RowsInOrder, ScoreSums
     from secant.sources.tensors.kernels import CellCounts, Passes
     from secant.sources.tensors.reading import Columns
     from secant.sources.tensors.sorted import SortedRows
@@ -49,7 +49,7 @@ _LIMIT_UNIT = 2.0**-24
 _NO_SCORE = -1
 
 
-class GpuSource:
+class GpuSource(Source):
     """Rows on a GPU, without weights or with sampling weights.
 
     Parameters

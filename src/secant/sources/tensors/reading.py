@@ -11,11 +11,11 @@ import numpy as np
 
 from secant._base.extras import require
 from secant._base.types import Forbidden
+from secant._blocks.looking import ScoreSums
 from secant._input.arraylike import device_of, one_value_a_row, wrong_shape
 from secant._input.observations import check_lengths, observations
 from secant._input.rules import LARGEST_COUNT, LARGEST_WEIGHT, NO_WEIGHT, SMALLEST_WEIGHT
 from secant.errors import Argument, InputError, SecantError
-from secant.sources.rows import ScoreSums
 from secant.sources.tensors.sorted import PIECE, sort_rows
 
 if TYPE_CHECKING:

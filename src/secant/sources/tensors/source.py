@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from secant._blocks.looking import Source
 from secant._blocks.refining import pick
 from secant._blocks.sorting import PathRows
 from secant.sources.tensors.reading import Unchanged
 
 if TYPE_CHECKING:
     from secant._base.types import Forbidden
-    from secant._blocks.looking import RowsInOrder
+    from secant._blocks.looking import RowsInOrder, ScoreSums
     from secant._blocks.table import Blocks, Totals
-    from secant.sources.rows import ScoreSums
     from secant.sources.tensors.reading import Columns, TensorRows
     from secant.sources.tensors.sorted import SortedRows
 
@@ -29,7 +29,7 @@ FINER_BLOCKS = 1 << 11
 FETCH_UP_TO = 1 << 15
 
 
-class TensorSource:
+class TensorSource(Source):
     """Rows on a device, sorted there by plain operations of torch."""
 
     def __init__(self, given: Columns) -> None:
