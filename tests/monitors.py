@@ -5,9 +5,8 @@ from datetime import date, timedelta
 import numpy as np
 
 from secant import Monitor
-from secant._inference.monitor_batches import RowBatch
 from secant._inference.monitor_file import pack
-from secant._inference.monitor_state import State
+from secant._inference.monitor_state import RowBatch, State
 
 
 def rows(n, seed=0, power=1.0):

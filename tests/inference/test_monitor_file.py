@@ -61,10 +61,11 @@ def put(content, place, value):
     if value is None:
         del inner[last]
     else:
-        inner[last] = value
+        inner[last] = None if value is NULL else value
     return changed
 
 
+NULL = object()  # None takes a field away
 HOSTILE = [
     (("alpha",), 0), (("alpha",), 1.5), (("alpha",), "0.05"), (("alpha",), True),
     (("alpha",), None),
@@ -85,6 +86,8 @@ HOSTILE = [
     (("batches", 0, "log_evidence"), None),
     (("won",), [0.0] * 503), (("won", 0), "nan"), (("won", 0), 1e6), (("best", 0), None),
     (("start", 0), 4), (("start", 0), 0), (("start", 0), 1.0), (("won",), None),
+    (("best",), NULL), (("start",), NULL), (("won",), NULL), (("waiting",), "x"),
+    (("batches",), "x"), (("batches",), {}), (("batches", 0, "table"), NULL),
     (("waiting",), {}), (("waiting", "grid"), 3), (("waiting", "grid"), 0),
     (("waiting", "batch"), [0]), (("waiting", "mean"), [0.5]),
 ]  # fmt: skip

@@ -12,9 +12,8 @@ import numpy as np
 from secant._api.cells import Cells
 from secant._base.endings import check_ending
 from secant._base.writing import write_whole
-from secant._inference.monitor_batches import CellBatch, RowBatch
 from secant._inference.monitor_file import pack, read, unpack
-from secant._inference.monitor_state import State
+from secant._inference.monitor_state import CellBatch, RowBatch, State
 from secant._input.options import Reading, check_level
 from secant._results.monitor import history_of
 from secant.errors import Argument, InputError
@@ -23,7 +22,7 @@ from secant.sources.open import open_rows
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from secant._inference.monitor_batches import Batch
+    from secant._inference.monitor_state import Batch
     from secant._input.periods import Time
     from secant._results.monitor import MonitorHistory, Where
 

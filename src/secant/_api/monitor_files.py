@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from secant._inference.evalues import WHOLE, Tally
-from secant._inference.monitor_batches import RowBatch, Summed
-from secant._inference.monitor_state import ENOUGH
+from secant._inference.monitor_state import ENOUGH, RowBatch, Summed
 from secant._input.columns import named_columns
 from secant._input.options import Reading
 from secant._input.periods import in_order, number_in, period_of, written
@@ -18,8 +17,7 @@ from secant.errors import Argument, InputError
 
 if TYPE_CHECKING:
     from secant._api.monitor import Monitor
-    from secant._inference.monitor_batches import Batch
-    from secant._inference.monitor_state import State
+    from secant._inference.monitor_state import Batch, State
     from secant._input.periods import Time
     from secant.sources.files.periods import PeriodFiles
 
@@ -166,7 +164,7 @@ def _read(
 
 def _first(state: State, rows: dict[Time, int], new: list[Time]) -> int:
     """Return how many of the new periods it takes until ranges can be cut."""
-    seen = state.waiting.n + np.cumsum([rows[time] for time in new])
+    seen = state.waiting + np.cumsum([rows[time] for time in new])
     return min(int(np.searchsorted(seen, ENOUGH)) + 1, len(new))
 
 

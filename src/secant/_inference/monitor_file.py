@@ -13,13 +13,15 @@ import math
 import re
 import stat
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from secant._base import checked_json as checked
+from secant._base.checked_json import require
 from secant._blocks.cell_sums import CellMeans
 from secant._inference.evalues import COMPONENTS, FINE, GRID, Evidence
-from secant._inference.monitor_state import ENOUGH, Record, State, Table, Waiting
+from secant._inference.monitor_state import ENOUGH, NO_ROWS, Record, State, Table
 from secant._input.options import is_whole
 from secant._input.periods import from_text, next_time, to_text
 from secant.errors import InputError
@@ -27,60 +29,83 @@ from secant.errors import InputError
 if TYPE_CHECKING:
     import os
 
-    from secant._base.types import FloatArray, IntArray
-
 __all__ = ["pack", "read", "unpack"]
 
 _WHAT = "secant monitor"
 _VERSION = 1
 _BEGINNING = re.compile(rb'\{"what": "secant monitor", "version": ([^,}]*)')
 _MOST_BYTES = 1 << 28
-_MOST_ROWS = 2**53
+_COUNT = checked.whole(0, 2**53)
+
+
+def _counts(size: int | range) -> checked.Check:
+    return checked.array(_COUNT, size, np.int64)
+
+
+def _numbers(size: int | range) -> checked.Check:
+    return checked.array(checked.number, size, np.float64)
+
+
+def _table(columns: Any) -> Table:
+    n, events, scored = columns
+    return Table(_counts(FINE)(n), _counts(FINE)(events), _numbers(FINE)(scored))
+
+
+_BATCH = {
+    "kind": checked.anything,
+    "time": checked.anything,
+    "n": _COUNT,
+    "events": _COUNT,
+    "scored": checked.number,
+    "hits": checked.number,
+    "impossible": lambda pair: tuple(_counts(2)(pair).tolist()),
+    "sloped": checked.boolean,
+    "log_evidence": checked.number,
+    "heaviest": checked.whole(0, COMPONENTS - 1),
+    "start": _COUNT,
+    "table": checked.optional(_table),
+}
+_FEW = range(ENOUGH)
+_WAITING = {"grid": checked.whole(1, GRID), "batch": _counts(_FEW)}
+_WAITING |= {"mean": _numbers(_FEW), "n0": _counts(_FEW), "n1": _counts(_FEW)}
+_STATE = {
+    "alpha": checked.number,
+    "tolerance": checked.number,
+    "batches": checked.anything,
+    "edges": checked.optional(_numbers(FINE + 1)),
+    "waiting": checked.anything,
+    "won": checked.optional(_numbers(COMPONENTS)),
+    "best": checked.optional(_numbers(COMPONENTS)),
+    "start": checked.optional(_counts(COMPONENTS)),
+}
 
 
 def pack(state: State) -> bytes:
     """Return the content of a file that holds a state."""
-    evidence, waiting = state.evidence, state.waiting
+    evidence, rows = state.evidence, [record.rows for record in state.records]
+    mean, n0, n1 = map(np.concatenate, zip(NO_ROWS, *rows, strict=True))
+    batch = np.repeat(np.arange(len(rows)), [len(each.mean) for each in rows])
     fields = {
         "what": _WHAT,
         "version": _VERSION,
         "alpha": state.alpha,
         "tolerance": state.tolerance,
         "batches": [_packed(record) for record in state.records],
-        "edges": None if state.edges is None else state.edges.tolist(),
-        "waiting": {
-            "grid": waiting.grid,
-            "batch": waiting.batch.tolist(),
-            **{name: column.tolist() for name, column in waiting.rows._asdict().items()},
-        },
-        "won": evidence.won.tolist() if evidence.batches else None,
-        "best": evidence.best.tolist() if evidence.batches else None,
-        "start": evidence.start.tolist() if evidence.batches else None,
+        "edges": state.edges,
+        "waiting": {"grid": state.grid, "batch": batch, "mean": mean, "n0": n0, "n1": n1},
+        "won": evidence.won if rows else None,
+        "best": evidence.best if rows else None,
+        "start": evidence.start if rows else None,
     }
-    text = json.dumps(fields, allow_nan=False)
+    text = json.dumps(fields, allow_nan=False, default=np.ndarray.tolist)
     digest = hashlib.sha256(text.encode()).hexdigest()
     return f'{text[:-1]}, "sha256": "{digest}"}}\n'.encode()
 
 
 def _packed(record: Record) -> dict[str, Any]:
     kind, text = to_text(record.time)
-    table = record.table
-    return {
-        "kind": kind,
-        "time": text,
-        "n": record.n,
-        "events": record.events,
-        "scored": record.scored,
-        "hits": record.hits,
-        "impossible": list(record.impossible),
-        "sloped": record.sloped,
-        "log_evidence": record.log_evidence,
-        "heaviest": record.heaviest,
-        "start": record.start,
-        "table": None
-        if table is None
-        else [table.n.tolist(), table.events.tolist(), table.scored.tolist()],
-    }
+    known = {name: value for name, value in vars(record).items() if name != "rows"}
+    return {"kind": kind, **known, "time": text}
 
 
 def read(path: str | os.PathLike[str]) -> bytes:
@@ -125,119 +150,68 @@ def unpack(path: str | os.PathLike[str], content: bytes | None = None) -> State:
     """
     content = read(path) if content is None else content
     try:
-        return _state(json.loads(content, object_hook=_compact, parse_constant=_refuse))
+        return _state(checked.parse(content, _checked))
     except (ValueError, TypeError, KeyError, OverflowError, RecursionError) as error:
         raise _damaged(path, "its numbers make no sense") from error
 
 
-def _compact(fields: dict[str, Any]) -> dict[str, Any]:
-    """Make arrays of the table of a batch as soon as it is read: lists take several times that."""
-    if isinstance(fields.get("table"), list):
-        rows, happened, scores = fields["table"]
-        fields["table"] = Table(_counts(rows, FINE), _counts(happened, FINE), _floats(scores, FINE))
-    return fields
+def _damaged(path: str | os.PathLike[str], how: str) -> InputError:
+    return InputError(f"{path} is a damaged state of a secant.Monitor: {how}")
+
+
+def _checked(fields: dict[str, Any]) -> dict[str, Any]:
+    """Check an object as soon as it is read: its lists take several times what arrays do."""
+    schema = _BATCH if "table" in fields else _WAITING if "grid" in fields else _STATE
+    return checked.read_fields(schema, fields)
 
 
 def _state(fields: dict[str, Any]) -> State:
-    alpha, tolerance = _number(fields["alpha"]), _number(fields["tolerance"])
-    _believe(0 < alpha < 1 and 0 <= tolerance < 1)
-    edges = fields["edges"]
+    alpha, tolerance, edges = fields["alpha"], fields["tolerance"], fields["edges"]
+    require(0 < alpha < 1 and 0 <= tolerance < 1)
     if edges is not None:
-        edges = _floats(edges, FINE + 1)
         on_grid = not (edges * GRID % 1).any() and not (np.diff(edges) < 0).any()
-        _believe(on_grid and edges[0] == 0 and edges[-1] == 1)
+        require(on_grid and edges[0] == 0 and edges[-1] == 1)
+    grid, rows = _waiting(fields["waiting"], len(fields["batches"]))
     records: list[Record] = []
-    for number, packed in enumerate(fields["batches"]):
-        record = _record(packed, number, cut=edges is not None)
-        _believe(next_time(record.time, records[-1].time if records else None) == record.time)
-        records.append(record)
-    evidence = Evidence.none()
+    for batch, waiting in zip(fields["batches"], rows, strict=True):
+        time = from_text(batch["kind"], batch["time"])
+        require(next_time(time, records[-1].time if records else None) == time)
+        known = {name: batch[name] for name in _BATCH if name != "kind"}
+        records.append(Record(**known | {"time": time, "rows": waiting}))
+        _check(records[-1], len(records), cut=edges is not None)
+    evidence, components = Evidence.none(), [fields[name] for name in ("won", "best", "start")]
+    require(all((each is not None) == bool(records) for each in components))
     if records:
-        start = _counts(fields["start"], COMPONENTS)
-        _believe((start >= 1).all() and (start <= len(records)).all())
-        won, best = _floats(fields["won"], COMPONENTS), _floats(fields["best"], COMPONENTS)
-        evidence = Evidence(len(records), won, best, start)
-    state = State(alpha, tolerance, tuple(records), evidence, edges, _waiting(fields, records))
+        evidence = Evidence(len(records), *components)
+        require(((evidence.start >= 1) & (evidence.start <= len(records))).all())
+    state = State(alpha, tolerance, tuple(records), evidence, edges, grid)
     if records:
         told, truly = records[-1].log_evidence, float(evidence.log_mixture(state.prior))
-        _believe(math.isclose(told, truly, rel_tol=1e-9, abs_tol=1e-9))
-        _believe((state.waiting.n == 0) if edges is not None else (state.waiting.n < ENOUGH))
+        require(math.isclose(told, truly, rel_tol=1e-9, abs_tol=1e-9))
+    require(state.waiting < ENOUGH)
     return state
 
 
-def _record(packed: dict[str, Any], number: int, *, cut: bool) -> Record:
-    n, events = packed["n"], packed["events"]
-    _believe(is_whole(n, 0, _MOST_ROWS) and is_whole(events, 0, n))
-    scored, hits = _number(packed["scored"]), _number(packed["hits"])
-    _believe(0 <= hits <= scored + 1e-6 <= n + 2e-6)
-    zero, one = packed["impossible"]
-    _believe(is_whole(zero, 0, events) and is_whole(one, 0, n - events))
-    heaviest, start = packed["heaviest"], packed["start"]
-    _believe(is_whole(heaviest, 0, COMPONENTS - 1) and is_whole(start, 1, number + 1))
-    _believe(isinstance(packed["sloped"], bool))
-    table = packed["table"]
-    if cut:
-        _believe(isinstance(table, Table))
-        _believe(table.n.sum() == n and table.events.sum() == events)
-        _believe((table.events <= table.n).all() and (table.scored >= 0).all())
-        _believe((table.scored <= table.n + 1e-6).all())
-    else:
-        _believe(table is None)
-    return Record(
-        from_text(packed["kind"], packed["time"]),
-        n,
-        events,
-        scored,
-        hits,
-        (zero, one),
-        packed["sloped"],
-        _number(packed["log_evidence"]),
-        heaviest,
-        start,
-        table,
-    )
+def _waiting(fields: dict[str, Any], batches: int) -> tuple[int, list[CellMeans]]:
+    """Return the grid that ranges may be cut on, and the rows that wait of each batch."""
+    grid, batch, mean, n0, n1 = (fields[name] for name in _WAITING)
+    require(not grid & (grid - 1) and len(batch) == len(mean) == len(n0) == len(n1))
+    require(((mean >= 0) & (mean <= 1) & (n0 + n1 > 0) & (batch < batches)).all())
+    each = (batch == number for number in range(batches))
+    return grid, [CellMeans(mean[ours], n0[ours], n1[ours]) for ours in each]
 
 
-def _waiting(fields: dict[str, Any], records: list[Record]) -> Waiting:
-    packed = fields["waiting"]
-    size, grid = len(packed["batch"]), packed["grid"]
-    _believe(size < ENOUGH and is_whole(grid, 1, GRID) and not grid & (grid - 1))
-    batch, mean = _counts(packed["batch"], size), _floats(packed["mean"], size)
-    n0, n1 = _counts(packed["n0"], size), _counts(packed["n1"], size)
-    _believe(((mean >= 0) & (mean <= 1) & (n0 + n1 > 0) & (batch < max(len(records), 1))).all())
-    waiting = Waiting(batch, CellMeans(mean, n0, n1), grid)
-    if fields["edges"] is None:
-        for number, record in enumerate(records):
-            ours = batch == number
-            _believe(((n0 + n1)[ours].sum(), n1[ours].sum()) == (record.n, record.events))
-    return waiting
-
-
-def _number(value: Any) -> float:
-    _believe(isinstance(value, (int, float)) and not isinstance(value, bool))
-    _believe(math.isfinite(value))
-    return float(value)
-
-
-def _floats(values: Any, size: int) -> FloatArray:
-    _believe(isinstance(values, list) and len(values) == size)
-    return np.array([_number(value) for value in values], np.float64)
-
-
-def _counts(values: Any, size: int) -> IntArray:
-    _believe(isinstance(values, list) and len(values) == size)
-    _believe(all(is_whole(value, 0, _MOST_ROWS) for value in values))
-    return np.array(values, np.int64)
-
-
-def _believe(sound: Any) -> None:
-    if not sound:
-        raise ValueError
-
-
-def _refuse(constant: str) -> NoReturn:
-    raise ValueError(constant)
-
-
-def _damaged(path: str | os.PathLike[str], how: str) -> InputError:
-    return InputError(f"{path} is a damaged state of a secant.Monitor: {how}")
+def _check(record: Record, number: int, *, cut: bool) -> None:
+    n, events, rows, table = record.n, record.events, record.rows, record.table
+    require(0 <= record.hits <= record.scored + 1e-6 <= n + 2e-6)
+    zero, one = record.impossible
+    require(events <= n and zero <= events and one <= n - events)
+    require(1 <= record.start <= number)
+    require((table is not None) == cut)
+    if table is None:
+        require(((rows.n0 + rows.n1).sum(), rows.n1.sum()) == (n, events))
+        return
+    require(not len(rows.mean))
+    require((table.n.sum(), table.events.sum()) == (n, events))
+    sound = (table.events <= table.n) & (table.scored >= 0) & (table.scored <= table.n + 1e-6)
+    require(sound.all())

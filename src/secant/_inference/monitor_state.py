@@ -1,10 +1,10 @@
-"""All that a monitor remembers between two batches."""
+"""What a monitor takes, and all that it remembers between two batches."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -14,30 +14,141 @@ from secant._inference.evalues import (
     GRID,
     WHOLE,
     Evidence,
+    Tally,
     cuts,
     log_evalues,
     log_prior,
     sums_of_cells,
 )
-from secant._inference.monitor_batches import Uncut
 from secant._input.periods import next_time
+from secant.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from secant._base.types import FloatArray, IntArray
+    from secant._blocks.cell_sums import CellSums
     from secant._inference.evalues import Sums
-    from secant._inference.monitor_batches import Batch
     from secant._input.periods import Time
 
-__all__ = ["ENOUGH", "Record", "State", "Table", "Waiting"]
+__all__ = [
+    "ENOUGH",
+    "NO_ROWS",
+    "Batch",
+    "CellBatch",
+    "Record",
+    "RowBatch",
+    "State",
+    "Summed",
+    "Table",
+]
 
 ENOUGH = 160
 """Scores that must have been seen before ranges are cut."""
+NO_ROWS = CellMeans(np.zeros(0), np.zeros(0, np.int64), np.zeros(0, np.int64))
+"""What waits to be cut once ranges are."""
+
+_CHUNK = 1 << 17
 
 
-@dataclass(frozen=True)
-class Table:
+# The predictions of one period, in whatever form they come ----------------------------------------
+
+
+class RowBatch:
+    """Rows in memory: scores in [0, 1] and labels 0 or 1."""
+
+    grid = GRID
+
+    def __init__(self, scores: FloatArray, labels: np.ndarray[Any, Any]) -> None:
+        self.n = int(scores.shape[0])
+        self._scores, self._labels = scores, labels
+
+    def counts(self, grid: int) -> IntArray:
+        """Return how many scores each cell of a grid holds, and last those of exactly 1."""
+        counts = np.zeros(grid + 1, np.int64)
+        for start in range(0, self.n, _CHUNK):
+            piece = np.asarray(self._scores[start : start + _CHUNK], np.float64)
+            counts += np.bincount((piece * grid).astype(np.int64), minlength=grid + 1)
+        return counts
+
+    def means(self) -> CellMeans:
+        """Return every score with its outcomes, in the order of scores."""
+        score, which = np.unique(np.asarray(self._scores, np.float64) + 0.0, return_inverse=True)
+        happened = np.asarray(self._labels, np.int64)
+        n = np.bincount(which, minlength=score.shape[0])
+        n1 = np.bincount(which[happened == 1], minlength=score.shape[0])
+        return CellMeans(score, n - n1, n1)
+
+    def sums(self, edges: FloatArray, tolerance: float) -> Sums:
+        """Add up all rows, in cells between edges."""
+        tally = Tally(edges, tolerance)
+        tally.add(self._scores, self._labels)
+        return tally.sums()
+
+
+class CellBatch:
+    """Sums per cell, as ``Cells`` keeps them."""
+
+    def __init__(self, sums: CellSums, n_cells: int, forbidden: int) -> None:
+        self._means = sums.means()
+        self._cells = n_cells
+        self.n = int(sums.count.sum())
+        self.grid = min(self._cells, GRID)
+        # Failures in the cell of the score 1, which a state that was read may not have.
+        at_one = int(sums.count[-2]) if sums.count.size and sums.grid.anchor[-1] == 1 else 0
+        self._impossible = forbidden - at_one, at_one
+
+    def counts(self, grid: int) -> IntArray:
+        """Return how many scores each cell of a grid holds, and last those of exactly 1."""
+        return _counts(self._means, grid)
+
+    def means(self) -> CellMeans:
+        """Return the mean scores of cells with their outcomes."""
+        return self._means
+
+    def sums(self, edges: FloatArray, tolerance: float) -> Sums:
+        """Return sums that give no more evidence than the rows would.
+
+        Raises
+        ------
+        InputError
+            If an edge lies inside a cell.
+        """
+        if (edges * self._cells % 1).any():
+            needed = next(cells for cells in 2 ** np.arange(17) if not (edges * cells % 1).any())
+            msg = (
+                f"these Cells have n_cells={self._cells}, and the ranges of this monitor were cut "
+                f"where its first predictions lie: n_cells={needed} or more are needed"
+            )
+            raise InputError(msg)
+        return sums_of_cells(self._means, edges, tolerance, self._impossible)
+
+
+class Summed:
+    """Sums that were added up elsewhere, between the edges of the monitor they are meant for."""
+
+    def __init__(self, sums: Sums) -> None:
+        self.n = int(sums.n.sum())
+        self._sums = sums
+
+    def sums(self, edges: FloatArray, tolerance: float) -> Sums:  # noqa: ARG002  (added up for it)
+        """Return the sums."""
+        assert edges.shape[0] - 1 == self._sums.n.shape[0]  # noqa: S101
+        return self._sums
+
+
+Batch = RowBatch | CellBatch | Summed
+
+
+def _counts(rows: CellMeans, grid: int) -> IntArray:
+    place = (rows.mean * grid).astype(np.int64)
+    return np.bincount(place, rows.n0 + rows.n1, grid + 1).astype(np.int64)
+
+
+# What is remembered -------------------------------------------------------------------------------
+
+
+class Table(NamedTuple):
     """Rows, events and the sum of scores, in ``FINE`` cells."""
 
     n: IntArray
@@ -45,19 +156,16 @@ class Table:
     scored: FloatArray
 
     @classmethod
-    def empty(cls) -> Table:
-        """Return a table of nothing."""
-        return cls(np.zeros(FINE, np.int64), np.zeros(FINE, np.int64), np.zeros(FINE))
+    def of(cls, sums: Sums) -> Table | None:
+        """Return the sums of a batch, if they are by cell."""
+        return cls(sums.n, sums.events, sums.scored) if sums.n.size == FINE else None
 
     @classmethod
     def added(cls, tables: Iterable[Table]) -> Table:
         """Return the sums over several batches."""
-        together = [cls.empty(), *tables]
-        return cls(
-            sum((each.n for each in together[1:]), together[0].n),
-            sum((each.events for each in together[1:]), together[0].events),
-            sum((each.scored for each in together[1:]), together[0].scored),
-        )
+        nothing = np.zeros(FINE, np.int64), np.zeros(FINE, np.int64), np.zeros(FINE)
+        sums: Any = map(sum, zip(nothing, *tables, strict=True))
+        return cls(*sums)
 
 
 @dataclass(frozen=True)
@@ -80,6 +188,8 @@ class Record:
         The component that had won most by then, and the batch with which its best start began.
     table
         Its sums by cell; None before ranges are cut.
+    rows
+        Until then, while there are fewer than 160 in all, its scores and outcomes.
     """
 
     time: Time
@@ -93,68 +203,17 @@ class Record:
     heaviest: int
     start: int
     table: Table | None
+    rows: CellMeans
 
     @property
     def totals(self) -> tuple[int, int, float, float]:
         """What tells this batch from another."""
         return self.n, self.events, self.scored, self.hits
 
-
-@dataclass(frozen=True)
-class Waiting:
-    """Scores and outcomes of batches that came before ranges could be cut: fewer than 160 rows."""
-
-    batch: IntArray
-    rows: CellMeans
-    grid: int = GRID
-
-    @classmethod
-    def none(cls) -> Waiting:
-        """Return that none are waiting."""
-        nothing = np.zeros(0, np.int64)
-        return cls(nothing, CellMeans(np.zeros(0), nothing, nothing))
-
-    @property
-    def n(self) -> int:
-        """How many scores are waiting."""
-        return int(self.rows.n0.sum() + self.rows.n1.sum())
-
-    def and_(self, number: int, batch: Uncut) -> Waiting:
-        """Return these and the rows of one more batch."""
-        rows = batch.means()
-        joined = (np.concatenate(pair) for pair in zip(self.rows, rows, strict=True))
-        which = np.concatenate([self.batch, np.full(rows.mean.shape[0], number)])
-        return Waiting(which, CellMeans(*joined), min(self.grid, batch.grid))
-
-    def edges(self, batch: Uncut) -> FloatArray:
-        """Return where to cut when this batch arrives."""
-        grid = min(self.grid, batch.grid)
-        counts = _coarser(batch.counts(), grid)
-        place = (self.rows.mean * grid).astype(np.int64)
-        np.add.at(counts, place, self.rows.n0 + self.rows.n1)
-        return cuts(counts)
-
-    def tables(self, edges: FloatArray, batches: int) -> list[Table]:
-        """Return the tables of the batches that waited."""
-        made = []
-        for number in range(batches):
-            ours = self.batch == number
-            rows = CellMeans(*(column[ours] for column in self.rows))
-            sums = sums_of_cells(rows, edges, 0.0, (0, 0))
-            made.append(Table(sums.n, sums.events, sums.scored))
-        return made
-
-
-def _to_be_cut(batch: Batch) -> Uncut:
-    """Return a batch whose scores can be asked for; sums are only made for edges that exist."""
-    assert isinstance(batch, Uncut)  # noqa: S101
-    return batch
-
-
-def _coarser(counts: IntArray, grid: int) -> IntArray:
-    if counts.shape[0] - 1 == grid:
-        return counts.copy()
-    return np.append(counts[:-1].reshape(grid, -1).sum(1), counts[-1])
+    def cut(self, edges: FloatArray) -> Record:
+        """Return it with a table in place of its rows."""
+        sums = sums_of_cells(self.rows, edges, 0.0, (0, 0))
+        return replace(self, table=Table.of(sums), rows=NO_ROWS)
 
 
 @dataclass(frozen=True)
@@ -171,8 +230,8 @@ class State:
         What components have won.
     edges
         Edges of the ``FINE`` cells; None until enough scores have been seen.
-    waiting
-        Rows seen before that.
+    grid
+        How finely they can be cut at most: as the cells seen so far are.
     """
 
     alpha: float
@@ -180,12 +239,12 @@ class State:
     records: tuple[Record, ...]
     evidence: Evidence
     edges: FloatArray | None
-    waiting: Waiting
+    grid: int
 
     @classmethod
     def new(cls, alpha: float, tolerance: float) -> State:
         """Return a monitor that has seen nothing."""
-        return cls(alpha, tolerance, (), Evidence.none(), None, Waiting.none())
+        return cls(alpha, tolerance, (), Evidence.none(), None, GRID)
 
     @cached_property
     def prior(self) -> FloatArray:
@@ -197,6 +256,11 @@ class State:
         """The last period."""
         return self.records[-1].time if self.records else None
 
+    @property
+    def waiting(self) -> int:
+        """How many scores have been seen while ranges are not cut."""
+        return sum(record.n for record in self.records) if self.edges is None else 0
+
     def after(self, batch: Batch, time: Any) -> State:
         """Return the state after one more batch.
 
@@ -206,39 +270,34 @@ class State:
             If its period does not come after the last.
         """
         time = next_time(time, self.last)
-        edges, waiting, records = self.edges, self.waiting, self.records
-        uncut = _to_be_cut(batch) if edges is None else None
-        if uncut is not None and waiting.n + batch.n >= ENOUGH:
-            edges = waiting.edges(uncut)
-            tables = waiting.tables(edges, len(records))
-            waited = zip(records, tables, strict=True)
-            records = tuple(replace(record, table=table) for record, table in waited)
-            waiting = Waiting.none()
-        elif uncut is not None and batch.n:
-            waiting = waiting.and_(len(records), uncut)
+        edges, grid, records, rows = self.edges, self.grid, self.records, NO_ROWS
+        if edges is None:
+            assert not isinstance(batch, Summed)  # noqa: S101  (added up between edges)
+            grid = min(grid, batch.grid) if batch.n else grid
+            if self.waiting + batch.n < ENOUGH:
+                rows = batch.means()
+            else:
+                waiting = (_counts(record.rows, grid) for record in records)
+                edges, grid = cuts(sum(waiting, batch.counts(grid))), GRID
+                records = tuple(record.cut(edges) for record in records)
         sums = batch.sums(WHOLE if edges is None else edges, self.tolerance)
         evidence = self.evidence.after(log_evalues(sums))
-        record = self._record(time, sums, evidence, cut=edges is not None)
-        return replace(
-            self, records=(*records, record), evidence=evidence, edges=edges, waiting=waiting
-        )
+        record = self._record(time, rows, sums, evidence)
+        return replace(self, records=(*records, record), evidence=evidence, edges=edges, grid=grid)
 
-    def _record(self, time: Time, sums: Sums, evidence: Evidence, *, cut: bool) -> Record:
-        heaviest = int(evidence.heaviest(self.prior))
-        n, events, scored, hits = sums.totals
+    def _record(self, time: Time, rows: CellMeans, sums: Sums, evidence: Evidence) -> Record:
+        heaviest, n = int(evidence.heaviest(self.prior)), sums.totals[0]
         log_evidence = float(evidence.log_mixture(self.prior))
         if not n:  # nothing has changed but rounding
             log_evidence = self.records[-1].log_evidence if self.records else 0.0
         return Record(
-            time=time,
-            n=n,
-            events=events,
-            scored=scored,
-            hits=hits,
-            impossible=sums.impossible,
+            time,
+            *sums.totals,
+            sums.impossible,
             sloped=sums.sloped is not None or not n,
             log_evidence=log_evidence,
             heaviest=heaviest,
             start=int(evidence.start[heaviest]),
-            table=Table(sums.n, sums.events, sums.scored) if cut else None,
+            table=Table.of(sums),
+            rows=rows,
         )

@@ -1,0 +1,110 @@
+"""JSON from a file that may come from anywhere: checked field by field before it is believed.
+
+A check takes a value as JSON has it, and returns it in the type that everything else counts on. A
+schema has a check for each field.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    Check = Callable[[Any], Any]
+    Schema = Mapping[str, Check]
+
+__all__ = [
+    "MakesNoSenseError",
+    "anything",
+    "array",
+    "boolean",
+    "number",
+    "optional",
+    "parse",
+    "read_fields",
+    "require",
+    "whole",
+]
+
+
+class MakesNoSenseError(ValueError):
+    """Something in a file cannot be what was saved."""
+
+
+def require(holds: object) -> None:
+    """Refuse what does not hold."""
+    if not holds:
+        raise MakesNoSenseError
+
+
+def parse(text: str | bytes, checked: Callable[[dict[str, Any]], Any] = dict) -> Any:
+    """Return what a text says; each object of fields as ``checked`` makes it, as soon as it ends.
+
+    Raises
+    ------
+    ValueError
+        If it is no JSON, has a name twice, or NaN or Infinity, which JSON does not have.
+    """
+
+    def once(pairs: list[tuple[str, Any]]) -> Any:
+        fields = dict(pairs)
+        require(len(fields) == len(pairs))
+        return checked(fields)
+
+    def none(_: str) -> Any:
+        raise MakesNoSenseError
+
+    return json.loads(text, object_pairs_hook=once, parse_constant=none)
+
+
+def read_fields(schema: Schema, fields: dict[str, Any]) -> dict[str, Any]:
+    """Return the fields of a schema, each checked; one that is missing is a KeyError."""
+    return {name: check(fields[name]) for name, check in schema.items()}
+
+
+def anything(value: Any) -> Any:
+    """Check nothing: for what is looked at elsewhere."""
+    return value
+
+
+def boolean(value: Any) -> bool:
+    """Require true or false."""
+    require(isinstance(value, bool))
+    return bool(value)
+
+
+def whole(least: int, most: int) -> Check:
+    """Require a whole number between two others."""
+
+    def check(value: Any) -> int:
+        require(type(value) is int and least <= value <= most)
+        return int(value)
+
+    return check
+
+
+def number(value: Any) -> float:
+    """Require a number that is finite as a double."""
+    require(type(value) in {int, float} and abs(value) <= sys.float_info.max)
+    return float(value)
+
+
+def array(item: Check, size: int | range, kind: type) -> Check:
+    """Require a list of some size, each item of which passes a check; make an array of it."""
+    sizes = range(size, size + 1) if isinstance(size, int) else size
+
+    def check(values: Any) -> np.ndarray[Any, Any]:
+        require(isinstance(values, list) and len(values) in sizes)
+        return np.array([item(value) for value in values], kind)
+
+    return check
+
+
+def optional(check: Check) -> Check:
+    """Let null pass, and what passes a check."""
+    return lambda value: None if value is None else check(value)
