@@ -843,18 +843,20 @@ REMARKS = {
     '"sep=;"\n': '"sep=;"\', which is no line of names',
 }
 SEMICOLONS = "has semicolons in its first line, where commas are expected between columns; write it"
+DECIMAL_COMMAS = SEMICOLONS + r".*read_csv\('a.csv', sep=';', decimal=','\)$"
 
 
 @pytest.mark.parametrize(
     ("name", "content", "complaint"),
     [
-        ("a.csv", TEXT.replace(",", ";").encode(), SEMICOLONS),
-        ("a.csv", TEXT.replace(",", ";").replace(".", ",").encode(), SEMICOLONS),
+        ("a.csv", TEXT.replace(",", ";").encode(), SEMICOLONS + r".*read_csv\('a.csv', sep=';'\)$"),
+        ("a.csv", TEXT.replace(",", ";").replace(".", ",").encode(), DECIMAL_COMMAS),
         ("a.csv", b"\xef\xbb\xbf" + TEXT.replace(",", ";").encode(), SEMICOLONS),
         ("a.csv.gz", packed(TEXT.replace(",", ";").encode()), SEMICOLONS),
-        ("a.csv", b'"y";"p"\n"1";"0,5"\n', SEMICOLONS),
+        ("a.csv", b'"y";"p"\n"1";"0,5"\n', DECIMAL_COMMAS),
         ("a.csv", b'"y, seen";"p"\n"1";"0,5"\n', SEMICOLONS),
-        ("a.csv", b'"y""";"p"\n"1";"0,5"\n', SEMICOLONS + r".*read_csv\('a.csv', sep=';'\)$"),
+        ("a.csv", b'"y""";"p"\n"1";"0,5"\n', DECIMAL_COMMAS),
+        ("a.csv", b'y;p;note\n1;0.5;"1,5 km"\n', SEMICOLONS + r".*read_csv\('a.csv', sep=';'\)$"),
         ("a.csv", b'"y"\t"p"\n"1"\t"0.5"\n', "has tabs in .*a name that ends in .tsv"),
         *(
             (name, (remark + TEXT.replace(",", separator)).encode(), "begins with '" + begins)

@@ -1,6 +1,10 @@
 """Streams of Arrow batches are read like tables, pass after pass, and leave nothing behind."""
 
 import gc
+import os
+import signal
+import subprocess
+import sys
 import tempfile
 from pathlib import Path
 
@@ -8,7 +12,7 @@ import numpy as np
 import pytest
 
 import secant
-from helpers import optional
+from helpers import PACKAGE, optional
 from secant import InputError
 
 pa = optional("pyarrow")
@@ -127,6 +131,33 @@ def test_streams_give_the_answers_of_tables(stream, spools):
     assert found.between(0.2, 0.7) == wanted.between(0.2, 0.7)
     assert found.ece().value == wanted.ece().value
     del found
+    assert left(spools) == []
+
+
+KILLED = """
+import os, signal, sys, tempfile
+import pyarrow as pa
+import secant.sources.streams
+
+def batches():
+    yield pa.record_batch({"y": [0, 1], "p": [0.4, 0.6]})
+    os.kill(os.getpid(), signal.SIGKILL)
+
+tempfile.tempdir = sys.argv[1]
+schema = pa.schema({"y": pa.int64(), "p": pa.float64()})
+secant.assess("y", "p", data=pa.RecordBatchReader.from_batches(schema, batches()))
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid"), reason="processes are asked on POSIX")
+def test_what_a_killed_process_left_goes_with_the_next_stream(spools):
+    command = [sys.executable, "-c", KILLED, str(spools)]
+    done = subprocess.run(
+        command, env=os.environ | {"PYTHONPATH": str(PACKAGE.parent)}, check=False
+    )
+    assert done.returncode == -signal.SIGKILL
+    assert len(left(spools)) == 1
+    secant.assess("y", "p", data=table().to_reader())
     assert left(spools) == []
 
 

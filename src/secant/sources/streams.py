@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from secant._base.extras import require
+from secant._base.leftovers import beginning
 from secant.errors import Argument, InputError
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ class Spooled(os.PathLike[str]):
     """A temporary file of batches, which is removed when nobody refers to it any more."""
 
     def __init__(self, schema: Any, batches: Iterable[Any]) -> None:
-        folder = tempfile.mkdtemp(prefix="secant-")
+        folder = tempfile.mkdtemp(prefix=beginning(tempfile.gettempdir()))
         weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
         self._path = str(Path(folder, "stream.arrow"))
         with _pyarrow().ipc.new_stream(self._path, schema) as stream:

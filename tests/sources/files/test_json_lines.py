@@ -69,6 +69,10 @@ def test_whole_numbers_before_fractions_and_truths():
             {"p": [*P[1:], "x"]},
             "a.jsonl, row 299, column 'p': y_prob is 'x', not a number, as",
         ),
+        (
+            {"p": [*P[1:], list(range(99))]},
+            "a.jsonl, row 299, column 'p': y_prob is [0, 1, 2, 3, 4, 5, ...], not a number",
+        ),
         ({"p": [[0.5]] * N}, "a.jsonl: y_prob must hold real numbers; column 'p' holds list<"),
         ({"p": ["0.5"] * N}, "a.jsonl: y_prob must hold real numbers; column 'p' holds text"),
         ({"y": ["yes", "no"] * 150}, "a.jsonl, rows 0 to 299: y_true holds text"),
@@ -168,6 +172,26 @@ def test_a_key_of_its_own_in_each_line(monkeypatch):
     keyed((i, i % 2, 0.5) for i in range(10_000))
     many = "the lines up to it have more than 10,000 keys, and each is a column"
     assert refusal() == f"a.jsonl cannot be read: line 9,999: {many}"
+
+
+@pytest.mark.parametrize("value", [{"k": 1}, [{"k": 1}], [[], {"k": 1}], [[[{"k": 1}]]]])
+def test_arrow_sees_no_keys_of_objects_in_columns(value, monkeypatch):
+    """It takes memory with the square of those that differ, in whatever they are."""
+    read, seen = json_lines._table, []
+
+    def table(*arguments):
+        made = read(*arguments)
+        seen.extend(map(str, made.schema.types))
+        return made
+
+    monkeypatch.setattr(json_lines, "_table", table)
+    write(note=[value] * N, word=["a"] * N)
+    assert secant.assess("y", "p", data="a.jsonl").n == N
+    assert column_kinds("a.jsonl") == {"y": "whole", "p": "float", "note": "other", "word": "text"}
+    assert set(seen) == {"double", "string"}
+    write(p=[value] * N)
+    assert refusal().startswith("a.jsonl: y_prob must hold real numbers; column 'p' holds ")
+    assert set(seen) == {"double", "string"}
 
 
 def test_all_columns_are_told_without_a_row_of_each():

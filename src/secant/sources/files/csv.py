@@ -44,6 +44,7 @@ _OTHERS = {
 _SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "vertical bars"}
 _ENDINGS = {",": ".csv", "\t": ".tsv"}
 _QUOTED = re.compile('"(?:[^"]|"")*"')
+_DECIMAL_COMMA = re.compile(rb'(?:^|[;|])"?-?\d+,\d+"?(?:[;|]|$)')
 
 
 class Csv(Format):
@@ -307,7 +308,7 @@ def _check_names(path: Path, start: bytes, separator: str) -> None:
         if other in between:
             raise InputError(
                 f"{path} has {name} in its first line, where {_SEPARATORS[separator]} are "
-                f"expected between columns; {_remedy(path, other, separator)}"
+                f"expected between columns; {_remedy(path, other, separator, after)}"
             )
 
 
@@ -339,11 +340,12 @@ def _decoded(path: Path, line: bytes) -> str:
         raise InputError(msg) from error
 
 
-def _remedy(path: Path, found: str, expected: str) -> str:
+def _remedy(path: Path, found: str, expected: str, rows: list[bytes]) -> str:
     if found in _ENDINGS:
         return f"give it a name that ends in {_ENDINGS[found]}"
     points = " (and points in numbers)" if found == ";" else ""
-    reader = f"pandas.read_csv({str(path)!r}, sep={found!r})"
+    decimal = ", decimal=','" if any(map(_DECIMAL_COMMA.search, rows)) else ""
+    reader = f"pandas.read_csv({str(path)!r}, sep={found!r}{decimal})"
     return (
         f"write it anew with {_SEPARATORS[expected]}{points}, or in Python pass as data what reads "
         f"it: {reader}"

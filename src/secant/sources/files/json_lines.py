@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 import json
 import re
+import reprlib
 from contextlib import closing
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -151,7 +152,7 @@ class JsonLines(Format):
                 if value is not None and type(value) not in kinds:
                     error = InputError(f", not {what}, as the first lines hold")
                     where = {"row": row, "column": name, "place": str(path)}
-                    return error.but(argument=arguments[name], value=repr(value), **where)
+                    return error.but(argument=arguments[name], value=reprlib.repr(value), **where)
         return None
 
 
@@ -274,8 +275,15 @@ def _table(block: _Block, wanted: Any = None) -> Any:
 
 
 def _guessed(values: list[Any]) -> Any:
-    """Return the type that Arrow gives a column of values, which are of one kind."""
+    """Return the type that Arrow gives a column of values, which are of one kind.
+
+    What is in objects is not looked at: Arrow would take memory with the square of their keys.
+    """
     pa = arrow()
+    if isinstance(values[0], dict):
+        return pa.struct([])
+    if isinstance(values[0], list):
+        return pa.list_(_guessed(values[0][:1]) if values[0] else pa.null())
     if _like(values[0]) is float:
         is_whole = all(type(value) is int and -_LARGEST <= value < _LARGEST for value in values)
         return pa.int64() if is_whole else pa.float64()
