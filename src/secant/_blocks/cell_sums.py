@@ -11,18 +11,17 @@ import numpy as np
 from secant._blocks.grids import Scratch
 from secant._blocks.table import (
     STEPS,
-    Blocks,
-    Moments,
+    Spread,
     Totals,
     add_totals,
-    by_outcome,
-    completed,
+    from_sums,
     largest_steps,
 )
 
 if TYPE_CHECKING:
     from secant._base.types import FloatArray, IntArray, NumberArray
     from secant._blocks.grids import Grid
+    from secant._blocks.table import Blocks
     from secant._input.observations import Chunk
 
 __all__ = [
@@ -131,33 +130,30 @@ class CellSums:
         """Return the non-empty cells as blocks."""
         n0, n1 = self.count[::2], self.count[1::2]
         filled = np.flatnonzero(n0 + n1)
-        n0, n1 = n0[filled], n1[filled]
-        w0: NumberArray = self.weight[::2][filled] if self.sampling else n0
-        w1: NumberArray = self.weight[1::2][filled] if self.sampling else n1
-        anchor, mixed = self.grid.anchor[filled], self._mixed[filled]
-        blocks = Blocks(
-            low=np.where(mixed, self.grid.low[filled], anchor),
-            high=np.where(mixed, self.grid.high[filled], anchor),
-            n0=n0,
-            n1=n1,
-            w0=w0,
-            w1=w1,
-            down=np.maximum(w0 * anchor + self.offset[::2][filled] * self.grid.unit, 0),
-            up=np.maximum(w1 * (1 - anchor) - self.offset[1::2][filled] * self.grid.unit, 0),
-            moments=self._moments(filled) if self.moments else None,
-        )
-        return by_outcome(blocks, self.outcome_weights)
+        n: Any = n0[filled], n1[filled]
 
-    def _moments(self, filled: IntArray) -> Moments:
-        o0, o1 = self.outcome_weights or (1, 1)
-        wv0, wv1 = self.wv[::2][filled], self.wv[1::2][filled]
-        wwv = self.wwv[filled] if self.sampling else wv0 + wv1
-        squares: NumberArray = self.ww if self.sampling else self.count
-        return Moments(
-            wv=o0 * wv0 + o1 * wv1,
-            variance=o0 * o1 * wwv,
-            ww0=np.asarray(o0 * o0 * squares[::2][filled]),
-            ww1=np.asarray(o1 * o1 * squares[1::2][filled]),
+        def pair(column: Any) -> Any:
+            return column[::2][filled], column[1::2][filled]
+
+        anchor, mixed = self.grid.anchor[filled], self._mixed[filled]
+        weights = pair(self.weight) if self.sampling else None
+        w0, w1 = weights or n
+        before, beyond = pair(self.offset)
+        spread = None
+        if self.moments:
+            squares = (self.wwv[filled], pair(self.ww)) if self.sampling else ()
+            spread = Spread(pair(self.wv), *squares)
+        return from_sums(
+            np.where(mixed, self.grid.low[filled], anchor),
+            np.where(mixed, self.grid.high[filled], anchor),
+            n,
+            (
+                np.maximum(w0 * anchor + before * self.grid.unit, 0),
+                np.maximum(w1 * (1 - anchor) - beyond * self.grid.unit, 0),
+            ),
+            weights=weights,
+            spread=spread,
+            outcome_weights=self.outcome_weights,
         )
 
     def means(self) -> CellMeans:
@@ -177,7 +173,7 @@ class CellSums:
         totals = add_totals(self.parts)
         if self.sampling or self.outcome_weights is not None:
             return replace(totals, outcome_weights=self.outcome_weights)
-        return completed(totals, self.blocks() if blocks is None else blocks)
+        return totals.completed(self.blocks() if blocks is None else blocks)
 
     def plus(self, other: CellSums) -> CellSums:
         """Return the sums over both sets of observations, cell by cell of the same grid."""
@@ -297,30 +293,49 @@ def row_totals(
             lost = total(log_losses(scores, labels))
         return Totals(int(n), n, n, total(variance), 0.0, 0.0, 0.0, 0.0, lost, ())
     total = _total if sampling or weights is None else _Multiplied(weights).total
-    o0, o1 = outcome_weights or (1.0, 1.0)
     a = weights if sampling and weights is not None else np.ones_like(scores)
-    w = a if outcome_weights is None else a * np.where(labels, o1, o0)
-    ww = w * w
-    spread = variance if outcome_weights is None else variance * (o0 * o1)
-    spread = spread * ww if w is a else spread * a * a
-    error = labels - scores
-    error *= error
-    third = spread * a
-    if outcome_weights is not None:
-        third *= o0 + o1 - o0 * o1 / (o1 * (1 - scores) + o0 * scores)
+    terms = row_terms(scores, labels, a, outcome_weights)
+    if log_loss:
+        terms["log_loss"] = terms["weight"] * log_losses(scores, labels)
+    sums: dict[str, Any] = {name: total(column) for name, column in terms.items()}
+    pair = outcome_weights or (1.0, 1.0)
     return Totals(
         n=scores.shape[0] if total is _total else int(total(np.ones_like(scores))),
-        weight=total(w),
-        ww=total(ww),
-        variance=total(spread),
-        squares=total(ww * error),
-        ww1=total(ww * labels),
-        third=total(third),
-        squared_error=total(w * error),
-        log_loss=total(w * log_losses(scores, labels)) if log_loss else None,
-        steps=_steps(chunk, a, (o0, o1), above, copies=total is not _total),
+        **sums,
+        steps=_steps(chunk, a, pair, above, copies=total is not _total),
         outcome_weights=outcome_weights,
     )
+
+
+def row_terms(
+    scores: Any, happened: Any, a: Any, outcome_weights: tuple[float, float] | None
+) -> dict[str, Any]:
+    """Return what the totals of weighted rows add up, by name.
+
+    Parameters
+    ----------
+    scores, happened, a
+        Rows, and their sampling weights, 1 where they have none: arrays of numpy or of torch.
+    outcome_weights
+        What the outcomes 0 and 1 weigh.
+    """
+    w, spread = a, scores * (1 - scores) * a * a
+    third = spread * a
+    if outcome_weights is not None:
+        o0, o1 = outcome_weights
+        w = a * happened * o1 + a * (1 - happened) * o0
+        spread = spread * (o0 * o1)
+        third = third * (o0 * o1) * (o0 + o1 - o0 * o1 / (o1 * (1 - scores) + o0 * scores))
+    ww, error = w * w, (happened - scores) ** 2
+    return {
+        "weight": w,
+        "ww": ww,
+        "variance": spread,
+        "squares": ww * error,
+        "ww1": ww * happened,
+        "third": third,
+        "squared_error": w * error,
+    }
 
 
 def _total(column: FloatArray) -> float:

@@ -12,12 +12,13 @@ from secant._blocks import kernels
 from secant._blocks.cell_sums import LEAST_LOST, summed_log_loss
 from secant._blocks.grids import Scratch, SpreadGrid
 from secant._blocks.kernels import FINE, HIGHEST, LOWEST, ONE, OTHER, REFUSED, UNIT_BITS, VARIANCE
-from secant._blocks.table import FIXED_BITS, STEPS, Blocks, Fixed, Totals, changed
+from secant._blocks.table import FIXED_BITS, Fixed, Totals, changed, from_sums
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from secant._base.types import BoolArray, FloatArray, IntArray
+    from secant._blocks.table import Blocks
     from secant._input.observations import Chunk
 
 __all__ = ["FixedSums", "Latest", "Undecided"]
@@ -356,15 +357,11 @@ class FixedSums:
         down = n0 * begins + (h0 * 2.0**FIXED_BITS + r0) * unit
         up = n1 * (1 - begins) - (h1 * 2.0**FIXED_BITS + r1) * unit
         alone = self._anchor.view(np.float64)[filled] if self._anchor.size else low
-        return Blocks(
-            low=np.where(mixed, low, alone),
-            high=np.where(mixed, self.grid.high[filled], alone),
-            n0=n0,
-            n1=n1,
-            w0=n0,
-            w1=n1,
-            down=down,
-            up=np.maximum(up, 0),
+        return from_sums(
+            np.where(mixed, low, alone),
+            np.where(mixed, self.grid.high[filled], alone),
+            (n0, n1),
+            (down, np.maximum(up, 0)),
             fixed=fixed,
         )
 
@@ -374,20 +371,8 @@ class FixedSums:
         n0, n1 = (int(self._count[k::2].sum()) for k in (0, 1))
         s0, s1 = (self._scored(k) for k in (0, 1))
         residual = (s0 + (n1 << UNIT_BITS) - s1) / 2**UNIT_BITS
-        variance, n = self.variance, n0 + n1
-        squares = max(residual - variance, 0.0)
-        return Totals(
-            n=n,
-            weight=float(n),
-            ww=float(n),
-            variance=variance,
-            squares=squares,
-            ww1=float(n1),
-            third=variance,
-            squared_error=squares,
-            log_loss=None if self._log_loss is None else math.fsum(self._log_loss),
-            steps=(1.0,) * min(n, STEPS),
-        )
+        lost = None if self._log_loss is None else math.fsum(self._log_loss)
+        return Totals.plain(n0 + n1, n1, self.variance, residual, lost)
 
     def _scored(self, response: int) -> int:
         """Return the sum of the scores of a response, in units."""

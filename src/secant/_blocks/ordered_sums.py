@@ -14,10 +14,11 @@ import numpy as np
 
 from secant._blocks.cell_sums import add_exactly, row_totals
 from secant._blocks.sorting import packed
-from secant._blocks.table import Blocks, Moments, Totals, add_totals, by_outcome, completed
+from secant._blocks.table import Spread, Totals, add_totals, collapse, from_sums, merge
 
 if TYPE_CHECKING:
     from secant._base.types import FloatArray, IntArray, NumberArray
+    from secant._blocks.table import Blocks
     from secant._input.observations import Chunk
 
 __all__ = ["KeyCells", "Pairs", "edges_of", "pairs_of"]
@@ -30,55 +31,34 @@ _SCORE_CELLS = 4096
 
 @dataclass(frozen=True)
 class Pairs:
-    """Observations by key and score, in their order: one entry for every pair that there is."""
+    """Observations by key and score, in their order.
+
+    ``ties`` has a block for every pair that there is, which lies at its score, and ``key`` the key
+    of each.
+    """
 
     key: NumberArray
-    score: FloatArray
-    n0: IntArray
-    n1: IntArray
-    w0: NumberArray
-    w1: NumberArray
-    ww0: NumberArray
-    ww1: NumberArray
+    ties: Blocks
 
     @cached_property
     def ends(self) -> IntArray:
         """The last pair of each key."""
         return np.append(np.flatnonzero(self.key[1:] != self.key[:-1]), len(self.key) - 1)
 
-    def blocks(self, outcome_weights: tuple[float, float] | None = None) -> Blocks:
+    def blocks(self) -> Blocks:
         """Return one block for every distinct key."""
-        ends: Any = self.ends
-        starts = np.concatenate([[0], ends[:-1] + 1])
-
-        def total(column: Any) -> Any:
-            return np.add.reduceat(column, starts)
-
-        o0, o1 = outcome_weights or (1, 1)
-        v = self.score * (1 - self.score)
-        moments = Moments(
-            total((o0 * self.w0 + o1 * self.w1) * v),
-            total(o0 * o1 * (self.ww0 + self.ww1) * v),
-            o0 * o0 * total(self.ww0),
-            o1 * o1 * total(self.ww1),
-        )
-        blocks = Blocks(
-            low=self.key[starts],
-            high=self.key[ends],
-            n0=total(self.n0),
-            n1=total(self.n1),
-            w0=total(self.w0),
-            w1=total(self.w1),
-            down=total(self.w0 * self.score),
-            up=total(self.w1 * (1 - self.score)),
-            moments=moments,
-            least=np.minimum.reduceat(self.score, starts),
-            most=np.maximum.reduceat(self.score, starts),
-        )
-        return by_outcome(blocks, outcome_weights)
+        joined = merge(self.ties, np.append(0, self.ends[:-1] + 1))
+        key: Any = self.key[self.ends]
+        return replace(joined, low=key, high=key, least=joined.low, most=joined.high)
 
 
-def pairs_of(keys: NumberArray, rows: Chunk, *, counted: bool) -> Pairs:
+def pairs_of(
+    keys: NumberArray,
+    rows: Chunk,
+    *,
+    counted: bool,
+    outcome_weights: tuple[float, float] | None = None,
+) -> Pairs:
     """Put rows in the order of their keys and scores, and add up those that share both.
 
     Parameters
@@ -87,32 +67,28 @@ def pairs_of(keys: NumberArray, rows: Chunk, *, counted: bool) -> Pairs:
         The key of each row, and the rows; all of positive weight.
     counted
         Whether weights count copies of rows.
+    outcome_weights
+        What the outcomes 0 and 1 weigh, on top of the weights of rows.
     """
     scores, labels, weights = rows
     if weights is None:
-        order = np.empty(0, np.int64)
         key, score, happened = _in_order(keys, rows)
     else:
         order = np.lexsort((weights, labels, scores, keys))
         key, score, happened = keys[order], scores[order] + 0.0, labels[order].astype(np.int64)
-    new = (key[1:] != key[:-1]) | (score[1:] != score[:-1])
-    starts = np.concatenate([[0], np.flatnonzero(new) + 1])
-
-    def total(column: Any) -> Any:
-        return np.add.reduceat(column, starts)
-
-    copies = np.ones_like(happened)
-    if weights is not None and counted:
-        copies = weights[order].astype(np.int64)
-    n, n1 = total(copies), total(copies * happened)
-    n0 = n - n1
-    w0, w1, ww0, ww1 = n0, n1, n0, n1
-    if weights is not None and not counted:
-        weight = weights[order]
-        failed = weight * (1 - happened)
-        w0, w1 = total(failed), total(weight * happened)
-        ww0, ww1 = total(failed * weight), total(weight * weight * happened)
-    return Pairs(key[starts], score[starts], n0, n1, w0, w1, ww0, ww1)
+        weights = weights[order]
+    edges = np.flatnonzero(key[1:] != key[:-1]) + 1
+    ties = collapse(
+        *(score, happened, weights),
+        counted=counted,
+        moments=True,
+        ordered=True,
+        edges=edges,
+        outcome_weights=outcome_weights,
+    )
+    new = score[1:] != score[:-1]
+    new[edges - 1] = True
+    return Pairs(key[np.append(True, new)], ties)
 
 
 def _in_order(keys: NumberArray, rows: Chunk) -> tuple[Any, FloatArray, IntArray]:
@@ -254,33 +230,27 @@ class KeyCells:
         """Return the cells that hold anything."""
         n0, n1 = self._n[::2], self._n[1::2]
         held = np.flatnonzero(n0 + n1)
-        weighted = self._weight.any()
-        w0, w1 = (self._weight[::2], self._weight[1::2]) if weighted else (n0, n1)
-        ww0, ww1 = (self._ww[::2], self._ww[1::2]) if weighted else (n0, n1)
-        if self._counted:
-            w0, w1, ww0, ww1 = n0, n1, n0, n1
-        o0, o1 = self._outcome_weights or (1, 1)
-        wv = (o0 * self._wv[::2] + o1 * self._wv[1::2])[held]
-        blocks = Blocks(
-            low=self._low[held],
-            high=self._high[held],
-            n0=n0[held],
-            n1=n1[held],
-            w0=w0[held],
-            w1=w1[held],
-            down=self._residual[::2][held],
-            up=self._residual[1::2][held],
-            moments=Moments(
-                wv, o0 * o1 * self._wwv[held], o0 * o0 * ww0[held], o1 * o1 * ww1[held]
-            ),
+
+        def pair(column: Any) -> Any:
+            return column[::2][held], column[1::2][held]
+
+        weighted = self._weight.any() and not self._counted
+        squares = (self._wwv[held], pair(self._ww)) if weighted else ()
+        return from_sums(
+            self._low[held],
+            self._high[held],
+            (n0[held], n1[held]),
+            pair(self._residual),
+            weights=pair(self._weight) if weighted else None,
+            spread=Spread(pair(self._wv), *squares),
+            outcome_weights=self._outcome_weights,
             least=self._least[held],
             most=self._most[held],
         )
-        return by_outcome(blocks, self._outcome_weights)
 
     def totals(self, blocks: Blocks) -> Totals:
         """Return the sums over all rows."""
         totals = add_totals(self._parts)
         if self._sampling or self._outcome_weights is not None:
             return totals
-        return completed(replace(totals, log_loss=None), blocks)
+        return replace(totals, log_loss=None).completed(blocks)

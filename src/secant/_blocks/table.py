@@ -12,7 +12,7 @@ import heapq
 import math
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 
     from secant._base.types import BoolArray, FloatArray, IntArray, NumberArray
 
+    # Sums of the rows with response 0, and of those with response 1.
+    _Pair = tuple[Any, Any]
+
 __all__ = [
     "ADDED_TOGETHER",
     "FIXED_BITS",
@@ -33,14 +36,14 @@ __all__ = [
     "Fixed",
     "Inside",
     "Moments",
+    "Spread",
     "Totals",
     "add_totals",
-    "by_outcome",
     "changed",
     "collapse",
-    "completed",
     "concatenate",
     "fixed_running_sum",
+    "from_sums",
     "in_order",
     "largest_steps",
     "merge",
@@ -241,6 +244,25 @@ class Blocks:
         return concatenate([self.select(~coarse), finer])
 
 
+class Spread(NamedTuple):
+    """What moments of blocks are made of: sums without the weights of outcomes.
+
+    Attributes
+    ----------
+    wv
+        Sums of w s(1 - s) by outcome.
+    wwv, ww
+        Sums of w^2 s(1 - s), and of w^2 by outcome, where rows have weights that are no counts.
+    v
+        A factor that is missing from the sums with s(1 - s): all of it where a block has one score.
+    """
+
+    wv: _Pair
+    wwv: FloatArray | None = None
+    ww: _Pair | None = None
+    v: Any = 1.0
+
+
 @dataclass(frozen=True, slots=True)
 class Totals:
     """Sums over all observations; what was not summed is None.
@@ -322,6 +344,40 @@ class Totals:
         """Standard deviation estimated from the residuals themselves, at least ``sigma``."""
         return math.sqrt(max(self.squares, self.variance, self.pooled)) / self.weight
 
+    @classmethod
+    def plain(
+        cls,
+        n: int,
+        n1: int,
+        variance: float,
+        residual: float,
+        log_loss: float | None = None,
+    ) -> Totals:
+        """Return the sums over n observations without weights, n1 of them events.
+
+        Parameters
+        ----------
+        n, n1
+            How many observations there are, and events among them.
+        variance, residual
+            The sums of s(1 - s) and of |r - s|.
+        log_loss
+            As of totals.
+        """
+        # A residual is s or 1 - s, so (r - s)^2 = |r - s| - s(1 - s).
+        squares = max(residual - variance, 0.0)
+        count, steps = float(n), (1.0,) * min(n, STEPS)
+        return cls(
+            *(n, count, count, variance, squares, float(n1)),
+            *(variance, squares, log_loss, steps),
+        )
+
+    def completed(self, blocks: Blocks) -> Totals:
+        """Fill in what blocks know, where nothing is weighted: all but the sum of s(1 - s)."""
+        residual = float(blocks.up.sum() + blocks.down.sum())
+        events = int(blocks.n1.sum())
+        return Totals.plain(self.n, events, self.variance, residual, self.log_loss)
+
     def agrees(self, other: Totals) -> bool:
         """Tell whether these can be sums of the same observations, added up in another order."""
         pairs = (
@@ -375,32 +431,55 @@ def largest_steps(*steps: Iterable[float]) -> tuple[float, ...]:
     return tuple(heapq.nlargest(STEPS, (step for some in steps for step in some)))
 
 
-def completed(totals: Totals, blocks: Blocks) -> Totals:
-    """Fill in what blocks of observations without weights know: all but the sum of s(1 - s)."""
-    # A residual is s or 1 - s, so (r - s)^2 = |r - s| - s(1 - s).
-    squares = max(float(blocks.up.sum() + blocks.down.sum()) - totals.variance, 0.0)
-    return replace(
-        totals,
-        squares=squares,
-        squared_error=squares,
-        ww1=float(blocks.n1.sum()),
-        third=totals.variance,
-        steps=(1.0,) * min(totals.n, STEPS),
-    )
+def from_sums(
+    low: Any,
+    high: Any,
+    n: _Pair,
+    residuals: _Pair,
+    *,
+    weights: _Pair | None = None,
+    spread: Spread | None = None,
+    outcome_weights: tuple[float, float] | None = None,
+    **more: Any,
+) -> Blocks:
+    """Return the blocks of sums by outcome; here, and nowhere else, outcomes get their weights.
 
-
-def by_outcome(blocks: Blocks, outcome_weights: tuple[float, float] | None) -> Blocks:
-    """Return blocks with the weights of outcomes put to use; their moments must know of them."""
-    if outcome_weights is None:
-        return blocks
-    o0, o1 = outcome_weights
-    return replace(
-        blocks,
-        w0=np.asarray(blocks.w0 * o0, np.float64),
-        w1=np.asarray(blocks.w1 * o1, np.float64),
-        down=blocks.down * o0,
-        up=blocks.up * o1,
-    )
+    Parameters
+    ----------
+    low, high
+        Where blocks begin and end.
+    n, residuals
+        How many observations there are, and the sums of w|r - s|.
+    weights
+        Their weights, if these are not the counts themselves.
+    spread
+        What moments are made of, where they are wanted.
+    outcome_weights
+        What the outcomes 0 and 1 weigh, on top of the weights of rows.
+    more
+        Other columns of blocks, as they are.
+    """
+    n0, n1 = n
+    w0, w1 = weights or n
+    down, up = residuals
+    moments = None
+    if spread is not None:
+        wv0, wv1 = spread.wv
+        ww0, ww1 = spread.ww or (w0, w1)
+        wv = (wv0 + wv1) * spread.v
+        moments = Moments(wv, wv if spread.wwv is None else spread.wwv * spread.v, ww0, ww1)
+        if outcome_weights is not None:
+            o0, o1 = outcome_weights
+            moments = Moments(
+                wv=(o0 * wv0 + o1 * wv1) * spread.v,
+                variance=o0 * o1 * moments.variance,
+                ww0=o0 * o0 * ww0,
+                ww1=o1 * o1 * ww1,
+            )
+    if outcome_weights is not None:
+        o0, o1 = outcome_weights
+        w0, w1, down, up = o0 * w0, o1 * w1, o0 * down, o1 * up
+    return Blocks(low, high, n0, n1, w0, w1, down, up, moments, **more)
 
 
 def _same_sums(old: Blocks, new: Blocks) -> bool:
@@ -546,40 +625,32 @@ def collapse(
 
     each = score
     score = score if starts is None else score[starts]
+    weights_of: _Pair | None = None
+    squares: _Pair | None = None
     if weight is None or counted:
         copies = np.ones_like(happened) if weight is None else weight.astype(np.int64)
         n, n1 = total(copies), total(happened if weight is None else copies * happened)
-        n0 = n - n1
-        w0, w1, ww0, ww1 = n0, n1, n0, n1
     else:
         n, n1 = total(np.ones_like(happened)), total(happened)
-        n0 = n - n1
-        w1 = total(weight * happened)
-        w0 = total(weight) - w1
-        if moments:
-            square = weight * weight
-            ww1 = total(square * happened)
-            ww0 = total(square) - ww1
-    sums: Moments | None = None
+        of_events, of_others = weight * happened, weight * (1 - happened)
+        weights_of = total(of_others), total(of_events)
+        squares = (total(of_others * weight), total(of_events * weight)) if moments else None
+    n0 = n - n1
+    w0, w1 = weights_of or (n0, n1)
+    spread: Spread | None = None
     if moments:
-        o0, o1 = outcome_weights or (1, 1)
-        v = score * (1 - score)
-        sums = Moments(
-            (o0 * w0 + o1 * w1) * v, o0 * o1 * (ww0 + ww1) * v, o0 * o0 * ww0, o1 * o1 * ww1
-        )
-    blocks = Blocks(
-        low=score,
-        high=score,
-        n0=n0,
-        n1=n1,
-        w0=w0,
-        w1=w1,
-        down=w0 * score,
-        up=w1 * (1 - score),
-        moments=sums,
+        ww = None if squares is None else squares[0] + squares[1]
+        spread = Spread((w0, w1), ww, squares, score * (1 - score))
+    return from_sums(
+        score,
+        score,
+        (n0, n1),
+        (w0 * score, w1 * (1 - score)),
+        weights=weights_of,
+        spread=spread,
+        outcome_weights=outcome_weights,
         fixed=None if scale is None else _whole(total, each, happened, weight, scale),
     )
-    return by_outcome(blocks, outcome_weights)
 
 
 def _whole(

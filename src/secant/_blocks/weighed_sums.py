@@ -10,7 +10,7 @@ import numpy as np
 from secant._blocks import kernels, weighing
 from secant._blocks.fixed_sums import FixedSums
 from secant._blocks.kernels import REFUSED
-from secant._blocks.table import FIXED_BITS, STEPS, Blocks, Fixed, Totals, largest_steps
+from secant._blocks.table import FIXED_BITS, STEPS, Fixed, Totals, from_sums, largest_steps
 from secant._blocks.weighing import (
     COPIES,
     FRACTIONS,
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from secant._base.types import FloatArray, IntArray
+    from secant._blocks.table import Blocks
     from secant._input.observations import Chunk
 
 __all__ = ["CopiedSums", "Heeded", "WeighedSums", "heeded"]
@@ -305,15 +306,12 @@ class WeighedSums(_Weighted):
         low, mixed, scale = self.grid.low[filled], self._mixed[filled], self._scale
         alone = self._anchor.view(np.float64)[filled] if self._anchor.size else low
         up = Fixed(h1 - p1, l1 - q1, scale)
-        return Blocks(
-            low=np.where(mixed, low, alone),
-            high=np.where(mixed, self.grid.high[filled], alone),
-            n0=n0,
-            n1=n1,
-            w0=Fixed(h0, l0, scale).rounded(),
-            w1=Fixed(h1, l1, scale).rounded(),
-            down=Fixed(p0, q0, scale).rounded(),
-            up=np.maximum(up.rounded(), 0),
+        return from_sums(
+            np.where(mixed, low, alone),
+            np.where(mixed, self.grid.high[filled], alone),
+            (n0, n1),
+            (Fixed(p0, q0, scale).rounded(), np.maximum(up.rounded(), 0)),
+            weights=(Fixed(h0, l0, scale).rounded(), Fixed(h1, l1, scale).rounded()),
             fixed=Fixed(up.high - p0, up.low - q0, scale),
         )
 

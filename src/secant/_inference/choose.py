@@ -308,8 +308,8 @@ def _walked(cases: dict[int, Case]) -> dict[int, PValues]:
 def _paths_along(case: Case) -> Paths:
     from secant._inference.walk import observe_along  # noqa: PLC0415  (as above)
 
-    pairs = case.along.pairs
-    return observe_along(pairs.score, pairs.n0 + pairs.n1, pairs.n1, pairs.ends)
+    ties = case.along.pairs.ties
+    return observe_along(ties.low, ties.n, ties.n1, case.along.pairs.ends)
 
 
 def _never_beyond_doubles(case: Case, *logs: float) -> PValues:

@@ -14,7 +14,7 @@ from secant._blocks.looking import Source
 from secant._blocks.ordered_sums import KeyCells, edges_of, pairs_of
 from secant._blocks.refining import join, pick
 from secant._blocks.sorting import PathRows
-from secant._blocks.table import completed, concatenate
+from secant._blocks.table import concatenate
 from secant._input.observations import Chunk
 from secant.errors import SecantError
 from secant.sources import rows as row_source
@@ -93,7 +93,7 @@ class OrderedSource(Source):
         seen = self._rows
         if seen.rows <= row_source.SORT_UP_TO:
             rows = self._all_rows[0]
-            blocks = self.pairs.blocks(seen.outcome_weights)
+            blocks = self.pairs.blocks()
             totals = row_totals(
                 rows,
                 rows.scores * (1 - rows.scores),
@@ -101,7 +101,7 @@ class OrderedSource(Source):
                 outcome_weights=seen.outcome_weights,
             )
             weighted = seen.sampling or seen.outcome_weights is not None
-            return blocks, totals if weighted else completed(totals, blocks)
+            return blocks, totals if weighted else totals.completed(blocks)
         cells = self._key_cells(edges_of(self._sample(), _CELLS))
         with closing(seen.with_keys(row_source.CHUNK)) as chunks:
             for chunk, keys in chunks:
@@ -133,14 +133,14 @@ class OrderedSource(Source):
     def pairs(self) -> Pairs:
         """The observations by key and score."""
         rows, keys = self._all_rows
-        return pairs_of(keys, rows, counted=self._rows.counted)
+        return self._pairs(keys, rows)
 
     def score_counts(self) -> tuple[NumberArray, FloatArray]:
         """Return how many observations there are of each score, or in narrow cells of scores."""
         if self._cells is not None:
             return self._cells.by_score
-        pairs = self.pairs
-        return pairs.n0 + pairs.n1, pairs.score
+        ties = self.pairs.ties
+        return ties.n, ties.low
 
     def cluster_sums(self, tables: Sequence[Blocks], limit: int) -> list[ClusterSums]:
         """Return the sums by cluster and cell of these rows, the only group there is."""
@@ -156,6 +156,10 @@ class OrderedSource(Source):
     def recheck(self) -> None:
         """Raise SecantError if the arrays are seen to have changed since they were checked."""
         self._rows.recheck()
+
+    def _pairs(self, keys: NumberArray, rows: Chunk) -> Pairs:
+        seen = self._rows
+        return pairs_of(keys, rows, counted=seen.counted, outcome_weights=seen.outcome_weights)
 
     def _key_cells(self, edges: NumberArray) -> KeyCells:
         seen = self._rows
@@ -185,8 +189,7 @@ class OrderedSource(Source):
             raise _changed()
         rows = join([chunk for chunk, _ in found])
         keys = np.concatenate([keys for _, keys in found])
-        pairs = pairs_of(keys, rows, counted=self._rows.counted)
-        return pairs.blocks(self._rows.outcome_weights)
+        return self._pairs(keys, rows).blocks()
 
     def _pieces(self, blocks: Blocks) -> Blocks:
         """Cut blocks at keys that share their rows fairly; one more walk finds them."""

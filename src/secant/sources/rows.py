@@ -17,7 +17,7 @@ from secant._blocks.grids import DyadicGrid, SampledGrid
 from secant._blocks.looking import ScoreSums, Source
 from secant._blocks.refining import Refinement, join, pick
 from secant._blocks.sorting import RUN, PathRows, Sorting
-from secant._blocks.table import Blocks, Totals, collapse, completed, in_order, running_sum
+from secant._blocks.table import Blocks, Totals, collapse, in_order, running_sum
 from secant._blocks.weighed_sums import CopiedSums, WeighedSums, heeded
 from secant._input.observations import (
     Chunk,
@@ -512,7 +512,7 @@ class RowSource(Source):
             log_loss=self._log_loss,
         )
         weighted = seen.sampling or seen.outcome_weights is not None
-        return totals if weighted else completed(totals, blocks)
+        return totals if weighted else totals.completed(blocks)
 
 
 def of_arrays(

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeGuard
 import numpy as np
 
 from secant._blocks.cell_sums import log_losses
-from secant._blocks.table import STEPS, Blocks, Moments, Totals, collapse
+from secant._blocks.table import Blocks, Moments, Totals, collapse
 from secant._input.observations import Chunk
 from secant.sources.rows import RowSource, in_memory
 
@@ -63,24 +63,19 @@ def _totals(
 ) -> list[Totals]:
     """Return the sums over each source."""
     variance = np.add.reduceat(rows.scores * (1 - rows.scores), edges)
-    # A residual is s or 1 - s, so (r - s)^2 = |r - s| - s(1 - s).
-    squares = np.add.reduceat(blocks.up, firsts) + np.add.reduceat(blocks.down, firsts)
-    squares = np.maximum(squares - variance, 0.0)
+    residual = np.add.reduceat(blocks.up, firsts) + np.add.reduceat(blocks.down, firsts)
     lost: list[float | None] = [None] * len(log_loss)
     if any(log_loss):
         sums = np.add.reduceat(log_losses(rows.scores, rows.labels), edges).tolist()
         lost = [each if asked else None for each, asked in zip(sums, log_loss, strict=True)]
     columns = (
         np.add.reduceat(blocks.n, firsts).tolist(),
-        variance.tolist(),
-        squares.tolist(),
         np.add.reduceat(blocks.n1, firsts).tolist(),
+        variance.tolist(),
+        residual.tolist(),
         lost,
     )
-    return [
-        Totals(n, n, n, v, square, float(n1), v, square, logs, (1.0,) * min(n, STEPS))
-        for n, v, square, n1, logs in zip(*columns, strict=True)
-    ]
+    return list(map(Totals.plain, *columns))
 
 
 def _parts(blocks: Blocks, bounds: list[int]) -> list[Blocks]:

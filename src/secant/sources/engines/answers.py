@@ -7,21 +7,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from secant._blocks.table import (
-    STEPS,
-    Blocks,
-    Moments,
-    Totals,
-    by_outcome,
-    completed,
-    largest_steps,
-)
+from secant._blocks.table import STEPS, Spread, Totals, from_sums, largest_steps
 from secant.errors import SecantError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from secant._base.types import FloatArray, NumberArray
+    from secant._base.types import FloatArray
+    from secant._blocks.table import Blocks
     from secant._input.options import WeightKind
 
 __all__ = ["blocks_of", "totals_of"]
@@ -35,19 +28,14 @@ class _Mass(NamedTuple):
     down: FloatArray
     up: FloatArray
     variance: FloatArray
-    # The part of the variance that is of rows that happened, where outcomes have weights.
-    variance1: FloatArray
-
-    def weighed(self, o0: float, o1: float) -> FloatArray:
-        """Return the sum of w s(1 - s) where outcomes have these weights."""
-        if o0 == o1:
-            return self.variance
-        return np.maximum(o0 * (self.variance - self.variance1), 0) + o1 * self.variance1
+    # The variance by outcome: all of it first, where outcomes have no weights.
+    variances: tuple[FloatArray, FloatArray]
 
     def squared_error(self, o0: float, o1: float) -> float:
         """Return the sum of w (r - s)^2, in which (r - s)^2 = |r - s| - s(1 - s)."""
         residuals = o0 * math.fsum(self.down) + o1 * math.fsum(self.up)
-        return max(residuals - math.fsum(self.weighed(o0, o1)), 0.0)
+        v0, v1 = map(math.fsum, self.variances)
+        return max(residuals - (o0 * v0 + o1 * v1), 0.0)
 
 
 def _mass(sums: Mapping[str, FloatArray], name: str) -> _Mass:
@@ -65,20 +53,23 @@ def _mass(sums: Mapping[str, FloatArray], name: str) -> _Mass:
         whole, happened = sums["rows"], sums["n1"]
     rest = np.maximum(whole - happened, 0)
     d, d1, dd = distance(f"{name}d"), distance(f"{name}1d"), distance(f"{name}dd")
-    dd1 = distance(f"{name}1dd") if f"{name}1dd" in sums else dd
 
     def variance(mass: FloatArray, first: FloatArray, second: FloatArray) -> FloatArray:
         # s(1 - s) around the anchor a: a(1 - a) + (1 - 2a)(s - a) - (s - a)^2
         found = mass * (anchor * (1 - anchor)) + (1 - 2 * anchor) * first - second
         return np.asarray(np.maximum(found, 0))
 
+    every = variance(whole, d, dd)
+    of_events = np.zeros_like(every)
+    if f"{name}1dd" in sums:
+        of_events = variance(happened, d1, distance(f"{name}1dd"))
     return _Mass(
         all=whole,
         happened=happened,
         down=np.maximum(rest * anchor + (d - d1), 0),
         up=np.maximum(happened * (1 - anchor) - d1, 0),
-        variance=variance(whole, d, dd),
-        variance1=variance(happened, d1, dd1),
+        variance=every,
+        variances=(np.maximum(every - of_events, 0), of_events),
     )
 
 
@@ -104,26 +95,20 @@ def blocks_of(
     n = (weight.all if counted else sums["rows"]).astype(np.int64)
     n1 = (weight.happened if counted else sums["n1"]).astype(np.int64)
     square = _mass(sums, "ww") if weighted else weight
-    o0, o1 = outcome_weights or (1, 1)
-    ww0: NumberArray = np.maximum(square.all - square.happened, 0) if weighted else n - n1
-    ww1: NumberArray = square.happened if weighted else n1
-    blocks = Blocks(
-        low=sums["low"],
-        high=sums["high"],
-        n0=n - n1,
-        n1=n1,
-        w0=np.maximum(weight.all - weight.happened, 0) if weighted else n - n1,
-        w1=weight.happened if weighted else n1,
-        down=weight.down,
-        up=weight.up,
-        moments=Moments(
-            wv=weight.weighed(o0, o1),
-            variance=o0 * o1 * square.variance,
-            ww0=np.asarray(o0 * o0 * ww0, np.float64),
-            ww1=np.asarray(o1 * o1 * ww1, np.float64),
-        ),
+
+    def by_outcome(mass: _Mass) -> tuple[FloatArray, FloatArray]:
+        return np.maximum(mass.all - mass.happened, 0), mass.happened
+
+    squares = (square.variance, by_outcome(square)) if weighted else ()
+    return from_sums(
+        sums["low"],
+        sums["high"],
+        (n - n1, n1),
+        (weight.down, weight.up),
+        weights=by_outcome(weight) if weighted else None,
+        spread=Spread(weight.variances, *squares),
+        outcome_weights=outcome_weights,
     )
-    return by_outcome(blocks, outcome_weights)
 
 
 def totals_of(
@@ -139,7 +124,7 @@ def totals_of(
     variance = math.fsum(moments.variance)
     log_loss = math.inf if sums["forbidden"].any() else max(math.fsum(sums["log_loss"]), 0.0)
     if weight_kind != "sampling" and outcome_weights is None:
-        return completed(Totals(n, n, n, variance, 0.0, log_loss=log_loss), blocks)
+        return Totals(n, n, n, variance, 0.0, log_loss=log_loss).completed(blocks)
     o0, o1 = outcome_weights or (1.0, 1.0)
     weight = _mass(sums, "w")
     square = _mass(sums, "ww") if weight_kind == "sampling" else weight

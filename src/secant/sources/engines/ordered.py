@@ -13,7 +13,7 @@ import numpy as np
 
 from secant._base.types import Forbidden
 from secant._blocks.looking import Source
-from secant._blocks.table import Blocks, Moments, by_outcome
+from secant._blocks.table import Spread, from_sums
 from secant._input.clusters import cluster_codes
 from secant._input.observations import observations
 from secant._input.ordering import ordering
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     import narwhals as nw
 
     from secant._base.types import FloatArray, NumberArray
-    from secant._blocks.table import Totals
+    from secant._blocks.table import Blocks, Totals
     from secant._input.axis import Axis
     from secant._input.columns import Columns
     from secant._input.observations import Observations
@@ -132,32 +132,20 @@ def _blocks(table: Table, columns: Columns) -> tuple[Blocks, Axis]:
     sums = {name: column[order] for name, column in sums.items()}
     n0, n1 = (np.rint(sums[name]).astype(np.int64) for name in ("n0", "n1"))
     weighted = table.weight_kind == "sampling"
-    w0: Any
-    w1: Any
-    ww0: Any
-    ww1: Any
-    w0, w1, ww0, ww1 = (
-        (sums[name] if weighted else count)
-        for name, count in (("w0", n0), ("w1", n1), ("ww0", n0), ("ww1", n1))
-    )
-    o0, o1 = table.outcome_weights or (1, 1)
-    wv0, wv1, wwv = (sums[name] for name in ("wv0", "wv1", "wwv"))
-    moments = Moments(o0 * wv0 + o1 * wv1, o0 * o1 * wwv, o0 * o0 * ww0, o1 * o1 * ww1)
+    squares = (sums["wwv"], (sums["ww0"], sums["ww1"])) if weighted else ()
     places_in_order = keys[order]
-    blocks = Blocks(
-        low=places_in_order,
-        high=places_in_order,
-        n0=n0,
-        n1=n1,
-        w0=w0,
-        w1=w1,
-        down=sums["down"],
-        up=sums["up"],
-        moments=moments,
+    blocks = from_sums(
+        places_in_order,
+        places_in_order,
+        (n0, n1),
+        (sums["down"], sums["up"]),
+        weights=(sums["w0"], sums["w1"]) if weighted else None,
+        spread=Spread((sums["wv0"], sums["wv1"]), *squares),
+        outcome_weights=table.outcome_weights,
         least=sums["least"],
         most=sums["most"],
     )
-    return by_outcome(blocks, table.outcome_weights), axis
+    return blocks, axis
 
 
 def _terms(table: Table) -> dict[str, nw.Expr]:

@@ -16,7 +16,7 @@ import numpy as np
 
 from secant._base.types import Forbidden
 from secant._blocks.looking import Source
-from secant._blocks.table import Blocks, Inside, Totals, completed, concatenate
+from secant._blocks.table import Inside, Totals, concatenate, from_sums
 from secant.sources.tensors.cell_table import CellTable, Kind, shares
 from secant.sources.tensors.kernels import BAD_VALUE, FINE_UNIT, TOO_MANY
 from secant.sources.tensors.reading import Unchanged
@@ -25,6 +25,7 @@ from secant.sources.tensors.source import FETCH_UP_TO, FINER_BLOCKS, TensorSourc
 if TYPE_CHECKING:
     from secant._base.types import BoolArray, IntArray
     from secant._blocks.looking import RowsInOrder, ScoreSums
+    from secant._blocks.table import Blocks
     from secant.sources.tensors.kernels import CellCounts, Passes
     from secant.sources.tensors.reading import Columns
     from secant.sources.tensors.sorted import SortedRows
@@ -208,7 +209,7 @@ class GpuSource(Source):
         blocks = self._passes.blocks(rows, np.array([0]), np.array([n]), BLOCKS)
         whole = replace(blocks.select(slice(0, 1)), low=np.zeros(1), high=np.ones(1))
         self._collections = [(whole, rows)]
-        return blocks, completed(Totals(n, n, n, seen.variance, 0.0), blocks)
+        return blocks, Totals(n, n, n, seen.variance, 0.0).completed(blocks)
 
     def _from_all(self, blocks: Blocks) -> Blocks:
         everything = replace(blocks.select(slice(0, 1)), low=np.zeros(1), high=np.ones(1))
@@ -319,12 +320,13 @@ def _blocks(table: CellTable, found: CellCounts, filled: IntArray) -> Blocks:
     up = np.maximum(w1 * distance - rest1 * unit, 0)
     if filled[0] == 0:
         down[0], up[0] = found.tiny[0], max(w1[0] - found.tiny[1], 0)
-    return Blocks(low, high, n0, n1, w0, w1, down, up)
+    return from_sums(low, high, (n0, n1), (down, up), weights=(w0, w1))
 
 
 def _totals(found: CellCounts, blocks: Blocks) -> Totals:
     if found.loads is None:
-        return completed(Totals(found.rows, found.rows, found.rows, found.totals[0], 0.0), blocks)
+        n = found.rows
+        return Totals(n, n, n, found.totals[0], 0.0).completed(blocks)
     variance, weight, ww, squares, ww1, third, squared_error = found.totals
     return Totals(
         n=found.rows,
@@ -355,7 +357,8 @@ def _rest(blocks: Blocks, chosen: BoolArray, common: Any, taken: Blocks | None) 
 
     n0, n1, w0, w1 = (left(name) for name in ("n0", "n1", "w0", "w1"))
     w0, w1 = np.where(n0 > 0, w0, 0), np.where(n1 > 0, w1, 0)
-    ties = Blocks(scores, scores, n0, n1, w0, w1, w0 * scores, w1 * (1 - scores))
+    residuals = w0 * scores, w1 * (1 - scores)
+    ties = from_sums(scores, scores, (n0, n1), residuals, weights=(w0, w1))
     return ties.select(ties.n > 0)
 
 

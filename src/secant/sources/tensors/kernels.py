@@ -17,13 +17,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 import numpy as np
 
 from secant._base.extras import require
-from secant._blocks.table import STEPS, Blocks, Inside, largest_steps
+from secant._blocks.table import STEPS, Inside, from_sums, largest_steps
 from secant.sources.tensors.sorted import SortedRows
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from secant._base.types import FloatArray, IntArray
+    from secant._blocks.table import Blocks
     from secant.sources.tensors.cell_table import CellTable
 
 __all__ = [
@@ -397,7 +398,8 @@ class CudaPasses:
         rise, fall = (
             np.minimum(most, far * (1 + 1e-9) + 1e-9) for far, most in ((rise, up), (fall, down))
         )
-        return Blocks(low, high, n0, n1, w0, w1, down, up, inside=Inside(rise, fall))
+        inside = Inside(rise, fall)
+        return from_sums(low, high, (n0, n1), (down, up), weights=(w0, w1), inside=inside)
 
     @property
     def _columns(self) -> list[Any]:

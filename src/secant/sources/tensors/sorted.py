@@ -13,15 +13,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from secant._base.extras import require
+from secant._blocks.cell_sums import row_terms
 from secant._blocks.table import (
     STEPS,
-    Blocks,
-    Moments,
+    Spread,
     Totals,
     add_totals,
-    by_outcome,
     collapse,
-    completed,
+    from_sums,
     largest_steps,
 )
 from secant._input.observations import Chunk
@@ -30,6 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from secant._base.types import BoolArray, FloatArray, IntArray
+    from secant._blocks.table import Blocks
 
 __all__ = ["PIECE", "SortedRows", "sort_rows"]
 
@@ -143,32 +143,20 @@ class SortedRows:
         parts = [self._totals(piece, log_loss=log_loss) for piece in self._pieces()]
         totals = add_totals(parts)
         plain = not self.sampling and self.outcome_weights is None
-        return completed(totals, blocks) if plain else totals
+        return totals.completed(blocks) if plain else totals
 
     def _totals(self, piece: slice, *, log_loss: bool) -> Totals:
         scores, labels = self._scores(piece)
         weights = None if self.weights is None else self.weights[piece]
-        o0, o1 = self.outcome_weights or (1.0, 1.0)
         ones = self.torch.ones_like(scores)
         copies = weights if weights is not None and self.counted else ones
         a = weights if weights is not None and not self.counted else ones
-        w = a * self.torch.where(labels == 1, o1, o0)
-        error = (labels - scores) ** 2
-        spread = a * a * (o0 * o1) * scores * (1 - scores)
-        third = spread * a * (o0 + o1 - o0 * o1 / (o1 * (1 - scores) + o0 * scores))
-        columns = {
-            "weight": w,
-            "ww": w * w,
-            "variance": spread,
-            "squares": w * w * error,
-            "ww1": w * w * labels,
-            "third": third,
-            "squared_error": w * error,
-        }
+        columns = row_terms(scores, labels, a, self.outcome_weights)
         if log_loss:
             chance = self.torch.where(labels == 1, scores, 1 - scores)
-            columns["log_loss"] = -w * chance.log()
+            columns["log_loss"] = -columns["weight"] * chance.log()
         sums: Any = {name: float((copies * column).sum()) for name, column in columns.items()}
+        o0, o1 = self.outcome_weights or (1.0, 1.0)
         steps = a * self.torch.maximum(o1 * (1 - scores), o0 * scores)
         highest, where = steps.topk(min(STEPS, len(steps)))
         times = copies[where].clamp(max=STEPS).long().tolist()
@@ -194,17 +182,23 @@ class SortedRows:
         low = self._scores(ends[:-1])[0].cpu().numpy()[wanted]
         high = self._scores(ends[1:] - 1)[0].cpu().numpy()[wanted]
         sums = {name: column[wanted] for name, column in self.sums(edges, moments=moments).items()}
-        n0, n1 = (sums[name] for name in ("n0", "n1"))
-        w0, w1 = (sums[name] for name in ("w0", "w1")) if self.sampling else (n0, n1)
-        found = None
+
+        def pair(name: str) -> Any:
+            return sums[f"{name}0"], sums[f"{name}1"]
+
+        spread = None
         if moments:
-            o0, o1 = self.outcome_weights or (1, 1)
-            wwv = sums["wwv"] if self.sampling else sums["wv0"] + sums["wv1"]
-            ww0, ww1 = (sums["ww0"], sums["ww1"]) if self.sampling else (n0, n1)
-            wv = o0 * sums["wv0"] + o1 * sums["wv1"]
-            found = Moments(wv, o0 * o1 * wwv, o0 * o0 * ww0, o1 * o1 * ww1)
-        blocks = Blocks(low, high, n0, n1, w0, w1, sums["down"], sums["up"], found)
-        return by_outcome(blocks, self.outcome_weights)
+            squares = (sums["wwv"], pair("ww")) if self.sampling else ()
+            spread = Spread(pair("wv"), *squares)
+        return from_sums(
+            low,
+            high,
+            pair("n"),
+            (sums["down"], sums["up"]),
+            weights=pair("w") if self.sampling else None,
+            spread=spread,
+            outcome_weights=self.outcome_weights,
+        )
 
     def sums(self, edges: IntArray, *, moments: bool) -> dict[str, Any]:
         """Return the sums between edges by name, without the weights of outcomes."""
