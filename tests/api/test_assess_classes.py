@@ -13,7 +13,7 @@ from samples import NAMES, simulate
 from secant import InputError
 from secant._api import assess_classes, calibrations
 from secant._inference import westfall_young as joint
-from secant._inference.stepdown import Adjusted
+from secant._inference.adjust import Adjusted
 
 
 @st.composite

@@ -420,7 +420,7 @@ def _jointly(
     rng: np.random.Generator | None,
 ) -> tuple[FloatArray, int]:
     """Adjust by redraws of all labels; return adjusted P-values and the number of redraws."""
-    from secant._inference.stepdown import or_beyond  # noqa: PLC0415  (as below)
+    from secant._inference.adjust import or_beyond  # noqa: PLC0415  (as below)
     from secant._inference.westfall_young import westfall_young  # noqa: PLC0415  (not what `import secant` pays for)
 
     counted = np.arange(rows.rows) if rows.weights is None else np.flatnonzero(rows.weights)

@@ -1,4 +1,10 @@
-"""P-values of many tests made fit to be read together."""
+"""P-values of many tests made fit to be read together: from P-values alone, or from shared draws.
+
+Draws that all tests share keep what the tests have in common, and the P-values are those of the
+step-down maximum. The statistic of a test is the range of its path, whose chance distribution
+depends on the test: many events make it nearly Gaussian, rare ones give it a long tail. Before
+tests are compared it is put on the scale of Bennett's inequality.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from secant._inference.draws import ENOUGH, Tally
 from secant.errors import Argument, InputError
 
 if TYPE_CHECKING:
@@ -17,11 +24,16 @@ if TYPE_CHECKING:
 __all__ = [
     "ADJUSTMENTS",
     "JOINT",
+    "Adjusted",
     "Adjustment",
+    "StepDown",
     "adjusted",
     "adjusted_logs",
     "benjamini_hochberg",
+    "bennett",
     "holm",
+    "or_beyond",
+    "surprise",
 ]
 
 JOINT: ClassAdjust = "westfall-young"
@@ -76,11 +88,7 @@ def holm(pvalues: Any) -> FloatArray:
     >>> holm([0.01, 0.04, 0.03])
     array([0.03, 0.06, 0.06])
     """
-    checked = _check(pvalues)
-    order = np.argsort(checked)
-    tests = np.arange(len(checked), 0, -1)
-    stepped = np.maximum.accumulate(np.minimum(tests * checked[order], 1.0))
-    return _unsorted(stepped, order)
+    return np.minimum(_stepped("holm", _check(pvalues), np.multiply), 1.0)
 
 
 def benjamini_hochberg(pvalues: Any) -> FloatArray:
@@ -124,18 +132,21 @@ def benjamini_hochberg(pvalues: Any) -> FloatArray:
     >>> benjamini_hochberg([0.01, 0.04, 0.03])
     array([0.03, 0.04, 0.04])
     """
-    checked = _check(pvalues)
-    order = np.argsort(checked)
-    rank = np.arange(1, len(checked) + 1)
-    stepped = np.minimum(checked[order] * (len(checked) / rank), 1.0)
-    return _unsorted(np.minimum.accumulate(stepped[::-1])[::-1], order)
+    return np.minimum(_stepped("benjamini-hochberg", _check(pvalues), np.multiply), 1.0)
 
 
-def _unsorted(values: FloatArray, order: np.ndarray[Any, np.dtype[np.intp]]) -> FloatArray:
-    """Put sorted values back where they came from."""
-    back = np.empty_like(values)
-    back[order] = values
-    return back
+def _stepped(
+    adjust: ClassAdjust, values: FloatArray, times: Callable[[FloatArray, Any], FloatArray]
+) -> FloatArray:
+    """Return P-values, or what stands for them, times their factors: the steps of an adjustment."""
+    order, m = np.argsort(values), len(values)
+    adjusted = np.empty(m)
+    if adjust == "benjamini-hochberg":
+        steps = times(values[order], m / np.arange(1, m + 1))
+        adjusted[order] = np.minimum.accumulate(steps[::-1])[::-1]
+    else:  # where draws have adjusted, what is below their reach is Holm's
+        adjusted[order] = np.maximum.accumulate(times(values[order], np.arange(m, 0, -1)))
+    return adjusted
 
 
 def _check(pvalues: Any) -> FloatArray:
@@ -184,13 +195,88 @@ def adjusted_logs(adjust: ClassAdjust, pvalues: FloatArray, logs: Any) -> list[f
     """
     with np.errstate(divide="ignore"):
         known = np.log10(pvalues)
-    before = np.asarray(logs, dtype=np.float64)
-    order = np.argsort(before)
-    count = len(before)
-    if adjust == "benjamini-hochberg":
-        stepped = before[order] + np.log10(count / np.arange(1, count + 1))
-        stepped = np.minimum.accumulate(stepped[::-1])[::-1]
-    else:  # where draws have adjusted, what is below their reach is Holm's
-        stepped = np.maximum.accumulate(before[order] + np.log10(np.arange(count, 0, -1)))
-    found: list[float] = np.where(pvalues > _TINY, known, _unsorted(stepped, order)).tolist()
+    stepped = _stepped(adjust, np.asarray(logs, float), lambda log, by: log + np.log10(by))
+    found: list[float] = np.where(pvalues > _TINY, known, stepped).tolist()
     return found
+
+
+# From draws that all tests share ------------------------------------------------------------------
+
+
+class Adjusted(NamedTuple):
+    """Adjusted P-values, one a test, and the number of draws they rest on."""
+
+    pvalues: FloatArray
+    draws: int
+
+
+class StepDown(Tally):
+    """Counts, for each test, the draws in which it or a less extreme one is as extreme.
+
+    Parameters
+    ----------
+    observed, limit
+        The statistic of each test, and what is at least as large.
+    enough
+        Stop when that many draws have a test as extreme as the most extreme one observed. No
+        adjusted P-value is below the first, so that drawing on would change none of them.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> tally = StepDown(np.array([1.0, 3.0]), np.array([1.0, 3.0]))
+    >>> tally.add(np.array([[2.0, 0.0], [0.0, 2.0], [0.0, 4.0]]))
+    >>> tally.result()
+    Adjusted(pvalues=array([0.5, 0.5]), draws=3)
+    """
+
+    def __init__(
+        self, observed: FloatArray, limit: FloatArray, enough: int | None = ENOUGH
+    ) -> None:
+        self._order = np.argsort(-observed, kind="stable")
+        super().__init__(limit[self._order], enough)
+
+    @property
+    def enough(self) -> bool:
+        """Whether the most extreme test has enough."""
+        return bool(self.done[0])
+
+    def add(self, values: FloatArray) -> None:
+        """Count draws, a row each."""
+        super().add(np.maximum.accumulate(values[:, self._order[::-1]], axis=1)[:, ::-1])
+
+    def result(self) -> Adjusted:
+        """Return adjusted P-values, and the draws that the first rests on."""
+        adjusted = np.empty(self._order.size)
+        adjusted[self._order] = np.maximum.accumulate(self.pvalues())
+        return Adjusted(adjusted, int(self.draws[0]))
+
+
+def or_beyond(adjusted: Adjusted, others: FloatArray) -> FloatArray:
+    """Take P-values adjusted otherwise where they are smaller and no draw was as extreme.
+
+    Below 1/(1 + draws), what draws can tell, they are as valid.
+    """
+    beyond = adjusted.pvalues * (1 + adjusted.draws) <= 1
+    return np.where(beyond, np.minimum(adjusted.pvalues, others), adjusted.pvalues)
+
+
+def surprise(span: FloatArray, variance: FloatArray, unit: FloatArray) -> FloatArray:
+    r"""Put ranges R of cumulative gains on the scale of Bennett's inequality.
+
+    With the variance V of the last of them, in steps of size u, that is
+
+    .. math:: x = \sqrt{2 V h(u R / V)} / u, \qquad h(z) = (1 + z) \log(1 + z) - z.
+    """
+    with np.errstate(divide="ignore", invalid="ignore"):
+        x = np.sqrt(2 * variance) / unit * np.sqrt(bennett(unit * span / variance))
+    # Where nothing can vary, anything is a surprise.
+    return np.where(variance > 0, x, np.where(span > 0, np.inf, 0.0))
+
+
+def bennett(u: FloatArray) -> FloatArray:
+    """Return (1 + u) log(1 + u) - u."""
+    # Terms of the series u^2/2 - u^3/6 + u^4/12 - ..., which does not cancel.
+    powers = range(2, 9)
+    series = sum((-1) ** j * u**j / (j * (j - 1)) for j in powers)
+    return np.where(u < 0.01, series, (1 + u) * np.log1p(u) - u)

@@ -75,9 +75,7 @@ def clopper_pearson(
     >>> low.round(5), high.round(5)
     (array([0.     , 0.34755]), array([0.3085 , 0.93326]))
     """
-    k, total = np.broadcast_arrays(
-        np.asarray(successes, dtype=np.float64), np.asarray(n, dtype=np.float64)
-    )
+    k, total = _as_floats(successes, n)
     log_tail = np.full(k.shape, math.log(0.5 * (1.0 - confidence_level)))
     # The upper limit is the lower one with failures for successes. Log odds change their sign
     # exactly, so neither limit loses digits near 0 or 1.
@@ -113,9 +111,7 @@ def wilson(
     >>> low.round(5), high.round(5)
     (array([0.     , 0.39678]), array([0.27753, 0.89221]))
     """
-    k, total = np.broadcast_arrays(
-        np.asarray(successes, dtype=np.float64), np.asarray(n, dtype=np.float64)
-    )
+    k, total = _as_floats(successes, n)
     z = -_normal_quantile(0.5 * (1.0 - confidence_level))
     root = z * np.sqrt(k * (total - k) / total + 0.25 * z * z)
     larger = k + 0.5 * z * z + root
@@ -123,6 +119,10 @@ def wilson(
     low = k * k / (total * larger)
     high = np.where(k == total, 1.0, larger / (total + z * z))
     return low, np.minimum(high, 1.0)
+
+
+def _as_floats(*arrays: ArrayLike) -> tuple[FloatArray, ...]:
+    return np.broadcast_arrays(*(np.asarray(each, dtype=np.float64) for each in arrays))
 
 
 def _normal_quantile(probability: float) -> float:
@@ -147,9 +147,7 @@ def lower_limit(successes: ArrayLike, n: ArrayLike, error: ArrayLike) -> FloatAr
     >>> lower_limit([0, 7, 7], [10, 10, 10], [0.025, 0.025, 0.0025]).round(5)
     array([0.     , 0.34755, 0.23673])
     """
-    k, total, tail = np.broadcast_arrays(
-        *(np.asarray(each, dtype=np.float64) for each in (successes, n, error))
-    )
+    k, total, tail = _as_floats(successes, n, error)
     return _expit(_log_odds_limit(k, total, np.log(tail)))
 
 

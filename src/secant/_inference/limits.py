@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "across_pools",
+    "around",
     "at_level",
     "critical",
     "detectable",
@@ -147,8 +148,14 @@ def range_limits(blocks: Blocks, totals: Totals, confidence_level: float) -> tup
     sigma = math.sqrt(max(seen, float(moments.variance.sum())))
     quantile = NormalDist().inv_cdf(1 - alpha / 2)
     missed = unseen(totals, quantile, alpha) * totals.weight
-    gap, half = float(blocks.gain.sum()) / weight, math.hypot(quantile * sigma, missed) / weight
-    score = min(max(float(blocks.scored.sum()) / weight, 0.0), 1.0)
+    return around(blocks, math.hypot(quantile * sigma, missed) / weight)
+
+
+def around(blocks: Blocks, half: float) -> tuple[float, float]:
+    """Return limits for the miscalibration of blocks, so far from what was found at most."""
+    weight = float(blocks.weight.sum())
+    gap, score = float(blocks.gain.sum()) / weight, float(blocks.scored.sum()) / weight
+    score = min(max(score, 0.0), 1.0)
     # The truth lies between nothing and everything happening, whatever the noise.
     return max(gap - half, -score), min(gap + half, 1 - score)
 

@@ -20,10 +20,10 @@ from secant._inference.draws import same_every_time
 from secant._inference.path import compensated_sum
 
 if TYPE_CHECKING:
-    from secant._base.types import FloatArray, IntArray
+    from secant._base.types import FloatArray, IntArray, NumberArray
     from secant._blocks.table import Blocks
 
-__all__ = ["Ranges", "Ties", "null_draws", "ranges", "ties_of"]
+__all__ = ["Ranges", "Ties", "added", "null_draws", "ranges", "ties_of"]
 
 # A range is two or three steps long, of a step that halves from one scale to the next.
 _LENGTHS = (2, 3)
@@ -214,19 +214,11 @@ def ranges(ties: Ties) -> Ranges:
         for length in _LENGTHS:
             pairs.append(np.column_stack([start[:-length], stop[length:]]))  # noqa: PERF401
     start, stop = np.unique(np.concatenate(pairs), axis=0).T
-
-    def within(values: FloatArray, *, from_above: bool = False) -> FloatArray:
-        """Add up in the order that meets small values first, so that they are not lost."""
-        if from_above:
-            values = values[::-1]
-        sums = np.concatenate([[0.0], np.cumsum(values)])
-        first, last = (len(values) - stop, len(values) - start) if from_above else (start, stop)
-        added: FloatArray = sums[last] - sums[first]
-        return added
-
-    variance, third = within(squares), within(cubes)
-    p = np.maximum(within(cubes * score) / third, _LEAST_SHARE)
-    q = np.maximum(within(cubes * (1 - score), from_above=True) / third, _LEAST_SHARE)
+    variance, third = added(squares, start, stop), added(cubes, start, stop)
+    p = np.maximum(added(cubes * score, start, stop) / third, _LEAST_SHARE)
+    # From above, where terms are small, so that these are not lost.
+    failures, size = (cubes * (1 - score))[::-1], len(score)
+    q = np.maximum(added(failures, size - stop, size - start) / third, _LEAST_SHARE)
     unit_of = third / variance
     return Ranges(
         start=start,
@@ -239,6 +231,13 @@ def ranges(ties: Ties) -> Ranges:
         trials=variance / (unit_of**2 * p * q),
         penalty=np.sqrt(2 * (1 + np.log(np.maximum(total / variance, 1)))),
     )
+
+
+def added(values: NumberArray, start: IntArray, stop: IntArray) -> FloatArray:
+    """Return the sums of values over ranges."""
+    sums = np.concatenate([[0.0], np.cumsum(values, dtype=np.float64)])
+    within: FloatArray = sums[stop] - sums[start]
+    return within
 
 
 def _relative_entropy(x: FloatArray, p: FloatArray) -> FloatArray:

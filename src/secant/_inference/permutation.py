@@ -8,7 +8,6 @@ of a variance and no limit of many rows enters.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,9 +16,13 @@ from secant._inference.draws import DRAWS, ENOUGH, count
 from secant._inference.path import compensated_sum, thresholds
 
 if TYPE_CHECKING:
-    from secant._base.types import FloatArray, IntArray
+    from collections.abc import Callable
+
+    from secant._base.types import FloatArray
     from secant._inference.draws import Estimate
     from secant._metrics.subgroup import Compared, Stretches
+
+    Paths = Callable[[np.random.Generator, int], FloatArray]
 
 __all__ = ["exchanged"]
 
@@ -37,82 +40,54 @@ def exchanged(
     ``rng``, ``draws`` and ``enough`` are those of :func:`secant._inference.draws.count`. At least
     one stretch must hold both outcomes and somebody who is no member.
     """
-    model: _Counts | _Rows
-    if rows.weight is None:
-        model = _Counts.of(sums)
-        path = np.cumsum(sums.members1[sums.mixed]) - model.reached
-        cost = len(path)
-    else:
-        model = _Rows.of(rows, sums)
-        path = model.path(model.happened[None, :])[0]
-        cost = len(model.stretch)
+    path, paths, cost = _by_counts(sums) if rows.weight is None else _by_rows(rows, sums)
     deviation, span = thresholds(float(path.max()), float(path.min()), float(sums.members.sum()))
-    limits = span, deviation
-    return count(model.paths, limits, rng=rng, cost=cost, draws=draws, enough=enough)
+    return count(paths, (span, deviation), rng=rng, cost=cost, draws=draws, enough=enough)
 
 
-@dataclass(frozen=True, slots=True)
-class _Counts:
-    """Draws how many of a stretch's events happen to its members, all rows counting once."""
+def _by_counts(sums: Stretches) -> tuple[FloatArray, Paths, int]:
+    """Draw how many of a stretch's events happen to its members, all rows counting once.
 
-    happened: IntArray
-    not_happened: IntArray
-    members: IntArray
-    reached: FloatArray
-
-    @classmethod
-    def of(cls, sums: Stretches) -> _Counts:
-        mixed = sums.mixed
-        happened = sums.members1[mixed] + sums.others1[mixed]
-        members, everybody = sums.members[mixed], sums.everybody[mixed]
-        return cls(
-            happened=happened.astype(np.int64),
-            not_happened=(everybody - happened).astype(np.int64),
-            members=members.astype(np.int64),
-            reached=compensated_sum(members * happened / everybody),
-        )
-
-    def paths(self, rng: np.random.Generator, draws: int) -> FloatArray:
-        size = draws, len(self.members)
-        drawn = rng.hypergeometric(self.happened, self.not_happened, self.members, size=size)
-        paths: FloatArray = np.cumsum(drawn, axis=1) - self.reached
-        return paths
-
-
-@dataclass(frozen=True, slots=True)
-class _Rows:
-    """Deals the responses of a stretch out to its rows, which carry weights.
-
-    Rows stand in the order of stretches, ``first`` being the first row of each; ``of_members`` is
-    the weight of a member and 0 for others. ``share`` is the members' share of a stretch's weight.
+    Returns
+    -------
+    path, paths, cost
+        The observed path; what draws others, a row each; and the numbers drawn for each.
     """
+    mixed = sums.mixed
+    members1, members, everybody = sums.members1[mixed], sums.members[mixed], sums.everybody[mixed]
+    happened = members1 + sums.others1[mixed]
+    reached = compensated_sum(members * happened / everybody)
+    ours = members.astype(np.int64)
+    events, failures = happened.astype(np.int64), (everybody - happened).astype(np.int64)
 
-    stretch: IntArray
-    first: IntArray
-    happened: FloatArray
-    weight: FloatArray
-    of_members: FloatArray
-    share: FloatArray
+    def paths(rng: np.random.Generator, draws: int) -> FloatArray:
+        drawn = rng.hypergeometric(events, failures, ours, size=(draws, len(ours)))
+        found: FloatArray = np.cumsum(drawn, axis=1) - reached
+        return found
 
-    @classmethod
-    def of(cls, rows: Compared, sums: Stretches) -> _Rows:
-        assert rows.weight is not None  # noqa: S101
-        # Rows that are alike stand together, so that the order in which they came is forgotten.
-        order = np.lexsort((rows.happened, rows.weight, rows.is_member, rows.stretch))
-        order = order[sums.mixed[rows.stretch[order]]]
-        stretch, weight = rows.stretch[order], rows.weight[order]
-        first = np.flatnonzero(np.diff(stretch, prepend=-1))
-        share = sums.members[stretch[first]] / sums.everybody[stretch[first]]
-        happened = rows.happened[order].astype(np.float64)
-        return cls(stretch, first, happened, weight, weight * rows.is_member[order], share)
+    return np.cumsum(members1) - reached, paths, len(members)
 
-    def path(self, happened: FloatArray) -> FloatArray:
+
+def _by_rows(rows: Compared, sums: Stretches) -> tuple[FloatArray, Paths, int]:
+    """Deal the responses of a stretch out to its rows, which carry weights; return the same."""
+    assert rows.weight is not None  # noqa: S101
+    # Rows that are alike stand together, so that the order in which they came is forgotten.
+    order = np.lexsort((rows.happened, rows.weight, rows.is_member, rows.stretch))
+    order = order[sums.mixed[rows.stretch[order]]]
+    stretch, weight = rows.stretch[order], rows.weight[order]
+    responses, of_members = rows.happened[order].astype(float), weight * rows.is_member[order]
+    first = np.flatnonzero(np.diff(stretch, prepend=-1))
+    share = sums.members[stretch[first]] / sums.everybody[stretch[first]]
+
+    def path(happened: FloatArray) -> FloatArray:
         """Return the sums of W_k (R_k - Rt_k) for rows of responses."""
-        of_members = np.add.reduceat(happened * self.of_members, self.first, axis=1)
-        of_all = np.add.reduceat(happened * self.weight, self.first, axis=1)
-        sums: FloatArray = np.cumsum(of_members - of_all * self.share, axis=1)
+        member_events = np.add.reduceat(happened * of_members, first, axis=1)
+        events = np.add.reduceat(happened * weight, first, axis=1)
+        sums: FloatArray = np.cumsum(member_events - events * share, axis=1)
         return sums
 
-    def paths(self, rng: np.random.Generator, draws: int) -> FloatArray:
-        keys = self.stretch + rng.random((draws, len(self.stretch)))
-        return self.path(self.happened[np.argsort(keys, axis=1)])
+    def paths(rng: np.random.Generator, draws: int) -> FloatArray:
+        keys = stretch + rng.random((draws, len(stretch)))
+        return path(responses[np.argsort(keys, axis=1)])
+
+    return path(responses[None, :])[0], paths, len(stretch)

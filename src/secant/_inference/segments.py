@@ -14,15 +14,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import compress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from secant import null
-from secant._inference.adjust import holm
+from secant._inference.adjust import StepDown, holm, or_beyond, surprise
 from secant._inference.draws import ENOUGH
 from secant._inference.limits import at_level
-from secant._inference.stepdown import StepDown, or_beyond, surprise
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -157,31 +157,19 @@ class Catalogue:
         places = places[:room]
         at = tuple(places.T)
         self._conditions += [tuple(zip(grouping, place, strict=True)) for place in places.tolist()]
-        cells = sums.n.shape[-1]
-        self._parts.append(
-            (
-                counts[at],
-                sums.n1[at],
-                sums.w[at].reshape(-1, cells),
-                sums.gain[at].reshape(-1, cells),
-                sums.wwv[at],
-                sums.wwwv[at],
-            )
-        )
+        cells = (each[at].reshape(-1, sums.n.shape[-1]) for each in (sums.w, sums.gain))
+        self._parts.append((counts[at], sums.n1[at], *cells, sums.wwv[at], sums.wwwv[at]))
 
     def segments(self) -> Segments:
         """Return what is searched."""
         none = np.empty(0, np.int64)
         rows = self._parts or [(none, none, np.empty((0, 1)), np.empty((0, 1)), none, none)]
         columns = [np.concatenate(parts) for parts in zip(*rows, strict=True)]
-        kept = np.array([not self._is_copy(each) for each in self._conditions], bool)
-        self.same += int((~kept).sum())
-        n, n1, w, gain, wwv, wwwv = (column[kept] for column in columns)
+        kept = [self._copy.keys().isdisjoint(each) for each in self._conditions]
+        self.same += kept.count(False)
+        n, n1, w, gain, wwv, wwwv = (column[np.array(kept, bool)] for column in columns)
         unit = np.divide(wwwv, wwv, out=np.ones(wwv.shape), where=wwv > 0)
-        conditions = tuple(
-            each for each, keep in zip(self._conditions, kept.tolist(), strict=True) if keep
-        )
-        return Segments(conditions, n, n1, w, gain, wwv, unit)
+        return Segments(tuple(compress(self._conditions, kept)), n, n1, w, gain, wwv, unit)
 
     def _repeats(self, grouping: Grouping, counts: IntArray) -> BoolArray:
         """Mark conjunctions that hold as many rows as one of their parts: all of its rows."""
@@ -199,9 +187,6 @@ class Catalogue:
         same &= counts == self._counts[second,][None, :]
         for a, b in np.argwhere(same).tolist():
             self._copy.setdefault((second, b), (first, a))
-
-    def _is_copy(self, conditions: Conditions) -> bool:
-        return any(level in self._copy for level in conditions)
 
 
 # Accounting for the search ------------------------------------------------------------------------
@@ -222,10 +207,11 @@ def by_holm(segments: Segments, alpha: float, heaviest: float) -> Verdicts:
     return Verdicts(holm(raw), float(critical), None)
 
 
+@dataclass(frozen=True)
 class Redraw:
     """Draws all outcomes anew, and computes every segment from each draw.
 
-    Parameters
+    Attributes
     ----------
     segments
         What is searched.
@@ -236,19 +222,20 @@ class Redraw:
         all segments; one more than there are for a row in none.
     """
 
-    def __init__(
-        self,
-        segments: Segments,
-        scores: FloatArray,
-        place: np.ndarray[Any, Any],
-        *,
-        weights: FloatArray | None = None,
-        copies: IntArray | None = None,
-    ) -> None:
-        self._segments, self._scores, self._place = segments, scores, place
-        self._copies, self._mass = copies, copies if weights is None else weights
-        mass = scores if self._mass is None else self._mass * scores
-        self._expected = self._table(np.arange(scores.size), mass)
+    segments: Segments
+    scores: FloatArray
+    place: np.ndarray[Any, Any]
+    weights: FloatArray | None = None
+    copies: IntArray | None = None
+
+    @cached_property
+    def _mass(self) -> NumberArray | None:
+        return self.copies if self.weights is None else self.weights
+
+    @cached_property
+    def _expected(self) -> FloatArray:
+        mass = self.scores if self._mass is None else self._mass * self.scores
+        return self._table(np.arange(self.scores.size), mass)
 
     def observed(self, labels: np.ndarray[Any, Any]) -> FloatArray:
         """Return the ranges of all segments for outcomes as they were."""
@@ -272,18 +259,18 @@ class Redraw:
         """
         span = self.observed(labels)
         reach = span * (1 - 1e-12) - 4 * np.spacing(self._expected.sum(axis=1))
-        observed, limit = (self._segments.surprise(np.maximum(each, 0.0)) for each in (span, reach))
+        observed, limit = (self.segments.surprise(np.maximum(each, 0.0)) for each in (span, reach))
         tally = StepDown(observed, limit, enough)
         largest: list[float] = []
 
         def statistics(_: int) -> FloatArray:
-            drawn = self._segments.surprise(spans(self._draw(rng) - self._expected))
+            drawn = self.segments.surprise(spans(self._draw(rng) - self._expected))
             largest.append(float(drawn.max()))
             return drawn[None, :]
 
         tally.fill(statistics, draws=draws, batch=1, progress=progress)
         adjusted = tally.result()
-        single = by_holm(self._segments, alpha, heaviest)
+        single = by_holm(self.segments, alpha, heaviest)
         critical = single.critical
         # Of the draws and the data themselves.
         allowed = int(alpha * (1 + 1e-12) * (1 + adjusted.draws))
@@ -292,21 +279,21 @@ class Redraw:
         return Verdicts(or_beyond(adjusted, single.pvalues), critical, adjusted.draws)
 
     def _draw(self, rng: np.random.Generator) -> FloatArray:
-        if self._copies is not None:
-            counts = rng.binomial(self._copies, self._scores)
+        if self.copies is not None:
+            counts = rng.binomial(self.copies, self.scores)
             return self._table(np.flatnonzero(counts), counts)
-        happened = rng.random(self._scores.size) < self._scores
+        happened = rng.random(self.scores.size) < self.scores
         return self._table(np.flatnonzero(happened), self._mass)
 
     def _table(self, rows: IntArray, mass: NumberArray | None) -> FloatArray:
         """Add up the mass of some rows, one each if None, in the cells of all segments."""
-        shape = self._segments.gain.shape
+        shape = self.segments.gain.shape
         bins = shape[0] * shape[1] + 1
         total = np.zeros(bins)
-        step = max(1, (1 << 22) // self._place.shape[1])
+        step = max(1, (1 << 22) // self.place.shape[1])
         for start in range(0, rows.size, step):
             piece = slice(start, start + step)
-            place = self._place[rows[piece]]
+            place = self.place[rows[piece]]
             each = None if mass is None else np.repeat(mass[rows[piece]], place.shape[1])
             total += np.bincount(place.ravel(), each, minlength=bins)
         return total[:-1].reshape(shape)
@@ -381,8 +368,7 @@ def _rounded(values: FloatArray) -> FloatArray:
 
 def _strongest(strength: FloatArray, length: IntArray, among: BoolArray) -> int:
     places = np.flatnonzero(among)
-    order = np.lexsort((places, length[places], -strength[places]))
-    return int(places[order[0]])
+    return int(places[np.lexsort((length[places], -strength[places]))[0]])
 
 
 def taken_off(gain: FloatArray, weight: FloatArray) -> FloatArray:

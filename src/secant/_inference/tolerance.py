@@ -15,8 +15,8 @@ import numpy as np
 from secant import null
 from secant._inference.binomial import log_upper_tail, lower_limit
 from secant._inference.clusters import tail
-from secant._inference.limits import half_width
-from secant._inference.multiscale import ranges, ties_of
+from secant._inference.limits import around, half_width
+from secant._inference.multiscale import added, ranges, ties_of
 from secant._metrics import steepest as on_the_path
 
 if TYPE_CHECKING:
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from secant._blocks.looking import Refine
     from secant._blocks.table import Blocks, Totals
     from secant._inference.clusters import Flips
-    from secant._inference.multiscale import Ties
 
 __all__ = ["Steepest", "shown_beyond", "steepest"]
 
@@ -100,19 +99,15 @@ def _by_path(
     inside = on_the_path.steepest(blocks, totals.weight, half, refine)
     if inside is None:
         return None
-    weight = float(inside.weight.sum())
-    gap, half = float(inside.gain.sum()) / weight, half * totals.weight / weight
-    score = min(max(float(inside.scored.sum()) / weight, 0.0), 1.0)
-    # The truth lies between nothing and everything happening, whatever the noise.
-    return _farther(inside, (max(gap - half, -score), min(gap + half, 1 - score)), 0.0)
+    half = half * totals.weight / float(inside.weight.sum())
+    return _farther(inside, around(inside, half), 0.0)
 
 
 def _by_counts(blocks: Blocks, error: float, more_than: float) -> Steepest | None:
     """Return the steepest of the scan's ranges, if it is off by more than some other."""
-    ties, blocks = ties_of(blocks)
-    if not len(blocks):
+    counts = _counts(blocks)
+    if counts is None:
         return None
-    counts = _counts(ties)
     tail = error * counts.share / 2  # half of it on either side
     best = _farthest(counts, tail, more_than)
     if best is None:
@@ -123,7 +118,7 @@ def _by_counts(blocks: Blocks, error: float, more_than: float) -> Steepest | Non
     limits = low - score, 1 - miss - score
     if counts.turned[best]:
         limits = -limits[1], -limits[0]
-    inside = blocks.select(slice(int(counts.start[best]), int(counts.stop[best])))
+    inside = counts.blocks.select(slice(int(counts.start[best]), int(counts.stop[best])))
     return _farther(inside, limits, more_than)
 
 
@@ -167,10 +162,9 @@ def _could_exceed(counts: _Counts, tail: FloatArray, value: float) -> BoolArray:
 
 def _pvalue_of_counts(blocks: Blocks, tolerance: float) -> float:
     """Return the smallest error at which the limits of any range lie beyond a tolerance."""
-    ties, blocks = ties_of(blocks)
-    if not len(blocks):
+    counts = _counts(blocks)
+    if counts is None:
         return 1.0
-    counts = _counts(ties)
     limit = counts.score + tolerance
     beyond = (counts.gap > tolerance) & (limit < 1)  # what cannot be more than tolerated is not
     if not beyond.any():
@@ -187,6 +181,7 @@ class _Counts(NamedTuple):
     Where fewer events happened than forecast, failures are counted in their place (``turned``).
     """
 
+    blocks: Blocks
     start: IntArray
     stop: IntArray
     n: FloatArray
@@ -200,19 +195,18 @@ class _Counts(NamedTuple):
         return self.n1 / self.n - self.score
 
 
-def _counts(ties: Ties) -> _Counts:
+def _counts(blocks: Blocks) -> _Counts | None:
+    """Return the ranges of a scan of some blocks; None where nothing is random."""
+    ties, blocks = ties_of(blocks)
+    if not len(blocks):
+        return None
     family = ranges(ties)
-
-    def total(values: FloatArray | IntArray) -> FloatArray:
-        sums = np.concatenate([[0.0], np.cumsum(values, dtype=np.float64)])
-        added: FloatArray = sums[family.stop] - sums[family.start]
-        return added
-
-    n, n1 = total(ties.n), total(ties.n1)
-    score = np.clip(total(ties.n * ties.score) / n, 0, 1)
+    start, stop = family.start, family.stop
+    n, n1 = added(ties.n, start, stop), added(ties.n1, start, stop)
+    score = np.clip(added(ties.n * ties.score, start, stop) / n, 0, 1)
     turned = n1 < n * score
     n1, score = np.where(turned, n - n1, n1), np.where(turned, 1 - score, score)
-    return _Counts(family.start, family.stop, n, n1, score, family.share(), turned)
+    return _Counts(blocks, start, stop, n, n1, score, family.share(), turned)
 
 
 def _farther(blocks: Blocks, limits: tuple[float, float], more_than: float) -> Steepest | None:

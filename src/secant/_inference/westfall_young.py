@@ -7,7 +7,7 @@ chance.
 
 A class is off by its ECCE-R, whose chance distribution depends on the class: common classes are
 nearly Gaussian, rare ones have long tails. Before classes are compared R is put on the scale of
-Bennett's inequality (:func:`secant._inference.stepdown.surprise`), where it goes like the logarithm
+Bennett's inequality (:func:`secant._inference.adjust.surprise`), where it goes like the logarithm
 of its P-value for both.
 
 A draw costs as much as its rows, not rows times classes: the path of a class rises only where that
@@ -21,9 +21,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from secant._inference.adjust import Adjusted, StepDown, surprise
 from secant._inference.draws import ENOUGH
 from secant._inference.path import compensated_sum, thresholds
-from secant._inference.stepdown import Adjusted, StepDown, surprise
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
