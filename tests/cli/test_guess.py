@@ -69,7 +69,7 @@ def test_whole_numbers_are_not_guessed_to_be_probabilities(tmp_path, columns):
     hard = {"label": columns["happened"], "prediction": columns["happened"]}
     shown = assess(write(tmp_path / "a.parquet", hard))
     assert shown.exit_code == 2
-    assert "say --y-prob COLUMN" in shown.output
+    assert "does not hold decimals alone; say --y-prob prediction to see where" in shown.output
 
 
 def test_the_page_and_the_json_say_what_was_guessed(tmp_path, columns):
@@ -181,7 +181,7 @@ def test_a_telling_name(kinds, named, found):
         ("p float, x float", "the outcomes is not clear"),
         ("a whole, p float", "the outcomes is not clear"),
         ("y whole, b float", "the predicted probabilities is not clear"),
-        ("y whole, p whole", "the predicted probabilities is not clear"),
+        ("y whole, p whole", "p is called as predicted probabilities are, but does not hold deci"),
         ("0 whole, 1 float", "The columns are called 0, 1: is the line of names missing?"),
     ],
 )
