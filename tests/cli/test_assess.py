@@ -78,6 +78,22 @@ def test_a_label_is_read_as_the_column_has_it(tmp_path, outcomes, label):
     assert json.loads(shown.stdout)["models"]["p"]["base_rate"] == pytest.approx(2 / 3)
 
 
+def test_rows_that_lack_something_are_left_out_where_asked(tmp_path, columns):
+    happened = [None if row < 30 else int(each) for row, each in enumerate(columns["happened"])]
+    file = write(tmp_path / "gaps.parquet", {**columns, "happened": happened})
+    refused = assess(file, *NAMED)
+    assert refused.exit_code == 2
+    shown = assess(file, *NAMED, "--by", "segment", "--missing", "drop")
+    said = " ".join(shown.output.split())
+    assert said.count("30 rows without a score or an outcome were left out.") == 2
+    found = json.loads(assess(file, *NAMED, "--missing", "drop", "--json", "-").stdout)
+    assert found["settings"]["missing"] == "drop"
+    assert found["models"]["forecast"]["n_left_out"] == 30
+    searched = assess(file, *NAMED, "--missing", "drop", "--segments", "segment")
+    assert searched.exit_code == 2
+    assert "does not go together with" in " ".join(searched.output.split())
+
+
 def test_json_holds_every_number(file, columns, tmp_path):
     out = tmp_path / "out.json"
     shown = assess(file, *NAMED, "--by", "segment", "--json", out, "--alpha", "0.01")
@@ -94,8 +110,8 @@ def test_json_holds_every_number(file, columns, tmp_path):
         columns["segment"]
     )
     assert found["settings"] == {
-        "pos_label": None, "weight_kind": "sampling", "outcome_weights": None, "method": "auto",
-        "confidence_level": 0.99, "adjust": "holm",
+        "pos_label": None, "weight_kind": "sampling", "outcome_weights": None, "missing": "refuse",
+        "method": "auto", "confidence_level": 0.99, "adjust": "holm",
     }  # fmt: skip
     whole, parts = (found["gate"].pop(name) for name in ("judgements", "group_judgements"))
     assert found["gate"] == {

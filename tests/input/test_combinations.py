@@ -46,6 +46,7 @@ OPTIONS = {
     '`method="asymptotic"`': {"method": "asymptotic"},
     '`method="monte-carlo"`': {"method": "monte-carlo"},
     '`ties="random"`': {"ties": "random", "rng": 1},
+    '`missing="drop"`': {"missing": "drop"},
 }
 COLUMNS = ("sample_weight", "clusters", "order_by")
 

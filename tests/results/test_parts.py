@@ -116,6 +116,7 @@ KEYS = {
     "n": None,
     "n_clusters": None,
     "n_forbidden": None,
+    "n_left_out": None,
     "outcome_weights": None,
     "schema": None,
     "shape": None,
@@ -128,7 +129,8 @@ KEYS = {
     "where": None,
     "worst": INTERVAL,
 }
-ALL_GROUPS = ["adjust", "by", "confidence_level", "draws", "empty", "groups", "schema", "verdict"]
+ALL_GROUPS = ["adjust", "by", "confidence_level", "draws", "empty", "groups", "n_left_out"]
+ALL_GROUPS += ["schema", "verdict"]
 COMPARISON = ["better", "ci", "confidence_level", "difference", "ecce_r_a", "ecce_r_b", "mcb_a"]
 COMPARISON += ["mcb_b", "mcb_ci", "mcb_difference", "n", "names", "pvalue", "untested", "verdict"]
 

@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING, Any
 from secant._api.calibrations import calibration_of, calibrations, case_of
 from secant._inference import choose
 from secant._input.combinations import check_combination
-from secant._input.options import Method, Reading, Ties, check_choice, check_level, generator
+from secant._input.options import (
+    Method,
+    Missing,
+    Reading,
+    Ties,
+    check_choice,
+    check_level,
+    generator,
+)
 from secant._metrics.ecce import Heights, extremes
 from secant._metrics.ece import Binning, binned, error
 from secant.errors import Argument, InputError
@@ -230,6 +238,7 @@ def assess(
     method: Method = "auto",
     confidence_level: float = 0.95,
     ties: Ties = "collapse",
+    missing: Missing = "refuse",
     rng: Any = None,
 ) -> Calibration:
     """Assess the calibration of predicted probabilities.
@@ -285,6 +294,11 @@ def assess(
     ties : {"collapse", "random"}
         Equal scores are taken together, so that no answer depends on the order of rows.
         ``"random"`` puts them in random order and exists to reproduce the paper.
+    missing : {"refuse", "drop"}
+        What becomes of rows without a score or an outcome (None, NaN, NA, null): an error that
+        names the first, or they are left out, which the result says. The answer is then about the
+        other rows, and right about all only if what is missing has nothing to do with what
+        happened. A weight, a cluster or a place in an order that is missing is refused.
     rng : int or numpy.random.Generator, optional
         Randomness for ``ties="random"``, which needs it, and for simulated P-values, which
         are the same in every run without it; for the signs of clusters likewise.
@@ -341,7 +355,7 @@ def assess(
     if ties == "random" and draws is None:
         needs = ", a whole number or a numpy.random.Generator; got None"
         raise InputError(Argument("ties", "random"), " needs ", Argument("rng"), needs)
-    reading = Reading(weight_kind, pos_label, outcome_weights)
+    reading = Reading(weight_kind, pos_label, outcome_weights, missing)
     source = open_source(
         y_true,
         y_prob,

@@ -11,7 +11,15 @@ from secant._inference.adjust import adjusted, adjusted_logs
 from secant._inference.clusters import FEWEST
 from secant._inference.limits import at_level, least_log_pvalue
 from secant._input.combinations import check_combination
-from secant._input.options import Adjust, Method, Reading, check_choice, check_level, generator
+from secant._input.options import (
+    Adjust,
+    Method,
+    Missing,
+    Reading,
+    check_choice,
+    check_level,
+    generator,
+)
 from secant._results.assessments import Assessments, Group
 from secant.sources.open import open_groups
 
@@ -40,6 +48,7 @@ def assess_by(
     pos_label: Any = None,
     method: Method = "auto",
     confidence_level: float = 0.95,
+    missing: Missing = "refuse",
     rng: Any = None,
 ) -> Assessments:
     """Assess the calibration of every group, with P-values adjusted for their number.
@@ -69,6 +78,8 @@ def assess_by(
         What to put the predictions of each group along, as in :func:`assess`.
     confidence_level : float
         As in :func:`assess`.
+    missing : {"refuse", "drop"}
+        As in :func:`assess`; rows left out are counted for all groups together.
     rng : int or numpy.random.Generator, optional
         Randomness for simulated P-values, which are the same in every run without it.
 
@@ -110,7 +121,7 @@ def assess_by(
     check_level(confidence_level)
     check_combination(clusters=clusters, method=method, outcome_weights=outcome_weights)
     draws = generator(rng)
-    reading = Reading(weight_kind, pos_label, outcome_weights)
+    reading = Reading(weight_kind, pos_label, outcome_weights, missing)
     groups = open_groups(
         y_true,
         y_prob,
@@ -129,7 +140,15 @@ def assess_by(
         clustered=clusters is not None,
     )
     pvalues = adjusted(adjust, [result.ecce_r.pvalue for result in results])
-    return ranked(groups.keys, results, pvalues, adjust=adjust, by=groups.by, empty=groups.empty)
+    return ranked(
+        groups.keys,
+        results,
+        pvalues,
+        adjust=adjust,
+        by=groups.by,
+        empty=groups.empty,
+        left_out=groups.left_out,
+    )
 
 
 def ranked(
@@ -142,6 +161,7 @@ def ranked(
     empty: tuple[Any, ...] = (),
     what: str = "group",
     draws: int | None = None,
+    left_out: int = 0,
 ) -> Assessments:
     """Put groups in order, the smallest adjusted P-value first."""
     level = results[0].confidence_level
@@ -155,7 +175,7 @@ def ranked(
     order = sorted(range(len(results)), key=rank)
     logs = adjusted_logs(adjust, pvalues, [result.ecce_r.log10_pvalue for result in results])
     rows = (_group(keys[i], results[i], float(pvalues[i]), logs[i], 1 - level) for i in order)
-    return Assessments(tuple(rows), by, adjust, level, empty, what, draws)
+    return Assessments(tuple(rows), by, adjust, level, empty, what, draws, n_left_out=left_out)
 
 
 def _group(key: Any, result: Calibration, pvalue: float, log10: float, alpha: float) -> Group:

@@ -28,6 +28,7 @@ _TOGETHER = {
     "pos_label",
     "method",
     "confidence_level",
+    "missing",
 }
 
 
@@ -45,7 +46,8 @@ def assess_models(y_true: Any, y_probs: Any, **options: Any) -> Models:
         The models' probabilities by name. With ``data`` a list of columns, each named as it is,
         or a mapping from names to columns.
     **options
-        As in :func:`assess`, the same for every model.
+        As in :func:`assess`, the same for every model. With ``missing="drop"`` each model is
+        assessed on the rows for which it has a score, and says how many it has not.
 
     Returns
     -------

@@ -20,6 +20,7 @@ from secant._metrics.shape import could_turn
 from secant._results import coverage_words
 from secant._results.calibration import Calibration
 from secant._results.parts import Statistic
+from secant._results.wording import left_out
 from secant.errors import Argument, InputError, Message, SecantError
 
 if TYPE_CHECKING:
@@ -222,6 +223,7 @@ def calibration_of(
             *by_outcome(blocks, totals),
             *_warnings(blocks, totals, found, pvalues[0].method, short=short, axis=axis),
             *clusters.warnings(flips),
+            *([left_out(source.left_out)] if source.left_out else ()),
         ),
         n_clusters=None if flips is None else flips.n_clusters,
         _blocks=blocks,
@@ -230,6 +232,7 @@ def calibration_of(
         _source=source,
         _flips=flips,
         axis=axis,
+        n_left_out=source.left_out,
     )
 
 

@@ -9,7 +9,7 @@ from secant._api.assess_by import ranked
 from secant._api.calibrations import calibrations
 from secant._inference.adjust import adjusted
 from secant._input.combinations import check_combination
-from secant._input.options import Adjust, Method, Reading, check_choice, check_level
+from secant._input.options import Adjust, Method, Missing, Reading, check_choice, check_level
 from secant.sources.open import open_side_by_side
 from secant.sources.repeated import repeated_units
 
@@ -48,6 +48,7 @@ def assess_together(
     pos_label: Any = None,
     method: Method = "auto",
     confidence_level: float = 0.95,
+    missing: Missing = "refuse",
     also: Callable[[Blocks, Totals], BoolArray] | None = None,
 ) -> Together | None:
     """Return what :func:`assess` and :func:`assess_by` do of several models in the same files.
@@ -64,7 +65,7 @@ def assess_together(
         Marks blocks of all rows that somebody will ask for, so that no further pass is needed.
     order_by
         Another order than that of scores, which is not read like this.
-    adjust, weight_kind, outcome_weights, pos_label, method, confidence_level
+    adjust, weight_kind, outcome_weights, pos_label, method, confidence_level, missing
         As in :func:`assess_by`.
 
     Returns
@@ -90,7 +91,7 @@ def assess_together(
         data=data,
         sample_weight=sample_weight,
         clusters=clusters,
-        reading=Reading(weight_kind, pos_label, outcome_weights),
+        reading=Reading(weight_kind, pos_label, outcome_weights, missing),
         moments=also is not None,
     )
     if looks is None:
@@ -120,6 +121,12 @@ def assess_together(
         found = results[family]
         pvalues = adjusted(adjust, [result.ecce_r.pvalue for result in found])
         groups[name] = ranked(
-            look.keys, found, pvalues, adjust=adjust, by=look.by, empty=look.empty
+            look.keys,
+            found,
+            pvalues,
+            adjust=adjust,
+            by=look.by,
+            empty=look.empty,
+            left_out=look.left_out,
         )
     return Together(models, groups)

@@ -58,6 +58,11 @@ class Source:
         raise NotImplementedError
 
     @property
+    def left_out(self) -> int:
+        """How many rows lacked a score or an outcome; known after the first look."""
+        return 0
+
+    @property
     def at_hand(self) -> bool:
         return False
 
@@ -112,8 +117,9 @@ class Groups(Protocol):
     """Observations in groups, all of which are looked at together.
 
     A look at many groups costs one pass over the data, not one for each. ``keys`` are the groups'
-    names in the data, ``by`` the names of what they are grouped by, and ``empty`` the keys of
-    groups without weight, of which nothing else is known here.
+    names in the data, ``by`` the names of what they are grouped by, ``empty`` the keys of groups
+    without weight, of which nothing else is known here, and ``left_out`` counts the rows of all
+    groups that lacked a score or an outcome; it is known after the first look.
     """
 
     @property
@@ -122,6 +128,8 @@ class Groups(Protocol):
     def by(self) -> tuple[str, ...]: ...
     @property
     def empty(self) -> tuple[Any, ...]: ...
+    @property
+    def left_out(self) -> int: ...
 
     def blocks(self) -> list[tuple[Blocks, Totals]]:
         """Return blocks and sums of every group, in the order of ``keys``."""

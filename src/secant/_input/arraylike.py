@@ -12,13 +12,14 @@ from secant._input.rules import missing
 from secant.errors import Argument, InputError
 
 if TYPE_CHECKING:
-    from secant._base.types import FloatArray
+    from secant._base.types import FloatArray, IntArray
 
 __all__ = [
     "device_of",
     "from_objects",
     "is_missing",
     "names_of_rows",
+    "of_rows",
     "on_a_device",
     "one_dimensional",
     "one_value_a_row",
@@ -26,6 +27,7 @@ __all__ = [
     "real_array",
     "real_matrix",
     "shown",
+    "without_mask",
     "wrong_shape",
     "wrong_type",
 ]
@@ -201,16 +203,19 @@ def _shape_hint(argument: str, shape: tuple[int, ...]) -> str:
 
 
 def real_array(
-    argument: str, value: Any, keep: tuple[type[np.floating[Any]], ...]
+    argument: str, value: Any, keep: tuple[type[np.floating[Any]], ...], *, drops: bool = False
 ) -> np.ndarray[Any, Any]:
-    """Turn anything array-like into a one-dimensional array of real numbers."""
+    """Turn anything array-like into a one-dimensional array of real numbers.
+
+    ``drops`` makes NaN of what is missing, in place of refusing it.
+    """
     array = one_dimensional(argument, value)
     if array.dtype.type in keep:
         return array
     if array.dtype.kind in "fiub":
         return array.astype(np.float64)
     if array.dtype.kind == "O":
-        return from_objects(argument, array)
+        return from_objects(argument, array, drops=drops)
     raise wrong_type(argument, array, "real numbers")
 
 
@@ -242,6 +247,21 @@ def wrong_type(argument: str, array: np.ndarray[Any, Any], wanted: str) -> Input
     return InputError(Argument(argument), f" must hold {wanted}; got {what}{first}", hint=hint)
 
 
+def of_rows(
+    argument: str, values: np.ndarray[Any, Any], rows: int, kept: IntArray | None = None
+) -> np.ndarray[Any, Any]:
+    """Return a column that has one value for each row passed, for those that are kept.
+
+    Raises
+    ------
+    InputError
+        If it is too short or too long.
+    """
+    if values.shape[0] != rows:
+        raise one_value_a_row(argument, values.shape[0], rows)
+    return values if kept is None else values[kept]
+
+
 def one_value_a_row(argument: str, values: int, rows: int) -> InputError:
     """Return the error about an argument that is too short or too long."""
     return InputError(
@@ -249,7 +269,15 @@ def one_value_a_row(argument: str, values: int, rows: int) -> InputError:
     )
 
 
-def from_objects(argument: str, array: np.ndarray[Any, Any]) -> FloatArray:
+def without_mask(value: Any) -> Any:
+    """Return an array in which None stands for what is masked."""
+    if isinstance(value, np.ma.MaskedArray) and np.ma.is_masked(value):
+        nothing = np.array(None, dtype=object)
+        return np.where(np.ma.getmaskarray(value), nothing, value.data)
+    return value
+
+
+def from_objects(argument: str, array: np.ndarray[Any, Any], *, drops: bool = False) -> FloatArray:
     """Read a column of Python objects as doubles, naming the first that is not a number."""
     numbers = np.empty(array.shape[0])
     for index, item in enumerate(array):
@@ -257,6 +285,9 @@ def from_objects(argument: str, array: np.ndarray[Any, Any]) -> FloatArray:
             numbers[index] = _number(item)
         except (TypeError, ValueError, OverflowError) as error:
             if is_missing(item):
+                if drops:
+                    numbers[index] = np.nan
+                    continue
                 raise missing(argument, repr(item), index) from error
             text = isinstance(item, (str, bytes))
             raise InputError(

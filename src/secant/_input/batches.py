@@ -8,6 +8,7 @@ import numpy as np
 
 from secant._input.labels import Outcomes
 from secant._input.rules import (
+    ALL_MISSING,
     NO_ROWS,
     NO_WEIGHT,
     check_weights,
@@ -94,10 +95,10 @@ class Checks:
         self.rows += scores.shape[0]
         return self._happened(labels, scores, words)
 
-    def finish(self, *, weighted: bool) -> None:
-        """Check what only all batches together can tell."""
+    def finish(self, *, weighted: bool, left_out: int = 0) -> None:
+        """Check what only all batches together can tell, so many rows being left out."""
         if not self.rows:
-            raise InputError(NO_ROWS)
+            raise InputError(ALL_MISSING if left_out else NO_ROWS)
         if weighted and not self._weighs:
             raise InputError(NO_WEIGHT)
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from secant._base.visible import visible
-from secant._input.arraylike import names_of_rows, one_value_a_row, shown
+from secant._input.arraylike import names_of_rows, of_rows, shown
 from secant._input.keys import coded, factorized, plain_key
 from secant._input.rules import DROP_OR_FILL
 from secant.errors import Argument, InputError, Message
@@ -40,7 +40,7 @@ _UNITS_AT_LEAST = 20
 _ROWS_EACH = 1.5
 
 
-def cluster_codes(values: Any, rows: int) -> IntArray:
+def cluster_codes(values: Any, rows: int, kept: IntArray | None = None) -> IntArray:
     """Return the number of each row's cluster.
 
     Parameters
@@ -49,6 +49,8 @@ def cluster_codes(values: Any, rows: int) -> IntArray:
         The id of each row's cluster: numbers, texts, dates, whatever can be told apart.
     rows : int
         How many rows there are.
+    kept : array, optional
+        Those that are not left out.
 
     Raises
     ------
@@ -60,9 +62,7 @@ def cluster_codes(values: Any, rows: int) -> IntArray:
     >>> cluster_codes(["ann", "bob", "ann"], 3).tolist()
     [0, 1, 0]
     """
-    ids = names_of_rows("clusters", values)
-    if ids.shape[0] != rows:
-        raise one_value_a_row("clusters", ids.shape[0], rows)
+    ids = of_rows("clusters", names_of_rows("clusters", values), rows, kept)
     try:
         distinct, codes = coded(ids)
     except InputError as error:

@@ -38,10 +38,11 @@ _REFUSED = (
         ", which searches rows that are independent; groups (by) take clusters",
     ),
     _Refused("order_by", "segments", ", which looks at scores; groups (by) take it"),
+    _Refused("missing", "segments", ", which leaves out no rows"),
     _Refused("outcome_weights", "segments", ", which knows no rows kept by their outcome"),
 )
 # What an argument is when it asks for nothing.
-_USUAL = {"method": "auto", "ties": "collapse"}
+_USUAL = {"method": "auto", "missing": "refuse", "ties": "collapse"}
 
 
 def check_combination(**given: Any) -> None:

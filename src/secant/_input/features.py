@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from secant._input.arraylike import one_dimensional, one_value_a_row
+from secant._input.arraylike import of_rows, one_dimensional
 from secant._input.keys import grouped, key_order
 from secant._input.times import microseconds, moment
 from secant.errors import Argument, InputError
@@ -129,9 +129,7 @@ def column_of(name: str, values: Any, rows: int) -> Column:
         If it is not one-dimensional, has another length, or holds what cannot be a level.
     """
     try:
-        array = one_dimensional("features", values)
-        if array.shape[0] != rows:
-            raise one_value_a_row("features", array.shape[0], rows)
+        array = of_rows("features", one_dimensional("features", values), rows)
         if array.dtype.kind in "iuf":
             return Column(array.astype(np.float64), [], None)
         if array.dtype.kind == "M":

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from secant._input.arraylike import names_of_rows, one_value_a_row
+from secant._input.arraylike import names_of_rows, of_rows
 from secant._input.times import plain_time, plain_times, without_zone
 from secant.errors import Argument, InputError
 
@@ -29,7 +29,7 @@ __all__ = [
 ]
 
 
-def grouped(by: Any, rows: int) -> tuple[list[Any], IntArray]:
+def grouped(by: Any, rows: int, kept: IntArray | None = None) -> tuple[list[Any], IntArray]:
     """Return the distinct group keys and the number of each row's key.
 
     Parameters
@@ -38,6 +38,8 @@ def grouped(by: Any, rows: int) -> tuple[list[Any], IntArray]:
         The group of each row; with several columns a key is a tuple.
     rows : int
         How many rows there are.
+    kept : array, optional
+        Those that are not left out.
 
     Returns
     -------
@@ -53,7 +55,7 @@ def grouped(by: Any, rows: int) -> tuple[list[Any], IntArray]:
     text that ISO 8601 has for it (``"2026-01-01T00:00:00.000000001"``, with ``"+00:00"`` where it
     has a zone), so that no two different times are one key.
     """
-    parts = [_factorized(column, rows) for column in group_columns(by)]
+    parts = [_factorized(column, rows, kept) for column in group_columns(by)]
     return parts[0] if len(parts) == 1 else combined(parts)
 
 
@@ -118,11 +120,9 @@ def _is_column(item: Any) -> bool:
     return hasattr(item, "__len__") and not isinstance(item, (str, bytes))
 
 
-def _factorized(by: Any, rows: int) -> tuple[list[Any], IntArray]:
+def _factorized(by: Any, rows: int, kept: IntArray | None) -> tuple[list[Any], IntArray]:
     plain, zone = without_zone(by)
-    values = names_of_rows("by", plain)
-    if values.shape[0] != rows:
-        raise one_value_a_row("by", values.shape[0], rows)
+    values = of_rows("by", names_of_rows("by", plain), rows, kept)
     # Arrow's days in milliseconds are times to numpy.
     if str(getattr(by, "type", "")).startswith("date64"):
         values = values.astype("M8[D]")

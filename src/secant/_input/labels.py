@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -11,7 +11,10 @@ from secant._input.arraylike import from_objects, is_missing, plain_value, wrong
 from secant._input.rules import WHICH_EVENT, missing
 from secant.errors import Argument, InputError
 
-__all__ = ["Outcomes", "binary", "refuse_missing"]
+if TYPE_CHECKING:
+    from secant._base.types import BoolArray
+
+__all__ = ["Outcomes", "are_missing", "binary", "refuse_missing"]
 
 
 def binary(
@@ -152,20 +155,20 @@ def _against_pos_label(
 
 def refuse_missing(labels: np.ndarray[Any, Any]) -> None:
     """Refuse rows that have no outcome, naming the first."""
-    first = _first_missing(labels)
-    if first is not None:
+    without = are_missing(labels)
+    if without.any():
+        first = int(np.argmax(without))
         raise _missing_outcome(first, labels[first])
 
 
-def _first_missing(labels: np.ndarray[Any, Any]) -> int | None:
-    """Return the first row that has no outcome: None, NaN, pandas.NA."""
+def are_missing(labels: np.ndarray[Any, Any]) -> BoolArray:
+    """Mark the rows that have no outcome: None, NaN, pandas.NA."""
     if labels.dtype.kind == "f":
-        without = np.isnan(labels)
-    elif labels.dtype.kind in "OT":
-        without = np.array([is_missing(item) for item in labels], bool)
-    else:
-        return None
-    return int(np.flatnonzero(without)[0]) if without.any() else None
+        without: BoolArray = np.isnan(labels)
+        return without
+    if labels.dtype.kind in "OT":
+        return np.array([is_missing(item) for item in labels], bool)
+    return np.zeros(labels.shape, bool)
 
 
 def _refused(index: int, value: Any, *complaint: str) -> InputError:

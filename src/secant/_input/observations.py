@@ -8,20 +8,28 @@ where their type allows, never copied.
 from __future__ import annotations
 
 import itertools
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from secant._base.types import Forbidden
-from secant._input.arraylike import one_dimensional, one_value_a_row, real_array
-from secant._input.labels import binary
+from secant._input.arraylike import of_rows, one_dimensional, real_array, without_mask
+from secant._input.labels import are_missing, binary
 from secant._input.options import AS_USUAL
-from secant._input.rules import NO_WEIGHT, check_weights, copies, forbidden_rows, score_range
+from secant._input.rules import (
+    ALL_MISSING,
+    NO_WEIGHT,
+    check_weights,
+    copies,
+    forbidden_rows,
+    score_range,
+)
 from secant.errors import Argument, InputError, SecantError
 
 if TYPE_CHECKING:
-    from collections.abc import Generator
+    from collections.abc import Generator, Iterator
 
     from secant._base.types import FloatArray, IntArray, NumberArray
     from secant._input.axis import Axis
@@ -33,6 +41,7 @@ __all__ = [
     "aligned",
     "check_alignment",
     "check_lengths",
+    "numbered_as",
     "observations",
     "seen_before",
     "split",
@@ -71,6 +80,9 @@ class Observations:
     keys, axis
         Each row's place along another order than that of scores, and what it means; None where
         there is no other.
+    kept, left_out
+        Which of the rows that were passed these are, and how many lacked a score or an outcome;
+        None and 0 where these are all.
     """
 
     labels: np.ndarray[Any, Any]
@@ -86,6 +98,8 @@ class Observations:
     clusters: IntArray | None = None
     keys: NumberArray | None = None
     axis: Axis | None = None
+    kept: IntArray | None = None
+    left_out: int = 0
 
     @property
     def rows(self) -> int:
@@ -99,8 +113,15 @@ class Observations:
 
     @property
     def refused(self) -> Forbidden:
-        """The forbidden rows and their number."""
-        return Forbidden(len(self.forbidden), self.forbidden)
+        """The forbidden rows, numbered as they were passed, and their number."""
+        rows = self.forbidden
+        if self.kept is not None:
+            rows = tuple(self.kept[list(rows)].tolist())
+        return Forbidden(len(rows), rows)
+
+    def of_rows(self, argument: str, values: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+        """Return the values of these rows in a column that has one for each row passed."""
+        return of_rows(argument, values, self.rows + self.left_out, self.kept)
 
     @property
     def forbidden_copies(self) -> int:
@@ -121,7 +142,7 @@ class Observations:
             binary(self.labels, self.scores, None)
             same = score_range(self.scores) == (self.lowest, self.highest)
             if self.weights is not None:
-                _, n, zeros = _check_weights(self.weights, self.rows, counted=self.counted)
+                n, zeros = _check_weights(self.weights, counted=self.counted)
                 same &= (n, zeros) == (self.n, self.has_zero_weights)
         except InputError as error:
             msg = f"the arrays were changed after they were assessed: {error}"
@@ -192,13 +213,49 @@ def observations(
     InputError
         Naming the argument, the offending value and its index.
     """
-    raw_labels, scores = aligned(y_true, y_prob, sample_weight)
+    labels, scores = aligned(y_true, y_prob, sample_weight, drops=reading.drops)
+    weights = None if sample_weight is None else weights_of(sample_weight, scores.shape[0])
+    kept = _complete(labels, scores) if reading.drops else None
+    if kept is None:
+        return _checked(labels, scores, weights, reading)
+    weights = None if weights is None else weights[kept]
+    with numbered_as(kept):
+        seen = _checked(labels[kept], scores[kept], weights, reading)
+    return replace(seen, kept=kept, left_out=scores.shape[0] - kept.shape[0])
+
+
+def _complete(labels: np.ndarray[Any, Any], scores: np.ndarray[Any, Any]) -> IntArray | None:
+    """Return the rows that have a score and an outcome; None where all have."""
+    without = np.isnan(scores) | are_missing(labels)
+    if not without.any():
+        return None
+    if without.all():
+        raise InputError(ALL_MISSING)
+    return np.flatnonzero(~without)
+
+
+@contextmanager
+def numbered_as(kept: IntArray | None) -> Iterator[None]:
+    """Give rows in errors the numbers that they had among all that were passed."""
+    try:
+        yield
+    except InputError as error:
+        if kept is None or error.row is None:
+            raise
+        raise error.but(row=int(kept[error.row])) from error
+
+
+def _checked(
+    raw_labels: np.ndarray[Any, Any],
+    scores: np.ndarray[Any, Any],
+    weights: np.ndarray[Any, Any] | None,
+    reading: Reading,
+) -> Observations:
     labels = binary(raw_labels, scores, reading.pos_label)
     lowest, highest = score_range(scores)
-    if sample_weight is None:
-        weights, n, zeros = None, scores.shape[0], False
-    else:
-        weights, n, zeros = _check_weights(sample_weight, scores.shape[0], counted=reading.counts)
+    n, zeros = scores.shape[0], False
+    if weights is not None:
+        n, zeros = _check_weights(weights, counted=reading.counts)
     forbidden: tuple[int, ...] = ()
     if lowest == 0 or highest == 1:
         forbidden = forbidden_rows(labels, scores, weights)
@@ -217,16 +274,20 @@ def observations(
 
 
 def aligned(
-    y_true: Any, y_prob: Any, sample_weight: Any = None
+    y_true: Any, y_prob: Any, sample_weight: Any = None, *, drops: bool = False
 ) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
     """Return outcomes and scores as arrays of one length; what they hold is not checked yet.
+
+    ``drops`` says that rows without either are going to be left out.
 
     Raises
     ------
     InputError
         As :func:`observations`.
     """
-    scores = real_array("y_prob", y_prob, keep=(np.float32, np.float64))
+    if drops:
+        y_true, y_prob = without_mask(y_true), without_mask(y_prob)
+    scores = real_array("y_prob", y_prob, keep=(np.float32, np.float64), drops=drops)
     labels = one_dimensional("y_true", y_true)
     check_lengths(labels, scores)
     check_alignment(y_true=y_true, y_prob=y_prob, sample_weight=sample_weight)
@@ -274,8 +335,8 @@ def split(seen: Observations, codes: IntArray, n_groups: int) -> list[Observatio
     clusters = None if seen.clusters is None else seen.clusters[order]
     keys = None if seen.keys is None else seen.keys[order]
     refused: dict[int, list[int]] = {}
-    for row in seen.forbidden:
-        refused.setdefault(int(codes[row]), []).append(row)
+    for row, number in zip(seen.forbidden, seen.refused.rows, strict=True):
+        refused.setdefault(int(codes[row]), []).append(number)
     lowest = np.minimum.reduceat(scores, edges[:-1]).tolist()
     highest = np.maximum.reduceat(scores, edges[:-1]).tolist()
     bounds = edges.tolist()
@@ -387,20 +448,14 @@ def check_lengths(labels: Any, scores: Any) -> None:
 def weights_of(value: Any, rows: int) -> np.ndarray[Any, Any]:
     """Return weights as an array with one for each row; what they hold is not checked yet."""
     weights = real_array("sample_weight", value, keep=(np.float32, np.float64))
-    if weights.shape[0] != rows:
-        raise one_value_a_row("sample_weight", weights.shape[0], rows)
-    return weights
+    return of_rows("sample_weight", weights, rows)
 
 
-def _check_weights(
-    value: Any, rows: int, *, counted: bool
-) -> tuple[np.ndarray[Any, Any], int, bool]:
-    """Return the weights, the number of observations they make, and whether some are zero."""
-    weights = weights_of(value, rows)
+def _check_weights(weights: np.ndarray[Any, Any], *, counted: bool) -> tuple[int, bool]:
+    """Return the number of observations that weights make, and whether some are zero."""
     lowest, highest = check_weights(weights)
     if highest == 0:
         raise InputError(NO_WEIGHT)
     if counted:
-        return weights, copies(weights), lowest == 0
-    n = int(np.count_nonzero(weights)) if lowest == 0 else rows
-    return weights, n, lowest == 0
+        return copies(weights), lowest == 0
+    return int(np.count_nonzero(weights)) if lowest == 0 else weights.shape[0], lowest == 0

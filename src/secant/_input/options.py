@@ -21,6 +21,7 @@ __all__ = [
     "ClassKind",
     "GroupMethod",
     "Method",
+    "Missing",
     "Norm",
     "Reading",
     "Strategy",
@@ -40,6 +41,8 @@ __all__ = [
 WeightKind = Literal["sampling", "frequency"]
 Method = Literal["auto", "exact", "asymptotic", "monte-carlo"]
 GroupMethod = Literal["auto", "asymptotic", "monte-carlo"]
+# What becomes of rows without a score or an outcome.
+Missing = Literal["refuse", "drop"]
 Ties = Literal["collapse", "random"]
 Strategy = Literal["uniform", "quantile"]
 Norm = Literal["l1", "l2", "max"]
@@ -113,7 +116,7 @@ def generator(rng: Any) -> np.random.Generator | None:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """How rows are read, wherever they are: what weights mean, and which outcome is the event.
+    """How rows are read: what weights mean, which outcome is the event, what is missing.
 
     ``outcome_weights`` are what the outcomes 0 and 1 weigh, None where they weigh the same. Only
     their ratio matters: they are kept in units in which the larger is just below 1.
@@ -127,15 +130,22 @@ class Reading:
     weight_kind: WeightKind = "sampling"
     pos_label: Any = None
     outcome_weights: tuple[float, float] | None = None
+    missing: Missing = "refuse"
 
     def __post_init__(self) -> None:
         check_choice("weight_kind", self.weight_kind, WeightKind)
+        check_choice("missing", self.missing, Missing)
         object.__setattr__(self, "outcome_weights", _outcome_weights(self.outcome_weights))
 
     @property
     def counts(self) -> bool:
         """Whether weights count copies of rows."""
         return self.weight_kind == "frequency"
+
+    @property
+    def drops(self) -> bool:
+        """Whether rows without a score or an outcome are left out."""
+        return self.missing == "drop"
 
 
 def _outcome_weights(value: Any) -> tuple[float, float] | None:

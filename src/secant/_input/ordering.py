@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from secant._base.visible import visible
-from secant._input.arraylike import one_dimensional, one_value_a_row, shown
+from secant._input.arraylike import of_rows, one_dimensional, shown
 from secant._input.axis import Axis
 from secant._input.columns import LATER
 from secant._input.rules import DROP_OR_FILL
@@ -20,7 +20,7 @@ from secant._input.times import moment, without_zone
 from secant.errors import Argument, InputError
 
 if TYPE_CHECKING:
-    from secant._base.types import NumberArray
+    from secant._base.types import IntArray, NumberArray
     from secant._input.axis import Kind
 
 __all__ = ["are_equal", "are_outcomes", "holds_outcomes", "ordering", "refuse_merged"]
@@ -33,7 +33,7 @@ _HEAD = 1000
 
 
 def ordering(
-    values: Any, rows: int | None = None, name: str | None = None
+    values: Any, rows: int | None = None, name: str | None = None, kept: IntArray | None = None
 ) -> tuple[NumberArray, Axis]:
     """Return the key of each row, and the axis that knows what keys mean.
 
@@ -45,6 +45,8 @@ def ordering(
         How many rows there are.
     name : str, optional
         What the axis is called; by default what ``values`` is called itself, or "x".
+    kept : array, optional
+        The rows that are not left out.
 
     Raises
     ------
@@ -64,8 +66,8 @@ def ordering(
         raise InputError(_ORDER, f" ({visible(name)}) holds categories, {_NO_ORDER}")
     values, zone = without_zone(values)
     array = one_dimensional("order_by", values)
-    if rows is not None and array.shape[0] != rows:
-        raise one_value_a_row("order_by", array.shape[0], rows)
+    if rows is not None:
+        array = of_rows("order_by", array, rows, kept)
     if array.dtype.kind == "O":
         array, zone = _from_objects(array, zone)
     kind = array.dtype.kind

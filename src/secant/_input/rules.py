@@ -9,6 +9,7 @@ import numpy as np
 from secant.errors import Argument, InputError, Message
 
 __all__ = [
+    "ALL_MISSING",
     "DROP_OR_FILL",
     "LARGEST_COUNT",
     "LARGEST_WEIGHT",
@@ -26,6 +27,12 @@ __all__ = [
 ]
 
 NO_ROWS = Message("there are no rows; there is nothing to assess")
+ALL_MISSING = Message(
+    Argument("y_true"),
+    " or ",
+    Argument("y_prob"),
+    " is missing in every row; there is nothing to assess",
+)
 NO_WEIGHT = Message(Argument("sample_weight"), " is zero in every row; there is nothing to assess")
 # Outside this range squares of weights leave the range of doubles; nobody means such weights.
 LARGEST_WEIGHT = 1e100

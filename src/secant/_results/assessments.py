@@ -106,6 +106,8 @@ class Assessments(Mapping[Any, "Calibration"], Frames):
         What was not searched, a line each.
     why_holm : str
         Of segments, why Holm's adjustment was chosen; empty where it was asked for, or was not.
+    n_left_out : int
+        How many rows lacked a score or an outcome, where ``missing="drop"`` left them out.
     """
 
     __module__ = "secant"
@@ -121,6 +123,7 @@ class Assessments(Mapping[Any, "Calibration"], Frames):
     standing_out: int = 0
     not_searched: tuple[str, ...] = ()
     why_holm: str = ""
+    n_left_out: int = 0
 
     def __getitem__(self, key: Any) -> Calibration:
         """Return the result of one group by itself; its P-values are not adjusted."""
@@ -171,6 +174,7 @@ class Assessments(Mapping[Any, "Calibration"], Frames):
             "confidence_level": self.confidence_level,
             "groups": [row.to_dict() for row in self.rows],
             "empty": [plain_name(key) for key in self.empty],
+            "n_left_out": self.n_left_out,
             **({} if self.searched is None else search),
         }
 

@@ -88,6 +88,8 @@ class Calibration:
         How many clusters the predictions are in; None where rows were taken to be independent.
     axis : Axis or None
         What predictions were put along in place of their scores; None where that is the scores.
+    n_left_out : int
+        How many rows lacked a score or an outcome, where ``missing="drop"`` left them out.
 
     Notes
     -----
@@ -117,6 +119,7 @@ class Calibration:
     top_label: bool = False
     _flips: Flips | None = None
     axis: Axis | None = None
+    n_left_out: int = 0
 
     @property
     def statistics(self) -> tuple[tuple[Metric, Statistic], ...]:
@@ -594,6 +597,7 @@ class Calibration:
             "forbidden": list(self.forbidden),
             "n_forbidden": self.n_forbidden,
             "n_clusters": self.n_clusters,
+            "n_left_out": self.n_left_out,
             "outcome_weights": self.outcome_weights and list(self.outcome_weights),
             "warnings": list(self.warnings),
             "top_label": self.top_label,

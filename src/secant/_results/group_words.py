@@ -12,6 +12,7 @@ from secant._results.where_words import direction_said
 from secant._results.wording import (
     adjusted_pvalue,
     between,
+    left_out,
     level,
     limits,
     metric,
@@ -145,6 +146,8 @@ def words_of(result: Assessments) -> list[str]:
         words.append(f"Westfall and Young's correction, {result.why_holm}, may find more.")
     if result.not_searched:
         words.append(f"Not searched: {'; '.join(result.not_searched)}.")
+    if result.n_left_out:
+        words.append(left_out(result.n_left_out))
     return words
 
 

@@ -21,6 +21,7 @@ __all__ = [
     "capital",
     "events",
     "how",
+    "left_out",
     "level",
     "limits",
     "metric",
@@ -83,6 +84,12 @@ def level(confidence: float) -> str:
 def predictions(n: int) -> str:
     """Write how many predictions."""
     return f"{n:,} prediction{'' if n == 1 else 's'}"
+
+
+def left_out(rows: int) -> str:
+    """Say how many rows were left out."""
+    row, was = ("row", "was") if rows == 1 else ("rows", "were")
+    return f"{rows:,} {row} without a score or an outcome {was} left out."
 
 
 def wrong_scores(many: int) -> str:

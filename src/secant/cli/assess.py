@@ -13,7 +13,7 @@ import click
 from click.core import ParameterSource
 
 from secant._base.ending import end_if_asked
-from secant._input.options import Adjust, Method, WeightKind, words
+from secant._input.options import Adjust, Method, Missing, WeightKind, words
 from secant.cli._guess import FIRST_ROWS, guess, guessed_words, notes
 from secant.cli._outcome import Columns, Outcome
 from secant.cli._outputs import STDOUT, emit, unusable
@@ -104,6 +104,14 @@ _GOES_WITH = {
     help="How many predictions a segment has at least.",
 )
 @click.option("--pos-label", metavar="VALUE", help="The outcome that counts as the event.")
+@click.option(
+    "--missing",
+    type=click.Choice(words(Missing)),
+    default="refuse",
+    show_default=True,
+    help="What becomes of rows without a score or an outcome: an error, or they are left out, "
+    "which the verdict says.",
+)
 @click.option(
     "--method",
     type=click.Choice(words(Method)),
@@ -304,6 +312,7 @@ def _assess(options: dict[str, Any]) -> tuple[Outcome, list[str]]:
         clusters=clusters,
         order_by=order_by,
         outcome_weights=options["outcome_weights"],
+        missing=options["missing"],
         segments=features,
     )
     taken = {*by, *features, weight, clusters, order_by} - {None}
@@ -326,6 +335,7 @@ def _assess(options: dict[str, Any]) -> tuple[Outcome, list[str]]:
         "pos_label": _label(options["pos_label"], kinds.get(y_true)),
         "weight_kind": options["weight_kind"],
         "outcome_weights": _outcome_weights(options["outcome_weights"]),
+        "missing": options["missing"],
         "method": options["method"],
         "confidence_level": _level(options["confidence_level"], gate),
     }
@@ -349,7 +359,7 @@ def _assess(options: dict[str, Any]) -> tuple[Outcome, list[str]]:
         searching |= {
             name: value
             for name, value in how.items()
-            if name not in {"method", "clusters", "order_by", "outcome_weights"}
+            if name not in {"method", "clusters", "order_by", "outcome_weights", "missing"}
         }
         segments = {
             name: secant.assess_segments(y_true, name, features=list(features), **searching)

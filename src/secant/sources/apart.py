@@ -27,6 +27,8 @@ class Apart:
         The names of what the data are grouped by.
     empty
         The keys of groups without weight, which have no source.
+    left_out
+        How many rows lacked a score or an outcome, of all groups.
     """
 
     def __init__(
@@ -35,8 +37,9 @@ class Apart:
         sources: Sequence[Source],
         by: tuple[str, ...] = (),
         empty: tuple[Any, ...] = (),
+        left_out: int = 0,
     ) -> None:
-        self.keys, self.by, self.empty = keys, by, empty
+        self.keys, self.by, self.empty, self.left_out = keys, by, empty, left_out
         self._sources = sources
 
     def blocks(self) -> list[tuple[Blocks, Totals]]:

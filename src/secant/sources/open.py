@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from secant._base.types import Forbidden
-from secant._input.arraylike import on_a_device, one_dimensional
+from secant._input.arraylike import on_a_device, one_dimensional, without_mask
 from secant._input.clusters import cluster_codes
 from secant._input.columns import SELECTED, check_column, column_name, named_columns
 from secant._input.keys import group_columns, grouped, key_numbers, key_order
-from secant._input.observations import check_alignment, observations, split
+from secant._input.observations import check_alignment, numbered_as, observations, split
 from secant._input.options import AS_USUAL
 from secant._input.ordering import are_equal, are_outcomes, holds_outcomes, ordering
 from secant.errors import Argument, InputError
@@ -137,7 +137,7 @@ def open_groups(
         if any(column is y_true for _, column in groups):
             holds = Argument("by"), " holds the outcomes, ", Argument("y_true")
             raise InputError(*holds, f": {SELECTED}")
-        keys, codes = grouped(by, seen.rows)
+        keys, codes = grouped(by, seen.rows + seen.left_out, seen.kept)
         return _apart(seen, keys, codes, given or _names_of(group_columns(by)))
     columns = named_columns(
         y_true, y_prob, sample_weight, by, clusters, order_by=order_by, reading=reading
@@ -153,7 +153,9 @@ def open_groups(
     seen = read_table(table, columns)
     values = [values_of(table, name) for name in columns.by]
     try:
-        keys, codes = grouped(values if len(values) > 1 else values[0], seen.rows)
+        keys, codes = grouped(
+            values if len(values) > 1 else values[0], seen.rows + seen.left_out, seen.kept
+        )
     except InputError as error:
         raise columns.explain(error) from error
     return _apart(seen, keys, codes, columns.by)
@@ -401,7 +403,7 @@ def _apart(
         else:
             full.append(keys[number])
             sources.append(_rows(piece, numbered=numbered))
-    return Apart(full, sources, by, tuple(empty))
+    return Apart(full, sources, by, tuple(empty), seen.left_out)
 
 
 def read_table(table: Any, columns: Columns) -> Observations:
@@ -430,7 +432,9 @@ def _clustered(seen: Observations, clusters: Any, y_true: Any) -> Observations:
     if clusters is y_true:
         holds = Argument("clusters"), " holds the outcomes, ", Argument("y_true")
         raise InputError(*holds, "; it must tell which rows belong together")
-    return replace(seen, clusters=cluster_codes(clusters, seen.rows))
+    with numbered_as(seen.kept):
+        codes = cluster_codes(clusters, seen.rows + seen.left_out, seen.kept)
+    return replace(seen, clusters=codes)
 
 
 def _ordered(
@@ -441,11 +445,12 @@ def _ordered(
         return seen
     if order_by is y_true:
         raise holds_outcomes("y_true")
-    keys, axis = ordering(order_by, seen.rows, name)
+    with numbered_as(seen.kept):
+        keys, axis = ordering(order_by, seen.rows + seen.left_out, name, seen.kept)
     if axis.kind == "number":
         if are_equal(keys, seen.scores):
             return seen
-        raw = one_dimensional("y_true", y_true)
+        raw = seen.of_rows("y_true", one_dimensional("y_true", without_mask(y_true)))
         if are_outcomes(keys, seen.labels) or are_outcomes(keys, raw):
             raise holds_outcomes("y_true")
     return replace(seen, keys=keys, axis=axis)

@@ -79,6 +79,11 @@ class OrderedSource(Source):
         return self._refused
 
     @property
+    def left_out(self) -> int:
+        """How many rows lacked a score or an outcome."""
+        return self._rows.left_out
+
+    @property
     def rows(self) -> int:
         """How many rows there are, those of weight zero included."""
         return self._rows.rows

@@ -99,6 +99,11 @@ class Rows(Protocol):
         """The rows whose score rules out what happened; known after a first walk."""
         ...
 
+    @property
+    def left_out(self) -> int:
+        """How many rows lacked a score or an outcome; known as well."""
+        ...
+
     def chunks(self, size: int) -> Generator[Chunk]:
         """Walk over the rows of positive weight; a chunk is valid until the next one is taken."""
         ...
@@ -162,6 +167,11 @@ class RowSource(Source):
     def forbidden(self) -> Forbidden:
         """The rows whose score rules out what happened."""
         return self._observations.refused
+
+    @property
+    def left_out(self) -> int:
+        """How many rows lacked a score or an outcome."""
+        return self._observations.left_out
 
     def blocks(self, *, moments: bool = False) -> tuple[Blocks, Totals]:
         """Return blocks that hold every observation, and the sums over all of them."""
@@ -528,7 +538,7 @@ def of_arrays(
     plain = reading.pos_label is None and reading.outcome_weights is None
     many = isinstance(y_prob, np.ndarray) and y_prob.shape[:1] > (SORT_UP_TO,)
     if many and plain:
-        labels, scores = aligned(y_true, y_prob, sample_weight)
+        labels, scores = aligned(y_true, y_prob, sample_weight, drops=reading.drops)
         weights = None if sample_weight is None else weights_of(sample_weight, scores.shape[0])
         found = _fixed_sums(_Columns(labels, scores, weights), counted=reading.counts)
         if found is not None:

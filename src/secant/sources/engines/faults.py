@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     Collect = Callable[[nw.LazyFrame[Any]], nw.DataFrame[Any]]
 
-__all__ = ["FILTER", "NO_ROWS", "WEIGHTLESS", "Faults", "that_are"]
+__all__ = ["FILTER", "NO_ROWS", "WEIGHTLESS", "Faults", "missing", "that_are"]
 
 NO_ROWS = Message(Argument("data"), " holds no rows; there is nothing to assess")
 # What to do about rows that lack something: with this such a message ends.
@@ -48,7 +48,8 @@ class Fault(NamedTuple):
     complaint: Message
 
 
-def _missing(column: nw.Expr) -> nw.Expr:
+def missing(column: nw.Expr) -> nw.Expr:
+    """Tell whether a row has no value in a column: null, or not a number."""
     return column.is_null() | is_nan(column)
 
 
@@ -62,14 +63,14 @@ _NOT_BINARY = Fault(
     Message("other than 0 and 1 (or -1 and 1; any two values go with ", Argument("pos_label"), ")"),
 )
 _IN_ANY_ROW = (
-    Fault("y_prob", "score", _missing(SCORE), _NULL),
+    Fault("y_prob", "score", missing(SCORE), _NULL),
     # After NaN is gone, which exceeds 1 in some engines and not in others.
     _OUTSIDE,
-    Fault("y_true", "label", _missing(LABEL), _NULL),
+    Fault("y_true", "label", missing(LABEL), _NULL),
     _NOT_BINARY,
 )
 _IN_WEIGHTS = (
-    Fault("sample_weight", "weight", _missing(WEIGHT), _NULL),
+    Fault("sample_weight", "weight", missing(WEIGHT), _NULL),
     Fault(
         "sample_weight",
         "weight",

@@ -91,7 +91,7 @@ def _rows(table: Table, columns: Columns) -> tuple[Observations, list[tuple[Any,
     reading = replace(columns.reading, pos_label=None)
     seen = observations(labels, scores, weights, reading)
     places, axis = _places(answer["order"], columns)
-    seen = replace(seen, keys=places, axis=axis)
+    seen = replace(seen, keys=places, axis=axis, left_out=table.left_out)
     if columns.clusters is not None:
         ids = answer["cluster"].to_list()
         seen = replace(seen, clusters=cluster_codes(ids, seen.rows))
@@ -202,6 +202,11 @@ class EngineAlong(Source):
     def forbidden(self) -> Forbidden:
         """How many rows have a score that rules out what happened; they have no numbers."""
         return self.by_score.forbidden
+
+    @property
+    def left_out(self) -> int:
+        """How many rows lacked a score or an outcome."""
+        return self.by_score.left_out
 
     def blocks(self, *, moments: bool = False) -> tuple[Blocks, Totals]:  # noqa: ARG002  (always)
         """Return a tie for every place, and the sums over all of them."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import narwhals as nw
 
 from secant._input.keys import plain_key
-from secant._input.rules import WHICH_EVENT
+from secant._input.rules import ALL_MISSING, WHICH_EVENT
 from secant.errors import Argument, InputError, Message
 from secant.sources.engines.expressions import plain, zero_or_one
 from secant.sources.engines.faults import NO_ROWS
@@ -56,18 +56,21 @@ def outcomes(
     if not values:
         raise InputError(NO_ROWS)
     where = Message(f"column {columns.y_true!r} (", Argument("y_true"), ")")
-    if None in values:
+    if None in values and not columns.reading.drops:
         count = answer["rows"].to_list()[values.index(None)]
         lack = f" holds {count:,} missing outcome{'' if count == 1 else 's'}; secant drops no rows"
         raise InputError(where, lack, hint=": filter such rows out first")
-    others = _others(values, columns.reading.pos_label, where)
-    # Any other value, of which there was none a moment ago, is missing.
+    known = [value for value in values if value is not None]
+    if not known:
+        raise InputError(ALL_MISSING)
+    others = _others(known, columns.reading.pos_label, where)
+    # Any other value is missing, or was not there a moment ago.
     no = nw.lit(value=False)
     written = dict(zip(values, answer["told"].to_list(), strict=True))
     other = told == written[others[0]] if others else no
-    if len(others) == len(values):
+    if len(others) == len(known):
         return zero_or_one(other, no)  # the event never happened
-    event = next(value for value in values if value == columns.reading.pos_label)
+    event = next(value for value in known if value == columns.reading.pos_label)
     return zero_or_one(other, told == written[event])
 
 

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import narwhals as nw
 import numpy as np
 
+from secant._input.rules import ALL_MISSING
 from secant.errors import Argument, InputError
 from secant.sources.engines.budget import Budget
 from secant.sources.engines.engine import engine_of, with_digits, with_logarithm, with_strays
@@ -35,7 +36,7 @@ from secant.sources.engines.expressions import (
     times,
     zero_or_one,
 )
-from secant.sources.engines.faults import Faults
+from secant.sources.engines.faults import Faults, missing
 from secant.sources.engines.keys import plain_keys
 from secant.sources.engines.outcomes import outcomes
 
@@ -163,6 +164,21 @@ class Table:
         score = nw.when(SCORE == 0).then(nw.lit(0.0)).otherwise(SCORE)
         with self._engine.asked("reading its columns"):
             self._rows = frame.select(**wanted).with_columns(score=score)
+        self.left_out = self._leave_out(strays) if columns.reading.drops else 0
+
+    def _leave_out(self, strays: Iterable[str]) -> int:
+        """Leave out the rows that have no score or no outcome, and count them: one more pass."""
+        without = missing(SCORE) | missing(LABEL)
+        for stray in strays:  # which is no number, and not missing
+            without = without & ~nw.col(stray)
+        with self._engine.asked("counting rows without a score or an outcome"):
+            counted = self._rows.select(without=number_if(without))
+            answer = self._collect(counted.select(rows=nw.len(), without=nw.col("without").sum()))
+        rows, left_out = int(answer["rows"][0]), int(answer["without"][0] or 0)
+        if 0 < rows == left_out:
+            raise InputError(ALL_MISSING)
+        self._rows = self._rows.filter(~without)
+        return left_out
 
     @property
     def sampling(self) -> bool:

@@ -113,6 +113,11 @@ class EngineGroups:
             number: int(found[key]["rows"].sum()) for key, number in self._numbers.items()
         }
 
+    @property
+    def left_out(self) -> int:
+        """How many rows lacked a score or an outcome, of all groups."""
+        return self._table.left_out
+
     def blocks(self) -> list[tuple[Blocks, Totals]]:
         """Return blocks and sums of every group."""
         return self._first
@@ -281,6 +286,11 @@ class EngineSource(Source):
     def forbidden(self) -> Forbidden:
         """How many rows have a score that rules out what happened; they have no numbers."""
         return Forbidden(self._groups.forbidden(self._number), ())
+
+    @property
+    def left_out(self) -> int:
+        """How many rows lacked a score or an outcome, where this is all of the table."""
+        return 0 if self._groups.by else self._groups.left_out
 
     @property
     def rows(self) -> int:

@@ -125,6 +125,11 @@ class FileGroups:
     # For one group by itself ------------------------------------------------------------------
 
     @property
+    def left_out(self) -> int:
+        """How many rows lacked a score or an outcome, of all groups."""
+        return self._table.left_out
+
+    @property
     def table(self) -> Predictions:
         """The files."""
         return self._table
@@ -265,6 +270,7 @@ class GroupRows:
 
     lowest = 0.0
     highest = 1.0
+    left_out = 0
 
     def __init__(self, groups: FileGroups, group: int) -> None:
         self._groups, self._group = groups, group

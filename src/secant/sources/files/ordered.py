@@ -84,7 +84,7 @@ def open_ordered_groups(table: Predictions) -> Apart:
         refused = walk.refused_in.get(place)
         full.append(keys[place])
         sources.append(OrderedSource(piece, None if refused is None else refused.found))
-    return Apart(full, sources, table.columns.by, tuple(empty))
+    return Apart(full, sources, table.columns.by, tuple(empty), seen.left_out)
 
 
 def _observations(table: Predictions, walk: _KeyWalk, columns: dict[str, Any]) -> Observations:
@@ -107,6 +107,7 @@ def _observations(table: Predictions, walk: _KeyWalk, columns: dict[str, Any]) -
         clusters=columns.get("cluster"),
         keys=keys,
         axis=axis,
+        left_out=table.left_out,
     )
 
 
@@ -145,8 +146,8 @@ class _KeyWalk(Walk):
             columns.append(cluster_numbers(self._table, batch, self._numbers))
         return np.column_stack(columns)
 
-    def _note(self, refused: IntArray, first: int, groups: IntArray | None) -> None:
-        super()._note(refused, first, None if groups is None else groups[:, 1])
+    def _note(self, refused: IntArray, numbers: IntArray, groups: IntArray | None) -> None:
+        super()._note(refused, numbers, None if groups is None else groups[:, 1])
 
     def _keys(self, batch: Batch) -> IntArray:
         """Return the bits of keys, in the units of the first that were seen."""

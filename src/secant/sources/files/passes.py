@@ -101,8 +101,9 @@ def run(takers: Sequence[Taker]) -> None:
     walks = [taker.walk for taker in takers]
     with closing(side_by_side(walks, row_source.CHUNK)) as batches:
         for checked in batches:
-            for taker, (chunk, owner) in zip(takers, checked, strict=True):
-                taker.gather(chunk, owner)
+            for taker, rows in zip(takers, checked, strict=True):
+                if rows is not None:
+                    taker.gather(*rows)
     for taker in takers:
         taker.flush()
         taker.finish()
@@ -117,6 +118,8 @@ class Look(Protocol):
     def by(self) -> tuple[str, ...]: ...  # noqa: D102
     @property
     def empty(self) -> tuple[Any, ...]: ...  # noqa: D102
+    @property
+    def left_out(self) -> int: ...  # noqa: D102
 
     def first(self) -> Taker:
         """Return what takes in all rows; then there are :meth:`found`."""
@@ -179,6 +182,11 @@ class SideBySide:
     def empty(self) -> tuple[Any, ...]:
         """The groups of the last look that have no weight."""
         return self.looks[-1].empty
+
+    @property
+    def left_out(self) -> int:
+        """How many rows the last look left out for want of a score or an outcome."""
+        return self.looks[-1].left_out
 
     @property
     def families(self) -> list[slice]:

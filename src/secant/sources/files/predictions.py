@@ -10,7 +10,7 @@ import numpy as np
 from secant.sources import rows as row_source
 from secant.sources.files.formats import BLOCK
 from secant.sources.files.table import FileTable
-from secant.sources.files.values import group_codes, kind_of, numbers, outcomes
+from secant.sources.files.values import absent, group_codes, kind_of, numbers, outcomes
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -38,6 +38,11 @@ class Predictions(FileTable):
     called
         What arguments are called in messages, where that is something else.
 
+    Attributes
+    ----------
+    left_out
+        How many rows lacked a score or an outcome, once all have been seen.
+
     Raises
     ------
     InputError
@@ -48,6 +53,7 @@ class Predictions(FileTable):
         self, data: Any, columns: Columns, called: Mapping[str, str] | None = None
     ) -> None:
         self.columns, self._called = columns, called
+        self.left_out = 0
         self._about: int | None = None
         super().__init__(data, columns.roles, columns.reading)
 
@@ -99,6 +105,14 @@ class Predictions(FileTable):
             weights = numbers(self.complete(batch, "sample_weight", names.sample_weight))
         return labels, scores, weights, words
 
+    def complete_rows(self, batch: Batch) -> Batch:
+        """Return a batch less the rows that have no score or no outcome, if these are left out."""
+        if not self.columns.reading.drops:
+            return batch
+        without = absent(batch.columns[self.columns.y_true])
+        without |= absent(batch.columns[self.columns.y_prob])
+        return batch.without(without) if without.any() else batch
+
     def keys(self, batch: Batch) -> tuple[list[Any], IntArray]:
         """Return the keys of the groups of some rows, and the number of each row's key."""
         return group_codes([batch.columns[name] for name in self.columns.by])
@@ -113,6 +127,8 @@ class Predictions(FileTable):
     def refused(self, batch: Batch, error: InputError) -> InputError:
         """Return an error about a batch as one about files: which one, which row, which column."""
         place = str(batch.file.path)
+        if error.row is not None:
+            error = error.but(row=batch.place(error.row) - batch.start)
         if error.value is None:
             place += f", rows {batch.start:,} to {batch.start + batch.rows - 1:,}"
         return self.columns.explain(error, place, batch.start)

@@ -74,8 +74,8 @@ class _FeatureFiles(Predictions):
 class _FeatureWalk(Walk):
     """A walk in which the groups of a row are its levels."""
 
-    def _note(self, refused: IntArray, first: int, groups: IntArray | None) -> None:  # noqa: ARG002
-        self.refused.add(refused + first)
+    def _note(self, refused: IntArray, numbers: IntArray, groups: IntArray | None) -> None:  # noqa: ARG002
+        self.refused.add(numbers)
 
 
 class FileSegments:
@@ -232,6 +232,7 @@ class _SegmentRows:
 
     lowest = 0.0
     highest = 1.0
+    left_out = 0
     outcome_weights: tuple[float, float] | None = None
 
     def __init__(self, files: FileSegments, conditions: Conditions, n: int) -> None:

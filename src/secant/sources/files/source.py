@@ -288,6 +288,11 @@ class FileRows:
         return self._table.columns.reading.outcome_weights
 
     @property
+    def left_out(self) -> int:
+        """How many rows lacked a score or an outcome, once all have been seen."""
+        return self._table.left_out
+
+    @property
     def refused(self) -> Forbidden:
         """The rows whose score rules out what happened, numbered through all files."""
         return Forbidden(0, ()) if self._seen is None else self._seen.refused.found
@@ -400,6 +405,11 @@ class Whole:
     keys: Sequence[None] = (None,)
     by: tuple[str, ...] = ()
     empty: tuple[Any, ...] = ()
+
+    @property
+    def left_out(self) -> int:
+        """How many rows lacked a score or an outcome, once all have been seen."""
+        return self._table.left_out
 
     def __init__(self, table: Predictions, *, moments: bool = False) -> None:
         self._table, self._moments = table, moments

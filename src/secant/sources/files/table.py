@@ -21,6 +21,7 @@ from secant.sources.files.values import (
     kind_of,
     nulls,
     refusal,
+    taken,
     usual,
 )
 
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Container, Generator, Iterator, Mapping, Sequence
     from pathlib import Path
 
+    from secant._base.types import BoolArray, IntArray
     from secant._input.options import Reading
     from secant.errors import Argument
     from secant.sources.files.formats import Format
@@ -80,6 +82,17 @@ class Batch(NamedTuple):
     first: int
     rows: int
     columns: dict[str, Any]
+    kept: IntArray | None = None
+
+    def place(self, row: int) -> int:
+        """Return the number of a row in the file."""
+        return self.start + (row if self.kept is None else int(self.kept[row]))
+
+    def without(self, absent: BoolArray) -> Batch:
+        """Return the batch less some rows; ``kept`` are the places that the others had."""
+        kept = np.flatnonzero(~absent)
+        columns = {name: taken(column, kept) for name, column in self.columns.items()}
+        return self._replace(rows=kept.shape[0], columns=columns, kept=kept)
 
 
 class FileTable:
@@ -252,7 +265,7 @@ class FileTable:
         if not known.null_count:
             return self._exact(batch, argument, name) if argument in COMPARED else column
         count = sum(nulls(each.columns[name]).null_count for each in self.walk([name], batch.rows))
-        row = batch.start + int(np.argmax(as_array(known.is_null())))
+        row = batch.place(int(np.argmax(as_array(known.is_null()))))
         in_all = f" ({count:,} {'is' if count == 1 else 'are'} null in all)"
         error = missing(argument, "null", row, more=in_all)
         raise error.but(column=name, place=str(batch.file.path))
@@ -261,7 +274,7 @@ class FileTable:
         try:
             return exact(batch.columns[name], is_text=batch.file.kind.is_text)
         except InputError as error:
-            row, place = batch.start + (error.row or 0), str(batch.file.path)
+            row, place = batch.place(error.row or 0), str(batch.file.path)
             raise error.but(argument=argument, row=row, column=name, place=place) from error
 
     def are_texts(self, names: Sequence[str]) -> list[bool]:

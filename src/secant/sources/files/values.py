@@ -11,11 +11,12 @@ from secant.errors import InputError
 from secant.sources.files.formats import arrow
 
 if TYPE_CHECKING:
-    from secant._base.types import FloatArray, IntArray
+    from secant._base.types import BoolArray, FloatArray, IntArray
     from secant.errors import Argument
 
 __all__ = [
     "TIMES",
+    "absent",
     "along",
     "as_array",
     "as_times",
@@ -27,6 +28,7 @@ __all__ = [
     "outcomes",
     "plain_numbers",
     "refusal",
+    "taken",
 ]
 
 ZONED = "times with a zone"
@@ -120,6 +122,20 @@ def usual(column: Any) -> Any:
     elif pa.types.is_decimal(kind) and kind.bit_width < _DECIMAL:
         return column.cast(pa.decimal128(kind.precision, kind.scale))
     return column
+
+
+def absent(column: Any) -> BoolArray:
+    """Mark the rows that have no value: null, or not a number."""
+    if kind_of(column.type) == "numbers":
+        return np.isnan(numbers(column))
+    return as_array(nulls(column).is_null())
+
+
+def taken(column: Any, rows: IntArray) -> Any:
+    """Return some rows of a column."""
+    pa = arrow()
+    places = pa.Array.from_buffers(pa.int64(), len(rows), [None, pa.py_buffer(rows)])
+    return column.take(places)
 
 
 def nulls(column: Any) -> Any:
@@ -249,8 +265,7 @@ def _keys(column: Any) -> tuple[list[Any], IntArray]:
 def _distinct(values: Any, used: IntArray) -> np.ndarray[Any, Any]:
     """Return some of the values."""
     pa = arrow()
-    places = pa.Array.from_buffers(pa.int64(), len(used), [None, pa.py_buffer(used)])
-    values = values.take(places)
+    values = taken(values, used)
     if kind_of(values.type) in TIMES:
         return as_times(values)
     if kind_of(values.type) == "text" or pa.types.is_decimal(values.type):

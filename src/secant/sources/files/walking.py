@@ -79,6 +79,7 @@ class Walk:
         self.checks = Checks(table.columns.reading)
         self.refused = ForbiddenRows()
         self.refused_in: dict[int, ForbiddenRows] = {}
+        self._left_out = 0
 
     def chunks(self, size: int) -> Generator[tuple[Chunk, IntArray | None]]:
         """Walk over the rows of positive weight, each checked, at most ``size`` at a time.
@@ -95,7 +96,8 @@ class Walk:
         """
         with closing(side_by_side([self], size)) as read:
             for (checked,) in read:
-                yield checked
+                if checked is not None:
+                    yield checked
 
     @property
     def table(self) -> Predictions:
@@ -129,16 +131,20 @@ class Walk:
             return None
         return self._number_groups(*self._table.keys(batch))
 
-    def checked(self, batch: Batch) -> tuple[Chunk, IntArray | None]:
+    def checked(self, batch: Batch) -> tuple[Chunk, IntArray | None] | None:
         """Return the rows of a batch that have weight, and the numbers of their groups.
+
+        None where every row is left out.
 
         Raises
         ------
         InputError
             As :meth:`chunks`.
         """
+        rows, batch = batch.rows, self._table.complete_rows(batch)
+        self._left_out += rows - batch.rows
         try:
-            return self._checked(batch)
+            return self._checked(batch) if batch.rows else None
         except InputError as error:
             raise self._table.told(error) from error
 
@@ -179,34 +185,36 @@ class Walk:
             raise self._table.refused(batch, error) from error
         groups = self._owners(batch)
         if refused.size:
-            self._note(refused, batch.first, groups)
+            places = refused if batch.kept is None else batch.kept[refused]
+            self._note(refused, places + batch.first, groups)
         return _of_positive_weight(Chunk(scores, labels, weights), groups)
 
-    def _note(self, refused: IntArray, first: int, groups: IntArray | None) -> None:
-        """Remember rows of a batch, and which groups they are in."""
-        self.refused.add(refused + first)
+    def _note(self, refused: IntArray, numbers: IntArray, groups: IntArray | None) -> None:
+        """Remember rows of a batch by their numbers in all files, and which groups they are in."""
+        self.refused.add(numbers)
         if groups is not None:
             owners = groups[refused]
             for group in np.unique(owners).tolist():
-                rows = refused[owners == group] + first
-                self.refused_in.setdefault(group, ForbiddenRows()).add(rows)
+                self.refused_in.setdefault(group, ForbiddenRows()).add(numbers[owners == group])
 
     def _finish(self) -> None:
+        self._table.left_out = self._left_out
         try:
-            self.checks.finish(weighted=self._table.columns.sample_weight is not None)
+            weighted = self._table.columns.sample_weight is not None
+            self.checks.finish(weighted=weighted, left_out=self._left_out)
         except InputError as error:
             raise self._table.told(self._table.refused_whole(error)) from error
 
 
 def side_by_side(
     walks: Sequence[Walk], size: int
-) -> Generator[list[tuple[Chunk, IntArray | None]]]:
+) -> Generator[list[tuple[Chunk, IntArray | None] | None]]:
     """Walk over the same files for several walks at once: a batch is read once, checked for each.
 
     Yields
     ------
     list
-        What :meth:`Walk.chunks` yields, for each walk.
+        What :meth:`Walk.checked` returns, for each walk.
     """
     table = walks[0].table.beside([walk.table for walk in walks[1:]])
     names = list(dict.fromkeys(name for walk in walks for name in walk.names))
@@ -214,7 +222,7 @@ def side_by_side(
     for walk in walks:
         files = None if files is None or walk.files is None else [*files, *walk.files]
 
-    def rows() -> Generator[tuple[int, list[tuple[Chunk, IntArray | None]]]]:
+    def rows() -> Generator[tuple[int, list[tuple[Chunk, IntArray | None] | None]]]:
         """Read and check what the walks need; this may run in a thread of its own."""
         with closing(table.walk(names, size, files)) as batches:
             for batch in batches:

@@ -78,6 +78,11 @@ class GpuSource(Source):
         """The rows whose score rules out what happened."""
         return self._plain.forbidden if self._forbids else Forbidden(0, ())
 
+    @property
+    def left_out(self) -> int:
+        """How many rows lacked a score or an outcome."""
+        return self._given.left_out
+
     def blocks(self, *, moments: bool = False) -> tuple[Blocks, Totals]:
         """Return blocks that hold every observation, and the sums over all of them."""
         if moments:

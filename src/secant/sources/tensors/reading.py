@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -13,8 +13,14 @@ from secant._base.extras import require
 from secant._base.types import Forbidden
 from secant._blocks.looking import ScoreSums
 from secant._input.arraylike import device_of, one_value_a_row, wrong_shape
-from secant._input.observations import check_lengths, observations
-from secant._input.rules import LARGEST_COUNT, LARGEST_WEIGHT, NO_WEIGHT, SMALLEST_WEIGHT
+from secant._input.observations import check_lengths, numbered_as, observations
+from secant._input.rules import (
+    ALL_MISSING,
+    LARGEST_COUNT,
+    LARGEST_WEIGHT,
+    NO_WEIGHT,
+    SMALLEST_WEIGHT,
+)
 from secant.errors import Argument, InputError, SecantError
 from secant.sources.tensors.sorted import PIECE, sort_rows
 
@@ -28,12 +34,17 @@ __all__ = ["Columns", "TensorRows", "columns", "on_host"]
 
 @dataclass(frozen=True)
 class Columns:
-    """Three tensors of one length on one device, of real numbers, their values not yet checked."""
+    """Three tensors of one length on one device, of real numbers, their values not yet checked.
+
+    ``kept`` and ``left_out`` are as those of :class:`Observations`.
+    """
 
     labels: Any
     scores: Any
     weights: Any
     reading: Reading
+    kept: np.ndarray[Any, np.dtype[np.int64]] | None = None
+    left_out: int = 0
 
     @property
     def rows(self) -> int:
@@ -43,7 +54,24 @@ class Columns:
     def refuse(self) -> Observations:
         """Raise what arrays of the same values raise; return them as arrays if nothing does."""
         labels, scores, weights = map(on_host, (self.labels, self.scores, self.weights))
-        return observations(labels, scores, weights, self.reading)
+        with numbered_as(self.kept):
+            seen = observations(labels, scores, weights, self.reading)
+        return replace(seen, kept=self.kept, left_out=self.left_out)
+
+    def complete(self) -> Columns:
+        """Return the rows that have a score and an outcome, where others are to be left out."""
+        if not self.reading.drops:
+            return self
+        without = self.scores.isnan() | self.labels.isnan()
+        if not without.any():
+            return self
+        if without.all():
+            raise InputError(ALL_MISSING)
+        kept = (~without).nonzero().ravel()
+        labels, scores = self.labels[kept], self.scores[kept]
+        weights = None if self.weights is None else self.weights[kept]
+        left_out = self.rows - kept.shape[0]
+        return Columns(labels, scores, weights, self.reading, kept.cpu().numpy(), left_out)
 
     def bytes_of_labels(self) -> Any:
         """Return labels as bytes, 0 and 1 unless they were bytes already.
@@ -150,7 +178,8 @@ class TensorRows:
         rows = wrong.nonzero().ravel()
         if rows.shape[0] and self.scores.shape[0] < given.rows:
             rows = (given.weights > 0).nonzero().ravel()[rows]
-        return Forbidden(rows.shape[0], tuple(rows.tolist()))
+        numbers = rows.tolist() if given.kept is None else given.kept[rows.tolist()].tolist()
+        return Forbidden(len(numbers), tuple(numbers))
 
 
 def columns(y_true: Any, y_prob: Any, sample_weight: Any, reading: Reading) -> Columns:
@@ -175,7 +204,7 @@ def columns(y_true: Any, y_prob: Any, sample_weight: Any, reading: Reading) -> C
         _real(torch, "y_prob", read["y_prob"]),
         None if weights is None else _real(torch, "sample_weight", weights),
         reading,
-    )
+    ).complete()
 
 
 def on_host(tensor: Any) -> np.ndarray[Any, Any] | None:

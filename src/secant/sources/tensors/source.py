@@ -46,6 +46,11 @@ class TensorSource(Source):
         """The rows whose score rules out what happened."""
         return self._rows.refused
 
+    @property
+    def left_out(self) -> int:
+        """How many rows lacked a score or an outcome."""
+        return self._rows.columns.left_out
+
     def blocks(self, *, moments: bool = False) -> tuple[Blocks, Totals]:
         """Return blocks that hold every observation, and the sums over all of them."""
         everything = np.array([0]), np.array([self._sorted.rows])
