@@ -12,7 +12,7 @@ from helpers import optional
 from samples import EXACT, RELATIVE, as_many, miscalibrated, predictions, statistics
 from secant import null
 from secant._base import extras
-from secant._inference import choose, lattice_compiled, pooled_walk, walk, weighted_walk
+from secant._inference import choose, lattice, pooled_walk, walk, weighted_walk
 from secant._input.observations import observations
 from secant._metrics.ecce import extremes
 from secant.sources.rows import RowSource
@@ -132,7 +132,7 @@ def test_the_exact_walk_within_its_budget(monkeypatch, asked):
     y, p = off(250)
     y, p = np.tile(y, 8), np.tile(p, 8)
     table = secant.assess(y, p)._blocks
-    cost = walk.cost((table.low, table.n, table.n1))
+    cost = walk.costs([(table.low, table.n, table.n1)])[0]
     asked.clear()
     for budget in (cost, 0.99 * cost):
         monkeypatch.setattr(choose, "_BUDGET", budget)
@@ -413,33 +413,30 @@ def test_along_another_order(places, rarity):
     assert pvalues(again) == pytest.approx(pvalues(ours), rel=1e-9)
 
 
-@pytest.mark.parametrize("kind", ["few rows", "rare", "weighted"])
-def test_numba_does_not_choose_the_method(kind, monkeypatch):
+@pytest.mark.parametrize("rarity", [1, 200])
+def test_numba_does_not_choose_the_method(rarity, monkeypatch):
     """The kernel that numba compiles, run as it stands, so that no test waits for a compiler."""
     rng = np.random.default_rng(0)
-    p = rng.beta(1, 200, 400) if kind == "rare" else rng.random(40)
-    w = rng.lognormal(0, 1, 40) if kind == "weighted" else None
-    y = rng.random(len(p)) < p**1.5
-    monkeypatch.setattr(weighted_walk, "_CELLS", 0)
-    monkeypatch.setattr(weighted_walk, "_FEWEST", 300)
+    p, by = rng.beta(1, rarity, 80), np.arange(80) % 2
+    y = rng.random(80) < p**1.5
     monkeypatch.setattr(walk, "_WORTH_COMPILING", 0)
     ran = []
-    whole = lattice_compiled.absorbed
 
     def plain(run):
         ran.append(run)
-        return whole(run, lattice_compiled.walk)
+        return lattice.absorbed_compiled(run, lattice.one_by_one)
 
-    monkeypatch.setattr(lattice_compiled, "absorbed", plain)
+    monkeypatch.setattr(walk, "absorbed_compiled", plain)
     monkeypatch.setattr(extras, "is_usable", lambda _name: True)
-    compiled = secant.assess(y, p, sample_weight=w)
+    compiled = secant.assess_by(y, p, by=by).values()
     assert ran
     ran.clear()
     monkeypatch.setattr(extras, "is_usable", lambda _name: False)
-    in_numpy = secant.assess(y, p, sample_weight=w)
+    in_numpy = secant.assess_by(y, p, by=by).values()
     assert not ran
-    assert methods(compiled) == methods(in_numpy)
-    assert pvalues(compiled) == pytest.approx(pvalues(in_numpy), rel=1e-12)
+    for one, other in zip(compiled, in_numpy, strict=True):
+        assert methods(one) == methods(other) == ["exact"] * 2
+        assert pvalues(one) == pytest.approx(pvalues(other), rel=1e-12)
 
 
 # What used to jump --------------------------------------------------------------------------------

@@ -125,17 +125,6 @@ def test_ties_of_very_many_rows_take_cells_wider_than_an_event(shift, monkeypatc
         assert p * (1 - 1e-9) <= 10**log10 <= promised(p) * p
 
 
-def test_wide_cells_keep_the_mean_of_a_law():
-    law = pooled_walk._on_cells(3, np.array([0.1, 0.2, 0.3, 0.25, 0.15]), 2.5)
-    places = law.first + law.places
-    assert law.chances.sum() == pytest.approx(1.0)
-    assert 2.5 * (places * law.chances).sum() == pytest.approx(
-        (np.arange(3, 8) * [0.1, 0.2, 0.3, 0.25, 0.15]).sum()
-    )
-    same = pooled_walk._on_cells(3, np.array([0.4, 0.6]), 0.25)
-    assert (same.first, same.places.tolist(), same.chances.tolist()) == (12, [0, 4], [0.4, 0.6])
-
-
 # Pools --------------------------------------------------------------------------------------------
 
 

@@ -77,6 +77,18 @@ def test_weights_of_any_size_are_never_below(rows):
         assert p >= wanted * NEVER_BELOW
 
 
+@pytest.mark.parametrize("lightest", [1e-9, 1e-6, 1e-3])
+def test_rows_lighter_than_a_cell_come_first(lightest):
+    """Their jump and none end in the same cells, and what goes there is added up."""
+    weight = np.append([lightest, 2 * lightest], np.linspace(1, 2, 8))
+    for seed in range(4):
+        rng = np.random.default_rng(seed)
+        score = np.append([0.5, 0.5], np.full(8, 0.6)) if seed % 2 else np.sort(rng.random(10))
+        y = (rng.random(10) < score**3).astype(np.int64)
+        for p, wanted in zip(pvalues(score, y, weight), truth(score, y, weight), strict=True):
+            assert wanted * NEVER_BELOW <= p <= 1.25 * wanted
+
+
 @pytest.mark.parametrize("seed", range(10))
 def test_other_orders(seed):
     """Places hold several scores; the path is looked at where they end."""

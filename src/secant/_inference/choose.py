@@ -249,11 +249,11 @@ def _only_exact(case: Case) -> Callable[[Case], PValues]:
 
 def _is_affordable(case: Case) -> bool:
     """Tell whether the steps of a case, which are few, can be walked over one by one."""
-    from secant._inference.walk import cost  # noqa: PLC0415  (as above)
+    from secant._inference.walk import costs  # noqa: PLC0415  (as above)
 
     table = case.ties
     if table is not None:
-        return case.totals.n <= FEW_STEPS or cost(table) <= _BUDGET
+        return case.totals.n <= FEW_STEPS or costs([table])[0] <= _BUDGET
     return case.along is not None and _has_pairs(case)
 
 
@@ -301,7 +301,7 @@ def _walked(cases: dict[int, Case]) -> dict[int, PValues]:
     logs = walk.log10_pvalues(list(tables.values()), lambda k: -cases[numbers[k]].log_p)
     found = dict(zip(numbers, logs.tolist(), strict=True))
     for i in cases.keys() - tables.keys():
-        found[i] = walk.log10_of_one(_paths_along(cases[i]), -cases[i].log_p)
+        found[i] = walk.log10_of_one(_paths_along(cases[i]))
     return {i: _never_beyond_doubles(cases[i], *found[i]) for i in cases}
 
 

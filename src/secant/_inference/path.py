@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 if TYPE_CHECKING:
     from secant._base.types import FloatArray
 
-__all__ = ["compensated_sum", "thresholds"]
+__all__ = ["compensated_sum", "guarded", "thresholds"]
 
 
 def thresholds(highest: float, lowest: float, expected: float) -> tuple[float, float]:
@@ -24,9 +23,12 @@ def thresholds(highest: float, lowest: float, expected: float) -> tuple[float, f
         A_n, the sum of all scores.
     """
     highest, lowest = max(highest, 0.0), min(lowest, 0.0)
-    ulp = 4.0 * math.ulp(expected)
-    deviation, span = max(highest, -lowest), highest - lowest
-    return deviation - (1e-12 * deviation + ulp), span - (1e-12 * span + ulp)
+    return guarded(max(highest, -lowest), expected), guarded(highest - lowest, expected)
+
+
+def guarded(reach: Any, expected: Any) -> Any:
+    """Return what is as extreme as ``reach`` where so much is expected, numbers or arrays."""
+    return reach - (1e-12 * reach + 4.0 * np.spacing(expected))
 
 
 def compensated_sum(terms: FloatArray) -> FloatArray:

@@ -21,12 +21,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from secant._inference.lattice import SCALE, Run, absorbed_in_numpy, log10_share
-from secant._inference.path import compensated_sum
-from secant._inference.walk import Paths, exact_runs
+from secant._inference.lattice import SCALE, Run, absorbed_in_numpy, log10_share, rounded
+from secant._inference.path import compensated_sum, guarded
+from secant._inference.walk import Paths, binomials, exact_runs
 
 if TYPE_CHECKING:
-    from secant._base.types import BoolArray, FloatArray, IntArray, NumberArray
+    from secant._base.types import BoolArray, FloatArray, IntArray
     from secant._blocks.table import Blocks, Totals
 
 __all__ = ["Steps", "concentration", "cuts", "log10_pvalues", "of_one_event", "pooled", "steps_of"]
@@ -153,26 +153,24 @@ def log10_pvalues(
     """
     pools, missed = pooled(steps, apart)
     expected = float(steps.mean.sum())
-    guard = 4.0 * np.spacing(max(expected, float(steps.n.sum()) - expected))
-    span, deviation = (each * (1.0 - 1e-12) - guard for each in reach)
-    rare = pools.mean < 0.5 * pools.n
-    rarer = np.where(rare, pools.mean, pools.n - pools.mean)
-    chance = _chance(rarer, pools.variance, pools.n)
-    reached = compensated_sum(pools.mean)
+    span, deviation = guarded(np.array(reach), max(expected, float(steps.n.sum()) - expected))
+    columns = pools.n[:, None], pools.mean[:, None], pools.variance[:, None]
+    n, mean, variance = columns
+    rare = mean < 0.5 * n
+    rarer = np.where(rare, mean, n - mean)
+    faint = _FAINT + math.log(len(n)) - log_p
     paths = Paths(
-        mean=rarer[:, None],
-        chance=chance[:, None],
-        n=pools.n[:, None],
-        rare=rare[:, None],
-        reached=reached[:, None],
-        range=np.array([span - missed]),
-        deviation=np.array([deviation - 0.5 * missed]),
+        binomials(rarer, _chance(rarer, variance, n), n, rare, faint),
+        n,
+        compensated_sum(mean),
+        np.array([span - missed]),
+        np.array([deviation - 0.5 * missed]),
     )
-    rise, band = exact_runs(paths, _FAINT + math.log(len(reached)) - log_p)
-    runs = [rise], [band]
+    rise, band = exact_runs(paths)
+    rises = [rise]
     if rise.work > _BUDGET:
-        runs = _coarse(band, paths, _cell(float(pools.variance.sum()), len(reached), span))
-    mass = np.array([sum(float(absorbed_in_numpy(run).sum()) for run in some) for some in runs])
+        *rises, band = _coarse(paths, _cell(float(variance.sum()), len(n), span))
+    mass = [sum(float(absorbed_in_numpy(run).sum()) for run in runs) for runs in (rises, [band])]
     logs = log10_share(np.where(np.array([span, deviation]) - missed <= 0.0, SCALE, mass))
     r, mad = np.minimum(logs + _ADDED, 0.0).tolist()
     return r, mad
@@ -180,94 +178,30 @@ def log10_pvalues(
 
 def _cell(variance: float, steps: int, span: float) -> float:
     """Return the size of cells such that rounding adds next to nothing to a P-value."""
-    # Cells below an event round the running minimum alone, by one of them at most.
+    # Cells below an event, a whole number to each, round the running minimum alone, by one of them.
     fine = _RAISED / math.log1p(span / variance)
-    return fine if fine < 1.0 else max(min(fine, 2.0 * math.sqrt(_ROUNDED * variance / steps)), 1.0)
+    if fine < 1.0:
+        return 1.0 / math.ceil(1.0 / fine)
+    return max(min(fine, 2.0 * math.sqrt(_ROUNDED * variance / steps)), 1.0)
 
 
-def _coarse(band: Run, paths: Paths, cell: float) -> tuple[list[Run], list[Run]]:
-    """Describe the same walks on a coarse lattice: up, down, and between two barriers.
-
-    Cells below an event are a whole number to each. Of wider ones, a number of events goes to the
-    two cells nearest to it in such shares that its mean stays.
-    """
-    cell = 1.0 / math.ceil(1.0 / cell) if cell < 1.0 else cell
-    n = paths.n[:, 0]
-    fewest = band.first[:, 0]
-    laws = [
-        (low, band.chances[start:stop, 0])
-        for low, start, stop in zip(
-            fewest.tolist(), band.offset[:-1].tolist(), band.offset[1:].tolist(), strict=True
+def _coarse(paths: Paths, cell: float) -> list[Run]:
+    """Describe the same walks on cells of another size: up, down, and between two barriers."""
+    runs = []
+    rises = (paths.laws, paths.reached), (paths.laws.mirrored(paths.n), paths.missed)
+    for laws, reached in rises:
+        runs.append((laws, reached, reached + paths.range, True))
+    laws, reached = rises[0]
+    runs.append((laws, reached - paths.deviation, reached + paths.deviation, False))
+    return [
+        rounded(
+            laws._replace(places=laws.places / cell, first=laws.first / cell),
+            low / cell,
+            high / cell,
+            rests=rests,
         )
+        for laws, low, high, rests in runs
     ]
-    mirrored = [
-        (size - low - len(pmf) + 1, pmf[::-1])
-        for size, (low, pmf) in zip(n.tolist(), laws, strict=True)
-    ]
-    up = [_on_cells(low, pmf, cell) for low, pmf in laws]
-    down = [_on_cells(low, pmf, cell) for low, pmf in mirrored]
-    reached, failed = paths.reached[:, 0] / cell, (paths.total - paths.reached)[:, 0] / cell
-    span, deviation = float(paths.range[0]) / cell, float(paths.deviation[0]) / cell
-    return (
-        [rise_on_cells(up, reached, span), rise_on_cells(down, failed, span)],
-        [band_on_cells(up, reached, deviation)],
-    )
-
-
-class OnCells(NamedTuple):
-    """The law of a step in whole cells: where its first place is, places from there, chances."""
-
-    first: int
-    places: NumberArray
-    chances: FloatArray
-
-
-def _on_cells(fewest: int, pmf: FloatArray, cell: float) -> OnCells:
-    if cell <= 1.0:
-        each = round(1.0 / cell)
-        return OnCells(fewest * each, np.arange(len(pmf)) * each, pmf)
-    place = (fewest + np.arange(len(pmf))) / cell
-    whole = np.floor(place).astype(np.int64)
-    above = place - whole
-    first = int(whole[0])
-    law = np.bincount(whole - first, pmf * (1.0 - above), minlength=int(whole[-1]) - first + 2)
-    law += np.bincount(whole - first + 1, pmf * above, minlength=len(law))
-    return OnCells(first, np.arange(len(law)), np.asarray(law, np.float64))
-
-
-def rise_on_cells(laws: list[OnCells], reached: FloatArray, reach: float) -> Run:
-    """Describe a rise, the running minimum rounded upwards; all in cells."""
-    before = np.concatenate([[0.0], reached[:-1]])
-    low = np.floor(reached).astype(np.int64)
-    high = np.maximum(np.ceil(reached + reach).astype(np.int64), low + 1)
-    hold = np.floor(reached - before).astype(np.int64)
-    return _run(laws, low, high, hold, np.ceil(before).astype(np.int64))
-
-
-def band_on_cells(laws: list[OnCells], reached: FloatArray, reach: float) -> Run:
-    """Describe a walk between two barriers; all in cells."""
-    low = np.floor(reached - reach).astype(np.int64)
-    high = np.maximum(np.ceil(reached + reach).astype(np.int64), low + 1)
-    return _run(laws, low, high)
-
-
-def _run(
-    laws: list[OnCells],
-    low: IntArray,
-    high: IntArray,
-    hold: IntArray | None = None,
-    door: IntArray | None = None,
-) -> Run:
-    return Run(
-        np.cumsum([0, *(len(law.places) for law in laws)]),
-        np.concatenate([law.places for law in laws]),
-        np.concatenate([law.chances for law in laws])[:, None],
-        np.array([law.first for law in laws])[:, None],
-        low[:, None],
-        high[:, None],
-        None if hold is None else hold[:, None],
-        None if door is None else door[:, None],
-    )
 
 
 def of_one_event(blocks: Blocks) -> float | None:

@@ -21,7 +21,8 @@ from __future__ import annotations
 
 import itertools
 import math
-from dataclasses import dataclass, replace
+import os
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -30,11 +31,14 @@ from secant._inference.lattice import (
     PRODUCT,
     SCALE,
     STEP,
+    Laws,
     Run,
+    absorbed_compiled,
     absorbed_in_numpy,
+    between,
     log10_share,
 )
-from secant._inference.path import compensated_sum
+from secant._inference.path import compensated_sum, guarded
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -46,7 +50,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Paths",
-    "cost",
+    "binomials",
+    "costs",
     "exact_runs",
     "log10_of_one",
     "log10_pvalues",
@@ -71,44 +76,35 @@ class Paths:
 
     Attributes
     ----------
-    mean
-        How many of its rarer outcome a step expects.
-    chance
-        The chance of that outcome, of each observation.
+    laws
+        The number of events in each step.
     n
         Observations of a step.
-    rare
-        Whether events are the rarer outcome.
     reached
-        A_k, the sum of scores up to the end of each step.
+        A_k, the expected number of events up to the end of each step.
     range, deviation
         What max X - min X and max |X| must reach to be as extreme as observed.
-    laws
-        Of one path whose steps hold several scores: the fewest events of each step, and the
-        probabilities from there.
     """
 
-    mean: FloatArray
-    chance: FloatArray
+    laws: Laws
     n: IntArray
-    rare: BoolArray
     reached: FloatArray
     range: FloatArray
     deviation: FloatArray
-    laws: Sequence[tuple[int, FloatArray]] | None = None
 
     @property
-    def total(self) -> IntArray:
-        """Observations up to the end of each step."""
-        return np.cumsum(self.n, axis=0)
+    def missed(self) -> FloatArray:
+        """The expected number of failures up to the end of each step."""
+        return np.cumsum(self.n, axis=0) - self.reached
 
 
-def observe(tables: Sequence[Table]) -> Paths:
+def observe(tables: Sequence[Table], faint: float = math.inf) -> Paths:
     """Return the paths of tables of ties, and what they reach.
 
     "At least as extreme" is as large as observed less a guard of 1e-12 of it and four units in the
     last place of the expected events, or failures if these are more: sums are compensated, and one
-    and the same A_k serves the observed path and all others.
+    and the same A_k serves the observed path and all others. What is rarer than exp(-faint) is left
+    out of the laws of large ties.
     """
     lengths = np.array([len(score) for score, _, _ in tables])
     column = np.repeat(np.arange(len(tables)), lengths)
@@ -136,21 +132,22 @@ def observe(tables: Sequence[Table]) -> Paths:
         laid[at] = values
         return laid
 
-    chance = np.minimum(score, 1.0 - score)[random]
-    height = np.zeros(shape)
-    height[at] = reached[row[random], column[random]]
+    score, n = score[random], n[random]
+    chance = np.minimum(score, 1.0 - score)
+    rare = laid_out(score < 0.5, fill=True)
+    counts = laid_out(n)
     return Paths(
-        mean=laid_out(n[random] * chance),
-        chance=laid_out(chance, 0.5),
-        n=laid_out(n[random]),
-        rare=laid_out(score[random] < 0.5, fill=True),
-        reached=np.maximum.accumulate(height, axis=0),
-        range=_guarded(top - bottom, expected),
-        deviation=_guarded(np.maximum(top, -bottom), expected),
+        binomials(laid_out(n * chance), laid_out(chance, 0.5), counts, rare, faint),
+        counts,
+        np.maximum.accumulate(laid_out(reached[row[random], column[random]]), axis=0),
+        guarded(top - bottom, expected),
+        guarded(np.maximum(top, -bottom), expected),
     )
 
 
-def observe_along(score: FloatArray, n: IntArray, n1: IntArray, ends: IntArray) -> Paths:
+def observe_along(
+    score: FloatArray, n: IntArray, n1: IntArray, ends: IntArray, faint: float = math.inf
+) -> Paths:
     """Return the path along another order than that of scores, in which steps hold several scores.
 
     Parameters
@@ -159,34 +156,37 @@ def observe_along(score: FloatArray, n: IntArray, n1: IntArray, ends: IntArray) 
         Scores, observations and events, in the order of the path.
     ends
         The last entry of each step. Its law is that of a sum of binomial counts.
+    faint
+        As for :func:`observe`.
     """
     certain = score >= 1.0
-    reached = compensated_sum(np.where(certain, 0.0, n * score))[ends]
-    x = np.cumsum(np.where(certain, n1 - n, n1))[ends] - reached
-    top, bottom = max(float(x.max()), 0.0), min(float(x.min()), 0.0)
-    laws, sizes, kept = [], [], []
-    start = 0
-    for step, end in enumerate((ends + 1).tolist()):
-        law = np.ones(1)
-        random = [(s, k) for s, k in zip(score[start:end], n[start:end], strict=True) if 0 < s < 1]
-        for s, k in random:
-            _, pmf = _binomial(float(k * min(s, 1 - s)), float(min(s, 1 - s)), int(k), math.inf)
-            law = np.convolve(law, pmf if s < 0.5 else pmf[::-1])
-        if random:
-            laws.append((0, law))
-            sizes.append(len(law) - 1)
-            kept.append(step)
-        start = end
-    rows = np.array(sizes, np.int64)[:, None]
-    nothing = np.zeros(rows.shape)
-    reach = np.array([[top - bottom], [max(top, -bottom)]])
-    expected = np.array([max(float((n * score).sum()), float((n * (1.0 - score)).sum()))])
-    span, deviation = _guarded(reach, expected)
-    return Paths(nothing, nothing, rows, nothing > 0, reached[kept][:, None], span, deviation, laws)
+    terms = np.where(certain, 0.0, n * score)
+    reached = compensated_sum(terms)[ends]
+    x = np.append(0.0, np.cumsum(np.where(certain, n1 - n, n1))[ends] - reached)
+    random = (score > 0.0) & ~certain
+    step = np.searchsorted(ends, np.arange(len(score)))
+    laws: list[tuple[int, FloatArray]] = [(0, np.ones(1))] * len(ends)
+    for k, s, count in zip(step[random].tolist(), score[random], n[random], strict=True):
+        rarer = float(min(s, 1.0 - s))
+        fewest, pmf = _binomial(float(count * rarer), rarer, int(count), faint)
+        if s >= 0.5:
+            fewest, pmf = int(count) - fewest - len(pmf) + 1, pmf[::-1]
+        laws[k] = laws[k][0] + fewest, np.convolve(laws[k][1], pmf)
+    expected = float((n * score).sum())
+    span, deviation = guarded(
+        np.array([[np.ptp(x)], [np.abs(x).max()]]), max(expected, float(n.sum()) - expected)
+    )
+    counts = np.bincount(step, n * random, len(ends)).astype(np.int64)
+    return Paths(_stacked(laws), counts[:, None], reached[:, None], span, deviation)
 
 
-def _guarded(reach: FloatArray, expected: FloatArray) -> FloatArray:
-    return reach * (1.0 - 1e-12) - 4.0 * np.spacing(expected)
+def _stacked(laws: list[tuple[int, FloatArray]]) -> Laws:
+    """Return the laws of the steps of one path."""
+    first, chances = zip(*laws, strict=True)
+    sizes = [len(each) for each in chances]
+    places = np.concatenate([np.arange(size) for size in sizes])
+    columns = np.concatenate(chances)[:, None], np.array(first)[:, None]
+    return Laws(np.cumsum([0, *sizes]), places, *columns)
 
 
 # --- exact P-values -------------------------------------------------------------------------------
@@ -237,15 +237,15 @@ def log10_pvalues(
             tail = 0.0
             if faint is not None:
                 tail = max((faint(i) for i in some if sizes.largest[i] > _WHOLE), default=0.0)
-            found[some] = _of_some(observe([tables[i] for i in some]), _FAINT + tail, absorbed)
+            found[some] = _of_some(observe([tables[i] for i in some], _FAINT + tail), absorbed)
             done += len(some)
             report(done, len(order))
     return found
 
 
-def log10_of_one(paths: Paths, log_p: float) -> tuple[float, float]:
+def log10_of_one(paths: Paths) -> tuple[float, float]:
     """Return the same of one path that is observed already."""
-    r, mad = _of_some(paths, _FAINT + log_p, absorbed_in_numpy)[0].tolist()
+    r, mad = _of_some(paths, absorbed_in_numpy)[0].tolist()
     return r, mad
 
 
@@ -271,16 +271,16 @@ def _sizes(tables: Sequence[Table]) -> _Sizes:
     return _Sizes(steps, width, np.maximum.reduceat(n, starts), work)
 
 
-def cost(table: Table) -> float:
-    """Return about how many nanoseconds numpy takes for the exact P-values of a table."""
-    return float(_sizes([table]).work[0])
+def costs(tables: Sequence[Table]) -> FloatArray:
+    """Return about how many nanoseconds numpy takes for the exact P-values of each table."""
+    return _sizes(tables).work if tables else np.zeros(0)
 
 
-def _of_some(paths: Paths, faint: float, absorbed: Callable[[Run], FloatArray]) -> FloatArray:
+def _of_some(paths: Paths, absorbed: Callable[[Run], FloatArray]) -> FloatArray:
     reach = np.stack([paths.range, paths.deviation], axis=1)
-    if not len(paths.n):
+    if not paths.n.any():
         return np.where(reach <= 0.0, 0.0, -np.inf)
-    rise, band = exact_runs(paths, faint)
+    rise, band = exact_runs(paths)
     mass = np.stack([absorbed(rise).reshape(2, -1).sum(axis=0), absorbed(band)], axis=1)
     return log10_share(np.where(reach <= 0.0, SCALE, mass))
 
@@ -289,50 +289,25 @@ def runner(work: float) -> Callable[[Run], FloatArray]:
     """Return what runs walks that take so many nanoseconds in numpy: compiled where that pays."""
     from secant._base.extras import is_usable  # noqa: PLC0415  (not for `import secant`)
 
-    if work < _WORTH_COMPILING or not is_usable("numba"):
-        return absorbed_in_numpy
-    from secant._inference.lattice_compiled import absorbed  # noqa: PLC0415  (only where it is used)
-
-    return absorbed
+    switched_off = os.environ.get("NUMBA_DISABLE_JIT", "0") not in {"", "0"}
+    pays = work >= _WORTH_COMPILING and not switched_off and is_usable("numba")
+    return absorbed_compiled if pays else absorbed_in_numpy
 
 
 # --- describing walks -----------------------------------------------------------------------------
 
 
-def exact_runs(paths: Paths, faint: float = math.inf) -> tuple[Run, Run]:
-    """Describe walks in which nothing is rounded: of ECCE-R, and of ECCE-MAD.
-
-    What is rarer than exp(-faint) is left out of the laws of large ties.
-    """
-    failures = paths.total - paths.reached
-    reached = np.concatenate([paths.reached, failures], axis=1)
-    both = replace(
-        paths,
-        mean=np.tile(paths.mean, 2),
-        chance=np.tile(paths.chance, 2),
-        n=np.tile(paths.n, 2),
-        rare=np.concatenate([paths.rare, ~paths.rare], axis=1),
-    )
-    first, offset, chances = _laws(both, faint)
-    walks = len(paths.range)
-    places = np.arange(len(chances)) - np.repeat(offset[:-1], np.diff(offset))
-    low = np.floor(paths.reached - paths.deviation).astype(np.int64)
-    high = np.ceil(paths.reached + paths.deviation).astype(np.int64)
-    high = np.maximum(high, low + 1)
-    band = Run(offset, places, chances[:, :walks].copy(), first[:, :walks].copy(), low, high)
-    at, high, stride = _lattice(reached, np.tile(paths.range, 2))
-    door, low = at[:-1], at[1:]
-    rise = Run(
-        offset,
-        places * stride,
-        chances,
-        first * stride,
-        low,
-        np.maximum(high, low + 1),
-        hold=low - door,
-        door=door,
-    )
-    return rise, band
+def exact_runs(paths: Paths) -> tuple[Run, Run]:
+    """Describe walks in which nothing is rounded: of ECCE-R, and of ECCE-MAD."""
+    offset, places, chances, first = paths.laws
+    falls = paths.laws.mirrored(paths.n)
+    chances = np.concatenate([chances, falls.chances], axis=1)
+    first = np.concatenate([first, falls.first], axis=1)
+    reached = np.concatenate([paths.reached, paths.missed], axis=1)
+    low, high, stride = _lattice(reached, np.tile(paths.range, 2))
+    both = Laws(offset, places * stride, chances, first * stride)
+    band = between(paths.laws, paths.reached - paths.deviation, paths.reached + paths.deviation)
+    return between(both, low, high, rests=True), band
 
 
 def _lattice(reached: FloatArray, reach: FloatArray) -> tuple[IntArray, IntArray, int]:
@@ -340,8 +315,8 @@ def _lattice(reached: FloatArray, reach: FloatArray) -> tuple[IntArray, IntArray
 
     Returns
     -------
-    at
-        The number of A_k, the start included.
+    low
+        The number of A_k.
     high
         That of the first point at which a path has risen enough after each step.
     stride
@@ -368,26 +343,30 @@ def _lattice(reached: FloatArray, reach: FloatArray) -> tuple[IntArray, IntArray
         place = np.stack(list(itertools.starmap(np.searchsorted, each)), axis=1)
     numbers = stride * whole.astype(np.int64) + rank
     high = stride * goal_whole.astype(np.int64) + np.take_along_axis(above, place, axis=0)
-    return numbers, high, stride
+    return numbers[1:], high, stride
 
 
-def _laws(paths: Paths, faint: float) -> tuple[IntArray, IntArray, FloatArray]:
-    """Return the laws of the number of events in steps: the fewest, and probabilities from there.
+def binomials(
+    means: FloatArray, chances: FloatArray, sizes: IntArray, rarer: BoolArray, faint: float
+) -> Laws:
+    """Return the laws of steps, a column for each path.
 
-    The probabilities have a column for each path, and the rows of each step begin at an offset.
+    Parameters
+    ----------
+    means, chances
+        How many of its rarer outcome a step expects, and the chance of it of each observation.
+    sizes
+        Observations of each step.
+    rarer
+        Whether events are rarer than failures.
+    faint
+        What is rarer than exp(-faint) is left out of long laws.
     """
-    first = np.zeros(paths.n.shape, np.int64)
-    chances = []
-    if paths.laws is not None:  # of a path and its mirror image
-        for k, ((fewest, pmf), n) in enumerate(zip(paths.laws, paths.n[:, 0], strict=True)):
-            first[k] = fewest, n - fewest - len(pmf) + 1
-            chances.append(np.stack([pmf, pmf[::-1]], axis=1))
-        return first, np.cumsum([0, *map(len, chances)]), np.concatenate(chances)
-    for k, (mean, rarer, n, rare) in enumerate(
-        zip(paths.mean, paths.chance, paths.n, paths.rare, strict=True)
-    ):
-        event, other = np.where(rare, rarer, 1.0 - rarer), np.where(rare, 1.0 - rarer, rarer)
-        whole = (n <= _WHOLE) & (np.abs(mean - n * rarer) <= 1e-9 * mean)
+    first = np.zeros(sizes.shape, np.int64)
+    laws = [np.zeros((0, sizes.shape[1]))]
+    for k, (mean, chance, n, rare) in enumerate(zip(means, chances, sizes, rarer, strict=True)):
+        event, other = np.where(rare, chance, 1.0 - chance), np.where(rare, 1.0 - chance, chance)
+        whole = (n <= _WHOLE) & (np.abs(mean - n * chance) <= 1e-9 * mean)
         most = int(n[whole].max(initial=0))
         if most <= 1:
             law = np.stack([np.where(n > 0, other, 1.0), np.where(n > 0, event, 0.0)], axis=1)
@@ -397,7 +376,7 @@ def _laws(paths: Paths, faint: float) -> tuple[IntArray, IntArray, FloatArray]:
             law = _BINOMIAL[np.minimum(n, _WHOLE), : most + 1] * event[:, None] ** j
             law *= other[:, None] ** rest
         long = [
-            (path, *_binomial(float(mean[path]), float(rarer[path]), int(n[path]), faint))
+            (path, *_binomial(float(mean[path]), float(chance[path]), int(n[path]), faint))
             for path in np.flatnonzero(~whole).tolist()
         ]
         if long:
@@ -407,9 +386,9 @@ def _laws(paths: Paths, faint: float) -> tuple[IntArray, IntArray, FloatArray]:
             law[path] = 0.0
             law[path, : len(pmf)] = pmf if rare[path] else pmf[::-1]
             first[k, path] = fewest if rare[path] else n[path] - fewest - len(pmf) + 1
-        chances.append(law.T)
-    offset = np.cumsum([0, *map(len, chances)])
-    return first, offset, np.concatenate(chances)
+        laws.append(law.T)
+    places = np.concatenate([np.arange(len(law)) for law in laws])
+    return Laws(np.cumsum([len(law) for law in laws]), places, np.concatenate(laws), first)
 
 
 _BINOMIAL = np.array(

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from secant._inference.lattice import Run, absorbed_in_numpy, log10_share
-from secant._inference.path import compensated_sum
+from secant._inference.lattice import Laws, Run, absorbed_in_numpy, log10_share, rounded
+from secant._inference.path import compensated_sum, guarded
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -52,13 +52,13 @@ def jumps(
 class _Rows(NamedTuple):
     """Random rows in order, and what they reach.
 
-    ``end`` marks the last rows of ties; ``reached`` is the sum of chance x jump up to the end of
-    the last tie that ended at a row or before it, and ``most`` the sum of jumps up to there.
+    ``tie`` numbers their ties; ``reached`` is the sum of chance x jump up to the end of each tie,
+    and ``most`` the sum of jumps up to there.
     """
 
     chance: FloatArray
     jump: FloatArray
-    end: NumberArray
+    tie: IntArray
     reached: FloatArray
     most: FloatArray
     range: float
@@ -102,16 +102,15 @@ def log10_pvalues(
     if not len(rows.chance) or rows.range <= 0.0:
         r, mad = (0.0 if each <= 0.0 else -math.inf for each in (rows.range, rows.deviation))
         return r, mad
-    tie = np.cumsum(rows.end) - rows.end
-    within = np.bincount(tie, rows.jump)[np.bincount(tie) > 1].max(initial=0.0)
+    within = np.bincount(rows.tie, rows.jump)[np.bincount(rows.tie) > 1].max(initial=0.0)
     most = min(_MOST, _WIDEST * rows.range / (rows.range + float(within)))
     if most < _FEWEST:
         return None
     cell = rows.range / min(max(_CELLS / len(rows.chance), _FEWEST), most)
     largest = float(rows.jump.max())
     cell = largest / math.ceil(largest / cell)  # equal jumps are whole numbers of cells
-    up, down = rows, rows._replace(chance=1.0 - rows.chance, reached=rows.most - rows.reached)
-    runs = [_run(up, cell, rests=True), _run(down, cell, rests=True), _run(up, cell, rests=False)]
+    down = rows._replace(chance=1.0 - rows.chance, reached=rows.most - rows.reached)
+    runs = _run(rows, cell, rests=True), _run(down, cell, rests=True), _run(rows, cell, rests=False)
     rise, fall, band = (float(absorbed_in_numpy(run)[0]) for run in runs)
     r, mad = np.minimum(log10_share(np.array([rise + fall, band])) + _LOST, 0.0).tolist()
     return r, mad if rows.deviation > 0.0 else 0.0
@@ -120,64 +119,37 @@ def log10_pvalues(
 def _observed(chance: FloatArray, jump: FloatArray, labels: NumberArray, ends: IntArray) -> _Rows:
     certain = chance >= 1.0
     terms = np.where(certain, 0.0, jump * chance)
-    reached = compensated_sum(terms)[ends]
     happened = compensated_sum(np.where(certain, jump * labels - jump, jump * labels))[ends]
-    x = happened - reached
-    top, bottom = max(float(x.max()), 0.0), min(float(x.min()), 0.0)
-    guard = 4.0 * float(np.spacing(np.sum(jump)))
-    span, deviation = (each * (1.0 - 1e-12) - guard for each in (top - bottom, max(top, -bottom)))
-    random = (chance > 0.0) & ~certain
-    last = np.cumsum(random)[ends] - 1
-    end = np.zeros(int(random.sum()), bool)
-    end[last[last >= 0]] = True
-    # Of ties that share their last random row nothing moves in all but the first.
-    tie = np.cumsum(end) - end
-    at_end = compensated_sum(terms[random])[end]
-    most = compensated_sum(jump[random])[end]
-    before, most_before = (np.append(0.0, each)[tie] for each in (at_end, most))
-    return _Rows(
-        chance[random],
-        jump[random],
-        end,
-        np.where(end, at_end[tie], before),
-        np.where(end, most[tie], most_before),
-        span,
-        deviation,
+    x = happened - compensated_sum(terms)[ends]
+    span, deviation = guarded(
+        np.array([np.ptp(np.append(0.0, x)), np.abs(x).max()]), float(np.sum(jump))
     )
+    random = (chance > 0.0) & ~certain
+    # Ties in which nothing is random are left out.
+    kept, tie = np.unique(np.searchsorted(ends, np.flatnonzero(random)), return_inverse=True)
+    last = np.cumsum(random)[ends[kept]] - 1
+    reached, most = (compensated_sum(each[random])[last] for each in (terms, jump))
+    return _Rows(chance[random], jump[random], tie, reached, most, float(span), float(deviation))
 
 
 def _run(rows: _Rows, cell: float, *, rests: bool) -> Run:
     """Describe a rise, or a walk between two barriers; barriers move at the ends of ties only."""
     place = rows.jump / cell
-    whole = np.floor(place)
-    above = place - whole
+    above = place - np.floor(place)
     # Bernstein's inequality; and no jump is off by a cell.
     blurred = float((rows.chance * above * (1.0 - above)).sum())
     blur = math.sqrt(2.0 * _BLUR * blurred) + _BLUR / 3.0
     blur = min(blur, float(np.ceil(above).sum())) + 1e-6
-    chances = np.stack(
-        [1.0 - rows.chance, rows.chance * (1.0 - above), rows.chance * above], axis=1
-    )
-    after = rows.reached / cell
-    before = np.append(0.0, after[:-1])
-    reach = (rows.range if rests else rows.deviation) / cell - blur
-    low = np.floor(after if rests else after - reach).astype(np.int64)
+    chances = np.stack([1.0 - rows.chance, rows.chance], axis=1)
+    reached = rows.reached / cell
     # Inside a tie it only goes up: who is beyond the barrier of its end is so at the end.
-    tie = np.cumsum(rows.end) - rows.end
-    high = np.maximum(np.ceil((after + reach)[rows.end][tie]).astype(np.int64), low + 1)
-    # From wherever they start, so short a move ends below, and so long a one beyond the barrier.
-    first = np.maximum(low - np.append(1, high[:-1]) - 1, 0)
-    longest = np.maximum(high - np.append(-1, low[:-1]), first)
-    whole = np.clip(whole, first, longest).astype(np.int64) - first
-    places = np.stack([np.zeros_like(whole), whole, whole + 1], axis=1)
-    hold, door = np.floor(after - before).astype(np.int64), np.ceil(before).astype(np.int64)
-    return Run(
-        np.arange(len(whole) + 1) * 3,
-        places.ravel(),
-        chances.reshape(-1, 1),
-        first[:, None],
-        low[:, None],
-        high[:, None],
-        hold[:, None] if rests else None,
-        door[:, None] if rests else None,
+    ends = np.append(rows.tie[1:] != rows.tie[:-1], True)
+    after = np.where(ends, reached[rows.tie], np.append(0.0, reached)[rows.tie])
+    reach = (rows.range if rests else rows.deviation) / cell - blur
+    low, high = after if rests else after - reach, reached[rows.tie] + reach
+    steps = len(place)
+    places = np.stack([np.zeros(steps), place], axis=1).reshape(-1)
+    laws = Laws(
+        2 * np.arange(steps + 1), places, chances.reshape(-1, 1), np.zeros((steps, 1), np.int64)
     )
+    return rounded(laws, low[:, None], high[:, None], rests=rests)
