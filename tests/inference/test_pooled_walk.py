@@ -12,7 +12,9 @@ from secant._blocks.table import Totals, merge
 from secant._inference import choose, pooled_walk, walk
 from secant._inference.choose import FEW_EVENTS, LARGE_STEPS
 from secant._inference.pooled_walk import Steps, concentration, cuts, of_one_event, pooled
+from secant._input.observations import observations
 from secant._metrics.ecce import extremes
+from secant.sources.rows import RowSource
 from ties import blocks_of, by_fractions, rows_of, table
 
 
@@ -173,7 +175,8 @@ def resolved(ties, starts):
         owner = np.searchsorted(blocks.low, ties.low, side="right") - 1
         blocks = blocks.replace(wanted, ties.select(wanted[owner]))
     _, found = extremes(ties, totals.weight)
-    case = choose.Case(blocks, totals, found, None)
+    source = RowSource(observations(np.zeros(1), np.ones(1)))
+    case = choose.Case(blocks, totals, found, source)
     steps = pooled_walk.steps_of(blocks, totals)
     log10 = pooled_walk.log10_pvalues(steps, ~blocks.open, case.reach, case.log_p)
     return len(blocks), np.array(log10)
