@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import secant
+from secant._base.progress import showing
 
 
 def test_a_generator_decides_the_draws():
@@ -45,3 +46,14 @@ def test_one_row():
 def test_bad_draws_are_refused(draws):
     with pytest.raises(secant.InputError, match="draws must be a whole number"):
         secant.scan([0, 1], [0.1, 0.2], draws=draws)
+
+
+def test_long_work_says_how_far_it_is():
+    rng = np.random.default_rng(0)
+    p = rng.random(3000)
+    told = []
+    with showing(lambda done, total: told.append((done, total))):
+        secant.scan(rng.random(3000) < p, p, draws=500, rng=1)
+    assert told == sorted(told)
+    assert told[-1] == (500, 500)
+    assert len(told) > 1

@@ -85,6 +85,22 @@ def test_nothing_is_written_where_there_is_no_terminal(clock, monkeypatch, strea
     assert stream is None or stream.getvalue() == ""
 
 
+def test_notebooks_show_a_bar_too(clock, monkeypatch):
+    """Their streams are no terminals, and obey a return to the line's beginning."""
+
+    class OutStream(io.StringIO):
+        pass
+
+    OutStream.__module__ = "ipykernel.iostream"
+    stream = OutStream()
+    monkeypatch.setattr(progress, "sys", SimpleNamespace(stderr=stream))
+    with reporting("Reading") as report:
+        clock[0] = 2
+        report(1, 2)
+        assert " 50%" in stream.getvalue().split("\r")[-1]
+    assert stream.getvalue().split("\r")[-1] == ""
+
+
 def test_a_terminal_that_goes_away_costs_nothing(clock, terminal):
     with reporting("Reading") as report:
         clock[0] = 2

@@ -1,7 +1,7 @@
-"""A bar for what takes long, on terminals alone.
+"""A bar for what takes long, on terminals and in notebooks alone.
 
 Whatever takes long calls ``report(done, total)`` now and then, in whatever unit. By default that
-draws a bar on the terminal. A program with a display of its own takes the reports instead::
+draws a bar there. A program with a display of its own takes the reports instead::
 
     with showing(lambda done, total: ...):
         secant.assess(...)
@@ -63,11 +63,11 @@ def reporting(doing: str) -> Iterator[Report]:
 
 
 class _Bar:
-    """One line on a terminal that appears after a while and leaves nothing behind."""
+    """One line that appears after a while, where a reader looks on, and leaves nothing behind."""
 
     def __init__(self, doing: str, stream: TextIO | None) -> None:
         self._doing = visible(doing)
-        self._stream = stream if stream is not None and _is_terminal(stream) else None
+        self._stream = stream if stream is not None and _is_watched(stream) else None
         self._next = time.monotonic() + _PATIENCE
         self._length = 0
 
@@ -95,7 +95,10 @@ class _Bar:
             self._stream.flush()
 
 
-def _is_terminal(stream: TextIO) -> bool:
+def _is_watched(stream: TextIO) -> bool:
+    """Tell whether a stream is a terminal, or what a notebook shows below a cell."""
+    if type(stream).__module__.startswith("ipykernel."):
+        return True
     try:
         return stream.isatty()
     except (AttributeError, ValueError):  # replaced, or closed

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from secant._base.progress import reporting
 from secant._inference.draws import same_every_time
 from secant._inference.path import compensated_sum
 
@@ -275,7 +276,9 @@ def null_draws(
 def _draw(ties: Ties, family: Ranges, draws: int, rng: np.random.Generator) -> FloatArray:
     batch = max(1, _CELLS // max(ties.cells, len(family)))
     drawn = []
-    for made in range(0, draws, batch):
-        size = min(batch, draws - made)
-        drawn.append(family.largest(family.sums(ties.paths(rng, size, family.at))))
+    with reporting("Drawing outcomes") as report:
+        for made in range(0, draws, batch):
+            size = min(batch, draws - made)
+            drawn.append(family.largest(family.sums(ties.paths(rng, size, family.at))))
+            report(made + size, draws)
     return np.concatenate(drawn)
