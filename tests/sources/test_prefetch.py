@@ -3,10 +3,13 @@
 import gc
 import threading
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import secant
+from helpers import optional
 from secant.sources.files.prefetch import THREAD, prefetched
 
 
@@ -38,6 +41,38 @@ def test_an_error_comes_after_the_items_before_it():
     assert [next(ahead), next(ahead)] == [1, 2]
     with pytest.raises(OSError, match="gone"):
         next(ahead)
+
+
+def test_where_no_thread_can_be_started_items_are_taken_here(monkeypatch, tmp_path):
+    def refuse(thread):
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(threading.Thread, "start", refuse)
+    assert list(prefetched(iter([1, 2, 3]))) == [1, 2, 3]
+    closed = []
+
+    def endless():
+        try:
+            while True:
+                yield 0
+        finally:
+            closed.append(True)
+
+    ahead = prefetched(endless())
+    assert next(ahead) == 0
+    ahead.close()
+    assert closed
+    pyarrow = optional("pyarrow")
+    rng = np.random.default_rng(0)
+    p = rng.random(200_000).round(4)
+    y = rng.integers(0, 2, 200_000)
+    table = pyarrow.table({"y": y, "p": p})
+    optional("pyarrow.csv").write_csv(table, tmp_path / "a.csv")
+    optional("pyarrow.parquet").write_table(table, tmp_path / "a.parquet", row_group_size=50_000)
+    wanted = secant.assess(y, p)
+    for name in ("a.csv", "a.parquet"):
+        found = secant.assess("y", "p", data=tmp_path / name)
+        assert found.ecce_r.value == pytest.approx(wanted.ecce_r.value, abs=1e-12)
 
 
 @pytest.mark.parametrize("taken", [0, 1, 5])

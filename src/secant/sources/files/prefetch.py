@@ -21,12 +21,17 @@ def prefetched(items: Iterable[T], depth: int = _DEPTH) -> Generator[T]:
     """Yield the items, up to ``depth`` of them taken in advance by another thread.
 
     An error in the thread is raised here. Whoever stops early, or fails, closes this generator,
-    which ends the thread before it returns.
+    which ends the thread before it returns. Where no thread can be started, as in a browser, items
+    are taken here, when they are asked for.
     """
     queue: Queue[tuple[bool, Any]] = Queue(depth)
     stop = threading.Event()
     thread = threading.Thread(target=_fill, args=(items, queue, stop), name=THREAD)
-    thread.start()
+    try:
+        thread.start()
+    except RuntimeError:
+        yield from items
+        return
     try:
         while True:
             is_item, item = queue.get()
