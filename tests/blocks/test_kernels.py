@@ -29,8 +29,8 @@ def looked(p, y, grid=None):
     """Look at rows without compiling; return what is told of them, and their sums in cells."""
     grid = SpreadGrid(np.array([0.5]), 1, -2) if grid is None else grid
     told, sums = kernels.nothing_told(), np.zeros((2 * grid.n_buckets, 2), np.int64)
-    nowhere, mixed = np.empty(0, np.int64), np.ones(grid.n_buckets, bool)
-    kernels.look(p, y, 1, grid.table, grid.shift, grid.bottom, told, sums, nowhere, mixed)
+    place, mixed = (grid.table, grid.shift, grid.bottom), np.ones(grid.n_buckets, bool)
+    kernels.add_rows(p, y, None, None, None, 1, *place, told, sums, mixed, np.zeros(1))
     return told, sums
 
 
@@ -185,7 +185,9 @@ def test_compiled_code_has_the_numbers_of_python(score, label, layout):
         place = grid.table, grid.shift, grid.bottom
         # Few enough in a cell that no sum wraps around, which numpy would warn of.
         few = slice(0, 1000)
-        of(kernels.look, *kinds)(p[few], whole[few], one, *place, told, sums, anchor, mixed)
+        plain = *kinds, "none", "none", "numbers"
+        columns, besides = (p[few], whole[few], None, None, anchor, one), (mixed, np.zeros(1))
+        of(kernels.add_rows, *plain)(*columns, *place, told, sums, *besides)
         found = np.empty(p.shape[0] + 1, np.int64)
         ends = np.array([[0.0, 0.3, 0.5, 0.9], [0.0, 0.31, 0.5, 1.0]])
         count = of(kernels.select, kinds[0])(p, *ends, found)
@@ -250,7 +252,7 @@ numbers = st.one_of(
 @given(st.lists(numbers, max_size=300))
 def test_numbers_are_put_in_order(values):
     keys = np.array(values, np.int64)
-    kernels.arrange(keys, np.empty_like(keys))
+    kernels.arrange(None, None, keys, np.empty_like(keys))
     assert keys.tolist() == sorted(values)
 
 
@@ -267,7 +269,8 @@ def test_compiled_code_puts_numbers_in_order(name, n):
         "crowded": 2 ** rng.integers(0, 62, n) + rng.integers(0, 3, n),
     }[name]
     expected = np.sort(keys)
-    kernels.compiled(kernels.arrange)(keys, np.empty_like(keys))
+    arrange = kernels.compiled(kernels.arrange, "none", "none")
+    arrange(None, None, keys, np.empty_like(keys))
     assert (keys == expected).all()
 
 
@@ -375,7 +378,7 @@ def test_where_nothing_can_be_kept_on_disk_it_is_compiled_all_the_same():
             assert nogil
             return lambda function: (function, signatures)
 
-    assert kernels._dispatcher(Numba, kernels.look, "types") == (kernels.look, ["types"])
+    assert kernels._dispatcher(Numba, kernels.draw, "types") == (kernels.draw, ["types"])
 
 
 def test_a_small_job_imports_no_numba():

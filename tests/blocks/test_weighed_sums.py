@@ -13,7 +13,7 @@ import secant
 from helpers import optional
 from secant._blocks import kernels, weighed_sums
 from secant._blocks.fixed_sums import FixedSums
-from secant._blocks.weighed_sums import CopiedSums, WeighedSums, heeded
+from secant._blocks.weighed_sums import CopiedSums, WeighedSums, surveyed
 from secant._input.observations import Chunk, observations
 from secant._input.options import Reading
 from secant.sources import rows
@@ -138,7 +138,7 @@ def test_rows_without_weight_are_as_good_as_absent(kind):
 def test_sums_are_those_of_exact_arithmetic(triples, power):
     p, y, w = map(np.array, zip(*triples, strict=True))
     y, w = y.astype(np.int64), w * 10.0**power
-    sums = WeighedSums(np.sort(p + 0.0), len(p), 5, weights=heeded(w))
+    sums = WeighedSums(np.sort(p + 0.0), len(p), 5, weights=surveyed(w))
     sums.add_rows(p, y, 1, w)
     blocks, totals = sums.blocks(), sums.totals()
     exact = [tuple(map(Fraction, map(float, row))) for row in zip(w, p, y, strict=True)]
@@ -199,7 +199,7 @@ def test_sums_grow_coarser_as_heavier_rows_come(order):
     y, p, w = data()
     w[::1000] *= 1e4
     place = {"ascending": np.argsort(w), "descending": np.argsort(-w), "any": np.arange(N)}[order]
-    known = WeighedSums(np.sort(p[::50]), N, 500, weights=heeded(w))
+    known = WeighedSums(np.sort(p[::50]), N, 500, weights=surveyed(w))
     known.add_rows(p, y, 1, w)
     grown = WeighedSums(np.sort(p[::50]), N, 500, log_loss=True)
     for piece in np.array_split(place, 13):
@@ -320,13 +320,13 @@ def test_copies_are_counted_up_to_a_limit(more, monkeypatch):
 def test_weights_too_light_beside_the_heaviest_are_left_to_numpy(power, whole):
     w = np.ones(N)
     w[3] = 2.0**power
-    assert WeighedSums.suit_weights(heeded(w)) is whole
+    assert WeighedSums.suit_weights(surveyed(w)) is whole
 
 
 def test_words_do_not_overflow_where_there_are_many_rows():
     """Weights are scaled down by what more rows than a word has room for would need."""
-    few = WeighedSums(np.array([0.5]), 1 << 26, 1, weights=heeded(np.ones(9)))
-    many = WeighedSums(np.array([0.5]), 1 << 30, 1, weights=heeded(np.ones(9)))
+    few = WeighedSums(np.array([0.5]), 1 << 26, 1, weights=surveyed(np.ones(9)))
+    many = WeighedSums(np.array([0.5]), 1 << 30, 1, weights=surveyed(np.ones(9)))
     assert few._scale == 0.25
     assert many._scale == 2.0**-6
 

@@ -12,16 +12,16 @@ from secant._blocks import kernels
 from secant._blocks.cell_sums import LEAST_LOST, summed_log_loss
 from secant._blocks.grids import Scratch, SpreadGrid
 from secant._blocks.kernels import FINE, HIGHEST, LOWEST, ONE, OTHER, REFUSED, UNIT_BITS, VARIANCE
-from secant._blocks.table import FIXED_BITS, Fixed, Totals, changed, from_sums
+from secant._blocks.table import FIXED_BITS, STEPS, Fixed, Totals, changed, from_sums
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
     from secant._base.types import BoolArray, FloatArray, IntArray
     from secant._blocks.table import Blocks
     from secant._input.observations import Chunk
 
-__all__ = ["FixedSums", "Latest", "Undecided"]
+__all__ = ["FixedSums", "Latest", "Undecided", "Weights"]
 
 # Rows that are added up before sums are folded: no sum inside a cell can wrap around unnoticed.
 _FOLD_BITS = 24
@@ -83,6 +83,25 @@ class Undecided(NamedTuple):
         return highest, lowest
 
 
+class Weights(NamedTuple):
+    """What a compiled pass tells of weights: usable ones, or there would be nothing to tell.
+
+    Attributes
+    ----------
+    usual, heaviest
+        What half of all weights above zero exceed, about, and the largest.
+    zeros
+        How many are zero.
+    copies
+        Their sum where all are whole numbers and few enough to be counted; else None.
+    """
+
+    usual: float
+    heaviest: float
+    zeros: int
+    copies: int | None
+
+
 class Latest(NamedTuple):
     """The smallest and the largest of some scores, and how many rule out what happened."""
 
@@ -104,14 +123,12 @@ class FixedSums:
         How many cells to aim at.
     log_loss
         Whether to sum it.
+    weights
+        What a look at all weights has told; None where there are none, or come with the rows.
     """
 
-    # The pass that fills these sums, how many words a cell and outcome has, and what it tells.
-    kernel: ClassVar[Callable[..., Any]] = staticmethod(kernels.look)
+    # How many words a cell and outcome has.
     _words: ClassVar[int] = 2
-    _nothing: ClassVar[IntArray] = kernels.nothing_told()
-    # Whether rows have no weight, and are no observations.
-    has_zeros = False
 
     @staticmethod
     def suit_weights(_: Any) -> bool:
@@ -125,7 +142,10 @@ class FixedSums:
         n_cells: int,
         *,
         log_loss: bool = False,
+        weights: Weights | None = None,
     ) -> None:
+        # Whether rows have no weight, and are no observations.
+        self.has_zeros = weights is not None and weights.zeros > 0
         bits = min(_FOLD_BITS, max(rows, 1).bit_length())
         # A cell as wide as 2^w holds at most 2^(w + 52) units a row, and sums stay below 2^62.
         self._fold_at = 1 << bits
@@ -141,8 +161,8 @@ class FixedSums:
         cells = self.grid.n_buckets
         self._count, high, low = np.zeros((3, 2 * cells), np.int64)
         self._fixed = Fixed(high, low)
-        self.told = np.array(self._nothing)
-        self._mixed = np.full(cells, not self._anchor.size)
+        self.told = kernels.nothing_told()
+        self._mixed = np.full(cells, self._anchor is None)
         self._log_loss = None if self._log_loss is None else []
         self._open = np.zeros((0, 2 * cells, self._words), np.int64)
         self._since = self._added = 0
@@ -158,11 +178,11 @@ class FixedSums:
         variance, _, _ = kernels.compiled(kernels.survey)(sample)
         return bool(variance >= 2 * _LEAST_VARIANCE)
 
-    def _anchors(self, sample: FloatArray) -> IntArray:
-        """Return the score that each cell may hold alone, as an integer; none if few repeat."""
+    def _anchors(self, sample: FloatArray) -> IntArray | None:
+        """Return the score that each cell may hold alone, as an integer; None if few repeat."""
         _, repeats, _ = kernels.compiled(kernels.survey)(sample)
         if repeats <= _REPEATED * sample.shape[0]:
-            return np.empty(0, np.int64)
+            return None
         repeated = np.flatnonzero(sample[1:] == sample[:-1])
         anchor = self.grid.low.copy()
         anchor[self.grid.bucket(sample[repeated], Scratch())] = sample[repeated]
@@ -187,8 +207,11 @@ class FixedSums:
 
     def _lost(self, chunk: Chunk, labels: IntArray, one: int) -> float:
         """Return the log loss of some observations."""
-        lose = kernels.compiled(kernels.lose, *map(kernels.kind_of, (chunk.scores, labels)))
-        lost = -float(lose(chunk.scores, labels, one))
+        columns = chunk.scores, labels, *(() if chunk.weights is None else (chunk.weights,))
+        lose = kernels.lose if chunk.weights is None else kernels.lose_weighed
+        lost = -float(kernels.compiled(lose, *map(kernels.kind_of, columns))(*columns, one))
+        if chunk.weights is not None:
+            return lost
         if lost >= LEAST_LOST * chunk.scores.shape[0]:
             return lost
         return summed_log_loss(chunk.scores, chunk.labels)
@@ -219,13 +242,13 @@ class FixedSums:
         weights: np.ndarray[Any, Any] | None = None,
     ) -> None:
         """Add rows, whatever they hold: what is wrong with them is told, but for weights."""
-        columns = (scores, labels) if weights is None else (scores, labels, weights)
         for start in range(0, scores.shape[0], self._fold_at):
             part = slice(start, start + self._fold_at)
-            self._add_part([column[part] for column in columns], one)
+            some = None if weights is None else weights[part]
+            self._add_part(scores[part], labels[part], some, one)
 
-    def _add_part(self, columns: list[Any], one: int) -> None:
-        rows = columns[0].shape[0]
+    def _add_part(self, scores: Any, labels: Any, weights: Any, one: int) -> None:
+        rows = scores.shape[0]
         if self._since + rows > self._fold_at:
             self._fold()
         self._since += rows
@@ -235,25 +258,32 @@ class FixedSums:
         if (already := self._open.shape[0]) < most:
             more = np.zeros((most - already, *self._open.shape[1:]), np.int64)
             self._open = np.concatenate([self._open, more]) if already else more
-        look = kernels.compiled(self.kernel, *map(kernels.kind_of, columns))
-        grid = self.grid.table, self.grid.shift, self.grid.bottom
-        more_told = [np.array(self._nothing) for _ in range(most)]
-        besides = [self._besides() for _ in range(most)]
+        besides = self._scale, self._anchor
+        kinds = map(kernels.kind_of, (scores, labels, weights, *besides))
+        add = kernels.compiled(kernels.add_rows, *kinds)
+        grid = one, self.grid.table, self.grid.shift, self.grid.bottom
+        more_told = [kernels.nothing_told() for _ in range(most)]
+        steps = np.zeros((most, STEPS))
 
         def work(number: int, chunks: Iterator[slice]) -> None:
-            mine = more_told[number], self._open[number], self._anchor, self._mixed
+            mine = more_told[number], self._open[number], self._mixed, steps[number]
             for chunk in chunks:
-                some = [column[chunk] for column in columns]
-                look(*some, one, *grid, *mine, *besides[number])
+                some = None if weights is None else weights[chunk]
+                add(scores[chunk], labels[chunk], some, *besides, *grid, *mine)
 
         kernels.share_out(rows, work, most)
+        self._keep(steps)
         for told in more_told:
             self._tell(told)
         self._latest = more_told
 
-    def _besides(self) -> tuple[Any, ...]:
-        """Return what else the pass takes in each thread."""
-        return ()
+    @property
+    def _scale(self) -> FloatArray | None:
+        """What brings weights below 1, where they are no counts."""
+        return None
+
+    def _keep(self, steps: FloatArray) -> None:
+        """Remember the largest possible steps that each thread met."""
 
     def _tell(self, told: IntArray) -> None:
         mine = self.told
@@ -345,7 +375,6 @@ class FixedSums:
         n0, n1 = self._count[::2], self._count[1::2]
         filled = np.flatnonzero(n0 + n1)
         n0, n1 = n0[filled], n1[filled]
-        low, mixed = self.grid.low[filled], self._mixed[filled]
         start = self._start[filled]
         high, rest = self._fixed.high, self._fixed.low
         h0, h1, r0, r1 = (part[filled] for part in (high[::2], high[1::2], rest[::2], rest[1::2]))
@@ -356,14 +385,14 @@ class FixedSums:
         begins = start * unit
         down = n0 * begins + (h0 * 2.0**FIXED_BITS + r0) * unit
         up = n1 * (1 - begins) - (h1 * 2.0**FIXED_BITS + r1) * unit
-        alone = self._anchor.view(np.float64)[filled] if self._anchor.size else low
-        return from_sums(
-            np.where(mixed, low, alone),
-            np.where(mixed, self.grid.high[filled], alone),
-            (n0, n1),
-            (down, np.maximum(up, 0)),
-            fixed=fixed,
-        )
+        residuals = down, np.maximum(up, 0)
+        return from_sums(*self._ends(filled), (n0, n1), residuals, fixed=fixed)
+
+    def _ends(self, cells: IntArray) -> tuple[FloatArray, FloatArray]:
+        """Return where cells begin and end: those that hold one score are ties."""
+        low, high, mixed = self.grid.low[cells], self.grid.high[cells], self._mixed[cells]
+        alone = low if self._anchor is None else self._anchor.view(np.float64)[cells]
+        return np.where(mixed, low, alone), np.where(mixed, high, alone)
 
     def totals(self) -> Totals:
         """Return the sums over everything, each rounded once."""

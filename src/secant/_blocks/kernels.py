@@ -4,8 +4,9 @@ A score is a whole number of units of 2^-52, rounded once. Sums of whole numbers
 the order in which they are added, so that neither the order of rows nor chunks nor the number of
 threads can change an answer in its last bit.
 
-:func:`look`, :func:`select` and what stands between them are ordinary Python that numba compiles,
-a type of scores and of labels at a time.
+Everything up to :func:`arrange` is ordinary Python that numba compiles, a type of scores and of
+labels at a time. A weight, brought below 1 by a power of two, and its product with the score are
+whole numbers of units of 2^-72, in two halves. Counted copies are whole numbers already.
 """
 
 from __future__ import annotations
@@ -32,17 +33,28 @@ _Function = TypeVar("_Function", bound="Callable[..., Any]")
 
 __all__ = [
     "CHUNK",
+    "COPIES",
     "FEWEST_ROWS",
     "FINE",
+    "FRACTIONS",
+    "HALF_BITS",
+    "HEAVIEST",
     "HIGHEST",
+    "LIGHTEST",
     "LOWEST",
     "MORE_RANGES",
+    "NEGATIVE",
     "ONE",
     "OTHER",
     "RANGES",
     "REFUSED",
+    "SUM_BITS",
     "UNIT_BITS",
     "VARIANCE",
+    "WEIGHED",
+    "WEIGHED_SUMS",
+    "ZEROS",
+    "add_rows",
     "arrange",
     "as_whole",
     "collect",
@@ -51,10 +63,12 @@ __all__ = [
     "drawn",
     "finish",
     "fold",
+    "halves",
     "kind_of",
     "lay",
-    "look",
     "lose",
+    "lose_weighed",
+    "nothing_surveyed",
     "nothing_told",
     "pays",
     "select",
@@ -62,8 +76,8 @@ __all__ = [
     "settle",
     "share_out",
     "sort",
-    "sorts",
     "survey",
+    "survey_weights",
     "takes",
     "threads",
 ]
@@ -97,13 +111,32 @@ _LEAST_PRODUCT = 2.0**-500
 # their share cells may hold before they are halved.
 _TAIL = 1 / 8192
 _ROOT = 2.0**0.5
-# What `look` tells: the smallest and the largest score as integers; anything but zero if a label
-# is neither 0 nor 1; rows whose score rules out what happened; the sum of s(1 - s) in two parts,
-# where it is at least 2^-12 and where it is less, each as its upper and its lower half.
+# What `add_rows` tells: the smallest and the largest score as integers; anything but zero if a
+# label is neither 0 nor 1; rows whose score rules out what happened. Without a scale the sum of
+# s(1 - s) in two parts, where it is at least 2^-12 and where it is less, each in two halves.
 LOWEST, HIGHEST, OTHER, REFUSED, VARIANCE, FINE = 0, 1, 2, 3, 4, 6
-_TOLD = 8
+# With one, sums of w^2, w^2 s(1 - s), w^2 (r - s)^2, w^2 of events, w^3 s(1 - s), w (r - s)^2; in
+# units of 2^-26, 2^-52 and 2^-82 each.
+WEIGHED = REFUSED + 1
+WEIGHED_SUMS = ("ww", "variance", "squares", "ww1", "third", "squared_error")
+SUM_BITS = 82
+_REST = 1.5 * 2.0 ** (52 - SUM_BITS)
+_REST_AS_INTEGER = int(np.float64(_REST).view(np.int64))
 _SMALL = 2.0**-12
 _SMALL_AS_INTEGER = int(np.float64(_SMALL).view(np.int64))
+# Halves of weighted sums in cells have so many bits. Adding these numbers and taking them away
+# again rounds what is at most 1 to units of 2^-36, and what is left to 2^-72; bits say how many.
+HALF_BITS = 36
+_UPPER_PART = 2.0 ** (52 - HALF_BITS)
+_LOWER_PART = 1.5 * 2.0 ** (52 - 2 * HALF_BITS)
+_UPPER_AS_INTEGER = int(np.float64(_UPPER_PART).view(np.int64))
+_LOWER_AS_INTEGER = int(np.float64(_LOWER_PART).view(np.int64))
+# What is told of weights: bits of the lightest above zero and of the heaviest, less than zero if
+# one is negative, more if one is not whole, how many are zero, and their sum if all are whole.
+LIGHTEST, HEAVIEST, NEGATIVE, FRACTIONS, ZEROS, COPIES = range(6)
+_MOST_BITS = int(np.iinfo(np.int64).max)
+_WHOLE = 2.0**52
+_WHOLE_AS_INTEGER = int(np.float64(_WHOLE).view(np.int64))
 
 # Rows of a call from which on compiled code looks at them. The size alone decides, so that the same
 # call goes the same way every time: its P-value has the same bits. To import numba and to load what
@@ -208,31 +241,83 @@ def lay(  # noqa: C901, PLR0917  (compiled as one)
     return shift, bottom, buckets, before
 
 
-@takes("whole numbers whole whole numbers pairs numbers flags")
-def look(  # noqa: PLR0917  (compiled)
+@takes("numbers")
+def survey_weights(weights: Any, told: IntArray) -> None:
+    """Tell which weights there are; infinite and missing ones are heavier than any other."""
+    lightest, heaviest, least = told[LIGHTEST], told[HEAVIEST], told[NEGATIVE]
+    fractions, zeros, copies = told[FRACTIONS], told[ZEROS], told[COPIES]
+    for i in range(weights.shape[0]):
+        w = np.float64(weights[i] + 0.0)  # not -0.0
+        bits = np.float64(w).view(np.int64)
+        heaviest, least = max(heaviest, bits), min(least, bits)
+        lightest = min(lightest, bits if bits != 0 else _MOST_BITS)
+        zeros += np.int64(bits == 0)
+        whole = w + _WHOLE
+        fractions |= np.int64(whole - _WHOLE != w)
+        copies += np.float64(whole).view(np.int64) - _WHOLE_AS_INTEGER
+    told[LIGHTEST], told[HEAVIEST], told[NEGATIVE] = lightest, heaviest, least
+    told[FRACTIONS], told[ZEROS], told[COPIES] = fractions, zeros, copies
+
+
+@takes("whole numbers whole whole numbers pairs flags doubles")
+def add_rows(  # noqa: C901, PLR0912, PLR0915, PLR0917  (compiled as one)
     scores: Any,
     labels: Any,
+    weights: Any,
+    scale: Any,
+    anchor: Any,
     one: int,
     table: IntArray,
     shift: Any,
     bottom: Any,
     told: IntArray,
     sums: IntArray,
-    anchor: IntArray,
     mixed: BoolArray,
+    steps: FloatArray,
 ) -> None:
-    """Check rows, add up s(1 - s), count rows and add up their scores in cells.
+    """Check rows, and add them up, overall and in cells, of which each has two outcomes.
 
-    A sum may wrap around. Where there are anchors, cells that hold another score are marked. Rows
-    that cannot be used are told of, and nothing is added up from there on.
+    What is None is compiled away. Sums in a cell may wrap around. Rows that cannot be used are told
+    of, and nothing is added up from there on; weights were looked at before.
+
+    Parameters
+    ----------
+    scores, labels, one
+        Rows, and which label stands for 1.
+    weights
+        None: of a cell its rows and the sum of their scores in units of 2^-52. Counts: copies of
+        rows, and the sum of their scores in two halves. Else rows, weights and weighted scores,
+        both in halves.
+    scale
+        Brings weights below 1; None of counts.
+    anchor
+        A score of each cell: cells that hold another one are marked in ``mixed``.
+    table, shift, bottom
+        Where cells are, as :func:`lay` laid them.
+    told, sums
+        Where all of that is added to.
+    steps
+        The largest that were possible, in ascending order, where rows have a scale.
     """
+
+    def plus(units: Any, rest: Any, value: Any) -> Any:
+        # Rounded to units of 2^-52, and what that leaves to units of 2^-82.
+        whole = value + 1.0
+        units += np.float64(whole).view(np.int64) - ONE
+        rest += np.float64((value - (whole - 1.0)) + _REST).view(np.int64) - _REST_AS_INTEGER
+        return units, rest
+
     lowest, highest = told[LOWEST], told[HIGHEST]
     other, refused = told[OTHER], told[REFUSED]
+    least = steps[0]
     for start in range(0, scores.shape[0], _TOGETHER):
         # A part of its own: the compiler then sees that no index is negative. These rows are still
         # in the nearest cache when they are added up.
         some, happened = scores[start : start + _TOGETHER], labels[start : start + _TOGETHER]
-        coarse = fine = np.int64(0)
+        if weights is not None:
+            heavy = weights[start : start + _TOGETHER]
+        a = b = c = d = e = f = np.int64(0)
+        t = u = v = x = y = z = np.int64(0)
         for i in range(some.shape[0]):
             s = np.float64(some[i] + 0.0)  # not -0.0
             bits = np.float64(s).view(np.int64)
@@ -240,38 +325,86 @@ def look(  # noqa: PLR0917  (compiled)
             label = np.int64(happened[i])
             other |= label if label != one else 0
             refused += np.int64(bits == (0 if label == one else ONE))
-            v = s * (1.0 - s)
-            large, small = (0.0, v) if v < _SMALL else (v, 0.0)
-            coarse += np.float64(large + 1.0).view(np.int64) - ONE
-            fine += np.float64(small + _SMALL).view(np.int64) - _SMALL_AS_INTEGER
-        told[VARIANCE] += coarse >> 26
-        told[VARIANCE + 1] += coarse & _HALF
-        told[FINE] += fine >> 26
-        told[FINE + 1] += fine & _HALF
+            variance = s * (1.0 - s)
+            if scale is None:
+                large, small = (0.0, variance) if variance < _SMALL else (variance, 0.0)
+                coarse = np.float64(large + 1.0).view(np.int64) - ONE
+                fine = np.float64(small + _SMALL).view(np.int64) - _SMALL_AS_INTEGER
+                if weights is None:
+                    a += coarse
+                    b += fine
+                else:
+                    n = np.int64(heavy[i])
+                    a += n * (coarse >> 26)
+                    b += n * (fine >> 26)
+                    t += n * (coarse & _HALF)
+                    u += n * (fine & _HALF)
+            else:
+                w = np.float64(heavy[i]) * scale[0]
+                ww, residual = w * w, 1.0 - s if label == one else s
+                spread, error = variance * ww, residual * residual
+                a, t = plus(a, t, ww)
+                b, u = plus(b, u, spread)
+                c, v = plus(c, v, ww * error)
+                d, x = plus(d, x, ww if label == one else ww - ww)
+                e, y = plus(e, y, spread * w)
+                f, z = plus(f, z, w * error)
+        if scale is None:
+            if weights is None:
+                a, b, t, u = a >> 26, b >> 26, a & _HALF, b & _HALF
+            told[VARIANCE] += a
+            told[VARIANCE + 1] += t
+            told[FINE] += b
+            told[FINE + 1] += u
+        else:
+            all_sums = (a, t), (b, u), (c, v), (d, x), (e, y), (f, z)
+            for number, (units, rest) in enumerate(all_sums):
+                told[WEIGHED + 3 * number] += units >> 26
+                told[WEIGHED + 3 * number + 1] += units & _HALF
+                told[WEIGHED + 3 * number + 2] += rest
         if lowest < 0 or highest > ONE or other != 0:
             break
-        # Twice, for sums are quicker without a branch among them.
-        if anchor.shape[0]:
-            for i in range(some.shape[0]):
-                s = np.float64(some[i] + 0.0)
-                exact = np.float64(s).view(np.int64)
-                bits = max(exact, bottom) - bottom
-                entry = table[np.uint64(bits >> shift)]
-                cell = (bits >> (entry & 63)) + (entry >> 6)
-                if exact != anchor[np.uint64(cell)]:
-                    mixed[np.uint64(cell)] = True
-                slot = np.uint64((cell << 1) + np.int64(np.int64(happened[i]) == one))
-                sums[slot, 0] += 1
-                sums[slot, 1] += np.float64(s + 1.0).view(np.int64) - ONE
-        else:
-            for i in range(some.shape[0]):
-                s = np.float64(some[i])
-                bits = max(np.float64(s).view(np.int64), bottom) - bottom
-                entry = table[np.uint64(bits >> shift)]
-                cell = (bits >> (entry & 63)) + (entry >> 6)
-                slot = np.uint64((cell << 1) + np.int64(np.int64(happened[i]) == one))
-                sums[slot, 0] += 1
-                sums[slot, 1] += np.float64(s + 1.0).view(np.int64) - ONE
+        for i in range(some.shape[0]):
+            s = np.float64(some[i] + 0.0)
+            exact = np.float64(s).view(np.int64)
+            bits = max(exact, bottom) - bottom
+            entry = table[np.uint64(bits >> shift)]
+            cell = (bits >> (entry & 63)) + (entry >> 6)
+            slot = np.uint64((cell << 1) + np.int64(np.int64(happened[i]) == one))
+            counts = True
+            if weights is not None:
+                counts = heavy[i] > 0
+            if anchor is not None and counts and exact != anchor[np.uint64(cell)]:
+                mixed[np.uint64(cell)] = True
+            if scale is None:
+                unit = np.float64(s + 1.0).view(np.int64) - ONE
+                if weights is None:
+                    sums[slot, 0] += 1
+                    sums[slot, 1] += unit
+                else:
+                    n = np.int64(heavy[i])
+                    sums[slot, 0] += n
+                    sums[slot, 1] += n * (unit >> 26)
+                    sums[slot, 2] += n * (unit & _HALF)
+            else:
+                w = np.float64(heavy[i]) * scale[0]
+                scored = w * s
+                whole, fewer = w + _UPPER_PART, scored + _UPPER_PART
+                beyond = (w - (whole - _UPPER_PART)) + _LOWER_PART
+                left = (scored - (fewer - _UPPER_PART)) + _LOWER_PART
+                sums[slot, 0] += np.int64(counts)
+                sums[slot, 1] += np.float64(whole).view(np.int64) - _UPPER_AS_INTEGER
+                sums[slot, 2] += np.float64(beyond).view(np.int64) - _LOWER_AS_INTEGER
+                sums[slot, 3] += np.float64(fewer).view(np.int64) - _UPPER_AS_INTEGER
+                sums[slot, 4] += np.float64(left).view(np.int64) - _LOWER_AS_INTEGER
+                step = w * max(s, 1.0 - s)
+                if step > least:  # hardly ever
+                    k = 0
+                    while k + 1 < steps.shape[0] and steps[k + 1] < step:
+                        steps[k] = steps[k + 1]
+                        k += 1
+                    steps[k] = step
+                    least = steps[0]
     told[LOWEST], told[HIGHEST] = lowest, highest
     told[OTHER], told[REFUSED] = other, refused
 
@@ -429,6 +562,20 @@ def lose(scores: Any, labels: Any, one: int) -> Any:
     return total + math.log(product)
 
 
+@takes("whole")
+def lose_weighed(scores: Any, labels: Any, weights: Any, one: int) -> Any:
+    """Return the sum of weights times logarithms of the chances given to what happened."""
+    total = 0.0
+    for i in range(scores.shape[0]):
+        s, w = np.float64(scores[i]), np.float64(weights[i])
+        if w > 0.0:
+            happened = np.int64(labels[i]) == one
+            if s == (0.0 if happened else 1.0):
+                return -math.inf
+            total += w * (math.log(s) if happened else math.log1p(-s))
+    return total
+
+
 @takes("whole numbers whole whole flags bits bits numbers")
 def collect(  # noqa: PLR0917  (compiled)
     scores: Any,
@@ -468,11 +615,14 @@ def collect(  # noqa: PLR0917  (compiled)
 
 
 @takes("numbers numbers")
-def arrange(keys: IntArray, room: IntArray) -> None:  # noqa: C901, PLR0912  (compiled as one)
-    """Put whole numbers from 0 upward in order; ``room`` is for as many of them.
+def arrange(  # noqa: C901, PLR0912  (compiled as one)
+    weights: Any, more_room: Any, keys: IntArray, room: IntArray
+) -> None:
+    """Put whole numbers from 0 upward in order, and weights with them if there are any.
 
     They are shared out among buckets by their leading bits, and so again where many share one: a
-    number is moved once or twice as a rule, and never more often than it has bits.
+    number is moved once or twice as a rule, and never more often than it has bits. There is
+    ``room`` for as many of them.
     """
     ends = np.empty(_BUCKETS + 1, np.int64)
     left = np.empty((keys.shape[0] // _A_FEW + 2, 2), np.int64)
@@ -482,6 +632,8 @@ def arrange(keys: IntArray, room: IntArray) -> None:  # noqa: C901, PLR0912  (co
         count -= 1
         begin = left[count, 0]
         some = keys[begin : left[count, 1]]
+        if weights is not None:
+            heavy = weights[begin : left[count, 1]]
         n, least, most = some.shape[0], some[0], some[0]
         for i in range(n):
             least, most = min(least, some[i]), max(most, some[i])
@@ -497,10 +649,15 @@ def arrange(keys: IntArray, room: IntArray) -> None:  # noqa: C901, PLR0912  (co
             ends[bucket + 1] += ends[bucket]
         for i in range(n):
             place = np.uint64((some[i] - least) >> shift)
-            room[np.uint64(ends[place])] = some[i]
+            there = np.uint64(ends[place])
+            room[there] = some[i]
+            if weights is not None:
+                more_room[there] = heavy[i]
             ends[place] += 1
         for i in range(n):
             some[i] = room[i]
+            if weights is not None:
+                heavy[i] = more_room[i]
         start = np.int64(0)
         for bucket in range(n_buckets if shift else 0):  # else a bucket holds equal numbers
             stop = ends[bucket]
@@ -510,27 +667,37 @@ def arrange(keys: IntArray, room: IntArray) -> None:  # noqa: C901, PLR0912  (co
             else:
                 for i in range(start + 1, stop):
                     key, k = some[i], i
+                    if weights is not None:
+                        weight = heavy[i]
                     while k > start and some[k - 1] > key:
                         some[k] = some[k - 1]
+                        if weights is not None:
+                            heavy[k] = heavy[k - 1]
                         k -= 1
                     some[k] = key
+                    if weights is not None:
+                        heavy[k] = weight
             start = stop
 
 
-def sort(keys: IntArray, *, quick: bool = False) -> None:
-    """Put whole numbers from 0 upward in order, in place, with compiled code where that pays.
+def sort(
+    keys: IntArray, weights: FloatArray | None = None, *, quick: bool = False
+) -> tuple[IntArray, FloatArray | None]:
+    """Put whole numbers from 0 upward in order, with compiled code where that pays.
 
-    ``quick`` tells that compiled code has looked at the rows they come from.
+    What is returned may be the arrays themselves. ``quick`` tells that compiled code has looked
+    at the rows they come from.
     """
-    if sorts(keys.shape[0], quick=quick):
-        compiled(arrange)(keys, np.empty_like(keys))
-    else:
+    if (quick and keys.shape[0] >= _FEWEST_KEYS) or pays(keys.shape[0]):
+        kind = "none" if weights is None else "doubles"
+        more_room = None if weights is None else np.empty_like(weights)
+        compiled(arrange, kind, kind)(weights, more_room, keys, np.empty_like(keys))
+    elif weights is None:
         keys.sort()
-
-
-def sorts(numbers: int, *, quick: bool) -> bool:
-    """Tell whether compiled code is to sort so many numbers, as :func:`sort` has it."""
-    return (quick and numbers >= _FEWEST_KEYS) or pays(numbers)
+    else:
+        order = np.argsort(keys)
+        return keys[order], weights[order]
+    return keys, weights
 
 
 def drawn(scores: np.ndarray[Any, Any], size: int) -> FloatArray:
@@ -538,7 +705,7 @@ def drawn(scores: np.ndarray[Any, Any], size: int) -> FloatArray:
     step = -(-scores.shape[0] // size)
     keys, room = np.empty((2, size + 1), np.int64)
     count = compiled(draw, kind_of(scores))(scores, step, keys)
-    compiled(arrange)(keys[:count], room)
+    compiled(arrange, "none", "none")(None, None, keys[:count], room)
     return keys[:count].view(np.float64)
 
 
@@ -587,10 +754,24 @@ def selected(scores: np.ndarray[Any, Any], low: FloatArray, high: FloatArray) ->
 
 
 def nothing_told() -> IntArray:
-    """Return what :func:`look` tells of no rows."""
-    told = np.zeros(_TOLD, np.int64)
-    told[LOWEST] = np.iinfo(np.int64).max
+    """Return what :func:`add_rows` tells of no rows."""
+    told = np.zeros(WEIGHED + 3 * len(WEIGHED_SUMS), np.int64)
+    told[LOWEST] = _MOST_BITS
     return told
+
+
+def nothing_surveyed() -> IntArray:
+    """Return what :func:`survey_weights` tells of no weights."""
+    told = np.zeros(6, np.int64)
+    told[LIGHTEST] = _MOST_BITS
+    return told
+
+
+def halves(values: FloatArray) -> tuple[IntArray, IntArray]:
+    """Return values up to 1 as whole numbers, upper and lower halves, as :func:`add_rows` does."""
+    rounded = values + _UPPER_PART
+    rest = (values - (rounded - _UPPER_PART)) + _LOWER_PART
+    return rounded.view(np.int64) - _UPPER_AS_INTEGER, rest.view(np.int64) - _LOWER_AS_INTEGER
 
 
 def as_whole(labels: np.ndarray[Any, Any]) -> tuple[np.ndarray[Any, Any], int] | None:
@@ -627,7 +808,7 @@ def _dispatcher(numba: Any, function: Callable[..., Any], *signatures: Any) -> A
 
 @cache
 def compiled(function: Callable[..., Any], *kinds: str) -> Callable[..., Any]:
-    """Return a function compiled for arrays of some kinds: ``"<f8 C"``."""
+    """Return a function compiled for arguments of some kinds: ``"<f8 C"``, ``"none"``."""
     numba = require("numba", "fast", "compiled passes need")
     types = numba.types
 
@@ -635,8 +816,8 @@ def compiled(function: Callable[..., Any], *kinds: str) -> Callable[..., Any]:
         name, layout = kind.split()
         return types.Array(numba.from_dtype(np.dtype(name)), 1, layout, readonly=True)
 
-    rows = [array(kind) for kind in kinds]
     names = {
+        "none": types.none,
         "whole": types.int64,
         "real": types.float64,
         "flags": types.boolean[::1],
@@ -646,13 +827,16 @@ def compiled(function: Callable[..., Any], *kinds: str) -> Callable[..., Any]:
         "bits": types.uint64[::1],
         "doubles": types.float64[::1],
     }
-    arguments = *rows, *(names[name] for name in _TAKES[function].split())
-    result: Callable[..., Any] = _dispatcher(numba, function, arguments)
+    arguments = *kinds, *_TAKES[function].split()
+    signature = tuple(names[kind] if kind in names else array(kind) for kind in arguments)
+    result: Callable[..., Any] = _dispatcher(numba, function, signature)
     return result
 
 
-def kind_of(array: np.ndarray[Any, Any]) -> str:
-    """Return what compiled code must know of an array."""
+def kind_of(array: np.ndarray[Any, Any] | None) -> str:
+    """Return what compiled code must know of an array, if there is one."""
+    if array is None:
+        return "none"
     return f"{array.dtype.str} {'C' if array.flags.c_contiguous else 'A'}"
 
 

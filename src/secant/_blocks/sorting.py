@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from secant._blocks import kernels
-from secant._blocks.weighing import sort_weighed
 from secant._input.observations import Chunk
 from secant.errors import SecantError
 
@@ -102,11 +101,8 @@ class Sorting:
 
     def _sorted(self) -> _Run:
         """Return the rows in memory in order, without another copy of what has no weights."""
-        keys = self._keys[: self._filled]
-        if self._weights is None:
-            kernels.sort(keys, quick=self._quick)
-            return _Run(keys, None)
-        return _in_order(_Run(keys, self._weights[: self._filled]), quick=self._quick)
+        weights = None if self._weights is None else self._weights[: self._filled]
+        return _Run(*kernels.sort(self._keys[: self._filled], weights, quick=self._quick))
 
     def _put_aside(self) -> None:
         """Move the rows in memory to a file."""
@@ -122,12 +118,6 @@ def packed(scores: FloatArray, labels: IntArray) -> IntArray:
     keys <<= 1
     keys += labels
     return keys
-
-
-def _in_order(run: _Run, *, quick: bool) -> _Run:
-    if run.weights is None:
-        return _Run(np.sort(run.keys), None)
-    return _Run(*sort_weighed(run.keys, run.weights, quick=quick))
 
 
 def _on_disk(values: Any) -> Any:
@@ -172,4 +162,4 @@ def _merged(runs: list[_Run], size: int, *, quick: bool) -> Iterator[_Run]:
         weights = None
         if runs[0].weights is not None:
             weights = np.concatenate([part.weights for part in parts if part.weights is not None])
-        yield _in_order(_Run(keys, weights), quick=quick)
+        yield _Run(*kernels.sort(keys, weights, quick=quick))

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from secant._blocks import kernels
-from secant._blocks.weighing import HALF_BITS, halves
+from secant._blocks.kernels import HALF_BITS, halves
 from secant.errors import SecantError
 
 if TYPE_CHECKING:

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from secant._blocks import kernels, weighing
-from secant._blocks.fixed_sums import FixedSums
-from secant._blocks.kernels import REFUSED
-from secant._blocks.table import FIXED_BITS, STEPS, Fixed, Totals, from_sums, largest_steps
-from secant._blocks.weighing import (
+from secant._blocks import kernels
+from secant._blocks.fixed_sums import FixedSums, Weights
+from secant._blocks.kernels import (
     COPIES,
     FRACTIONS,
     HALF_BITS,
@@ -19,19 +17,21 @@ from secant._blocks.weighing import (
     LIGHTEST,
     NEGATIVE,
     SUM_BITS,
-    SUMS,
+    WEIGHED,
+    WEIGHED_SUMS,
     ZEROS,
 )
+from secant._blocks.table import FIXED_BITS, Fixed, Totals, from_sums, largest_steps
 from secant._input.rules import LARGEST_WEIGHT, SMALLEST_WEIGHT
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
-    from secant._base.types import FloatArray, IntArray
+    from secant._base.types import FloatArray
     from secant._blocks.table import Blocks
     from secant._input.observations import Chunk
 
-__all__ = ["CopiedSums", "Heeded", "WeighedSums", "heeded"]
+__all__ = ["CopiedSums", "WeighedSums", "surveyed"]
 
 # A sum to which each row adds fewer units than this, on average, is left to doubles; and so are
 # weights half of which are this much lighter than the heaviest, where that is bound to happen.
@@ -49,35 +49,16 @@ _HALF = (1 << HALF_BITS) - 1
 _POWERS = {"third": 3, "squared_error": 1}
 
 
-class Heeded(NamedTuple):
-    """What a compiled pass tells of weights: usable ones, or there would be nothing to tell.
-
-    Attributes
-    ----------
-    usual, heaviest
-        What half of all weights above zero exceed, about, and the largest.
-    zeros
-        How many are zero.
-    copies
-        Their sum where all are whole numbers and few enough to be counted; else None.
-    """
-
-    usual: float
-    heaviest: float
-    zeros: int
-    copies: int | None
-
-
-def heeded(weights: np.ndarray[Any, Any]) -> Heeded | None:
+def surveyed(weights: np.ndarray[Any, Any]) -> Weights | None:
     """Look at weights with compiled code; None where something is wrong with them."""
     rows = weights.shape[0]
-    heed = kernels.compiled(weighing.heed, kernels.kind_of(weights))
+    survey = kernels.compiled(kernels.survey_weights, kernels.kind_of(weights))
     most = kernels.threads()
-    told = [weighing.nothing_heeded() for _ in range(most)]
+    told = [kernels.nothing_surveyed() for _ in range(most)]
 
     def work(number: int, chunks: Iterator[slice]) -> None:
         for chunk in chunks:
-            heed(weights[chunk], told[number])
+            survey(weights[chunk], told[number])
 
     kernels.share_out(rows, work, most)
     every = np.array(told)
@@ -94,50 +75,19 @@ def heeded(weights: np.ndarray[Any, Any]) -> Heeded | None:
     some = weights[:: -(-rows // _SOME)]
     some = some[some > 0]
     usual = float(np.median(some)) if some.size else heaviest
-    return Heeded(usual, heaviest, int(every[:, ZEROS].sum()), copies)
+    return Weights(usual, heaviest, int(every[:, ZEROS].sum()), copies)
 
 
-class _Weighted(FixedSums):
-    """What both kinds of weights have in common.
-
-    Parameters
-    ----------
-    sample, rows, n_cells, log_loss
-        As of :class:`FixedSums`.
-    weights
-        What a look at all weights has told; None where they come with the rows.
-    """
-
-    def __init__(
-        self,
-        sample: FloatArray,
-        rows: int,
-        n_cells: int,
-        *,
-        log_loss: bool = False,
-        weights: Heeded | None = None,
-    ) -> None:
-        super().__init__(sample, rows, n_cells, log_loss=log_loss)
-        self.has_zeros = weights is not None and weights.zeros > 0
-
-    def _lost(self, chunk: Chunk, labels: IntArray, one: int) -> float:
-        assert chunk.weights is not None  # noqa: S101
-        columns = chunk.scores, labels, chunk.weights
-        lose = kernels.compiled(weighing.lose_weighed, *map(kernels.kind_of, columns))
-        return -float(lose(*columns, one))
-
-
-class CopiedSums(_Weighted):
+class CopiedSums(FixedSums):
     """Sums per cell over counted copies of rows: those of the rows repeated, bit for bit.
 
     There are at most 2^36 copies in all.
     """
 
-    kernel: ClassVar[Callable[..., Any]] = staticmethod(weighing.tally)
     _words = 3
 
     @staticmethod
-    def suit_weights(weights: Heeded) -> bool:
+    def suit_weights(weights: Weights) -> bool:
         """Tell whether weights are counts, and few enough."""
         return weights.copies is not None
 
@@ -164,19 +114,17 @@ class CopiedSums(_Weighted):
         self._since = 0
 
 
-class WeighedSums(_Weighted):
+class WeighedSums(FixedSums):
     """Sums per cell over observations with sampling weights.
 
     The heaviest weight so far decides what is a unit. Where it is known beforehand, sums are the
     same in any order of rows.
     """
 
-    kernel: ClassVar[Callable[..., Any]] = staticmethod(weighing.weigh)
     _words = 5
-    _nothing = weighing.nothing_weighed()
 
     @staticmethod
-    def suit_weights(weights: Heeded) -> bool:
+    def suit_weights(weights: Weights) -> bool:
         """Tell whether units look fine enough for most weights beside the heaviest."""
         return weights.usual >= _LIGHT * weights.heaviest
 
@@ -187,19 +135,19 @@ class WeighedSums(_Weighted):
         n_cells: int,
         *,
         log_loss: bool = False,
-        weights: Heeded | None = None,
+        weights: Weights | None = None,
     ) -> None:
         self._exponent, self._is_scaled = 0, False
         self._room = max(rows.bit_length() - _ROWS_BITS, 0)
         super().__init__(sample, rows, n_cells, log_loss=log_loss, weights=weights)
         self._fold_at = 1 << _ROWS_BITS
         if weights is not None:
-            self._heed(weights)
+            self._make_room(weights)
 
     def clear(self) -> None:
         """Begin anew, with nothing added up."""
         super().clear()
-        self._sums = dict.fromkeys(SUMS, 0)
+        self._sums = dict.fromkeys(WEIGHED_SUMS, 0)
         self._words_of = np.zeros(self._open.shape[1:], np.int64)
         self._steps: list[FloatArray] = []
 
@@ -216,7 +164,7 @@ class WeighedSums(_Weighted):
         self._steps += other._steps
         super().join(other)
 
-    def _heed(self, weights: Heeded) -> None:
+    def _make_room(self, weights: Weights) -> None:
         """Make room for weights."""
         self._reach(math.frexp(weights.heaviest)[1] + self._room)
 
@@ -232,20 +180,23 @@ class WeighedSums(_Weighted):
         if not chunk.scores.size:
             return True
         assert chunk.weights is not None  # noqa: S101
-        weights = heeded(chunk.weights)
+        weights = surveyed(chunk.weights)
         if weights is None:
             return False
-        self._heed(weights)
+        self._make_room(weights)
         return super().add_unchecked(chunk)
 
     @property
-    def _scale(self) -> float:
+    def _unit(self) -> float:
         """What brings weights below 1."""
         return 2.0**-self._exponent
 
-    def _besides(self) -> tuple[Any, ...]:
-        self._steps.append(np.zeros(STEPS))
-        return self._scale, self._steps[-1]
+    @property
+    def _scale(self) -> FloatArray:
+        return np.array([self._unit])
+
+    def _keep(self, steps: FloatArray) -> None:
+        self._steps += list(steps)
 
     def _fold(self) -> None:
         """Move open sums to where they cannot overflow."""
@@ -255,11 +206,13 @@ class WeighedSums(_Weighted):
         for upper, lower in ((1, 2), (3, 4)):
             self._words_of[:, upper] += self._words_of[:, lower] >> HALF_BITS
             self._words_of[:, lower] &= _HALF
-        for name, three in zip(SUMS, self.told[REFUSED + 1 :].reshape(-1, 3).tolist(), strict=True):
+        for name, three in zip(
+            WEIGHED_SUMS, self.told[WEIGHED:].reshape(-1, 3).tolist(), strict=True
+        ):
             upper, lower, rest = three
             units = (upper << 26) + lower
             self._sums[name] += (units << (SUM_BITS - 52)) + rest
-        self.told[REFUSED + 1 :] = 0
+        self.told[WEIGHED:] = 0
         self._steps = [np.array(largest_steps(*self._steps)[::-1])]
         self._open = np.zeros_like(self._open[:0])
         self._since = 0
@@ -267,7 +220,7 @@ class WeighedSums(_Weighted):
     def _coarsen(self, bits: int) -> None:
         """Bring sums to units that are larger by a power of two."""
         self._fold()
-        for name in SUMS:
+        for name in WEIGHED_SUMS:
             self._sums[name] >>= bits * _POWERS.get(name, 2)
         self._steps = [steps * 2.0**-bits for steps in self._steps]
         words = self._words_of
@@ -303,12 +256,10 @@ class WeighedSums(_Weighted):
         filled = np.flatnonzero(sums[:, 0, 0] + sums[:, 1, 0])
         sums = sums[filled]
         (n0, h0, l0, p0, q0), (n1, h1, l1, p1, q1) = np.ascontiguousarray(sums.transpose(1, 2, 0))
-        low, mixed, scale = self.grid.low[filled], self._mixed[filled], self._scale
-        alone = self._anchor.view(np.float64)[filled] if self._anchor.size else low
+        scale = self._unit
         up = Fixed(h1 - p1, l1 - q1, scale)
         return from_sums(
-            np.where(mixed, low, alone),
-            np.where(mixed, self.grid.high[filled], alone),
+            *self._ends(filled),
             (n0, n1),
             (Fixed(p0, q0, scale).rounded(), np.maximum(up.rounded(), 0)),
             weights=(Fixed(h0, l0, scale).rounded(), Fixed(h1, l1, scale).rounded()),

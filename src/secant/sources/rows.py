@@ -18,7 +18,7 @@ from secant._blocks.looking import ScoreSums, Source
 from secant._blocks.refining import Refinement, join, pick
 from secant._blocks.sorting import RUN, PathRows, Sorting
 from secant._blocks.table import Blocks, Totals, collapse, in_order, running_sum
-from secant._blocks.weighed_sums import CopiedSums, WeighedSums, heeded
+from secant._blocks.weighed_sums import CopiedSums, WeighedSums, surveyed
 from secant._input.observations import (
     Chunk,
     Observations,
@@ -574,7 +574,7 @@ def _fixed_sums(columns: _Columns, *, counted: bool) -> FixedSums | None:
     make: Callable[..., FixedSums] = FixedSums
     if weights is not None:
         kind = CopiedSums if counted else WeighedSums
-        told = heeded(weights) if weights.dtype.isnative else None
+        told = surveyed(weights) if weights.dtype.isnative else None
         if told is None or not kind.suit_weights(told):
             return None
         make = partial(kind, weights=told)

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from helpers import optional
-from secant._blocks import kernels, weighing
+from secant._blocks import kernels
 from secant._blocks.grids import Scratch, SpreadGrid
 
 scores = st.one_of(
@@ -26,13 +26,12 @@ def columns(triples):
     return p, y.astype(np.int64), w
 
 
-def weighed(p, y, w, grid, run=weighing.weigh):
+def weighed(p, y, w, grid):
     """Look at rows; return what is told of them, sums in cells, and steps."""
-    told, steps = weighing.nothing_weighed(), np.zeros(3)
-    sums = np.zeros((2 * grid.n_buckets, 5), np.int64)
-    anchor, mixed = np.empty(0, np.int64), np.ones(grid.n_buckets, bool)
+    told, steps = kernels.nothing_told(), np.zeros(3)
+    sums, mixed = np.zeros((2 * grid.n_buckets, 5), np.int64), np.ones(grid.n_buckets, bool)
     place = grid.table, grid.shift, grid.bottom
-    run(p, y, w, 1, *place, told, sums, anchor, mixed, 1.0, steps)
+    kernels.add_rows(p, y, w, np.ones(1), None, 1, *place, told, sums, mixed, steps)
     return told, sums, steps
 
 
@@ -73,7 +72,7 @@ def test_sums_over_all_rows_are_right_to_2_to_the_minus_82_a_row(triples):
         "squared_error": sum(a * (r - s) ** 2 for a, s, r in each),
     }
     for name, (upper, lower, rest) in zip(
-        weighing.SUMS, told[4:].reshape(-1, 3).tolist(), strict=True
+        kernels.WEIGHED_SUMS, told[kernels.WEIGHED :].reshape(-1, 3).tolist(), strict=True
     ):
         found = Fraction((((upper << 26) + lower) << 30) + rest, 2**82)
         # A few roundings of each product, and one to units.
@@ -92,33 +91,33 @@ def test_no_unusable_score_goes_unseen(triples, bad):
 
 
 @given(st.lists(weights, min_size=1, max_size=30))
-def test_what_is_heeded_of_usable_weights(values):
+def test_what_is_told_of_usable_weights(values):
     w = np.array(values)
-    told = weighing.nothing_heeded()
-    weighing.heed(w, told)
-    heaviest = told[[weighing.HEAVIEST]].view(np.float64)[0]
+    told = kernels.nothing_surveyed()
+    kernels.survey_weights(w, told)
+    heaviest = told[[kernels.HEAVIEST]].view(np.float64)[0]
     assert heaviest == w.max()
-    assert told[weighing.NEGATIVE] == 0
-    assert told[weighing.ZEROS] == np.count_nonzero(w == 0)
+    assert told[kernels.NEGATIVE] == 0
+    assert told[kernels.ZEROS] == np.count_nonzero(w == 0)
     if w.any():
-        assert told[[weighing.LIGHTEST]].view(np.float64)[0] == w[w > 0].min()
-    assert bool(told[weighing.FRACTIONS]) == bool((w != np.floor(w)).any())
+        assert told[[kernels.LIGHTEST]].view(np.float64)[0] == w[w > 0].min()
+    assert bool(told[kernels.FRACTIONS]) == bool((w != np.floor(w)).any())
 
 
 @given(st.lists(st.integers(0, 2**40), min_size=1, max_size=30))
 def test_copies_are_counted(values):
-    told = weighing.nothing_heeded()
-    weighing.heed(np.array(values, float), told)
-    assert not told[weighing.FRACTIONS]
-    assert told[weighing.COPIES] == sum(values)
+    told = kernels.nothing_surveyed()
+    kernels.survey_weights(np.array(values, float), told)
+    assert not told[kernels.FRACTIONS]
+    assert told[kernels.COPIES] == sum(values)
 
 
 @pytest.mark.parametrize("bad", [np.nan, -np.nan, np.inf, -np.inf, -1e-300])
 def test_no_unusable_weight_goes_unseen(bad):
-    told = weighing.nothing_heeded()
-    weighing.heed(np.array([1.0, bad, 2.0]), told)
-    heaviest = told[[weighing.HEAVIEST]].view(np.float64)[0]
-    assert told[weighing.NEGATIVE] < 0 or not heaviest < np.inf
+    told = kernels.nothing_surveyed()
+    kernels.survey_weights(np.array([1.0, bad, 2.0]), told)
+    heaviest = told[[kernels.HEAVIEST]].view(np.float64)[0]
+    assert told[kernels.NEGATIVE] < 0 or not heaviest < np.inf
 
 
 @given(st.lists(st.tuples(scores, st.booleans(), st.integers(0, 2**20)), min_size=1, max_size=40))
@@ -126,9 +125,9 @@ def test_a_tally_is_that_of_rows_repeated(triples):
     p, y, n = columns(triples)
     grid = SpreadGrid(np.sort(p + 0.0), 9, -2)
     told, sums = kernels.nothing_told(), np.zeros((2 * grid.n_buckets, 3), np.int64)
-    nowhere, mixed = np.empty(0, np.int64), np.ones(grid.n_buckets, bool)
-    place = grid.table, grid.shift, grid.bottom
-    weighing.tally(p, y, n.astype(float), 1, *place, told, sums, nowhere, mixed)
+    place, mixed = (grid.table, grid.shift, grid.bottom), np.ones(grid.n_buckets, bool)
+    copies = p, y, n.astype(float), None, None
+    kernels.add_rows(*copies, 1, *place, told, sums, mixed, np.zeros(1))
     expected = [[0, 0] for _ in range(2 * grid.n_buckets)]
     for cell, s, happened, times in zip(grid.bucket(p, Scratch()), p, y, n.tolist(), strict=True):
         expected[2 * cell + happened][0] += times
@@ -144,7 +143,7 @@ def test_a_tally_is_that_of_rows_repeated(triples):
 
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=30))
 def test_halves_add_up_to_the_value(values):
-    high, low = weighing.halves(np.array(values))
+    high, low = kernels.halves(np.array(values))
     for value, upper, lower in zip(values, high.tolist(), low.tolist(), strict=True):
         assert (upper << 36) + lower == exactly(value, 72)
 
@@ -166,17 +165,19 @@ def test_compiled_code_has_the_numbers_of_python(kinds, step):
             return function if python else kernels.compiled(function, *kinds)
 
         anchor, place = grid.low.view(np.int64), (grid.table, grid.shift, grid.bottom)
-        told, steps = weighing.nothing_weighed(), np.zeros(12)
+        told, steps = kernels.nothing_told(), np.zeros(12)
         sums, mixed = np.zeros((2 * grid.n_buckets, 5), np.int64), np.zeros(grid.n_buckets, bool)
-        rows = p, whole, w, one, *place
-        of(weighing.weigh, *types)(*rows, told, sums, anchor, mixed, 0.5, steps)
+        weights = w, np.array([0.5]), anchor, one, *place
+        add = of(kernels.add_rows, *types, "doubles", "numbers")
+        add(p, whole, *weights, told, sums, mixed, steps)
         counted, many = kernels.nothing_told(), np.zeros((2 * grid.n_buckets, 3), np.int64)
-        copies = p, whole, np.floor(9 * w), one, *place
-        of(weighing.tally, *types)(*copies, counted, many, anchor, mixed)
-        heeded = weighing.nothing_heeded()
-        of(weighing.heed, types[2])(w, heeded)
-        lost = of(weighing.lose_weighed, *types)(p[3:], whole[3:], w[3:], one)
-        return told, sums, steps, mixed, counted, many, heeded, np.array([lost])
+        copies = np.floor(9 * w), None, anchor, one, *place
+        add = of(kernels.add_rows, *types, "none", "numbers")
+        add(p, whole, *copies, counted, many, mixed, steps)
+        surveyed = kernels.nothing_surveyed()
+        of(kernels.survey_weights, types[2])(w, surveyed)
+        lost = of(kernels.lose_weighed, *types)(p[3:], whole[3:], w[3:], one)
+        return told, sums, steps, mixed, counted, many, surveyed, np.array([lost])
 
     *python, lost = run(python=True)
     *quick, same = run(python=False)
@@ -187,21 +188,21 @@ def test_compiled_code_has_the_numbers_of_python(kinds, step):
 
 def test_what_a_score_ruled_out_costs_everything_but_not_without_weight():
     p, y = np.array([0.0, 0.5]), np.array([1, 1])
-    assert weighing.lose_weighed(p, y, np.array([1.0, 1.0]), 1) == -math.inf
-    assert weighing.lose_weighed(p, y, np.array([0.0, 3.0]), 1) == pytest.approx(3 * math.log(0.5))
+    assert kernels.lose_weighed(p, y, np.array([1.0, 1.0]), 1) == -math.inf
+    assert kernels.lose_weighed(p, y, np.array([0.0, 3.0]), 1) == pytest.approx(3 * math.log(0.5))
 
 
 @given(st.lists(st.one_of(st.integers(0, 2**63 - 1), st.integers(0, 40)), max_size=200))
 def test_numbers_are_put_in_order_with_their_weights(values):
     keys, weights = np.array(values, np.int64), np.arange(len(values)) * 1.0
-    weighing.arrange_weighed(keys, weights, np.empty_like(keys), np.empty_like(weights))
+    kernels.arrange(weights, np.empty_like(weights), keys, np.empty_like(keys))
     assert keys.tolist() == sorted(values)
     assert [values[int(place)] for place in weights] == sorted(values)
     assert sorted(weights) == list(range(len(values)))
 
 
 @pytest.mark.parametrize("compiled", [False, True])
-@pytest.mark.parametrize("n", [0, 1, 17, weighing._BUCKETS + 1, 50_000])
+@pytest.mark.parametrize("n", [0, 1, 17, kernels._BUCKETS + 1, 50_000])
 def test_a_sort_with_weights_has_one_answer(n, compiled, monkeypatch):
     if compiled:
         optional("numba")
@@ -209,7 +210,7 @@ def test_a_sort_with_weights_has_one_answer(n, compiled, monkeypatch):
     rng = np.random.default_rng(n)
     keys = np.where(rng.random(n) < 0.3, 7, rng.integers(0, 2**63 - 1, n))
     before = keys.copy()
-    found, weights = weighing.sort_weighed(keys, np.arange(n) * 1.0)
+    found, weights = kernels.sort(keys, np.arange(n) * 1.0)
     assert (found == np.sort(before)).all()
     assert (before[weights.astype(int)] == found).all()
     assert np.unique(weights).size == n
