@@ -87,7 +87,8 @@ HOSTILE = [
     (("won",), [0.0] * 503), (("won", 0), "nan"), (("won", 0), 1e6), (("best", 0), None),
     (("start", 0), 4), (("start", 0), 0), (("start", 0), 1.0), (("won",), None),
     (("best",), NULL), (("start",), NULL), (("won",), NULL), (("waiting",), "x"),
-    (("batches",), "x"), (("batches",), {}), (("batches", 0, "table"), NULL),
+    (("more",), 1), (("batches", 0, "more"), 1), (("waiting", "more"), 1), (("batches",), "x"),
+    (("batches",), {}), (("batches", 0, "table"), NULL),
     (("waiting",), {}), (("waiting", "grid"), 3), (("waiting", "grid"), 0),
     (("waiting", "batch"), [0]), (("waiting", "mean"), [0.5]),
 ]  # fmt: skip

@@ -7,6 +7,7 @@ schema has a check for each field.
 from __future__ import annotations
 
 import json
+import math
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "MakesNoSenseError",
+    "amount",
     "anything",
     "array",
     "boolean",
@@ -62,8 +64,9 @@ def parse(text: str | bytes, checked: Callable[[dict[str, Any]], Any] = dict) ->
     return json.loads(text, object_pairs_hook=once, parse_constant=none)
 
 
-def read_fields(schema: Schema, fields: dict[str, Any]) -> dict[str, Any]:
-    """Return the fields of a schema, each checked; one that is missing is a KeyError."""
+def read_fields(schema: Schema, fields: Any) -> dict[str, Any]:
+    """Return the fields of an object, which are those of a schema and no other, each checked."""
+    require(isinstance(fields, dict) and fields.keys() == schema.keys())
     return {name: check(fields[name]) for name, check in schema.items()}
 
 
@@ -92,6 +95,13 @@ def number(value: Any) -> float:
     """Require a number that is finite as a double."""
     require(type(value) in {int, float} and abs(value) <= sys.float_info.max)
     return float(value)
+
+
+def amount(value: Any) -> float:
+    """Require a number that is no less than zero, and has no sign."""
+    found = number(value)
+    require(math.copysign(1, found) > 0)
+    return found
 
 
 def array(item: Check, size: int | range, kind: type) -> Check:

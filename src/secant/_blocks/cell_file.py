@@ -23,17 +23,19 @@ import math
 import stat
 import sys
 import zlib
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
+from secant._base import checked_json as checked
+from secant._base.checked_json import MakesNoSenseError, require
 from secant._blocks.cell_sums import CellSums
 from secant._blocks.grids import MOST_CELLS, DyadicGrid, FilledGrid
 from secant._blocks.table import STEPS, Totals
-from secant._input.options import Reading, is_whole
+from secant._input.options import Reading
 from secant._input.rules import LARGEST_WEIGHT, SMALLEST_WEIGHT
 from secant.errors import InputError
 
@@ -49,10 +51,7 @@ _MAGIC = b"secant cells\n"
 _VERSION = 2
 _VERSIONS = (1, 2)
 _DIGEST = hashlib.sha256().digest_size
-_KEYS = {"version", "n_cells", "filled", "sampling", "forbidden", "totals"}
 _LONGEST_HEADER = 2048
-# The totals of version 1: wwv and wwe are the sums of w^2 s(1 - s) and w^2 |r - s|.
-_TOTALS_1 = ("n", "weight", "ww", "wwv", "wwe", "largest")
 # Totals that may be missing, as they are in version 1.
 _NEWER = ("ww1", "third", "squared_error", "log_loss", "steps")
 _LARGEST_CELL = 8 * 12
@@ -61,7 +60,24 @@ _LONGEST_FILE = len(_MAGIC) + _LONGEST_HEADER + _DIGEST + (MOST_CELLS + 1) * (_L
 _LONGEST_FILE += 1 << 10
 _DEFLATE = 1032
 _PIECE = 1 << 16
-_MOST = 2**62 - 1
+_COUNT = checked.whole(0, 2**62 - 1)
+_HEADER = {
+    "version": checked.whole(*_VERSIONS),
+    "n_cells": checked.whole(1, MOST_CELLS),
+    "filled": _COUNT,
+    "sampling": checked.boolean,
+    "forbidden": _COUNT,
+    "totals": checked.anything,
+}
+# The totals of version 1: wwv and wwe are the sums of w^2 s(1 - s) and w^2 |r - s|.
+_TOTALS_1 = {"n": _COUNT} | dict.fromkeys(("weight", "ww", "wwv", "wwe", "largest"), checked.amount)
+_TOTALS_2 = {
+    "n": _COUNT,
+    **dict.fromkeys(("weight", "ww", "variance", "squares"), checked.amount),
+    **dict.fromkeys(_NEWER[:-1], checked.optional(checked.amount)),
+    "steps": checked.optional(checked.array(checked.amount, range(STEPS + 1), float)),
+    "outcome_weights": checked.optional(checked.array(checked.amount, 2, float)),
+}
 # The same numbers added up in another order differ by far less, after 1e8 additions too; and what
 # is lost below the smallest normal double is far less than this times the weight.
 _ROUNDING = 1e-7
@@ -93,10 +109,6 @@ def _columns(totals: Totals, *, sampling: bool, version: int = _VERSION) -> dict
     if sampling or version == 1:
         columns |= {"wwv": 1, "ww": 1 if totals.ww1 is None or version == 1 else 2}
     return columns
-
-
-class _MakesNoSenseError(Exception):
-    """Something in a file cannot be what was saved."""
 
 
 def pack(sums: CellSums, forbidden: int) -> bytes:
@@ -140,7 +152,8 @@ def unpack(path: str | os.PathLike[str]) -> tuple[CellSums, int]:
         raise _damaged(path, "it was cut short or changed")
     end = bytes(content[: len(_MAGIC) + _LONGEST_HEADER]).find(b"\n", len(_MAGIC))
     try:
-        found = _parsed(bytes(content[len(_MAGIC) : end]) if end > 0 else b"")
+        line = bytes(content[len(_MAGIC) : end]) if end > 0 else b""
+        found = checked.parse(line.decode("ascii"))
         version = found["version"]
     except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise _damaged(path, "its header cannot be read") from error
@@ -149,11 +162,11 @@ def unpack(path: str | os.PathLike[str]) -> tuple[CellSums, int]:
         raise InputError(msg)
     try:
         header = _checked(found)
-    except (_MakesNoSenseError, KeyError, TypeError) as error:
+    except MakesNoSenseError as error:
         raise _damaged(path, "its header makes no sense") from error
     try:
         sums = _sums(header, content[end + 1 :])
-    except (_MakesNoSenseError, zlib.error) as error:
+    except (MakesNoSenseError, zlib.error) as error:
         raise _damaged(path, "its numbers make no sense") from error
     return sums, header.forbidden
 
@@ -179,90 +192,46 @@ def _read(path: str | os.PathLike[str]) -> memoryview:
 # The header ---------------------------------------------------------------------------------------
 
 
-def _parsed(line: bytes) -> Any:
-    def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        found = dict(pairs)
-        if len(found) < len(pairs):
-            msg = "a name twice"
-            raise ValueError(msg)
-        return found
-
-    def none(constant: str) -> Any:
-        raise ValueError(constant)  # NaN and Infinity, which JSON does not have
-
-    return json.loads(line.decode("ascii"), object_pairs_hook=once, parse_constant=none)
-
-
 def _checked(found: Any) -> _Header:
     """Return what a header says, in the types that everything else counts on."""
-    _require(found.keys() == _KEYS and type(found["version"]) is int)
-    n_cells, totals = found["n_cells"], found["totals"]
-    _require(is_whole(n_cells, 1, MOST_CELLS) and not n_cells & (n_cells - 1))
-    _require(is_whole(found["filled"], 0, n_cells + 1))
-    _require(isinstance(found["sampling"], bool))
-    _require(isinstance(totals, dict))
-    _require(is_whole(totals["n"], found["filled"], _MOST))
-    _require(is_whole(found["forbidden"], 0, totals["n"]))
-    read = _totals_1 if found["version"] == 1 else _totals_2
-    return _Header(
-        version=found["version"],
-        n_cells=n_cells,
-        filled=found["filled"],
-        sampling=found["sampling"],
-        forbidden=found["forbidden"],
-        totals=read(totals, found["forbidden"], sampling=found["sampling"]),
-    )
+    known = checked.read_fields(_HEADER, found)
+    n_cells = known["n_cells"]
+    require(not n_cells & (n_cells - 1) and known["filled"] <= n_cells + 1)
+    totals = _totals_1(known) if known["version"] == 1 else _totals_2(known)
+    require(max(known["filled"], known["forbidden"]) <= totals.n)
+    return _Header(**known | {"totals": totals})
 
 
-def _totals_1(totals: dict[str, Any], _: int, *, sampling: bool) -> Totals:
+def _totals_1(header: dict[str, Any]) -> Totals:
     """Return what version 1 says; without weights the cells know the rest of it."""
-    _require(sorted(totals) == sorted(_TOTALS_1))
-    weight, ww, wwv, wwe, largest = (_number(totals[name]) for name in _TOTALS_1[1:])
-    if not sampling:
-        _require(wwe == 0 and largest == (0.25 if totals["n"] else 0))
+    n, weight, ww, wwv, wwe, largest = checked.read_fields(_TOTALS_1, header["totals"]).values()
+    if not header["sampling"]:
+        require(wwe == 0 and largest == (0.25 if n else 0))
         wwe = wwv
     else:
         _within(wwv, wwe, ww, _ROUNDING * ww)
     # A residual is s or 1 - s, so (r - s)^2 = |r - s| - s(1 - s).
-    return Totals(totals["n"], weight, ww, wwv, max(wwe - wwv, 0.0))
+    return Totals(n, weight, ww, wwv, max(wwe - wwv, 0.0))
 
 
-def _totals_2(totals: dict[str, Any], forbidden: int, *, sampling: bool) -> Totals:
-    names = [field.name for field in fields(Totals) if field.name != "pooled"]
-    _require(sorted(totals) == sorted(names))
-    known = {name: _number(totals[name]) for name in names[1:5]}
+def _totals_2(header: dict[str, Any]) -> Totals:
+    totals = checked.read_fields(_TOTALS_2, header["totals"])
     gaps = {name for name in _NEWER if totals[name] is None}
     # Nothing but version 1 leaves gaps: of weighted rows all of them.
-    _require(not gaps or gaps == (set(_NEWER) if sampling else {"log_loss"}))
-    known |= {name: _number(totals[name]) for name in _NEWER[:-1] if name not in gaps}
-    if forbidden and "log_loss" in known:
-        known["log_loss"] = math.inf
-    steps = totals["steps"]
-    if "steps" not in gaps:
-        _require(isinstance(steps, list) and len(steps) == min(totals["n"], STEPS))
-        steps = tuple(map(_number, steps))
-    pair = totals["outcome_weights"]
-    if pair is not None:
-        _require(isinstance(pair, list) and len(pair) == 2 and not gaps)
-        o0, o1 = map(_number, pair)
+    require(not gaps or gaps == (set(_NEWER) if header["sampling"] else {"log_loss"}))
+    if header["forbidden"] and totals["log_loss"] is not None:
+        totals["log_loss"] = math.inf
+    if totals["steps"] is not None:
+        totals["steps"] = tuple(totals["steps"].tolist())
+        require(len(totals["steps"]) == min(totals["n"], STEPS))
+    if totals["outcome_weights"] is not None:
+        pair = totals["outcome_weights"] = tuple(totals["outcome_weights"].tolist())
         try:
-            pair = Reading(outcome_weights=(o0, o1)).outcome_weights
+            known = Reading(outcome_weights=pair).outcome_weights
         except InputError as error:
-            raise _MakesNoSenseError from error
-        _require(pair == (o0, o1))  # two equal ones are none
-    return Totals(n=totals["n"], **known, steps=steps, outcome_weights=pair)
-
-
-def _number(value: Any) -> float:
-    """Return a number of the header that is no less than zero."""
-    _require(type(value) in {int, float} and 0 <= value <= sys.float_info.max)
-    _require(math.copysign(1, value) > 0)
-    return float(value)
-
-
-def _require(holds: object) -> None:
-    if not holds:
-        raise _MakesNoSenseError
+            raise MakesNoSenseError from error
+        require(known == pair and not gaps)  # two equal ones are none
+    return Totals(**totals)
 
 
 # The numbers --------------------------------------------------------------------------------------
@@ -271,13 +240,13 @@ def _require(holds: object) -> None:
 def _sums(header: _Header, payload: memoryview) -> CellSums:
     """Return the sums that a file holds."""
     size = 8 * header.filled * (1 + sum(header.columns().values()))
-    _require(size <= _DEFLATE * len(payload))
+    require(size <= _DEFLATE * len(payload))
     numbers = _Numbers(payload)
     cells = np.empty(0, np.int64)
     for start in range(0, header.filled, _PIECE):  # in pieces: a forged file may hold zeros alone
         piece = numbers.take(min(_PIECE, header.filled - start), "<i8")
-        _require((np.diff(piece) > 0).all() and piece[0] > (cells[-1] if start else -1))
-        _require(piece[-1] <= header.n_cells)
+        require((np.diff(piece) > 0).all() and piece[0] > (cells[-1] if start else -1))
+        require(piece[-1] <= header.n_cells)
         cells = np.concatenate([cells, piece])
     columns = {
         name: _column(numbers, header, name).reshape(header.filled, width)
@@ -305,7 +274,7 @@ def _sums(header: _Header, payload: memoryview) -> CellSums:
 def _column(numbers: _Numbers, header: _Header, name: str) -> Any:
     kind, most = ("<i8", header.totals.n) if name == "count" else ("<f8", sys.float_info.max)
     column = numbers.take(header.filled * header.columns()[name], kind)
-    _require(((column >= 0) & (column <= most)).all() and not np.signbit(column).any())
+    require(((column >= 0) & (column <= most)).all() and not np.signbit(column).any())
     return column
 
 
@@ -319,12 +288,12 @@ class _Numbers:
 
     def _unpack(self, payload: memoryview) -> Iterator[bytes]:
         for start in range(0, len(payload), _PIECE):
-            _require(not self._inflate.eof)
+            require(not self._inflate.eof)
             packed: bytes | memoryview = payload[start : start + _PIECE]
             while packed:
                 yield self._inflate.decompress(packed, _PIECE * 8)
                 packed = self._inflate.unconsumed_tail
-        _require(self._inflate.eof and not self._inflate.unused_data)
+        require(self._inflate.eof and not self._inflate.unused_data)
 
     def take(self, count: int, kind: str) -> Any:
         """Return the next numbers."""
@@ -332,14 +301,14 @@ class _Numbers:
         found = bytearray(self._left)
         while len(found) < size:
             piece = next(self._pieces, None)
-            _require(piece is not None)
+            require(piece is not None)
             found += piece or b""
         self._left = bytes(found[size:])
         return np.frombuffer(found, kind, count).astype(kind[1:])
 
     def end(self) -> None:
         """Make sure that nothing is left."""
-        _require(not self._left and not any(self._pieces))
+        require(not self._left and not any(self._pieces))
 
 
 # What the sums of a cell leave possible -----------------------------------------------------------
@@ -395,7 +364,7 @@ def _check(header: _Header, cells: IntArray, columns: dict[str, Any]) -> None:
     """Make sure that there could be predictions with these sums, but for rounding."""
     counts = columns["count"]
     n = counts.sum(axis=1)  # no count is above 2^62
-    _require((n > 0).all() and _exact_sum(n) == header.totals.n)
+    require((n > 0).all() and _exact_sum(n) == header.totals.n)
     weight = columns["weight"] if header.sampling else counts.astype(np.float64)
     wv = columns["wv"]
     wwv = columns["wwv"][:, 0] if "wwv" in columns else wv.sum(axis=1)
@@ -421,7 +390,7 @@ def _exact_sum(counts: IntArray) -> int:
 def _within(low: Any, value: Any, high: Any, slack: Any = 0.0) -> None:
     """Require values between others, but for rounding."""
     above, below = low * (1 - _ROUNDING) - slack, high * (1 + _ROUNDING) + slack
-    _require(np.all((value >= above) & (value <= below)))
+    require(np.all((value >= above) & (value <= below)))
 
 
 def _check_weights(found: _Found) -> None:
@@ -440,7 +409,7 @@ def _check_scores(found: _Found) -> None:
     """Compare distances from the anchor with the cell, sums of s(1 - s) with such scores."""
     low, high, n_cells = found.low[:, None], found.high[:, None], found.header.n_cells
     _within(0, found.offset, found.weight)
-    _require(not found.offset[found.low == 1].any())
+    require(not found.offset[found.low == 1].any())
     weight, offset = found.weight, found.offset
     if found.wv.shape[1] == 1:
         weight, offset = weight.sum(axis=1)[:, None], offset.sum(axis=1)[:, None]
@@ -475,9 +444,9 @@ def _check_forbidden(found: _Found) -> None:
     forbidden, lowest = found.header.forbidden, found.low == 0
     failures = int(found.count[found.low == 1, 0].sum())
     events = int(found.count[lowest, 1].sum())
-    _require(failures <= forbidden <= failures + events)
+    require(failures <= forbidden <= failures + events)
     if events and forbidden == failures + events:  # so all of them have the score 0
-        _require(not found.offset[lowest, 1].any())
+        require(not found.offset[lowest, 1].any())
 
 
 def _check_sums(found: _Found) -> None:
@@ -550,11 +519,11 @@ def _check_steps(found: _Found) -> None:
     """Compare the largest possible steps with the weights there are."""
     totals, o = found.header.totals, found.outcome_weights
     steps = np.array(totals.steps)
-    _require((np.diff(steps) <= 0).all())
+    require((np.diff(steps) <= 0).all())
     if not found.header.filled:
         return
     if not found.header.sampling and totals.outcome_weights is None:
-        _require((steps == 1).all())
+        require((steps == 1).all())
         return
     low, high = found.low, found.high
     n, weight = found.count.sum(axis=1), found.weight.sum(axis=1)
@@ -564,7 +533,7 @@ def _check_steps(found: _Found) -> None:
     if not found.header.sampling:
         most = np.maximum(o[1] * (1 - low), o[0] * high)
     _within(least.max(), steps[0], max(most.max(), 1.0 if steps[0] == 1 else 0.0))
-    _require(steps[-1] > 0)
+    require(steps[-1] > 0)
     _within(0, (steps**2).sum(), max(o) ** 2 * found.ww.sum(), float(len(steps)))
 
 
@@ -574,7 +543,7 @@ def _check_log_loss(found: _Found) -> None:
     log_loss = totals.log_loss
     assert log_loss is not None  # noqa: S101
     if found.header.forbidden:
-        _require(log_loss == math.inf)
+        require(log_loss == math.inf)
         return
     w = found.outcome_weights * found.weight
     said = np.hstack([1 - found.mean[:, :1], found.mean[:, 1:]])

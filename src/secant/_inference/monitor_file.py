@@ -69,6 +69,8 @@ _FEW = range(ENOUGH)
 _WAITING = {"grid": checked.whole(1, GRID), "batch": _counts(_FEW)}
 _WAITING |= {"mean": _numbers(_FEW), "n0": _counts(_FEW), "n1": _counts(_FEW)}
 _STATE = {
+    "what": checked.anything,
+    "version": checked.anything,
     "alpha": checked.number,
     "tolerance": checked.number,
     "batches": checked.anything,
@@ -77,6 +79,7 @@ _STATE = {
     "won": checked.optional(_numbers(COMPONENTS)),
     "best": checked.optional(_numbers(COMPONENTS)),
     "start": checked.optional(_counts(COMPONENTS)),
+    "sha256": checked.anything,
 }
 
 
