@@ -30,7 +30,7 @@ class Line(TypedDict):
 
 def lines(path: Path = HISTORY) -> list[Line]:
     """Return everything remembered, the oldest first."""
-    return json.loads(path.read_text(encoding="utf-8")) if path.exists() else []
+    return json.loads(path.read_text()) if path.exists() else []
 
 
 def remember(name: str, ratios: Mapping[str, float], path: Path = HISTORY) -> None:

@@ -222,7 +222,7 @@ def main() -> None:
 
 def keep(title: str, measured: str) -> None:
     """Put a table into the document, in place of the one with its title."""
-    before, rest = DOCUMENT.read_text(encoding="utf-8").split(BEGIN)
+    before, rest = DOCUMENT.read_text().split(BEGIN)
     between, after = rest.split(END)
     pieces = [piece.strip() for piece in between.split("### ")[1:]]
     kept = dict(piece.split("\n\n", 1) for piece in pieces)

@@ -330,7 +330,7 @@ def everything(rng: np.random.Generator, *, quick: bool) -> list[Row]:
 def keep(text: str, measured: str) -> None:
     """Put the tables between the marks in the document, whose prose stays."""
     begin, end = "<!-- tables -->\n", "<!-- end of tables -->"
-    before, _, rest = DOCUMENT.read_text(encoding="utf-8").partition(begin)
+    before, _, rest = DOCUMENT.read_text().partition(begin)
     after = rest.partition(end)[2]
     about = (
         "Except where a row names another, the reference is a good sort: `numpy.sort` of integers "

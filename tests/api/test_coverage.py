@@ -177,7 +177,7 @@ def test_pictures_and_pages(tmp_path):
     result = assess_coverage(y, low, high, 0.9)
     assert result.plot().ax_.get_xlabel().startswith("width")
     result.report(tmp_path / "page.html")
-    assert "Coverage is off" in (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert "Coverage is off" in (tmp_path / "page.html").read_text()
 
 
 def test_a_quantile_regressor_of_scikit_learn():

@@ -98,7 +98,7 @@ def test_json_holds_every_number(file, columns, tmp_path):
     out = tmp_path / "out.json"
     shown = assess(file, *NAMED, "--by", "segment", "--json", out, "--alpha", "0.01")
     assert f"Wrote {out}" in shown.output.replace("\n", "")
-    found = json.loads(out.read_text(encoding="utf-8"))
+    found = json.loads(out.read_text())
     # Verdict and gate speak at the same level.
     result = secant.assess(columns["happened"], columns["forecast"], confidence_level=0.99)
     assert found["models"]["forecast"] == json.loads(json.dumps(result.to_dict()))
@@ -158,14 +158,14 @@ def test_report(file, tmp_path):
         file, *NAMED, "--y-prob", "better", "--by", "segment", "--html", out, "--title", "<b>"
     )
     assert shown.exit_code == 0, shown.output
-    page = out.read_text(encoding="utf-8")
+    page = out.read_text()
     assert "&lt;b&gt;" in page
     assert str(file) in page
     assert "<h2>Groups of <bdi>forecast</bdi></h2>" in page
     assert "better" in page
     assert "<dt>Gate</dt>" not in page
     assert assess(file, *NAMED, "--alpha", "0.01", "--html", out).exit_code == 1
-    assert "<dt>Gate</dt><dd>Gate crossed: ECCE-R" in out.read_text(encoding="utf-8")
+    assert "<dt>Gate</dt><dd>Gate crossed: ECCE-R" in out.read_text()
 
 
 def test_infinite_groups_are_json(tmp_path):

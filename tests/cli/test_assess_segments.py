@@ -92,7 +92,7 @@ def test_nothing_found(tmp_path):
     shown = run(path, *NAMED, *SEARCH, "--html", page)
     assert shown.exit_code == 0, shown.output
     assert "is found to be miscalibrated" in " ".join(shown.output.split())
-    assert 'id="segments-0"' in page.read_text(encoding="utf-8")
+    assert 'id="segments-0"' in page.read_text()
 
 
 @pytest.mark.parametrize(

@@ -33,7 +33,7 @@ def test_the_answer_is_the_library_s(file, tmp_path):
     done = run(file, *NAMED, "--clusters", "patient_id", "--json", tmp_path / "out.json")
     assert done.exit_code == 0, done.output
     assert "among 412 clusters" in done.output
-    told = json.loads((tmp_path / "out.json").read_text(encoding="utf-8"))
+    told = json.loads((tmp_path / "out.json").read_text())
     assert told["columns"]["clusters"] == "patient_id"
     wanted = secant.assess("label", "score", data=file, clusters="patient_id")
     assert told["models"]["score"] == json.loads(json.dumps(wanted.to_dict()))
@@ -43,8 +43,8 @@ def test_groups_and_the_page_know_clusters(file, tmp_path):
     page = tmp_path / "page.html"
     done = run(file, *NAMED, "--clusters", "patient_id", "--by", "arm", "--html", page)
     assert done.exit_code == 0, done.output
-    assert "<dt>Column: clusters</dt><dd>patient_id</dd>" in page.read_text(encoding="utf-8")
-    assert ">412</td>" in page.read_text(encoding="utf-8")
+    assert "<dt>Column: clusters</dt><dd>patient_id</dd>" in page.read_text()
+    assert ">412</td>" in page.read_text()
 
 
 def test_what_does_not_go_together_is_refused_in_the_words_of_options(file):

@@ -80,8 +80,8 @@ def test_the_page_and_the_json_say_what_was_guessed(tmp_path, columns):
         assert (
             run(file, "--html", page, "--json", numbers).exit_code < 2
         )  # a monitor raises an alarm
-        assert "happened (guessed by its name)" in page.read_text(encoding="utf-8")
-        found = json.loads(numbers.read_text(encoding="utf-8"))
+        assert "happened (guessed by its name)" in page.read_text()
+        found = json.loads(numbers.read_text())
         assert found["guessed"] == {"y_prob": "forecast", "y_true": "happened"}
 
 

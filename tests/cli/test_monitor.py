@@ -66,7 +66,7 @@ def test_an_alarm(off, tmp_path):
     shown = run(off, "--json", tmp_path / "found.json")
     assert shown.exit_code == 1, shown.output
     words = " ".join(shown.output.split())
-    found = json.loads((tmp_path / "found.json").read_text(encoding="utf-8"))
+    found = json.loads((tmp_path / "found.json").read_text())
     monitor = found["monitor"]
     assert monitor["alarm"]
     assert f"Alarm at {monitor['alarm_time']}: not calibrated." in words
@@ -144,7 +144,7 @@ def test_a_page(off, tmp_path):
     page = tmp_path / "page.html"
     shown = run(off, "--html", page, "--title", "Churn <b>")
     assert f"Wrote {page}" in " ".join(shown.output.split())
-    text = page.read_text(encoding="utf-8")
+    text = page.read_text()
     assert "Churn &lt;b&gt;" in text
     assert "Evidence over time" in text
 
@@ -174,7 +174,7 @@ def test_a_damaged_state_is_refused(calm, tmp_path):
     shown = run(calm, "--state", state)
     assert shown.exit_code == 2
     assert "is not the state of a secant.Monitor" in shown.output
-    assert state.read_text(encoding="utf-8") == "{}"
+    assert state.read_text() == "{}"
 
 
 def test_a_state_among_the_files_is_not_overwritten(calm):

@@ -45,14 +45,12 @@ def test_the_answer_is_the_library_s(file, tmp_path):
     assert done.exit_code == 0, done.output
     assert "2026 predictions were too high by" in done.output
     assert "Along day: whether predictions are right on average at each day" in done.output
-    told = json.loads((tmp_path / "out.json").read_text(encoding="utf-8"))
+    told = json.loads((tmp_path / "out.json").read_text())
     assert told["columns"]["order_by"] == "day"
     wanted = secant.assess("label", "score", data=file, order_by="day")
     assert told["models"]["score"] == json.loads(json.dumps(wanted.to_dict()))
-    assert "Along day" in (tmp_path / "out.html").read_text(encoding="utf-8")
-    assert "<dt>Column: order</dt><dd>day</dd>" in (tmp_path / "out.html").read_text(
-        encoding="utf-8"
-    )
+    assert "Along day" in (tmp_path / "out.html").read_text()
+    assert "<dt>Column: order</dt><dd>day</dd>" in (tmp_path / "out.html").read_text()
 
 
 def test_groups_models_and_the_gate(file):

@@ -60,7 +60,7 @@ def test_a_link_stays_a_link(file, tmp_path):
     link.symlink_to(out)
     assert assess(file, *NAMED, "--json", link).exit_code == 0
     assert link.is_symlink()
-    assert json.loads(out.read_text(encoding="utf-8"))["files"] == [str(file)]
+    assert json.loads(out.read_text())["files"] == [str(file)]
 
 
 def process(*arguments, **options):

@@ -29,7 +29,7 @@ def test_what_is_not_asked_for_is_not_written():
 def test_json_is_what_was_found(tmp_path):
     outcome = found()
     path = write_json(outcome, tmp_path / "numbers.json")
-    assert path.read_text(encoding="utf-8") == as_json(outcome)
+    assert path.read_text() == as_json(outcome)
     assert json.loads(as_json(outcome))["columns"] == outcome.columns.to_dict()
 
 

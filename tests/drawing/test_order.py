@@ -89,7 +89,7 @@ def test_pictures_and_pages_along_an_axis(tmp_path):
     start, end = display.findings[0][0].ends
     assert end[1] - start[1] == pytest.approx(result.worst.total, abs=1e-3)
     result.report(tmp_path / "page.html")
-    page = (tmp_path / "page.html").read_text(encoding="utf-8")
+    page = (tmp_path / "page.html").read_text()
     assert "Along day: whether predictions are right on average at each day" in page
     assert '"along": "day"' in page or '"along":"day"' in page
     assert result._repr_html_().count("in the order of day") == 1

@@ -21,11 +21,11 @@ def test_a_line_a_name_the_last_one_last(path):
     history.remember("1", {"sort": 0.123456, "import": 1.1}, path)
     history.remember("2", {"sort": 0.2}, path)
     history.remember("1", {"sort": 0.3}, path)
-    assert json.loads(path.read_text(encoding="utf-8")) == history.lines(path)
+    assert json.loads(path.read_text()) == history.lines(path)
     assert [(line["name"], line["ratios"]["sort"]) for line in history.lines(path)] == [
         ("2", 0.2), ("1", 0.3),
     ]  # fmt: skip
-    assert len(path.read_text(encoding="utf-8").splitlines()) == 4  # a line each, to read in a diff
+    assert len(path.read_text().splitlines()) == 4  # a line each, to read in a diff
 
 
 @pytest.mark.parametrize(("factor", "slower"), [(1.29, False), (1.31, True), (0.5, False)])

@@ -1,6 +1,5 @@
 """What must not be in the repository, and what must agree in it."""
 
-import ast
 import contextlib
 import io
 import os
@@ -141,30 +140,6 @@ def test_files_that_comments_and_docstrings_cite_are_there():
 )
 def test_the_rule_of_citations_sees(code, files):
     assert cited(code) == files
-
-
-def unsaid(code: str) -> list[int]:
-    """List the lines that read a whole text without saying how it is encoded."""
-    calls = (node for node in ast.walk(ast.parse(code)) if isinstance(node, ast.Call))
-    return [
-        call.lineno
-        for call in calls
-        if isinstance(call.func, ast.Attribute)
-        and call.func.attr == "read_text"
-        and not (call.args or call.keywords)
-    ]
-
-
-def test_no_text_is_read_as_the_locale_has_it():
-    texts = repository_texts()
-    scripts = {name: code for name, code in texts.items() if name.endswith(".py")}
-    wrong = [f"{name}, line {line}" for name, code in scripts.items() for line in unsaid(code)]
-    assert not wrong, "\n" + "\n".join(wrong)
-
-
-def test_the_rule_of_encodings_sees():
-    assert unsaid("path.read_text()\nopen(path)\n(a / b).read_text()") == [1, 3]
-    assert unsaid("path.read_text(encoding='utf-8')\npath.read_bytes()") == []
 
 
 def pins(name: str) -> dict[str, set[str]]:

@@ -7,7 +7,7 @@ import pytest
 from helpers import DATA
 from secant.paper import synthetic
 
-SYNTHETIC = json.loads((DATA / "synthetic.json").read_text(encoding="utf-8"))
+SYNTHETIC = json.loads((DATA / "synthetic.json").read_text())
 
 
 @pytest.fixture(scope="module", params=SYNTHETIC, ids=lambda case: case["scores"])

@@ -16,7 +16,7 @@ from secant._blocks.table import collapse, merge, with_fixed
 from secant._metrics.ecce import bounds, could_hold_an_extreme, extremes, path
 from secant.paper import synthetic
 
-CONVERGENCE = json.loads((DATA / "convergence.json").read_text(encoding="utf-8"))
+CONVERGENCE = json.loads((DATA / "convergence.json").read_text())
 
 
 def test_cumulative_metrics(case):

@@ -35,7 +35,7 @@ def off_page(off, tmp_path_factory):
 
 
 def numbers(path):
-    text = path.read_text(encoding="utf-8")
+    text = path.read_text()
     block = re.search(r'<script type="application/json" id="numbers">(.*?)</script>', text)
     return json.loads(block.group(1))
 
@@ -105,7 +105,7 @@ def test_download(visit, off, off_page):
     with visit(off_page) as page:
         with page.expect_download() as waiting:
             page.click("#download")
-        found = json.loads(waiting.value.path().read_text(encoding="utf-8"))
+        found = json.loads(waiting.value.path().read_text())
         assert found["monitor"]["since"] == off.to_dict()["since"]
 
 
@@ -140,7 +140,7 @@ def test_hostile_names_stay_text(visit, tmp_path):
 
 
 def test_what_it_rests_on_is_said(off_page):
-    text = off_page.read_text(encoding="utf-8")
+    text = off_page.read_text()
     assert "every row is new" in text
     assert "all of its outcomes are known" in text
 

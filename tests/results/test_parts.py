@@ -153,7 +153,7 @@ def test_the_keys_of_json_are_those_of_schema_2():
 
 
 def test_every_key_is_documented():
-    documented = (ROOT / "docs" / "json.md").read_text(encoding="utf-8")
+    documented = (ROOT / "docs" / "json.md").read_text()
     for key in {*KEYS, *INTERVAL, *STATISTIC, *SCORE, *ALL_GROUPS, *COMPARISON}:
         assert f"`{key}`" in documented, key
 

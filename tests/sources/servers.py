@@ -169,7 +169,7 @@ def maria() -> tuple[str, subprocess.Popen[bytes]]:
         options += ["--character-set-server=utf8mb4", "--innodb-flush-log-at-trx-commit=0"]
         process = subprocess.Popen([server, *common, *options], stdout=log, stderr=log, cwd="/")
     while not Path(home, "socket").exists():
-        assert process.poll() is None, Path(home, "log").read_text(encoding="utf-8")
+        assert process.poll() is None, Path(home, "log").read_text()
         time.sleep(0.05)
     return home, process
 

@@ -10,7 +10,7 @@ import secant
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLE = ROOT / "examples" / "clusters_questions.py"
 REAL = ROOT / ".." / "shared" / "data"
-PAGE = (ROOT / "docs" / "independence.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "docs" / "independence.md").read_text()
 
 
 def test_the_page_says_what_the_example_gives():

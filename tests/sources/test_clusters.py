@@ -83,7 +83,7 @@ def end(process):
 def wait_for(pattern, log, process):
     """Wait until a program has written something to its log, and return the match."""
     while True:
-        text = log.read_text(encoding="utf-8")
+        text = log.read_text()
         if match := re.search(pattern, text):
             return match
         assert process.poll() is None, text
@@ -122,12 +122,10 @@ def test_spark_loses_a_worker(predictions, tmp_path):
         command = sys.executable, HERE / "drive_spark.py", master, folder
         told = {"stdout": subprocess.PIPE, "stderr": log, "text": True, "cwd": tmp_path}
         with running(*command, **told) as driver:
-            assert driver.stdout.readline() == "middle\n", (tmp_path / "driver.log").read_text(
-                encoding="utf-8"
-            )
+            assert driver.stdout.readline() == "middle\n", (tmp_path / "driver.log").read_text()
             end(workers[0])
             answer = driver.stdout.read()
-            assert driver.wait() == 0, (tmp_path / "driver.log").read_text(encoding="utf-8")
+            assert driver.wait() == 0, (tmp_path / "driver.log").read_text()
     answer = json.loads(answer)
     assert answer["executors left"] == 1
     assert_exact(answer["result"], columns)
@@ -142,7 +140,7 @@ def test_dask_loses_a_worker(predictions, tmp_path):
         told = {"stdout": subprocess.PIPE, "stderr": log, "text": True, "cwd": tmp_path}
         with running(*command, **told) as driver:
             answer = driver.stdout.read()
-            assert driver.wait() == 0, (tmp_path / "driver.log").read_text(encoding="utf-8")
+            assert driver.wait() == 0, (tmp_path / "driver.log").read_text()
     answer = json.loads(answer)
     assert answer["killed"]
     assert len(set(answer["before"]) & set(answer["after"])) == 1  # the other one is new

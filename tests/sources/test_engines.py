@@ -626,7 +626,8 @@ def test_a_view_with_random_numbers_is_named(view):
     score, outcome, group, options = VIEWS[view]
     connection = optional("duckdb").connect()
     rng = np.random.default_rng(5)
-    made = {"p": rng.random(3000), "y": rng.integers(0, 2, 3000), "g": np.arange(3000) % 3}
+    n = 30_000  # so many that cells of the first look hold several scores
+    made = {"p": rng.random(n), "y": rng.integers(0, 2, n), "g": np.arange(n) % 3}
     connection.from_arrow(arrow(made)).create("t")
     rows = "t where random() < 0.5" if view == "clusters" else "t"
     who = "(p * 1000)::int % 50 as who"

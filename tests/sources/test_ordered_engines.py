@@ -113,8 +113,6 @@ def test_what_sums_do_not_tell(monkeypatch):
     ):
         with pytest.raises(InputError, match=words):
             secant.assess("y", "s", data=lazy(), **options)
-    with pytest.raises(InputError, match="order_by of groups needs rows"):
-        secant.assess_by("y", "s", "g", data=lazy(), order_by="day")
 
 
 @pytest.mark.parametrize("engine", ["polars", "duckdb"])
@@ -124,6 +122,29 @@ def test_groups(engine):
     assert list(one) == list(other)
     for key in one:
         assert other[key].ecce_r.value == pytest.approx(one[key].ecce_r.value, abs=1e-12)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("options", WEIGHTS)
+def test_of_many_rows_of_groups_sums_come_back(engine, options, monkeypatch):
+    monkeypatch.setattr(budget, "LEAVE", 100)
+    asked = {"order_by": "day", "method": "asymptotic", **options}
+    one = secant.assess_by("y", "s", "g", data=HELD, **asked)
+    other = secant.assess_by("y", "s", "g", data=ENGINES[engine](), **asked)
+    assert list(one) == list(other)
+    for key in one:
+        for name in ("ecce_r", "ecce_mad"):
+            a, b = getattr(one[key], name), getattr(other[key], name)
+            assert b.value == pytest.approx(a.value, abs=1e-12)
+            assert b.pvalue == pytest.approx(a.pvalue, rel=1e-9)
+        assert other[key].brier.value == pytest.approx(one[key].brier.value, abs=1e-9)
+        assert [each.n for each in other[key].intervals] == [each.n for each in one[key].intervals]
+
+
+def test_places_of_all_groups_together_are_few(monkeypatch):
+    monkeypatch.setattr(budget, "LEAVE", 79)
+    with pytest.raises(InputError, match="order_by has 80 distinct values in its groups"):
+        secant.assess_by("y", "s", "g", data=lazy(), order_by="day")
 
 
 @pytest.mark.parametrize("engine", ["polars", "duckdb"])

@@ -139,7 +139,7 @@ def test_more_rows_than_are_kept_for_quantiles_are_thinned(columns, tmp_path, mo
 
 def test_only_sums_leave_an_engine(columns, monkeypatch):
     optional("narwhals")
-    from secant.sources.engines import segments as engine
+    from secant.sources.engines import queries as engine
 
     answers = []
     real = engine.collect
@@ -148,7 +148,7 @@ def test_only_sums_leave_an_engine(columns, monkeypatch):
         optional("polars").DataFrame(MAKERS["polars"](columns, None)).lazy(),
         features=["region", "age"],
     )
-    assert len(answers) <= 8
+    assert len(answers) <= 10  # those that check the rows, and look into a segment, among them
     assert max(len(answer) for answer in answers) < len(columns["age"])
 
 

@@ -6,13 +6,10 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from secant._base.types import Forbidden
 from secant._input.arraylike import on_a_device, one_dimensional, without_mask
 from secant._input.clusters import cluster_codes
 from secant._input.columns import SELECTED, check_column, column_name, named_columns
-from secant._input.keys import group_columns, grouped, key_numbers, key_order
+from secant._input.keys import group_columns, grouped, key_order
 from secant._input.observations import check_alignment, numbered_as, observations, split
 from secant._input.options import AS_USUAL
 from secant._input.ordering import are_equal, are_outcomes, holds_outcomes, ordering
@@ -392,8 +389,6 @@ def _apart(
     keys: list[Any],
     codes: IntArray,
     by: tuple[str, ...],
-    *,
-    numbered: bool = True,
 ) -> Apart:
     pieces = split(seen, codes, len(keys))
     full, sources, empty = [], [], []
@@ -402,7 +397,7 @@ def _apart(
             empty.append(keys[number])
         else:
             full.append(keys[number])
-            sources.append(_rows(piece, numbered=numbered))
+            sources.append(_rows(piece))
     return Apart(full, sources, by, tuple(empty), seen.left_out)
 
 
@@ -456,28 +451,16 @@ def _ordered(
     return replace(seen, keys=keys, axis=axis)
 
 
-def _rows(seen: Observations, *, numbered: bool = True) -> Source:
-    """Return rows as a source; those that came from an engine have no numbers to tell."""
-    if seen.axis is None:
-        return RowSource(seen)
-    return OrderedSource(seen, None if numbered else Forbidden(len(seen.forbidden), ()))
+def _rows(seen: Observations) -> Source:
+    return RowSource(seen) if seen.axis is None else OrderedSource(seen)
 
 
 def _engine(table: Any, columns: Columns) -> Source:
-    from secant.sources.engines.ordered import open_engine_along  # noqa: PLC0415  (as narwhals is)
-    from secant.sources.engines.source import open_engine  # noqa: PLC0415
-
-    return (open_engine if columns.order_by is None else open_engine_along)(table, columns)
+    return _engine_groups(table, columns).source(0)
 
 
 def _engine_groups(table: Any, columns: Columns) -> Groups:
-    from secant.sources.engines.ordered import fetched  # noqa: PLC0415  (as above)
+    from secant.sources.engines.ordered import open_engine_along  # noqa: PLC0415  (as narwhals is)
     from secant.sources.engines.source import open_engine_groups  # noqa: PLC0415
 
-    if columns.order_by is None:
-        return open_engine_groups(table, columns)
-    seen, names = fetched(table, columns)
-    known: dict[Any, int] = {}
-    codes = key_numbers(names, np.arange(len(names)), known)
-    keys = [name[0] if len(columns.by) == 1 else name for name in known]
-    return _apart(seen, keys, codes, columns.by, numbered=False)
+    return (open_engine_groups if columns.order_by is None else open_engine_along)(table, columns)

@@ -86,7 +86,7 @@ def test_segments_of_several_models(found, tmp_path):
     path = tmp_path / "page.html"
     models = {"one": result, "two": result}
     secant.report.write(path, models, segments={"one": segments, "two": segments})
-    text = path.read_text(encoding="utf-8")
+    text = path.read_text()
     assert 'id="segments-0"' in text
     assert 'id="segments-1"' in text
     with pytest.raises(

@@ -93,7 +93,7 @@ def test_groups_that_are_written_alike_are_not_told_apart_by_the_other():
     columns = named_columns("y", "p", by=["g", "h"], reading=Reading())
     table = EngineTable(nw.from_native(polars.LazyFrame(made)), columns)
     these = [key for key in table.sizes() if key != other]
-    found = table._rows.filter(filters.members(table, these, [other])).collect()
+    found = table.rows.filter(filters.members(table, these, [other])).collect()
     assert set(these) <= set(zip(found["by0"].to_list(), found["by1"].to_list(), strict=True))
     assert one in these
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -10,18 +10,19 @@ from secant._blocks.cluster_sums import COARSE, ENDS, ClusterSums, coarsened, eq
 from secant._blocks.score_cells import CellFinder
 from secant._blocks.table import changed
 from secant._input.clusters import is_missing
-from secant._input.keys import factorized
 from secant.errors import Argument, InputError
+from secant.sources.engines.answers import Sums
 from secant.sources.engines.budget import LEAVE
-from secant.sources.engines.expressions import LABEL, SCORE, WEIGHT, cell, number_if, times
+from secant.sources.engines.expressions import SCORE, cell
 from secant.sources.engines.faults import FILTER, that_are
+from secant.sources.engines.queries import Ask
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Sequence
 
     import narwhals as nw
 
-    from secant._base.types import FloatArray, IntArray
+    from secant._base.types import IntArray
     from secant._blocks.table import Blocks
     from secant.sources.engines.queries import Answer, Table
 
@@ -32,7 +33,11 @@ _FINE = 4 * COARSE
 
 
 def cluster_sums(
-    table: Table, name: str, groups: Mapping[tuple[Any, ...], Blocks], limit: int, n_rows: int
+    table: Table,
+    owners: Callable[[Answer], IntArray],
+    groups: Sequence[Blocks],
+    limit: int,
+    n_rows: int,
 ) -> list[ClusterSums]:
     """Return the sums by cluster and cell of every group.
 
@@ -43,10 +48,10 @@ def cluster_sums(
     ----------
     table
         The predictions.
-    name
-        The column of ids.
+    owners
+        Tells which group each row of an answer is of.
     groups
-        The blocks of each group, by its key.
+        The blocks of each group.
     limit
         How many pairs of a cluster and a cell a group may have before its cells are made fewer.
     n_rows
@@ -57,22 +62,28 @@ def cluster_sums(
     InputError
         If a row has no id.
     """
-    answer, ids = table.by_cluster(_place(list(groups.values()), n_rows), _terms(table))
-    _refuse_missing(answer, ids, name)
-    sums = answer.columns
-    used = sums["n"] > 0
-    clusters = factorized(np.array([*ids, None], dtype=object)[:-1])[1]
-    number = {key: i for i, key in enumerate(groups)}
-    group = np.array([number.get(key, -1) for key in answer.keys], np.int64)
-    found = []
-    for i, blocks in enumerate(groups.values()):
-        rows = np.flatnonzero(used & (group == i))
-        counted, known = round(sums["n"][rows].sum()), int(blocks.n.sum())
+    keys = (*table.by, *table.clusters)
+    answer = table.sums("summing clusters", Ask(keys, _place(groups, n_rows), moments=False))[0]
+    _refuse_missing(answer, table.clusters)
+    ids, cluster = answer.coded(list(table.clusters))
+    owner = owners(answer)
+    pairs = np.where(owner < 0, -1, owner * len(ids) + cluster)
+    sums = Sums(answer.columns, pairs, table.weight_kind)
+    found = sums.blocks()
+    pair = np.repeat(np.array(sums.numbers, np.int64), np.diff(sums.bounds))
+    edges = np.searchsorted(pair, np.arange(len(groups) + 1) * len(ids))
+    every = []
+    for i, blocks in enumerate(groups):
+        ours = slice(edges[i], edges[i + 1])
+        counted, known = int(found.n[ours].sum()), int(blocks.n.sum())
         if counted != known:
             raise changed(counted, known)
-        ours = {name: column[rows] for name, column in sums.items()}
-        found.append(_of_group(ours, clusters[rows], limit))
-    return found
+        _, place = np.unique(sums.anchors[ours], return_inverse=True)
+        weight = found.weight[ours]
+        cells = equal_cells(np.bincount(place, weight), ENDS)[place]
+        each = ClusterSums(pair[ours] % len(ids), cells, found.n[ours], found.gain[ours])
+        every.append(coarsened(pooled(each), np.bincount(cells, weight), limit))
+    return every
 
 
 def _place(tables: Sequence[Blocks], n_rows: int) -> nw.Expr:
@@ -86,34 +97,16 @@ def _place(tables: Sequence[Blocks], n_rows: int) -> nw.Expr:
     return cell(finder.bits)
 
 
-def _terms(table: Table) -> dict[str, nw.Expr]:
-    """Return what is summed; rows of weight zero add nothing."""
-    gain = number_if(LABEL == 1) - SCORE
-    if table.weight_kind is None:
-        one = number_if(SCORE >= 0)
-        return {"n": one, "w": one, "gain": gain}
-    copies = WEIGHT if table.weight_kind == "frequency" else number_if(WEIGHT > 0)
-    return {"n": copies, "w": WEIGHT, "gain": times(WEIGHT, gain)}
-
-
-def _refuse_missing(answer: Answer, ids: Sequence[Any], name: str) -> None:
-    missing = [is_missing(each) for each in ids]
-    if not any(missing):
-        return
-    count = int(answer.columns["rows"][missing].sum())
-    raise InputError(
-        f"column {name!r} (",
-        Argument("clusters"),
-        f") holds {count:,} value{'s' if count > 1 else ''} {that_are(count)}missing (null, NaN or "
-        f"empty); every row needs the id of its cluster, and secant drops no rows{FILTER}",
-        column=name,
-    )
-
-
-def _of_group(sums: Mapping[str, FloatArray], clusters: IntArray, limit: int) -> ClusterSums:
-    """Return the sums of one group in cells of about equal weight."""
-    _, place = np.unique(sums["place"], return_inverse=True)
-    cells = equal_cells(np.bincount(place, sums["w"]), ENDS)[place]
-    n = np.rint(sums["n"]).astype(np.int64)
-    found = pooled(ClusterSums(clusters, cells, n, sums["gain"]))
-    return coarsened(found, np.bincount(cells, sums["w"]), limit)
+def _refuse_missing(answer: Answer, clusters: dict[str, str]) -> None:
+    for ours, name in clusters.items():
+        ids, number = answer.coded([ours])
+        missing = np.array([is_missing(key) for (key,) in ids])[number]
+        if count := int(answer.columns["rows"][missing].sum()):
+            raise InputError(
+                f"column {name!r} (",
+                Argument("clusters"),
+                f") holds {count:,} value{'s' if count > 1 else ''} {that_are(count)}missing "
+                "(null, NaN or empty); every row needs the id of its cluster, and secant drops no "
+                f"rows{FILTER}",
+                column=name,
+            )

@@ -9,36 +9,35 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from secant._base.types import Forbidden
 from secant._blocks.looking import Source
-from secant._blocks.table import Spread, from_sums
+from secant._blocks.table import changed
 from secant._input.clusters import cluster_codes
-from secant._input.observations import observations
+from secant._input.observations import observations, split
 from secant._input.ordering import ordering
 from secant.errors import Argument, InputError
+from secant.sources.apart import Apart
 from secant.sources.engines import budget
-from secant.sources.engines.expressions import LABEL, SCORE, WEIGHT, number_if, times
-from secant.sources.engines.queries import Table
-from secant.sources.engines.source import EngineGroups
+from secant.sources.engines.answers import Sums
+from secant.sources.engines.queries import Ask, Table
+from secant.sources.engines.source import EngineGroups, chunk_of
 from secant.sources.ordered import OrderedSource
 
 if TYPE_CHECKING:
     import narwhals as nw
 
     from secant._base.types import FloatArray, NumberArray
+    from secant._blocks.looking import Groups
     from secant._blocks.table import Blocks, Totals
     from secant._input.axis import Axis
     from secant._input.columns import Columns
-    from secant._input.observations import Observations
     from secant.sources.engines.source import EngineSource
 
-__all__ = ["EngineAlong", "fetched", "open_engine_along"]
+__all__ = ["EngineAlong", "open_engine_along"]
 
 
-def open_engine_along(frame: nw.LazyFrame[Any], columns: Columns) -> OrderedSource | EngineAlong:
-    """Return the predictions in an engine's table along the axis that columns name.
+def open_engine_along(frame: nw.LazyFrame[Any], columns: Columns) -> Groups:
+    """Return the groups in an engine's table along the axis that columns name.
 
     Raises
     ------
@@ -47,55 +46,30 @@ def open_engine_along(frame: nw.LazyFrame[Any], columns: Columns) -> OrderedSour
         engine have more places than may.
     """
     table = Table(frame, columns)
-    by_score = EngineGroups(table, columns).source(0)
-    if by_score.rows <= budget.LEAVE:
-        return OrderedSource(_rows(table, columns)[0], Forbidden(by_score.forbidden.count, ()))
-    if columns.clusters is not None:
-        both = Argument("order_by"), " and ", Argument("clusters")
-        raise _too_many(*both, " together need rows")
-    return EngineAlong(*_blocks(table, columns), by_score)
+    groups = EngineGroups(table, columns)
+    sources = [groups.source(number) for number in range(len(groups.keys))]
+    if sum(source.rows for source in sources) > budget.LEAVE:
+        found: list[Source] = list(_summed(table, columns, groups, sources))
+    else:
+        found = list(_fetched(table, columns, groups, sources))
+    return Apart(groups.keys, found, groups.by, groups.empty, table.left_out)
 
 
-def fetched(
-    frame: nw.LazyFrame[Any], columns: Columns
-) -> tuple[Observations, list[tuple[Any, ...]]]:
-    """Return all rows with their places, and the key of each one's group.
-
-    Raises
-    ------
-    InputError
-        As :func:`open_engine_along`; and if there are more rows than may leave the engine.
-    """
-    table = Table(frame, columns)
-    if sum(table.sizes().values()) > budget.LEAVE:
-        raise _too_many(Argument("order_by"), " of groups needs rows")
-    EngineGroups(table, columns)  # which checks them
-    return _rows(table, columns)
-
-
-def _too_many(*what: str) -> InputError:
-    return InputError(
-        *what,
-        f", of which no more than {budget.LEAVE:,} may leave an engine",
-        hint="; fetch them first (.collect(), .compute(), .df(), .toPandas())",
-    )
-
-
-def _rows(table: Table, columns: Columns) -> tuple[Observations, list[tuple[Any, ...]]]:
-    answer, keys = table.with_places()
-    labels = answer["label"].to_numpy() == 1
-    scores = np.asarray(answer["score"].to_numpy(), np.float64)
-    weights = None
-    if columns.sample_weight is not None:
-        weights = np.asarray(answer["weight"].to_numpy(), np.float64)
-    reading = replace(columns.reading, pos_label=None)
-    seen = observations(labels, scores, weights, reading)
-    places, axis = _places(answer["order"], columns)
+def _fetched(
+    table: Table, columns: Columns, groups: EngineGroups, sources: list[EngineSource]
+) -> list[OrderedSource]:
+    """Return groups whose rows are fetched, all of them together."""
+    answer = table.observations()
+    scores, labels, weights = chunk_of(answer)
+    seen = observations(labels, scores, weights, replace(columns.reading, pos_label=None))
+    places, axis = _places(answer.frame["order"], columns)
     seen = replace(seen, keys=places, axis=axis, left_out=table.left_out)
-    if columns.clusters is not None:
-        ids = answer["cluster"].to_list()
-        seen = replace(seen, clusters=cluster_codes(ids, seen.rows))
-    return seen, keys
+    if table.clusters:
+        ids, codes = answer.coded(list(table.clusters))
+        seen = replace(seen, clusters=cluster_codes([ids[code][0] for code in codes], seen.rows))
+    pieces = split(seen, groups.owners(answer), len(sources)) if table.by else [seen]
+    pairs = zip(pieces, sources, strict=True)
+    return [OrderedSource(rows, Forbidden(by.forbidden.count, ())) for rows, by in pairs if rows]
 
 
 def _places(column: nw.Series[Any], columns: Columns) -> tuple[NumberArray, Axis]:
@@ -111,70 +85,39 @@ def _places(column: nw.Series[Any], columns: Columns) -> tuple[NumberArray, Axis
         raise InputError(*subject, error.complaint, column=name, hint=error.hint) from error
 
 
-def _blocks(table: Table, columns: Columns) -> tuple[Blocks, Axis]:
-    """Return sums for every distinct place."""
+def _summed(
+    table: Table, columns: Columns, groups: EngineGroups, sources: list[EngineSource]
+) -> list[EngineAlong]:
+    """Return sums for every distinct place of every group."""
+    if table.clusters:
+        raise InputError(
+            *(Argument("order_by"), " and ", Argument("clusters"), " together need rows"),
+            f", of which no more than {budget.LEAVE:,} may leave an engine",
+            hint="; fetch them first (.collect(), .compute(), .df(), .toPandas())",
+        )
     places = table.distinct_places()
     if places > budget.LEAVE:
+        of_groups = " in its groups" if table.by else ""
         raise InputError(
             Argument("order_by"),
-            f" has {places:,} distinct values, more than the {budget.LEAVE:,} that may leave an "
-            "engine; round it, to days in place of seconds, or fetch the rows first",
+            f" has {places:,} distinct values{of_groups}, more than the {budget.LEAVE:,} that may "
+            "leave an engine; round it, to days in place of seconds, or fetch the rows first",
         )
-    answer = table.by_place(_terms(table))
-    keys, axis = _places(answer["order"], columns)
-    sums = {
-        name: np.asarray(answer[name].to_numpy(), np.float64)
-        for name in answer.columns
-        if name != "order"
-    }
-    held = np.flatnonzero(sums["n0"] + sums["n1"])
-    order: Any = held[np.argsort(keys[held])]
-    sums = {name: column[order] for name, column in sums.items()}
-    n0, n1 = (np.rint(sums[name]).astype(np.int64) for name in ("n0", "n1"))
-    weighted = table.weight_kind == "sampling"
-    squares = (sums["wwv"], (sums["ww0"], sums["ww1"])) if weighted else ()
-    places_in_order = keys[order]
-    blocks = from_sums(
-        places_in_order,
-        places_in_order,
-        (n0, n1),
-        (sums["down"], sums["up"]),
-        weights=(sums["w0"], sums["w1"]) if weighted else None,
-        spread=Spread((sums["wv0"], sums["wv1"]), *squares),
-        outcome_weights=table.outcome_weights,
-        least=sums["least"],
-        most=sums["most"],
-    )
-    return blocks, axis
-
-
-def _terms(table: Table) -> dict[str, nw.Expr]:
-    """Return what is summed at every place."""
-    happened, failed = LABEL == 1, LABEL != 1
-    variance = SCORE * (1 - SCORE)
-    one = number_if(SCORE >= 0)
-    copies = w = ww = one
-    if table.weight_kind is not None:
-        w = WEIGHT
-        copies = WEIGHT if table.weight_kind == "frequency" else number_if(WEIGHT > 0)
-        ww = WEIGHT if table.weight_kind == "frequency" else WEIGHT * WEIGHT
-    return {
-        "n0": number_if(failed, copies),
-        "n1": number_if(happened, copies),
-        "w0": number_if(failed, w),
-        "w1": number_if(happened, w),
-        "ww0": number_if(failed, ww),
-        "ww1": number_if(happened, ww),
-        "down": number_if(failed, times(w, SCORE)),
-        "up": number_if(happened, times(w, 1 - SCORE)),
-        "wv0": number_if(failed, times(w, variance)),
-        "wv1": number_if(happened, times(w, variance)),
-        "wwv": times(ww, variance),
-    }
+    answer = table.sums("summing places", Ask((*table.by, "order"), cells=None))[0]
+    keys, axis = _places(answer.frame["order"], columns)
+    weights = table.weight_kind, table.outcome_weights
+    found = Sums(answer.columns, groups.owners(answer), *weights, places=keys).parts()
+    along = []
+    for number, source in enumerate(sources):
+        expected = int(source.blocks()[0].n.sum())
+        if number not in found or int(found[number].n.sum()) != expected:
+            raise changed(int(found[number].n.sum()) if number in found else 0, expected)
+        along.append(EngineAlong(found[number], axis, source))
+    return along
 
 
 class EngineAlong(Source):
-    """Sums of an engine's table for every place along an axis: all that leaves it.
+    """Sums of a group of an engine's rows for every place along an axis: all that leaves it.
 
     Parameters
     ----------

@@ -17,55 +17,38 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import narwhals as nw
 import numpy as np
 
+from secant._input.keys import combined
 from secant._input.rules import ALL_MISSING
 from secant.errors import Argument, InputError
 from secant.sources.engines.budget import Budget
 from secant.sources.engines.engine import engine_of, with_digits, with_logarithm, with_strays
 from secant.sources.engines.expressions import (
-    BITS,
     LABEL,
     SCORE,
-    VANISHING,
     WEIGHT,
     floor,
     is_nan,
     number_if,
     plain,
-    rounded,
-    square,
-    times,
     zero_or_one,
 )
 from secant.sources.engines.faults import Faults, missing
-from secant.sources.engines.keys import plain_keys
+from secant.sources.engines.keys import coded
 from secant.sources.engines.outcomes import outcomes
+from secant.sources.engines.terms import SAID, USABLE, shifted, terms
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from secant._base.types import FloatArray
+    from secant._base.types import FloatArray, IntArray
     from secant._input.columns import Columns
 
-__all__ = ["Answer", "Table", "collect"]
+    Key = tuple[Any, ...]
 
-_HAPPENED = LABEL == 1
-_USABLE = nw.col("fault") == 0
-_IMPOSSIBLE = ((SCORE == 0) & _HAPPENED) | ((SCORE == 1) & ~_HAPPENED)
-# What was said of the outcome; 1 where its logarithm is not wanted, since an engine may refuse to
-# compute one that it does not use.
-_SAID = (
-    nw.when(_USABLE & ~_IMPOSSIBLE)
-    .then(nw.when(_HAPPENED).then(SCORE).otherwise(1 - SCORE))
-    .otherwise(nw.lit(1.0))
-)
+__all__ = ["Answer", "Ask", "Table", "collect", "doubles"]
 
 # More rows than there are: a limit, which keeps databases from merging a query into the next.
 _ALL = 1 << 62
-# Leading bits of a weight: the sum of up to 2^29 such numbers of about one size is exact.
-_WEIGHT_BITS = 24
-# No score that is not 0 has a larger logarithm.
-_MOST_LOSS = 745.2
-_LEAST_LOSS = 1e-290
 
 
 def collect(frame: nw.LazyFrame[Any]) -> nw.DataFrame[Any]:
@@ -73,20 +56,70 @@ def collect(frame: nw.LazyFrame[Any]) -> nw.DataFrame[Any]:
     return frame.collect()
 
 
-# Questions ----------------------------------------------------------------------------------------
+class Ask(NamedTuple):
+    """One question about the rows: which of them, told apart by what, and what is summed.
+
+    Attributes
+    ----------
+    keys
+        The columns that tell rows apart: those of groups, of clusters, of places along an axis.
+    cells
+        The anchor of the cell that a row's score lies in; by default every score is a cell. None
+        where scores are not told apart: distances are then those from the outcomes.
+    within
+        Anchors of wider cells, whose limits cells must not cross.
+    where
+        Which rows; all if None.
+    moments
+        Whether squares of weights and of distances are summed too.
+    checks
+        Whether it is counted what no row should be, or not all.
+    totals
+        Whether log loss is summed, and the largest possible step found.
+    third
+        Whether third moments are summed, where rows or outcomes have weights.
+    shift
+        How far logits s are shifted to become those of q, of which sums come too; not if 0.
+    sizes
+        How many values each key has, if they are whole numbers from 0 on. Such keys are one column
+        of the answer, ``code``, and only such may differ among questions that are asked together.
+    """
+
+    keys: tuple[str, ...] = ()
+    cells: nw.Expr | None = SCORE
+    within: Sequence[nw.Expr] = ()
+    where: nw.Expr | None = None
+    moments: bool = True
+    checks: bool = False
+    totals: bool = False
+    third: bool = False
+    shift: float = 0.0
+    sizes: tuple[int, ...] = ()
+
+    @property
+    def ties(self) -> bool:
+        """Whether every score is a cell, so that counts tell all there is."""
+        return self.cells is SCORE
 
 
 class Answer(NamedTuple):
-    """Sums that came back: for every row the key of its group, and columns by name.
+    """Sums that came back, a row for every key and cell.
 
-    ``anchor``, ``low`` and ``high`` are a cell's, ``rows`` and ``n1`` count its rows and those that
-    happened. ``w`` and ``w1`` sum their weights; followed by ``d`` or ``dd``, multiplied by the
-    distance from the anchor or its square. ``ww...`` are the same for squares of weights. None of
-    these knows what outcomes weigh; ``third``, ``largest`` (step) and ``log_loss`` do.
+    ``anchor`` is a cell's, or the code of a fault, ``low`` and ``high`` are the ends of its scores,
+    ``rows`` and ``n1`` count its rows and those that happened. ``w`` and ``w1`` sum their weights;
+    followed by ``d`` or ``dd``, multiplied by the distance from the anchor or its square. ``ww...``
+    are the same for squares of weights. None of these knows what outcomes weigh; ``third``,
+    ``largest`` (step) and ``log_loss`` do.
     """
 
-    keys: list[tuple[Any, ...]]
+    frame: nw.DataFrame[Any]
     columns: dict[str, FloatArray]
+
+    def coded(self, names: Sequence[str]) -> tuple[list[Key], IntArray]:
+        """Return the distinct keys in some columns, and the number of each row's."""
+        if not names or not len(self.frame):
+            return [()] * min(1, len(self.frame)), np.zeros(len(self.frame), np.int64)
+        return combined([coded(self.frame[name]) for name in names])
 
 
 class Table:
@@ -106,40 +139,39 @@ class Table:
     """
 
     def __init__(self, frame: nw.LazyFrame[Any], columns: Columns) -> None:
-        self._engine = engine_of(frame)
+        self.engine = engine_of(frame)
         self.budget = Budget()
         self.weight_kind = columns.weights
         self.outcome_weights = columns.reading.outcome_weights
-        self.by = [f"by{i}" for i in range(len(columns.by))]
-        self._names: dict[tuple[Any, ...], str] = {}
-        with self._engine.asked("reading the types of its columns"):
+        self.by = tuple(f"by{i}" for i in range(len(columns.by)))
+        self._names: dict[Key, str] = {}
+        with self.engine.asked("reading the types of its columns"):
             schema = frame.collect_schema()
             columns.check(schema.names(), Argument("data"))
-        self._engine.check_names(columns.names)
+        self.engine.check_names(columns.names)
         taken = schema.names()
+        # Columns that tell which rows belong together, by what they are called here.
+        several = () if columns.clusters is None else (columns.clusters,)
+        self.clusters = {f"cluster{i}": name for i, name in enumerate(several)}
+        keys = dict(zip(self.by, columns.by, strict=True)) | self.clusters
         # Texts are told apart by their digits wherever they are compared or grouped.
-        texts: dict[str, str] = {}
-        if self._engine.collates:
-            named = [*zip(self.by, columns.by, strict=True), ("label", columns.y_true)]
-            named += [("cluster", columns.clusters)] if columns.clusters is not None else []
-            texts = {ours: name for ours, name in named if schema[name] == nw.String}
+        named = {**keys, "label": columns.y_true} if self.engine.collates else {}
+        texts = {ours: name for ours, name in named.items() if schema[name] == nw.String}
         self.marks = {ours: _unused(f"{ours}_digits", taken) for ours in texts}
         if texts:
             frame = with_digits(frame, {self.marks[ours]: name for ours, name in texts.items()})
         self.marked = frame
-        self.digits = {name: f"{name}_digits" for name in (*self.by, "cluster") if name in texts}
+        self.digits = {name: f"{name}_digits" for name in keys if name in texts}
         wanted = {"score": _number(schema, "y_prob", columns.y_prob)}
         if columns.sample_weight is not None:
             wanted["weight"] = _number(schema, "sample_weight", columns.sample_weight)
-        with self._engine.asked("finding the distinct outcomes"):
+        with self.engine.asked("finding the distinct outcomes"):
             told = nw.col(self.marks["label"]) if texts.get("label") else None
             wanted["label"] = outcomes(
-                frame, columns, self._collect, typed=self._engine.typed, digits=told
+                frame, columns, self.collected, typed=self.engine.typed, digits=told
             )
-        for ours, theirs in zip(self.by, columns.by, strict=True):
-            wanted[ours] = _key(schema, theirs)
-        if columns.clusters is not None:
-            wanted["cluster"] = _key(schema, columns.clusters, "clusters")
+        for ours, theirs in keys.items():
+            wanted[ours] = _key(schema, theirs, "by" if ours in self.by else "clusters")
         if columns.order_by is not None:
             wanted["order"] = _place(schema, columns.order_by)
         wanted |= {ours: nw.col(self.marks[name]) for name, ours in self.digits.items()}
@@ -149,7 +181,7 @@ class Table:
             for name in columns.by
         )
         strays: dict[str, str] = {}
-        if not self._engine.typed:
+        if not self.engine.typed:
             declared = {"score": columns.y_prob, "weight": columns.sample_weight}
             if columns.reading.pos_label is None:
                 declared["label"] = columns.y_true
@@ -162,8 +194,8 @@ class Table:
         self._faults = Faults(columns, strays)
         # -0.0 and 0.0 are one score, which no engine is asked to know.
         score = nw.when(SCORE == 0).then(nw.lit(0.0)).otherwise(SCORE)
-        with self._engine.asked("reading its columns"):
-            self._rows = frame.select(**wanted).with_columns(score=score)
+        with self.engine.asked("reading its columns"):
+            self.rows = frame.select(**wanted).with_columns(score=score)
         self.left_out = self._leave_out(strays) if columns.reading.drops else 0
 
     def _leave_out(self, strays: Iterable[str]) -> int:
@@ -171,13 +203,13 @@ class Table:
         without = missing(SCORE) | missing(LABEL)
         for stray in strays:  # which is no number, and not missing
             without = without & ~nw.col(stray)
-        with self._engine.asked("counting rows without a score or an outcome"):
-            counted = self._rows.select(without=number_if(without))
-            answer = self._collect(counted.select(rows=nw.len(), without=nw.col("without").sum()))
+        with self.engine.asked("counting rows without a score or an outcome"):
+            counted = self.rows.select(without=number_if(without))
+            answer = self.collected(counted.select(rows=nw.len(), without=nw.col("without").sum()))
         rows, left_out = int(answer["rows"][0]), int(answer["without"][0] or 0)
         if 0 < rows == left_out:
             raise InputError(ALL_MISSING)
-        self._rows = self._rows.filter(~without)
+        self.rows = self.rows.filter(~without)
         return left_out
 
     @property
@@ -185,139 +217,133 @@ class Table:
         """Whether rows carry sampling weights."""
         return self.weight_kind == "sampling"
 
-    def with_digits(self, names: Iterable[str]) -> list[str]:
-        """Return names of columns to group by, those of the digits of texts among them."""
-        return [each for name in names for each in (name, self.digits.get(name)) if each]
+    # Questions ------------------------------------------------------------------------------------
 
-    def sizes(self) -> dict[tuple[Any, ...], int]:
-        """Count the rows of every group, and learn how the engine writes their keys."""
-        with self._engine.asked("counting groups"):
-            keys = self.with_digits(self.by)
-            named = self._rows.select(*keys, name=self._name()).group_by(*keys, "name")
-            counted = self._collect(named.agg(nw.len().alias("rows")))
-            found = self._keys(counted)
-            self._names = dict(zip(found, counted["name"].to_list(), strict=True))
-            return dict(zip(found, counted["rows"].to_list(), strict=True))
-
-    def sums(
-        self, anchor: nw.Expr, within: Sequence[nw.Expr] = (), where: nw.Expr | None = None
-    ) -> Answer:
-        """Sum up the rows, or some of them, by group and cell: one pass over the data.
+    def sums(self, what: str, *asks: Ask) -> list[Answer]:
+        """Sum up the rows, or some of them, by key and cell: one pass over the data.
 
         Rows that cannot be used are counted at anchors below zero, the codes of their faults.
 
         Parameters
         ----------
-        anchor
-            The anchor of a row's cell.
-        within
-            Anchors of wider cells, whose limits cells must not cross.
-        where
-            Which rows.
+        what
+            What the engine is doing, should it fail.
+        asks
+            The questions; all about the same cells and the same sums.
         """
-        again = anchor is SCORE or within
-        with self._engine.asked("looking into cells" if again else "summing cells"):
-            rows = self._rows if where is None else self._rows.filter(where)
-            groups = self.with_digits(self.by)
-            wider = {f"wider{i}": expression for i, expression in enumerate(within)}
-            terms = self._terms()
-            found = self._once(rows.with_columns(fault=self._faults.code()))
-            placed = nw.when(_USABLE).then(anchor).otherwise(nw.col("fault"))
-            measured = self._once(self._usable(found.with_columns(anchor=placed, **wider)))
-            measured = with_logarithm(
-                measured.with_columns(d=number_if(_USABLE, SCORE - nw.col("anchor")), said=_SAID),
-                "said",
-            ).select(*groups, *wider, "anchor", "score", **terms)
-            asked = {
-                "rows": nw.len(),
-                "low": SCORE.min(),
-                "high": SCORE.max(),
-                **{name: nw.col(name).sum() for name in terms},
-                **({"largest": nw.col("step").max()} if "step" in terms else {}),
-            }
-            asked.pop("step", None)
-            keys = [*groups, *wider, "anchor"]
-            answer = self._collect(
-                measured.group_by(*keys).agg(*(sums.alias(name) for name, sums in asked.items()))
-            )
-            sums = {name: _doubles(answer[name]) for name in ("anchor", *asked)}
-            return Answer(self._keys(answer), sums)
+        ask, names = asks[0], list(dict.fromkeys(key for each in asks for key in each.keys))
+        with self.engine.asked(what):
+            measured, sums = self._measured(ask, self.told_apart(names))
+            questions = [self._question(i, each, measured, sums) for i, each in enumerate(asks)]
+            frame = self.collected(questions[0] if len(asks) == 1 else nw.concat(questions))
+            columns = {name: doubles(frame[name]) for name in ("anchor", "rows", *sums)}
+        if ask.ties:
+            columns["low"] = columns["high"] = columns["anchor"]
+        if not ask.sizes:
+            return [Answer(frame, columns)]
+        columns["code"], number = doubles(frame["code"]), doubles(frame["ask"])
+        return [
+            Answer(frame, {name: column[number == i] for name, column in columns.items()})
+            for i in range(len(asks))
+        ]
 
-    def observations(self, keys: Sequence[tuple[Any, ...]]) -> Answer:
-        """Fetch the rows of groups: ``score``, ``label`` and ``weight``, which is positive."""
-        with self._engine.asked("fetching rows"):
-            weighted = self.weight_kind is not None
-            rows = self._rows.filter(WEIGHT > 0) if weighted else self._rows
-            if self.by:
+    def _measured(
+        self, ask: Ask, keys: Sequence[str]
+    ) -> tuple[nw.LazyFrame[Any], dict[str, nw.Expr]]:
+        """Return rows with what is told apart and summed, and how sums are made of it."""
+        rows = self.rows if ask.where is None else self.rows.filter(ask.where)
+        found = self._once(rows.with_columns(fault=self._faults.code()))
+        cells = nw.lit(0).cast(nw.Float64) if ask.cells is None else ask.cells
+        placed = nw.when(USABLE).then(cells).otherwise(nw.col("fault"))
+        wider = {f"wider{i}": expression for i, expression in enumerate(ask.within)}
+        measured = self._once(self._usable(found.with_columns(anchor=placed, **wider)))
+        each = terms(ask, self.weight_kind, self.outcome_weights)
+        sums = {name: nw.col(name).sum() for name in each if name != "step"}
+        if not ask.ties:
+            from_ = nw.col("anchor") if ask.cells is not None else number_if(LABEL == 1)
+            distances = {"d": SCORE - from_}
+            if ask.shift:
+                distances["dq"] = shifted(SCORE, ask.shift) - shifted(from_, ask.shift)
+            distances = {name: number_if(USABLE, each) for name, each in distances.items()}
+            measured = measured.with_columns(**distances)
+            sums |= {"low": SCORE.min(), "high": SCORE.max()}
+        if ask.totals:
+            measured = with_logarithm(measured.with_columns(said=SAID), "said")
+        if "step" in each:
+            sums["largest"] = nw.col("step").max()
+        return measured.select(*keys, *wider, "anchor", "score", **each), sums
+
+    def _question(
+        self, number: int, ask: Ask, measured: nw.LazyFrame[Any], sums: dict[str, nw.Expr]
+    ) -> nw.LazyFrame[Any]:
+        keys = self.told_apart(ask.keys)
+        if ask.sizes:
+            code = nw.lit(0)
+            for key, size in zip(ask.keys, ask.sizes, strict=True):
+                code = code * size + nw.col(key)
+            measured = measured.with_columns(ask=nw.lit(number), code=code.cast(nw.Int64))
+            keys = ["ask", "code"]
+        by = [*keys, *(f"wider{i}" for i in range(len(ask.within))), "anchor"]
+        asked = {"rows": nw.len(), **sums}
+        return measured.group_by(*by).agg(*(each.alias(name) for name, each in asked.items()))
+
+    def sizes(self) -> dict[Key, int]:
+        """Count the rows of every group, and learn how the engine writes their keys."""
+        with self.engine.asked("counting groups"):
+            keys = self.told_apart(self.by)
+            named = self.rows.select(*keys, name=self._name()).group_by(*keys, "name")
+            answer = Answer(self.collected(named.agg(nw.len().alias("rows"))), {})
+            found, codes = answer.coded(self.by)
+            names = dict(zip(codes.tolist(), answer.frame["name"].to_list(), strict=True))
+            self._names = {key: names[number] for number, key in enumerate(found)}
+            rows = np.bincount(codes, doubles(answer.frame["rows"]))
+            return dict(zip(found, rows.astype(np.int64).tolist(), strict=True))
+
+    def observations(self, keys: Sequence[Key] = ()) -> Answer:
+        """Fetch the rows of groups, of all if none are named, with their places and clusters.
+
+        ``score``, ``label`` and ``weight``, which is positive, are columns of the answer.
+        """
+        with self.engine.asked("fetching rows"):
+            rows = self.rows if self.weight_kind is None else self.rows.filter(WEIGHT > 0)
+            if keys and self.by:
                 rows = rows.filter(self.members(keys))
-            names = ["score", "label", *(["weight"] if weighted else [])]
-            answer = self._collect(rows.select(*self.by, *names))
-            return Answer(self._keys(answer), {name: _doubles(answer[name]) for name in names})
-
-    def by_cluster(self, place: nw.Expr, terms: dict[str, nw.Expr]) -> tuple[Answer, list[Any]]:
-        """Sum up terms by group, cluster and a function of the score; the clusters' ids come along.
-
-        Parameters
-        ----------
-        place
-            What scores are told apart by; ``place`` in the answer, whose ``rows`` counts rows.
-        terms
-            What is summed, by name.
-        """
-        with self._engine.asked("summing clusters"):
-            keys = self.with_digits([*self.by, "cluster"])
-            measured = self._once(self._rows.select(*keys, place=place, **terms))
-            sums = [nw.col(name).sum() for name in terms]
-            answer = self._collect(
-                measured.group_by(*keys, "place").agg(nw.len().alias("rows"), *sums)
-            )
-            columns = {name: _doubles(answer[name]) for name in ("place", "rows", *terms)}
-            return Answer(self._keys(answer), columns), plain_keys(answer["cluster"])
-
-    def with_places(self) -> tuple[nw.DataFrame[Any], list[tuple[Any, ...]]]:
-        """Fetch all rows of positive weight with their places along the axis, and their groups."""
-        with self._engine.asked("fetching rows"):
-            weighted = self.weight_kind is not None
-            rows = self._rows.filter(WEIGHT > 0) if weighted else self._rows
-            have = self._rows.collect_schema().names()
-            more = [name for name in ("weight", "cluster") if name in have]
-            answer = self._collect(rows.select(*self.by, "score", "label", "order", *more))
-            return answer, self._keys(answer)
+            have = self.rows.collect_schema().names()
+            numbers = [name for name in ("score", "label", "weight") if name in have]
+            beside = [name for name in ("order", *self.clusters) if name in have]
+            frame = self.collected(rows.select(*self.by, *numbers, *beside))
+            return Answer(frame, {name: doubles(frame[name]) for name in numbers})
 
     def distinct_places(self) -> int:
-        """Count the distinct places along the axis."""
-        with self._engine.asked("counting places"):
-            places = (
-                self._rows.group_by("order").agg(nw.len().alias("rows")).select(places=nw.len())
-            )
-            return int(self._collect(places)["places"][0])
-
-    def by_place(self, terms: dict[str, nw.Expr]) -> nw.DataFrame[Any]:
-        """Sum up terms by place along the axis; ``least`` and ``most`` are scores there."""
-        with self._engine.asked("summing places"):
-            measured = self._once(self._rows.select("order", "score", **terms))
-            sums = [nw.col(name).sum() for name in terms]
-            ends = SCORE.min().alias("least"), SCORE.max().alias("most")
-            return self._collect(measured.group_by("order").agg(*ends, *sums))
+        """Count the distinct places along the axis, of each group."""
+        with self.engine.asked("counting places"):
+            keys = [*self.told_apart(self.by), "order"]
+            places = self.rows.group_by(*keys).agg(nw.len().alias("rows")).select(places=nw.len())
+            return int(self.collected(places)["places"][0])
 
     def refuse(self, found: dict[int, int]) -> None:
         """Raise an error about faults found, if any: the number of rows by code."""
-        with self._engine.asked("finding unusable rows"):
-            self._faults.refuse(self._rows, found, self._collect)
+        with self.engine.asked("finding unusable rows"):
+            self._faults.refuse(self.rows, found, self.collected)
 
-    def _collect(self, frame: nw.LazyFrame[Any]) -> nw.DataFrame[Any]:
+    def told_apart(self, names: Iterable[str]) -> list[str]:
+        """Return names of columns to group by, those of the digits of texts among them."""
+        return [each for name in names for each in (name, self.digits.get(name)) if each]
+
+    def collected(self, frame: nw.LazyFrame[Any]) -> nw.DataFrame[Any]:
+        """Return what comes back, which counts as brought."""
         answer = collect(frame)
         self.budget.brought += len(answer)
         return answer
 
     def _once(self, rows: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
         """Let an engine compute columns once, not again wherever they are used."""
-        return rows.head(_ALL) if self._engine.inlines else rows
+        return rows.head(_ALL) if self.engine.inlines else rows
 
     def _usable(self, rows: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
         """Blank the numbers of unusable rows, which their codes tell of: some cannot be squared."""
         names = ["score"] if self.weight_kind is None else ["score", "weight"]
-        return rows.with_columns(**{name: number_if(_USABLE, nw.col(name)) for name in names})
+        return rows.with_columns(**{name: number_if(USABLE, nw.col(name)) for name in names})
 
     def member(self, key: tuple[Any, ...]) -> nw.Expr:
         """Tell whether a row is in a group; what is written alike may be found too."""
@@ -364,80 +390,6 @@ class Table:
 
         return nw.concat_str(*(text(name) for name in self.by), separator=",")
 
-    def _terms(self) -> dict[str, nw.Expr]:
-        """Return what is summed in every cell."""
-        d = nw.col("d")
-        terms = {
-            "forbidden": number_if(_IMPOSSIBLE),
-            "minus": number_if(LABEL == -1),
-            "n1": number_if(_HAPPENED),
-        }
-        by_outcome = self.outcome_weights is not None
-        if self.weight_kind is None:
-            terms |= {"wd": d, "w1d": number_if(_HAPPENED, d), "wdd": square(d)}
-            terms |= {"w1dd": number_if(_HAPPENED, square(d))} if by_outcome else {}
-        else:
-            terms |= _weighed("w", WEIGHT, by_outcome=by_outcome)
-        if self.sampling:
-            terms |= _weighed("ww", WEIGHT * WEIGHT, by_outcome=by_outcome)
-        terms["log_loss"] = self._log_loss()
-        return terms if not (self.sampling or by_outcome) else {**terms, **self._tail_terms()}
-
-    def _log_loss(self) -> nw.Expr:
-        """Minus the logarithm of what was said of the outcome, where that was not impossible."""
-        loss = 0 - nw.col("log_said")
-        # What rounding took from 1 - s is all there is of a score of 1e-20; what is near
-        # the smallest doubles cannot be divided, which an engine may refuse.
-        is_little = _USABLE & ~_HAPPENED & (SCORE >= _LEAST_LOSS)
-        loss = loss + number_if(is_little, SCORE - (1 - (1 - SCORE)))
-        o0, o1 = self.outcome_weights or (1.0, 1.0)
-        loss = loss * _either(o0, o1) if o0 != o1 else loss
-        return loss if self.weight_kind is None else times(WEIGHT, loss / _MOST_LOSS) * _MOST_LOSS
-
-    def _tail_terms(self) -> dict[str, nw.Expr]:
-        """Return what the tails of weighted sums are judged by."""
-        o0, o1 = self.outcome_weights or (1.0, 1.0)
-        third = SCORE * (1 - SCORE)
-        up, down = (1 - SCORE) * o1, times(nw.lit(o0), SCORE)
-        if o0 != o1:
-            # In units of the larger weight, so that it stays within [0, 1] as times() asks.
-            third = times((o0 + o1 - o0 * o1 / (up + down)) / max(o0, o1), third)
-        step = nw.when(up >= down).then(up).otherwise(down)
-        if self.sampling:
-            step = step * WEIGHT
-            twice = times(WEIGHT * WEIGHT, third)
-            third = number_if(twice >= VANISHING, twice * WEIGHT)
-        elif self.weight_kind is not None:
-            third = times(WEIGHT, third)
-        return {"third": third, "step": step}
-
-    def _keys(self, answer: nw.DataFrame[Any]) -> list[tuple[Any, ...]]:
-        if not self.by:
-            return [()] * len(answer)
-        columns = [plain_keys(answer[name]) for name in self.by]
-        return list(zip(*columns, strict=True))
-
-
-def _either(failure: float, event: float) -> nw.Expr:
-    return nw.when(_HAPPENED).then(nw.lit(event)).otherwise(nw.lit(failure))
-
-
-def _weighed(mass: str, weight: nw.Expr, *, by_outcome: bool) -> dict[str, nw.Expr]:
-    """Return a weight in two parts, and its products with distances."""
-    d = nw.col("d")
-    leading = rounded(weight, BITS - _WEIGHT_BITS)
-    more = {f"{mass}1dd": number_if(_HAPPENED, square(d, weight))} if by_outcome else {}
-    return {
-        mass: leading,
-        f"{mass}_rest": weight - leading,
-        f"{mass}1": number_if(_HAPPENED, leading),
-        f"{mass}1_rest": number_if(_HAPPENED, weight - leading),
-        f"{mass}d": times(weight, d),
-        f"{mass}1d": number_if(_HAPPENED, times(weight, d)),
-        f"{mass}dd": square(d, weight),
-        **more,
-    }
-
 
 def _unused(name: str, names: Iterable[str]) -> str:
     """Return a name that no column has, in whatever case."""
@@ -483,5 +435,6 @@ def _place(schema: nw.Schema, name: str) -> nw.Expr:
     raise InputError(f"column {name!r} (", Argument("order_by"), must, column=name)
 
 
-def _doubles(column: nw.Series[Any]) -> FloatArray:
+def doubles(column: nw.Series[Any]) -> FloatArray:
+    """Return a column of an answer in double precision."""
     return np.asarray(column.to_numpy(), np.float64)

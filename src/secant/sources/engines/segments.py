@@ -21,26 +21,19 @@ from secant._blocks.table import changed
 from secant._input.features import Levels, Spans, levels_of_counts, levels_of_spans
 from secant._input.keys import plain_key
 from secant.errors import Argument, InputError
-from secant.sources.engines.engine import engine_of
-from secant.sources.engines.expressions import (
-    LABEL,
-    SCORE,
-    VANISHING,
-    WEIGHT,
-    cell,
-    is_nan,
-    number_if,
-    times,
-)
-from secant.sources.engines.queries import Table, _doubles, collect
-from secant.sources.engines.source import open_engine
+from secant.sources.engines import answers
+from secant.sources.engines.budget import CELL_BITS
+from secant.sources.engines.expressions import WEIGHT, cell, grid, is_nan
+from secant.sources.engines.queries import Ask, Table, doubles
+from secant.sources.engines.source import check, open_engine
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from secant._base.types import FloatArray
+    from secant._base.types import FloatArray, NumberArray
     from secant._blocks.segment_sums import Grouping
     from secant._input.columns import Columns
+    from secant.sources.engines.queries import Answer
     from secant.sources.engines.source import EngineSource
     from secant.sources.segments import Conditions
 
@@ -66,10 +59,10 @@ class EngineSegments:
     """
 
     def __init__(self, frame: nw.LazyFrame[Any], columns: Columns, *, bins: int, most: int) -> None:
-        columns.check(frame.collect_schema().names(), Argument("data"))
-        self._frame, self._columns, self._engine = frame, columns, engine_of(frame)
-        open_engine(frame, columns._replace(by=()))  # which checks all rows
-        self._table = Table(frame, columns)
+        self._columns = columns
+        self._table = table = Table(frame, columns)
+        answer = table.sums("summing cells", Ask(cells=grid(CELL_BITS), checks=True))[0]
+        check(answer, table, columns)
         # What the values of features are compared as, where it is not themselves: digits of texts.
         self._written: list[dict[Any, str]] = [{} for _ in columns.by]
         self._schema = frame.collect_schema()
@@ -77,24 +70,21 @@ class EngineSegments:
             _numeric(self._schema[name], nw.col(f"by{i}")) for i, name in enumerate(columns.by)
         ]
         self.levels = self._learn(bins, most)
-        coded = {
-            f"f{i}": self._code(
-                i, nw.col(f"by{i}"), nw.col(self._table.with_digits([f"by{i}"])[-1])
-            )
-            for i in range(len(columns.by))
-        }
         self._find_cells()
-        self._rows = self._all.select(
-            "score", cell=cell(self._bits, self._anchors), **coded, **self._terms()
-        )
+        # The level of each row in every feature, counted from 1 on; 0 for values not searched.
+        coded = {
+            f"f{i}": self._code(i, nw.col(name), nw.col(table.digits.get(name, name))) + 1
+            for i, name in enumerate(table.by)
+        }
+        table.rows = table.rows.with_columns(**coded)
         self.heaviest = 1.0
         if self.sampling:
-            heaviest = self._collect(self._rows.select(w=nw.col("w").max()))
+            heaviest = self._collect(self._all.select(w=WEIGHT.max()))
             self.heaviest = float(heaviest["w"][0])
 
     def _collect(self, frame: nw.LazyFrame[Any]) -> nw.DataFrame[Any]:
-        with self._engine.asked("summing segments"):
-            return collect(frame)
+        with self._table.engine.asked("summing segments"):
+            return self._table.collected(frame)
 
     @property
     def sampling(self) -> bool:
@@ -108,7 +98,7 @@ class EngineSegments:
 
     @property
     def _all(self) -> nw.LazyFrame[Any]:
-        return self._table._rows  # noqa: SLF001  (the same package's)
+        return self._table.rows
 
     # Levels ---------------------------------------------------------------------------------------
 
@@ -118,7 +108,7 @@ class EngineSegments:
         for i, number in enumerate(self._features):
             if number is not None:
                 asked[f"known{i}"] = number.count()
-                if self._engine.has_quantiles:
+                if self._table.engine.has_quantiles:
                     for k in range(1, bins):
                         asked[f"q{i}_{k}"] = number.quantile(k / bins, interpolation="linear")
         try:
@@ -132,7 +122,7 @@ class EngineSegments:
         self.rows = int(told["rows"])
         cuts: dict[int, FloatArray] = {}
         for i in self._of_many_values(bins + 1):
-            if self._engine.has_quantiles:
+            if self._table.engine.has_quantiles:
                 quantiles = np.array([told[f"q{i}_{k}"] for k in range(1, bins)], np.float64)
             else:
                 quantiles = self._quantiles(i, int(told[f"known{i}"]), bins)
@@ -172,7 +162,7 @@ class EngineSegments:
         ordered = self._all.select(x=number).filter(~nw.col("x").is_null())
         ordered = ordered.with_row_index("place", order_by="x")
         answer = self._collect(ordered.filter(nw.col("place").is_in(wanted.tolist())))
-        found = _doubles(answer["x"])[np.argsort(_doubles(answer["place"]))]
+        found = doubles(answer["x"])[np.argsort(doubles(answer["place"]))]
         low, high = (found[np.searchsorted(wanted, each)] for each in (below, below + 1))
         return low + (high - low) * (place - below)
 
@@ -205,7 +195,7 @@ class EngineSegments:
 
     def _counted(self, i: int, name: str, most: int) -> Levels:
         """Count the values of a feature that is not numeric, or has few of them."""
-        names = self._table.with_digits([f"by{i}"])
+        names = self._table.told_apart([f"by{i}"])
         counted = self._collect(
             self._all.select(*names).group_by(*names).agg(nw.len().alias("rows"))
         )
@@ -229,7 +219,7 @@ class EngineSegments:
         number = self._features[i]
         assert number is not None  # noqa: S101
         answer = self._collect(self._all.select(x=number).group_by("x").agg(nw.len().alias("rows")))
-        values = _doubles(answer["x"])
+        values = doubles(answer["x"])
         return np.sort(values[~np.isnan(values)])[: distinct - 1]
 
     def _find_cells(self) -> None:
@@ -237,7 +227,7 @@ class EngineSegments:
             answer = self._collect(
                 self._all.select(cell=cell(bits)).group_by("cell").agg(nw.len().alias("rows"))
             )
-            seen = _doubles(answer["cell"])
+            seen = doubles(answer["cell"])
             finder = CellFinder(MOST_CELLS, bits)
             finder.add(seen)
             if finder.bits < bits or bits == _FIRST_BITS[-1]:
@@ -245,24 +235,6 @@ class EngineSegments:
         self._bits, self._anchors = finder.bits, finder.anchors
 
     # Sums -----------------------------------------------------------------------------------------
-
-    def _terms(self) -> dict[str, nw.Expr]:
-        """Return what is summed."""
-        happened = number_if(LABEL == 1)
-        gain, v = happened - SCORE, SCORE * (1 - SCORE)
-        if self._columns.sample_weight is None:
-            return {"n1": happened, "gain": gain, "wwv": v}
-        one = number_if(SCORE >= 0)
-        copies, square = (WEIGHT, WEIGHT) if self.counted else (one, WEIGHT * WEIGHT)
-        wwv = times(square, v)
-        return {
-            "w": WEIGHT,
-            "n": copies,
-            "n1": number_if(LABEL == 1, copies),
-            "gain": times(WEIGHT, gain),
-            "wwv": wwv,
-            "wwwv": wwv if self.counted else number_if(wwv >= VANISHING, wwv * WEIGHT),
-        }
 
     def sums(self, groupings: Sequence[Grouping]) -> Iterator[Sums]:
         """Return the sums of groupings, from few questions."""
@@ -321,67 +293,52 @@ class EngineSegments:
     def _met(self, conditions: Conditions) -> nw.Expr:
         met = nw.lit(value=True)
         for feature, level in conditions:
-            met = met & (nw.col(f"f{feature}") == level)
+            met = met & (nw.col(f"f{feature}") == level + 1)
         return met
 
     def _sums(self, groupings: Sequence[Grouping], where: nw.Expr | None) -> list[Sums]:
-        rows = self._rows.filter(nw.col("w") > 0) if self._columns.sample_weight else self._rows
-        if where is not None:
-            rows = rows.filter(where)
+        asks = [
+            Ask(
+                tuple(f"f{feature}" for feature in grouping),
+                cell(self._bits, self._anchors),
+                where=where,
+                third=self.sampling,
+                sizes=tuple(len(self.levels[feature]) + 1 for feature in grouping),
+            )
+            for grouping in groupings
+        ]
         found: list[Sums] = []
         with reporting("Searching segments") as report:
-            for start in range(0, len(groupings), TOGETHER):
-                some = groupings[start : start + TOGETHER]
-                answer = self._collect(
-                    nw.concat([self._question(rows, i, g) for i, g in enumerate(some)])
-                )
-                found += self._answers(answer, some)
-                report(start + len(some), len(groupings))
+            for start in range(0, len(asks), TOGETHER):
+                some = asks[start : start + TOGETHER]
+                answers = self._table.sums("summing segments", *some)
+                found += [
+                    self._read(ask, answer) for ask, answer in zip(some, answers, strict=True)
+                ]
+                report(start + len(some), len(asks))
         return found
 
-    def _question(self, rows: nw.LazyFrame[Any], number: int, grouping: Grouping) -> Any:
-        place = nw.lit(0)
-        for feature in grouping:
-            # One more than levels, for the values not searched.
-            place = place * (len(self.levels[feature]) + 1) + (nw.col(f"f{feature}") + 1)
-        asked = rows.select(
-            "cell", *self._terms(), grouping=nw.lit(number), code=place.cast(nw.Int64)
-        )
-        sums = [nw.col(name).sum() for name in self._terms()]
-        if "n" not in self._terms():
-            sums.append(nw.len().alias("n"))
-        return asked.group_by("grouping", "code", "cell").agg(*sums)
+    def _read(self, ask: Ask, answer: Answer) -> Sums:
+        """Return the sums of one grouping, less the values not searched."""
+        code = answer.columns["code"].astype(np.int64)
+        searched = np.all(np.unravel_index(code, ask.sizes), axis=0)
+        kind = self._table.weight_kind
+        sums = answers.Sums(answer.columns, np.where(searched, code, -1), kind)
+        blocks, moments = sums.blocks(), sums.blocks().moments
+        assert moments is not None  # noqa: S101
+        codes = np.unravel_index(np.repeat(sums.numbers, np.diff(sums.bounds)), ask.sizes)
+        at = (*(code - 1 for code in codes), np.searchsorted(self._anchors, sums.anchors))
+        size = (*(each - 1 for each in ask.sizes), len(self._anchors))
 
-    def _answers(self, answer: nw.DataFrame[Any], groupings: Sequence[Grouping]) -> list[Sums]:
-        columns = {name: _doubles(answer[name]) for name in answer.columns}
-        # Without weights every row counts once.
-        columns = {"w": columns["n"], "wwwv": columns["wwv"], **columns}
-        place = np.searchsorted(self._anchors, columns["cell"])
-        found = []
-        for number, grouping in enumerate(groupings):
-            ours = columns["grouping"] == number
-            shape = [len(self.levels[feature]) + 1 for feature in grouping]
-            codes = np.array(np.unravel_index(columns["code"][ours].astype(np.int64), shape))
-            searched = (codes > 0).all(axis=0)
-            rows = np.flatnonzero(ours)[searched]
-            at = (*(codes[:, searched] - 1), place[rows])
-            size = (*(each - 1 for each in shape), len(self._anchors))
-            tables = {}
-            for name in ("n", "w", "gain", "n1", "wwv", "wwwv"):
-                table = np.zeros(size)
-                np.add.at(table, at, columns[name][rows])
-                tables[name] = table
-            found.append(
-                Sums(
-                    n=tables["n"].astype(np.int64),
-                    w=tables["w"],
-                    gain=tables["gain"],
-                    n1=tables["n1"].sum(axis=-1).astype(np.int64),
-                    wwv=tables["wwv"].sum(axis=-1),
-                    wwwv=tables["wwwv"].sum(axis=-1),
-                )
-            )
-        return found
+        def table(column: NumberArray) -> FloatArray:
+            found = np.zeros(size)
+            np.add.at(found, at, column)
+            return found
+
+        third = sums.columns["third"] if self.sampling else moments.variance
+        n1, wwv, wwwv = (table(each).sum(axis=-1) for each in (blocks.n1, moments.variance, third))
+        n = table(blocks.n).astype(np.int64)
+        return Sums(n, table(blocks.weight), table(blocks.gain), n1.astype(np.int64), wwv, wwwv)
 
     def _ask(self, asked: dict[str, nw.Expr]) -> dict[str, nw.Series[Any]]:
         answer = self._collect(self._all.select(**asked))

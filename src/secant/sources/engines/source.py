@@ -25,26 +25,26 @@ from secant._input.rules import counted
 from secant.errors import Argument, InputError
 from secant.sources import rows
 from secant.sources.engines import budget
-from secant.sources.engines.answers import blocks_of, totals_of
+from secant.sources.engines.answers import Sums
 from secant.sources.engines.budget import first_bits, smallest_first
 from secant.sources.engines.expressions import SCORE, grid
 from secant.sources.engines.faults import FILTER, NO_ROWS, WEIGHTLESS
 from secant.sources.engines.filters import conditions, members
-from secant.sources.engines.queries import Answer, Table
+from secant.sources.engines.queries import Ask, Table
 from secant.sources.engines.runs import finer_bits, lie_within
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from secant._base.types import FloatArray, IntArray
+    from secant._base.types import IntArray
     from secant._blocks.cluster_sums import ClusterSums
     from secant._blocks.looking import RowsInOrder
     from secant._input.columns import Columns
+    from secant.sources.engines.queries import Answer
 
     Key = tuple[Any, ...]
-    Sums = dict[str, FloatArray]
 
-__all__ = ["open_engine", "open_engine_groups"]
+__all__ = ["EngineGroups", "EngineSource", "check", "chunk_of", "open_engine", "open_engine_groups"]
 
 # Rows a cell below which cutting would bring back no less than the distinct scores.
 _FEW_ROWS_A_CELL = 2
@@ -81,37 +81,41 @@ class EngineGroups:
 
     def __init__(self, table: Table, columns: Columns) -> None:
         self._table = table
-        self.by, self._clusters = columns.by, columns.clusters
+        self.by = columns.by
         sizes = table.sizes() if table.by else {(): 0}
         table.budget.groups = max(1, len(sizes))
         self._grids = [self._first_grid(sizes)]
-        answer = table.sums(self._grids[0])
-        _check(answer, table, columns)
-        found = _apart(answer)
+        ask = Ask(table.by, self._grids[0], checks=True, totals=True, third=True)
+        answer = table.sums("summing cells", ask)[0]
+        check(answer, table, columns)
+        found, codes = answer.coded(table.by)
+        sums = answer.columns
         if table.by:
-            seen = {key: int(sums["rows"].sum()) for key, sums in _split(answer).items()}
+            seen = dict(zip(found, np.bincount(codes, sums["rows"]).tolist(), strict=True))
             for key in sizes.keys() | seen.keys():
                 if seen.get(key, 0) != sizes.get(key, 0):
-                    raise changed(seen.get(key, 0), sizes.get(key, 0))
+                    raise changed(int(seen.get(key, 0)), sizes.get(key, 0))
+        used = sums["anchor"] >= 0
+        full = {found[number] for number in np.unique(codes[used]).tolist()}
         names = [key[0] if len(self.by) == 1 else key for key in sizes]
         order = [(list(sizes)[i], names[i]) for i in key_order(names)]
-        self._keys: list[Key] = [key for key, _ in order if key in found]
-        self.keys: Sequence[Any] = [name for key, name in order if key in found]
-        self.empty = tuple(name for key, name in order if key not in found)
+        self._keys: list[Key] = [key for key, _ in order if key in full]
+        self.keys: Sequence[Any] = [name for key, name in order if key in full]
+        self.empty = tuple(name for key, name in order if key not in full)
         self._numbers = {key: number for number, key in enumerate(self._keys)}
-        self._first: list[tuple[Blocks, Totals]] = []
-        for key in self._keys:
-            weights = table.weight_kind, table.outcome_weights
-            blocks = blocks_of(found[key], *weights)
-            self._first.append((blocks, totals_of(found[key], blocks, *weights)))
-        self._forbidden = [int(found[key]["forbidden"].sum()) for key in self._keys]
+        owner = self.owners(answer)
+        grouped = self._sums(answer, owner)
+        self._first = list(zip(grouped.parts().values(), grouped.totals(), strict=True))
+        # Rows of positive weight, each of which is one row to bring back however many it counts as.
+        self._sizes: list[int]
+        self._forbidden: list[int]
+        self._sizes, self._forbidden = (
+            np.bincount(owner[used], sums[name][used]).astype(np.int64).tolist()
+            for name in ("rows", "forbidden")
+        )
         # Every group as finely as it has been seen so far, and what more it may bring.
         self._known = [blocks for blocks, _ in self._first]
-        self._rows_of: dict[int, Sums] = {}
-        # Rows of positive weight, each of which is one row to bring back however many it counts as.
-        self._sizes = {
-            number: int(found[key]["rows"].sum()) for key, number in self._numbers.items()
-        }
+        self._rows_of: dict[int, Chunk] = {}
 
     @property
     def left_out(self) -> int:
@@ -153,22 +157,26 @@ class EngineGroups:
         sizes = {number: self._sizes[number] for number in numbers}
         fitting = self._table.budget.fitting(sizes)
         if fitting:
-            found = _split(self._table.observations([self._keys[number] for number in fitting]))
+            answer = self._table.observations([self._keys[number] for number in fitting])
+            owner, table = self.owners(answer), self._table
+            order = np.argsort(owner, kind="stable")
+            edges = np.searchsorted(owner[order], np.arange(len(self._keys) + 1))
             for number in fitting:
-                rows_of = self._rows_of[number] = found[self._keys[number]]
+                found = chunk_of(answer, order[edges[number] : edges[number + 1]])
+                self._rows_of[number] = found
                 # Nothing of these groups has to be looked into any more.
                 known = self._known[number]
                 finer = collapse(
-                    *_chunk(rows_of),
-                    counted=self._table.weight_kind == "frequency",
+                    *found,
+                    counted=self.counted,
                     moments=True,
-                    outcome_weights=self._table.outcome_weights,
+                    outcome_weights=table.outcome_weights,
                 )
                 self._known[number] = known.replace(known.low >= 0, finer)
         return {number: partial(self._walk, number) for number in fitting}
 
     def _walk(self, number: int) -> list[PathRows]:
-        found = Chunk(*_chunk(self._rows_of[number]))
+        found = self._rows_of[number]
         if self.counted:
             found = rows.copied(found)
         keys = (found.scores,) if found.weights is None else (found.weights, found.scores)
@@ -182,16 +190,13 @@ class EngineGroups:
         """Return the sums by cluster and cell of every group, from one more query."""
         from secant.sources.engines.clusters import cluster_sums  # noqa: PLC0415  (rarely asked for)
 
-        assert self._clusters is not None  # noqa: S101
-        groups = dict(zip(self._keys, tables, strict=True))
-        rows = sum(self._sizes.values())
-        return cluster_sums(self._table, self._clusters, groups, limit, rows)
+        return cluster_sums(self._table, self.owners, tables, limit, sum(self._sizes))
 
     def steps(self, number: int) -> tuple[float, ...] | None:
         """Return the largest possible steps of a group whose rows were fetched."""
         if number not in self._rows_of:
             return None
-        chunk = Chunk(*_chunk(self._rows_of[number]))
+        chunk = self._rows_of[number]
         variance = chunk.scores * (1 - chunk.scores)
         by_outcome = self._table.outcome_weights
         return row_totals(chunk, variance, sampling=self.sampling, outcome_weights=by_outcome).steps
@@ -239,6 +244,17 @@ class EngineGroups:
         is_large = members(self._table, *keys)
         return nw.when(is_large).then(grid(bits)).otherwise(SCORE)
 
+    # Answers --------------------------------------------------------------------------------------
+
+    def owners(self, answer: Answer) -> IntArray:
+        """Return the number of each row's group in an answer, -1 where it has none here."""
+        keys, codes = answer.coded(self._table.by)
+        return np.array([self._numbers.get(key, -1) for key in keys], np.int64)[codes]
+
+    def _sums(self, answer: Answer, owner: IntArray) -> Sums:
+        table = self._table
+        return Sums(answer.columns, owner, table.weight_kind, table.outcome_weights)
+
     # Looking again --------------------------------------------------------------------------------
 
     def _unseen(self, number: int, blocks: Blocks) -> Blocks:
@@ -253,12 +269,12 @@ class EngineGroups:
         wanted = sum(int(part.n.sum()) for part in unseen.values())
         spare = max(0, self._table.budget.room - wanted) if anchor is SCORE else wanted // 4
         parts: dict[int, list[Blocks]] = {number: [] for number in unseen}
+        within = () if anchor is SCORE else tuple(self._grids)
         for where, asked in conditions(self._table, self._keys, self._known, unseen, spare):
-            answer = self._table.sums(anchor, [] if anchor is SCORE else self._grids, where)
-            for key, sums in _apart(answer).items():
-                number = self._numbers.get(key, -1)
+            ask = Ask(self._table.by, anchor, within, where)
+            answer = self._table.sums("looking into cells", ask)[0]
+            for number, blocks in self._sums(answer, self.owners(answer)).parts().items():
                 if number in asked:
-                    blocks = blocks_of(sums, self._table.weight_kind, self._table.outcome_weights)
                     parts[number].append(blocks.select(lie_within(blocks, unseen[number])))
         for number, blocks in unseen.items():
             if not parts[number]:
@@ -322,32 +338,14 @@ class EngineSource(Source):
         return self._groups.steps(self._number)
 
 
-def _chunk(rows: Sums) -> tuple[FloatArray, IntArray, FloatArray | None]:
-    """Return the scores, responses and weights of rows."""
-    return rows["score"], (rows["label"] == 1).astype(np.int64), rows.get("weight")
+def chunk_of(rows: Answer, which: Any = slice(None)) -> Chunk:
+    """Return the scores, responses and weights of rows, or of some of them."""
+    columns = rows.columns
+    weights = columns["weight"][which] if "weight" in columns else None
+    return Chunk(columns["score"][which], (columns["label"][which] == 1).astype(np.int64), weights)
 
 
-def _apart(answer: Answer) -> dict[Key, Sums]:
-    """Sort sums into groups, leaving out rows that are not used."""
-    return _split(answer, np.flatnonzero(answer.columns["anchor"] >= 0))
-
-
-def _split(answer: Answer, used: IntArray | slice = slice(None)) -> dict[Key, Sums]:
-    """Sort rows, or some of them, into groups."""
-    numbers: dict[Key, int] = {}
-    codes = np.array([numbers.setdefault(key, len(numbers)) for key in answer.keys], np.int64)
-    used = np.arange(len(codes))[used]
-    order = used[np.argsort(codes[used], kind="stable")]
-    edges = np.searchsorted(codes[order], np.arange(len(numbers) + 1))
-    pieces = {key: order[edges[i] : edges[i + 1]] for key, i in numbers.items()}
-    return {
-        key: {name: column[piece] for name, column in answer.columns.items()}
-        for key, piece in pieces.items()
-        if piece.size
-    }
-
-
-def _check(answer: Answer, table: Table, columns: Columns) -> None:
+def check(answer: Answer, table: Table, columns: Columns) -> None:
     """Refuse rows that cannot be used, and tables without any that can."""
     sums = answer.columns
     if not sums["rows"].size:
