@@ -21,7 +21,7 @@ from secant._base import checked_json as checked
 from secant._base.checked_json import require
 from secant._blocks.cell_sums import CellMeans
 from secant._inference.evalues import COMPONENTS, FINE, GRID, Evidence
-from secant._inference.monitor_state import ENOUGH, NO_ROWS, Record, State, Table
+from secant._inference.monitor_state import ENOUGH, Record, State, Table, joined
 from secant._input.options import is_whole
 from secant._input.periods import from_text, next_time, to_text
 from secant.errors import InputError
@@ -86,7 +86,6 @@ _STATE = {
 def pack(state: State) -> bytes:
     """Return the content of a file that holds a state."""
     evidence, rows = state.evidence, [record.rows for record in state.records]
-    mean, n0, n1 = map(np.concatenate, zip(NO_ROWS, *rows, strict=True))
     batch = np.repeat(np.arange(len(rows)), [len(each.mean) for each in rows])
     fields = {
         "what": _WHAT,
@@ -95,7 +94,7 @@ def pack(state: State) -> bytes:
         "tolerance": state.tolerance,
         "batches": [_packed(record) for record in state.records],
         "edges": state.edges,
-        "waiting": {"grid": state.grid, "batch": batch, "mean": mean, "n0": n0, "n1": n1},
+        "waiting": {"grid": state.grid, "batch": batch, **joined(rows)._asdict()},
         "won": evidence.won if rows else None,
         "best": evidence.best if rows else None,
         "start": evidence.start if rows else None,

@@ -145,6 +145,11 @@ def _counts(rows: CellMeans, grid: int) -> IntArray:
     return np.bincount(place, rows.n0 + rows.n1, grid + 1).astype(np.int64)
 
 
+def joined(parts: Iterable[CellMeans]) -> CellMeans:
+    """Return the rows of several batches, one batch after the other."""
+    return CellMeans(*map(np.concatenate, zip(NO_ROWS, *parts, strict=True)))
+
+
 # What is remembered -------------------------------------------------------------------------------
 
 
@@ -277,8 +282,8 @@ class State:
             if self.waiting + batch.n < ENOUGH:
                 rows = batch.means()
             else:
-                waiting = (_counts(record.rows, grid) for record in records)
-                edges, grid = cuts(sum(waiting, batch.counts(grid))), GRID
+                waiting = joined(record.rows for record in records)
+                edges, grid = cuts(_counts(waiting, grid) + batch.counts(grid)), GRID
                 records = tuple(record.cut(edges) for record in records)
         sums = batch.sums(WHOLE if edges is None else edges, self.tolerance)
         evidence = self.evidence.after(log_evalues(sums))
