@@ -12,7 +12,7 @@ from secant._base.progress import reporting
 from secant._blocks.looking import Families, resolve_all
 from secant._blocks.table import merge
 from secant._inference import choose, clusters
-from secant._inference.design import by_outcome
+from secant._inference.design import refuse_outcome_weights
 from secant._inference.limits import across_pools, half_width, interval, normalize, pooled
 from secant._input.combinations import check_combination
 from secant._metrics.ecce import METRICS, could_hold_an_extreme, extremes
@@ -220,7 +220,7 @@ def calibration_of(
         forbidden=forbidden.rows,
         n_forbidden=forbidden.count,
         warnings=(
-            *by_outcome(blocks, totals),
+            *refuse_outcome_weights(blocks, totals),
             *_warnings(blocks, totals, found, pvalues[0].method, short=short, axis=axis),
             *clusters.warnings(flips),
             *([left_out(source.left_out)] if source.left_out else ()),

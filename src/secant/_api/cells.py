@@ -13,7 +13,7 @@ from secant._base.endings import check_ending
 from secant._base.writing import write_whole
 from secant._blocks.cell_sums import CellSums
 from secant._blocks.grids import DyadicGrid, FilledGrid, dyadic_grid
-from secant._inference.design import by_outcome
+from secant._inference.design import refuse_outcome_weights
 from secant._inference.limits import half_width, pooled
 from secant._input.arraylike import on_a_device
 from secant._input.observations import observations
@@ -299,7 +299,7 @@ class Cells:
         """
         check_level(confidence_level)
         blocks, totals = self._blocks()
-        by_outcome(blocks, totals)
+        refuse_outcome_weights(blocks, totals)
         if totals.outcome_weights is not None:
             totals = replace(totals, pooled=pooled(blocks))
         ecce_r, ecce_mad = bounds(blocks, totals.weight)

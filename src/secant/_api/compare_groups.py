@@ -9,7 +9,7 @@ import numpy as np
 
 from secant import null
 from secant._blocks.table import Totals, running_sum
-from secant._inference.design import by_outcome
+from secant._inference.design import refuse_outcome_weights
 from secant._inference.draws import same_every_time
 from secant._inference.limits import half_width, interval, normalize
 from secant._input.arraylike import one_dimensional, one_value_a_row, plain_value
@@ -161,7 +161,7 @@ def compare_groups(
         y_true, y_prob, member, sample_weight = found.values()
     seen = observations(y_true, y_prob, sample_weight, Reading(pos_label=pos_label))
     if seen.sampling:
-        by_outcome(*RowSource(seen).blocks(moments=True))
+        refuse_outcome_weights(*RowSource(seen).blocks(moments=True))
     check_alignment(y_true=y_true, y_prob=y_prob, member=member, sample_weight=sample_weight)
     is_member = _membership(member, seen.rows)
     scores, happened, weights = seen.scores.astype(np.float64), seen.labels == 1, seen.weights

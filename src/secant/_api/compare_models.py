@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from secant import null
-from secant._inference.design import by_outcome
+from secant._inference.design import refuse_outcome_weights
 from secant._inference.limits import half_width, noise
 from secant._inference.paired import FEWEST_EVENTS, MOST_ROWS, paired
 from secant._input.observations import check_alignment
@@ -241,7 +241,7 @@ def _named(name: str, y_true: Any, scores: Any, **opened: Any) -> Source:
 
 def _measured(source: Source) -> tuple[float, Totals]:
     blocks, totals = source.blocks(moments=source.sampling)
-    by_outcome(blocks, totals)
+    refuse_outcome_weights(blocks, totals)
     return extremes(blocks, totals.weight, source.refine)[1].ecce_r, totals
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from secant._inference.binomial import clopper_pearson
-from secant._inference.design import by_outcome
+from secant._inference.design import refuse_outcome_weights
 from secant._inference.draws import Tally
 from secant._inference.multiscale import GUARD, Ties, null_draws, ranges
 from secant._input.options import Reading, check_level, check_whole, generator
@@ -144,7 +144,7 @@ def scan(
         asked="scan",
     )
     if seen.sampling:
-        by_outcome(*RowSource(seen).blocks(moments=True))
+        refuse_outcome_weights(*RowSource(seen).blocks(moments=True))
     ties = _ties(seen)
     level = float(confidence_level)
     if not len(ties.score):

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from secant._base.types import BoolArray, FloatArray, NumberArray
     from secant._blocks.table import Blocks, Totals
 
-__all__ = ["by_outcome"]
+__all__ = ["refuse_outcome_weights"]
 
 # Rows of either outcome from which on weights that are one number for each are no coincidence.
 _ENOUGH = 10
@@ -28,7 +28,7 @@ _TOGETHER = 32
 _UNLIKELY = 1e-6
 
 
-def by_outcome(blocks: Blocks, totals: Totals) -> tuple[str, ...]:
+def refuse_outcome_weights(blocks: Blocks, totals: Totals) -> tuple[str, ...]:
     """Refuse sampling weights that are one number for each outcome; warn where that is less sure.
 
     Such weights undo that rows were kept, or weighted in training, by their outcome. As sampling

@@ -95,7 +95,7 @@ class OfScores:
     @property
     def cox(self) -> Cox:
         """Cox's intercept and slope."""
-        from secant._inference.reviewers import cox_fit  # noqa: PLC0415  (for whoever asks)
+        from secant._inference.classic_tests import cox_fit  # noqa: PLC0415  (for whoever asks)
 
         blocks = self.again.blocks
         fit = cox_fit(blocks)
@@ -107,7 +107,7 @@ class OfScores:
     @property
     def spiegelhalter(self) -> Spiegelhalter:
         """Spiegelhalter's Z."""
-        from secant._inference.reviewers import spiegelhalter  # noqa: PLC0415  (as cox)
+        from secant._inference.classic_tests import spiegelhalter  # noqa: PLC0415  (as cox)
 
         blocks, totals = self.again.blocks, self.again.totals
         summed = totals.equal_weights or blocks.moments is not None

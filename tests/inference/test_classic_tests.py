@@ -10,7 +10,7 @@ from helpers import optional
 from samples import MANY, miscalibrated
 from secant._blocks.cell_sums import row_totals
 from secant._blocks.table import collapse
-from secant._inference.reviewers import _errors, _Points, cox_fit, spiegelhalter
+from secant._inference.classic_tests import _errors, _Points, cox_fit, spiegelhalter
 from secant._input.observations import Chunk
 
 
