@@ -127,6 +127,7 @@ if not TYPE_CHECKING:  # to a type checker it would make every misspelt name a n
     def __getattr__(name: str) -> object:
         from importlib import import_module  # noqa: PLC0415  (so that dir() shows what is secant's)
 
+        import_module("secant._base.forking")
         if name == "null":
             return import_module("secant.null")
         if name not in _HOME_OF:

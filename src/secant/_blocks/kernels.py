@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from secant._base.extras import is_usable, require
+from secant._base.forking import COMPILING
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -829,7 +830,8 @@ def compiled(function: Callable[..., Any], *kinds: str) -> Callable[..., Any]:
     }
     arguments = *kinds, *_TAKES[function].split()
     signature = tuple(names[kind] if kind in names else array(kind) for kind in arguments)
-    result: Callable[..., Any] = _dispatcher(numba, function, signature)
+    with COMPILING:
+        result: Callable[..., Any] = _dispatcher(numba, function, signature)
     return result
 
 
