@@ -7,7 +7,9 @@ import pytest
 
 import secant
 from doors import INF, NAN, P, W, Y, bad, every_door, names, wide_door, with_item
+from helpers import optional
 from secant import InputError
+from secant._input import rules
 from secant._input.rules import forbidden_rows, missing
 
 ABOVE = np.nextafter(1.0, 2.0)
@@ -137,3 +139,16 @@ def test_what_is_missing_has_a_way_out(argument, called, way_out):
         rf"\[7\] is nan; a missing {called} cannot be assessed, .*{way_out}", str(error)
     )
     assert (error.argument, error.row) == (argument, 7)
+
+
+@pytest.mark.parametrize("name", ["SCORE", "OUTCOME", "WEIGHT", "SCALE", "COUNT"])
+def test_a_rule_marks_the_same_values_in_arrays_tensors_and_columns(name):
+    rule = getattr(rules, name)
+    values = [0.0, 1.0, -1.0, 0.5, 2.0, 1e-101, 1e-100, 1e101, INF, -INF, 2.5, 3.0]
+    marked = rule.broken(np.array(values)).tolist()
+    assert any(marked)
+    assert not all(marked)
+    assert rule.broken(optional("torch").tensor(values, dtype=float)).tolist() == marked
+    narwhals, polars = optional("narwhals"), optional("polars")
+    frame = narwhals.from_native(polars.DataFrame({"x": values}))
+    assert frame.select(found=rule.broken(narwhals.col("x")))["found"].to_list() == marked

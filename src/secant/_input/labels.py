@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from secant._input.arraylike import from_objects, is_missing, plain_value, wrong_type
-from secant._input.rules import WHICH_EVENT, missing
+from secant._input.rules import OUTCOME, WHICH_EVENT, missing
 from secant.errors import Argument, InputError
 
 if TYPE_CHECKING:
@@ -95,8 +95,7 @@ def _zero_one(
         fractions = Argument("y_prob"), " holds only 0 and 1 and ", Argument("y_true"), " fractions"
         raise _refused(first, value, "; ", *fractions, ": the two look swapped")
     beside = f" where other rows have {negative}" if value in (-1, 0) else ""
-    wanted = f"{beside}; outcomes must be 0 and 1 (or -1 and 1, or any two values with "
-    raise _refused(first, value, wanted, Argument("pos_label"), ")")
+    raise _refused(first, value, beside, OUTCOME.one)
 
 
 def _other_than(labels: np.ndarray[Any, Any], negative: int) -> np.ndarray[Any, Any]:

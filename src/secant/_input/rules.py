@@ -2,24 +2,36 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from secant.errors import Argument, InputError, Message
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
 __all__ = [
     "ALL_MISSING",
+    "COUNT",
     "DROP_OR_FILL",
     "LARGEST_COUNT",
     "LARGEST_WEIGHT",
     "NO_ROWS",
     "NO_WEIGHT",
+    "OUTCOME",
+    "SCALE",
+    "SCORE",
     "SMALLEST_WEIGHT",
+    "WEIGHT",
     "WHICH_EVENT",
+    "Rule",
+    "are_scores",
+    "are_weights",
     "check_weights",
     "copies",
     "counted",
+    "ends",
     "forbidden_rows",
     "missing",
     "scale_hint",
@@ -34,6 +46,8 @@ ALL_MISSING = Message(
     " is missing in every row; there is nothing to assess",
 )
 NO_WEIGHT = Message(Argument("sample_weight"), " is zero in every row; there is nothing to assess")
+# What is larger than this is infinite, or of no use.
+_HUGE = 1e308
 # Outside this range squares of weights leave the range of doubles; nobody means such weights.
 LARGEST_WEIGHT = 1e100
 SMALLEST_WEIGHT = 1e-100
@@ -66,20 +80,115 @@ def missing(argument: str, value: str, row: int, *, more: str = "") -> InputErro
     )
 
 
+# Rules of values ----------------------------------------------------------------------------------
+
+
+class Rule(NamedTuple):
+    """What the values of a column must not be.
+
+    Attributes
+    ----------
+    argument
+        What the column is.
+    broken
+        Marks values that are so; comparisons, ``|`` and ``&`` mean the same of arrays, tensors and
+        columns of engines.
+    one, hint
+        What is wrong, going on where "y_prob[3] is 1.5" ends, and what probably helps.
+    many
+        The same where "column 'p' (y_prob) holds 3 values" ends.
+    """
+
+    argument: str
+    broken: Callable[[Any], Any]
+    one: Message
+    many: Message
+    hint: Message = Message("")
+
+
+_BETWEEN = f"between {SMALLEST_WEIGHT:g} and {LARGEST_WEIGHT:g}"
+_MEAN = "divide sampling weights by their mean, no result depends on their scale"
+_TAKES_ANY = Message(" (", Argument("weight_kind", "sampling"), " takes any)")
+
+SCORE = Rule(
+    "y_prob",
+    lambda scores: (scores < 0) | (scores > 1),
+    Message("; a score must lie in [0, 1]"),
+    Message("outside [0, 1]"),
+)
+OUTCOME = Rule(
+    "y_true",
+    lambda labels: (labels != 0) & (labels != 1) & (labels != -1),
+    Message(
+        "; outcomes must be 0 and 1 (or -1 and 1, or any two values with ",
+        Argument("pos_label"),
+        ")",
+    ),
+    Message("other than 0 and 1 (or -1 and 1; any two values go with ", Argument("pos_label"), ")"),
+)
+WEIGHT = Rule(
+    "sample_weight",
+    lambda weights: (weights < 0) | (weights > _HUGE),
+    Message("; a weight must be a finite number, zero or positive"),
+    Message("that are not finite numbers, zero or positive"),
+)
+SCALE = Rule(
+    "sample_weight",
+    lambda weights: (weights > LARGEST_WEIGHT) | ((weights > 0) & (weights < SMALLEST_WEIGHT)),
+    Message(f"; positive weights must lie {_BETWEEN}"),
+    Message(f"that are positive but not {_BETWEEN} ({_MEAN})"),
+    Message(f": {_MEAN}"),
+)
+COUNT = Rule(
+    "sample_weight",
+    lambda weights: weights != weights.round(),
+    Message("; frequency weights count copies of a row and must be whole numbers"),
+    Message("that are not whole numbers, as counts of copies must be", _TAKES_ANY),
+    _TAKES_ANY,
+)
+
+
+def ends(values: Any) -> tuple[float, float]:
+    """Return the smallest and the largest value of an array or a tensor; NaN if one is."""
+    return float(values.min()), float(values.max())
+
+
+def are_scores(lowest: float, highest: float) -> bool:
+    """Tell whether scores between two ends can be used."""
+    return lowest >= 0 and highest <= 1  # False for NaN
+
+
+def are_weights(weights: Any, lowest: float, highest: float) -> bool:
+    """Tell whether weights of an array or a tensor, between two ends, can be used."""
+    if not (lowest >= 0 and highest <= LARGEST_WEIGHT):
+        return False
+    return lowest >= SMALLEST_WEIGHT or not ((weights > 0) & (weights < SMALLEST_WEIGHT)).any()
+
+
+def _refuse(values: np.ndarray[Any, Any], *rules: Rule, hint: str = "") -> None:
+    """Raise the error about the first value that is missing or breaks a rule."""
+    doubles = values.astype(np.float64)  # limits of weights are beyond what shorter floats hold
+    wrong = np.isnan(doubles)
+    for rule in rules:
+        wrong |= rule.broken(doubles)
+    row = int(np.argmax(wrong))
+    shown = repr(values[row].item())
+    if np.isnan(doubles[row]):
+        raise missing(rules[0].argument, shown, row)
+    rule = next(rule for rule in rules if rule.broken(doubles[row]))
+    hint = hint or rule.hint
+    raise InputError(rule.one, argument=rule.argument, value=shown, row=row, hint=hint)
+
+
 # Scores -------------------------------------------------------------------------------------------
 
 
 def score_range(scores: np.ndarray[Any, Any]) -> tuple[float, float]:
     """Return the smallest and the largest score, both within [0, 1]."""
-    lowest, highest = float(scores.min()), float(scores.max())
-    if lowest >= 0 and highest <= 1:  # False for NaN, which min and max pass on
-        return lowest, highest
-    first = int(np.flatnonzero(~((scores >= 0) & (scores <= 1)))[0])
-    shown = repr(scores[first].item())
-    if np.isnan(scores[first]):
-        raise missing("y_prob", shown, first)
-    must, hint = "; a score must lie in [0, 1]", scale_hint(lowest, highest)
-    raise InputError(must, argument="y_prob", value=shown, row=first, hint=hint)
+    lowest, highest = ends(scores)
+    if not are_scores(lowest, highest):
+        _refuse(scores, SCORE, hint=scale_hint(lowest, highest))
+    return lowest, highest
 
 
 def scale_hint(lowest: float, highest: float) -> str:
@@ -113,42 +222,16 @@ def forbidden_rows(
 
 def check_weights(weights: np.ndarray[Any, Any]) -> tuple[float, float]:
     """Return the smallest and the largest weight, all of them usable."""
-    lowest, highest = float(weights.min()), float(weights.max())
-    if not (lowest >= 0 and highest <= LARGEST_WEIGHT):
-        # As doubles: the limit is beyond what shorter floats hold.
-        _refuse_weight(weights, ~((weights >= 0) & (weights <= np.float64(LARGEST_WEIGHT))))
-    if lowest < SMALLEST_WEIGHT:
-        tiny = (weights > 0) & (weights < SMALLEST_WEIGHT)
-        if tiny.any():
-            _refuse_weight(weights, tiny)
+    lowest, highest = ends(weights)
+    if not are_weights(weights, lowest, highest):
+        _refuse(weights, WEIGHT, SCALE)
     return lowest, highest
-
-
-def _refuse_weight(weights: np.ndarray[Any, Any], bad: np.ndarray[Any, Any]) -> None:
-    first = int(np.flatnonzero(bad)[0])
-    value = weights[first].item()
-    if np.isnan(value):
-        raise missing("sample_weight", repr(value), first)
-    complaint, hint = "; a weight must be a finite number, zero or positive", ""
-    if 0 < value < np.inf:
-        between = f"{SMALLEST_WEIGHT:g} and {LARGEST_WEIGHT:g}"
-        complaint = f"; positive weights must lie between {between}"
-        hint = ": divide sampling weights by their mean, no result depends on their scale"
-    raise InputError(complaint, argument="sample_weight", value=repr(value), row=first, hint=hint)
 
 
 def copies(weights: np.ndarray[Any, Any]) -> int:
     """Sum frequency weights, which must be whole numbers: they stand for copies of rows."""
-    fractional = weights != np.floor(weights)
-    if fractional.any():
-        first = int(np.flatnonzero(fractional)[0])
-        raise InputError(
-            "; frequency weights count copies of a row and must be whole numbers",
-            argument="sample_weight",
-            value=repr(weights[first].item()),
-            row=first,
-            hint=Message(" (", Argument("weight_kind", "sampling"), " takes any)"),
-        )
+    if COUNT.broken(weights).any():
+        _refuse(weights, COUNT)
     return counted(float(weights.sum(dtype=np.float64)))
 
 

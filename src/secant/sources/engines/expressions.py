@@ -23,7 +23,6 @@ __all__ = [
     "END",
     "END_BITS",
     "FAR_END",
-    "HUGE",
     "LABEL",
     "SCORE",
     "VANISHING",
@@ -44,8 +43,6 @@ __all__ = [
 
 SCORE, LABEL, WEIGHT = nw.col("score"), nw.col("label"), nw.col("weight")
 
-# What is larger than this is infinite, or of no use.
-HUGE = 1e308
 # From here on a product with a weight is not too small for a double.
 VANISHING = 1e-207
 # Significant bits of a double.

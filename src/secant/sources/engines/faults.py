@@ -11,14 +11,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import narwhals as nw
 
-from secant._input.rules import LARGEST_WEIGHT, SMALLEST_WEIGHT, scale_hint
+from secant._input import rules
 from secant.errors import Argument, InputError, Message
-from secant.sources.engines.expressions import BITS, HUGE, LABEL, SCORE, WEIGHT, is_nan, number_if
+from secant.sources.engines.expressions import BITS, SCORE, WEIGHT, is_nan, number_if
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping
 
     from secant._input.columns import Columns
+    from secant._input.rules import Rule
 
     Collect = Callable[[nw.LazyFrame[Any]], nw.DataFrame[Any]]
 
@@ -27,9 +28,6 @@ __all__ = ["FILTER", "NO_ROWS", "WEIGHTLESS", "Faults", "missing", "that_are"]
 NO_ROWS = Message(Argument("data"), " holds no rows; there is nothing to assess")
 # What to do about rows that lack something: with this such a message ends.
 FILTER = ": filter such rows out first, or fill them in"
-
-# Larger numbers are whole, and may have no place among an engine's whole numbers.
-_WHOLE = nw.when(WEIGHT < 2.0**BITS).then(WEIGHT.floor()).otherwise(WEIGHT)
 
 # The code of a row of weight zero. It is no fault: the row is left out, once it has no other.
 WEIGHTLESS = -99
@@ -53,50 +51,27 @@ def missing(column: nw.Expr) -> nw.Expr:
     return column.is_null() | is_nan(column)
 
 
+def _broken(rule: Rule, test: nw.Expr | None = None) -> Fault:
+    column = _COLUMNS[rule.argument]
+    found = rule.broken(nw.col(column)) if test is None else test
+    return Fault(rule.argument, column, found, rule.many)
+
+
+def _lacking(argument: str) -> Fault:
+    column = _COLUMNS[argument]
+    return Fault(argument, column, missing(nw.col(column)), _NULL)
+
+
+_COLUMNS = {"y_prob": "score", "y_true": "label", "sample_weight": "weight"}
 _NULL = Message(f"missing (null or NaN); secant drops no rows{FILTER}")
 _NO_NUMBER = Message(f"that are no numbers (texts or bytes among numbers){FILTER}")
-_OUTSIDE = Fault("y_prob", "score", (SCORE < 0) | (SCORE > 1), Message("outside [0, 1]"))
-_NOT_BINARY = Fault(
-    "y_true",
-    "label",
-    (LABEL != 0) & (LABEL != 1) & (LABEL != -1),
-    Message("other than 0 and 1 (or -1 and 1; any two values go with ", Argument("pos_label"), ")"),
-)
-_IN_ANY_ROW = (
-    Fault("y_prob", "score", missing(SCORE), _NULL),
-    # After NaN is gone, which exceeds 1 in some engines and not in others.
-    _OUTSIDE,
-    Fault("y_true", "label", missing(LABEL), _NULL),
-    _NOT_BINARY,
-)
-_IN_WEIGHTS = (
-    Fault("sample_weight", "weight", missing(WEIGHT), _NULL),
-    Fault(
-        "sample_weight",
-        "weight",
-        (WEIGHT < 0) | (WEIGHT > HUGE),
-        Message("that are not finite numbers, zero or positive"),
-    ),
-    Fault(
-        "sample_weight",
-        "weight",
-        (WEIGHT > LARGEST_WEIGHT) | ((WEIGHT > 0) & (WEIGHT < SMALLEST_WEIGHT)),
-        Message(
-            f"that are positive but not between {SMALLEST_WEIGHT:g} and {LARGEST_WEIGHT:g} (divide "
-            "sampling weights by their mean, no result depends on their scale)"
-        ),
-    ),
-)
-_IN_COUNTS = Fault(
-    "sample_weight",
-    "weight",
-    WEIGHT != _WHOLE,
-    Message(
-        "that are not whole numbers, as counts of copies must be (",
-        Argument("weight_kind", "sampling"),
-        " takes any)",
-    ),
-)
+_OUTSIDE, _NOT_BINARY = _broken(rules.SCORE), _broken(rules.OUTCOME)
+# After NaN is gone, which exceeds 1 in some engines and not in others.
+_IN_ANY_ROW = (_lacking("y_prob"), _OUTSIDE, _lacking("y_true"), _NOT_BINARY)
+_IN_WEIGHTS = (_lacking("sample_weight"), _broken(rules.WEIGHT), _broken(rules.SCALE))
+# Larger numbers are whole, and may have no place among an engine's whole numbers.
+_WHOLE = nw.when(WEIGHT < 2.0**BITS).then(WEIGHT.floor()).otherwise(WEIGHT)
+_IN_COUNTS = _broken(rules.COUNT, WEIGHT != _WHOLE)
 
 
 def _stray(argument: str, column: str) -> Fault:
@@ -104,10 +79,7 @@ def _stray(argument: str, column: str) -> Fault:
     return Fault(argument, column, nw.col(f"{column}_stray"), _NO_NUMBER)
 
 
-_STRAYS = tuple(
-    _stray(*pair)
-    for pair in (("y_prob", "score"), ("y_true", "label"), ("sample_weight", "weight"))
-)
+_STRAYS = tuple(_stray(*pair) for pair in _COLUMNS.items())
 
 
 class Faults:
@@ -178,7 +150,7 @@ def _details(fault: Fault, unusable: nw.LazyFrame[Any], collect: Collect) -> tup
     example = high if high > 1 or fault is _NOT_BINARY else low
     told = f", such as {example!r}"
     if fault is _OUTSIDE:
-        return told, scale_hint(low, high)
+        return told, rules.scale_hint(low, high)
     if fault is _NOT_BINARY and answer["spread"][0] == 0 and low >= 0 and high <= 1:
         both = Argument("y_true"), " and ", Argument("y_prob")
         return told, "; ", *both, " look swapped"

@@ -16,10 +16,12 @@ from secant._input.arraylike import device_of, one_value_a_row, wrong_shape
 from secant._input.observations import check_lengths, numbered_as, observations
 from secant._input.rules import (
     ALL_MISSING,
+    COUNT,
     LARGEST_COUNT,
-    LARGEST_WEIGHT,
     NO_WEIGHT,
-    SMALLEST_WEIGHT,
+    are_scores,
+    are_weights,
+    ends,
 )
 from secant.errors import Argument, InputError, SecantError
 from secant.sources.tensors.sorted import PIECE, sort_rows
@@ -100,7 +102,7 @@ class Columns:
         torch = require("torch", "torch", "tensors need")
         scores, weights, counted = self.scores, self.weights, self.reading.counts
         happened = _happened(torch, self.labels, self.reading.pos_label)
-        if happened is None or not _all(scores >= 0, scores <= 1):
+        if happened is None or not are_scores(*ends(scores)):
             self.refuse()
         if weights is not None and not _usable(weights, counted=counted):
             self.refuse()
@@ -283,12 +285,11 @@ def _happened(torch: Any, labels: Any, pos_label: Any) -> Any:
 
 def _usable(weights: Any, *, counted: bool) -> bool:
     """Tell whether weights are what they must be; whole numbers where they count copies."""
-    if not _all(weights >= 0, weights <= LARGEST_WEIGHT):
+    if not are_weights(weights, *ends(weights)):
         return False
-    if not _all((weights == 0) | (weights >= SMALLEST_WEIGHT)):
-        return False
-    whole = not counted or _all(weights == weights.floor())
-    return whole and (not counted or float(weights.double().sum()) <= LARGEST_COUNT)
+    if not counted:
+        return True
+    return not COUNT.broken(weights).any() and float(weights.double().sum()) <= LARGEST_COUNT
 
 
 class Unchanged:
