@@ -12,7 +12,7 @@ from helpers import optional
 from samples import EXACT, RELATIVE, as_many, miscalibrated, predictions, statistics
 from secant import null
 from secant._base import extras
-from secant._inference import choose, lattice, pooled_walk, walk, weighted_walk
+from secant._inference import choose, lattice, pooled_walk, walk
 from secant._input.observations import observations
 from secant._metrics.ecce import extremes
 from secant.sources.rows import RowSource
@@ -62,7 +62,9 @@ def asked(monkeypatch):
         watch(name)
     many = choose._walked
     monkeypatch.setattr(
-        choose, "_walked", lambda cases: seen.extend(["_walk"] * len(cases)) or many(cases)
+        choose,
+        "_walked",
+        lambda cases, how: seen.extend(["_walk"] * len(cases)) or many(cases, how),
     )
     return seen
 
@@ -138,7 +140,12 @@ def test_the_exact_walk_within_its_budget(monkeypatch, asked):
         monkeypatch.setattr(choose, "_BUDGET", budget)
         secant.assess(y, p)
     secant.assess(y[:300], p[:300])
-    assert [each for each in asked if each != "_large_sample"] == ["_walk", "_pool", "_walk"]
+    assert [each for each in asked if each != "_large_sample"] == [
+        "_walk",
+        "_walk",
+        "_pool",
+        "_walk",
+    ]
 
 
 def test_below_any_double_the_limit_of_large_samples_goes_on():
@@ -222,7 +229,7 @@ def test_one_score_of_many_is_looked_into_where_weights_differ(side, asked, monk
 
 @pytest.mark.parametrize("more", [0, 1])
 def test_up_to_so_many_rows_jumps_are_walked_over(more, asked):
-    n = weighted_walk.MOST_ROWS + more
+    n = choose._FEW_ROWS + more
     rng = np.random.default_rng(1)
     p, w = rng.random(n), rng.lognormal(0, 1, n)
     found = secant.assess(rng.random(n) < p**1.3, p, sample_weight=w)
@@ -343,12 +350,12 @@ def test_at_so_few_events_p_jumps_by_little(power, kind, monkeypatch):
 @pytest.mark.parametrize("power", [1.02, 1.05])
 def test_at_so_many_weighted_rows_p_jumps_by_a_fifth_at_most(power, monkeypatch):
     """And by what drawing adds: P of 10,000 draws has an error of a tenth where it is above .01."""
-    n = weighted_walk.MOST_ROWS
+    n = choose._FEW_ROWS
     rng = np.random.default_rng(3)
     p, w = rng.random(n), rng.lognormal(0, 1.5, n)
     y = rng.random(n) < p**power
     walked = secant.assess(y, p, sample_weight=w)
-    monkeypatch.setattr(weighted_walk, "MOST_ROWS", n - 1)
+    monkeypatch.setattr(choose, "_FEW_ROWS", n - 1)
     drawn = secant.assess(y, p, sample_weight=w)
     assert max(ratios(walked, drawn)) <= 1.2 * 1.3
 

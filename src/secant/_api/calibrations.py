@@ -286,8 +286,8 @@ def _lacks_rows(
     """Tell whether P-values asked for by name take rows that cannot be had."""
     if method == "exact":
         return any(
-            sums.equal_weights and not choose.walks_along(groups.source(number))
-            for number, sums in enumerate(totals)
+            sums.equal_weights and source.axis is not None and not source.has_pairs
+            for sums, source in zip(totals, map(groups.source, range(len(totals))), strict=True)
         )
     return bool(short) and method != "auto"
 

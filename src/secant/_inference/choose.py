@@ -39,7 +39,6 @@ if TYPE_CHECKING:
     from secant._base.types import BoolArray, Obtained
     from secant._blocks.looking import RowsInOrder, Source
     from secant._blocks.table import Blocks, Totals
-    from secant._inference.draws import Estimate
     from secant._inference.tilt import Jumps, Steps
     from secant._inference.walk import Paths, Table
     from secant._input.options import Method
@@ -57,7 +56,6 @@ __all__ = [
     "needed",
     "needs_rows",
     "pvalues",
-    "walks_along",
 ]
 
 # rho3 up to which the Brownian limit is good where weights differ.
@@ -74,8 +72,10 @@ LARGE_STEPS = 1 / 20
 _TINY = math.log(1e-12)
 # Below this one nothing that doubles hold is left of a walk.
 _NOTHING = -640.0
-# Rows of unequal weight beyond which few large steps are no reason to draw.
-_MANY_ROWS = 100_000
+# Rows of unequal weight up to which jumps are walked over, and few large steps a reason to draw;
+# 999 draws settle P-values with a larger decimal logarithm.
+_FEW_ROWS, _MANY_ROWS = 5_000, 100_000
+_SETTLED = -1.0
 # Pairs of a place and a score up to which the steps of another order are exact.
 _MANY_PAIRS = 5_000
 
@@ -136,7 +136,23 @@ class Case:
     @cached_property
     def tilted(self) -> tuple[float, float]:
         """The logarithms of the P-values of large samples."""
-        return _tilted(self)
+        from secant._inference.tilt import Bounded, log_pvalue  # noqa: PLC0415  (not for `import secant`)
+
+        totals = self.totals
+        steps: Steps
+        if totals.equal_weights:
+            steps, unit = _jumps(self), totals.weight / totals.n
+        elif totals.third is not None and totals.steps:
+            unit = math.sqrt(totals.variance)  # so that powers of it neither overflow nor vanish
+            steps = Bounded(1.0, totals.rho3, totals.steps[0] / unit)
+        else:
+            r, mad = (pvalue.log10 * math.log(10) for pvalue in _brownian(self))
+            return r, mad
+        r, mad = (
+            log_pvalue(law, steps, getattr(self.found, name) * totals.weight / unit)
+            for _, name, law in METRICS
+        )
+        return r, mad
 
     @property
     def log_p(self) -> float:
@@ -154,45 +170,45 @@ def _variance(totals: Totals) -> float:
     return totals.variance * totals.n / totals.ww
 
 
+def _way(blocks: Blocks, totals: Totals, method: Method) -> Callable[[Case], PValues]:  # noqa: PLR0911  (a row each)
+    """Return what computes P-values: the table on top of this module."""
+    if totals.sigma == 0:
+        return _known
+    if method == "asymptotic":
+        return _brownian
+    if method == "monte-carlo":
+        return _draw
+    if method == "exact" or (totals.equal_weights and len(blocks) <= FEW_STEPS):
+        return _walk
+    from secant._inference.pooled_walk import concentration, steps_of  # noqa: PLC0415  (not for `import secant`)
+
+    large_steps = concentration(steps_of(blocks, totals)) > LARGE_STEPS
+    if totals.equal_weights:
+        return _pool if large_steps or _variance(totals) < FEW_EVENTS else _large_sample
+    if limit_is_trusted(totals) and not (large_steps and totals.n <= _MANY_ROWS):
+        return _large_sample
+    return _jump if totals.n <= _FEW_ROWS else _draw
+
+
 def needed(blocks: Blocks, totals: Totals, method: Method) -> BoolArray:
     """Mark the blocks that must be resolved into ties before :func:`pvalues` is asked.
 
     Whether there are few steps is asked of how many distinct scores there are, not of how they
     happen to be stored: blocks are marked until that is known.
     """
-    nothing = np.zeros(len(blocks), bool)
-    if method not in {"auto", "exact"} or totals.sigma == 0 or not totals.equal_weights:
-        return nothing
-    if len(blocks) <= (MOST_STEPS if method == "exact" else FEW_STEPS):
+    way = _way(blocks, totals, method)
+    if way is _walk and totals.equal_weights and len(blocks) <= MOST_STEPS:
         return blocks.open
-    if method == "exact" or not _takes_pools(blocks, totals):
-        return nothing
-    from secant._inference.pooled_walk import cuts  # noqa: PLC0415  (not for `import secant`)
+    if way is _pool:
+        from secant._inference.pooled_walk import cuts  # noqa: PLC0415  (not for `import secant`)
 
-    return cuts(blocks, totals)
-
-
-def _takes_pools(blocks: Blocks, totals: Totals) -> bool:
-    """Tell whether few events are expected, or a few steps have most of the variance."""
-    return _variance(totals) < FEW_EVENTS or _has_large_steps(blocks, totals)
-
-
-def _has_large_steps(blocks: Blocks, totals: Totals) -> bool:
-    from secant._inference.pooled_walk import concentration, steps_of  # noqa: PLC0415  (as above)
-
-    return concentration(steps_of(blocks, totals)) > LARGE_STEPS
+        return cuts(blocks, totals)
+    return np.zeros(len(blocks), bool)
 
 
 def needs_rows(blocks: Blocks, totals: Totals, method: Method) -> bool:
     """Tell whether :func:`pvalues` asks for the rows themselves."""
-    if totals.sigma == 0 or method in {"asymptotic", "exact"}:
-        return False
-    if method == "monte-carlo":
-        return True
-    if totals.equal_weights:
-        return False
-    few = totals.n <= _MANY_ROWS
-    return not limit_is_trusted(totals) or (few and _has_large_steps(blocks, totals))
+    return _way(blocks, totals, method) in {_jump, _draw}
 
 
 def pvalues(cases: Sequence[Case], method: Method) -> list[PValues]:
@@ -204,67 +220,34 @@ def pvalues(cases: Sequence[Case], method: Method) -> list[PValues]:
         If exact P-values are asked for but rows carry unequal sampling weights, or there are more
         than 65,536 steps.
     """
-    ways = [_way(case, method) for case in cases]
-    found = {i: way(cases[i]) for i, way in enumerate(ways) if way is not _walk}
-    found |= _walked({i: cases[i] for i, way in enumerate(ways) if way is _walk})
+    found: dict[int, PValues] = {}
+    walks = {}
+    for i, case in enumerate(cases):
+        way = _way(case.blocks, case.totals, method) if case.found.ecce_r > 0 else _known
+        if way is _walk:
+            if method == "exact":
+                _check_exact(case)
+            walks[i] = case
+        elif case.rows is None and way in {_jump, _draw}:  # they could not be had
+            found[i] = _large_sample(case)
+        else:
+            found[i] = way(case)
+    found |= _walked(walks, method)
     return [found[i] for i in range(len(cases))]
 
 
-def _way(case: Case, method: Method) -> Callable[[Case], PValues]:  # noqa: PLR0911  (one a row)
-    """Return what computes the P-values of a case: the table on top of this module."""
-    totals, blocks = case.totals, case.blocks
-    if totals.sigma == 0 or case.found.ecce_r == 0:
-        return _known
-    if method == "asymptotic":
-        return _brownian
-    if method == "exact":
-        return _only_exact(case)
-    if method == "monte-carlo":
-        return _draw
-    if totals.equal_weights:
-        if len(blocks) <= FEW_STEPS and not blocks.open.any() and _is_affordable(case):
-            return _walk
-        return _pool if _takes_pools(blocks, totals) else _large_sample
-    if case.rows is None:  # as they were not asked for, or cannot be had
-        return _large_sample
-    from secant._inference.weighted_walk import MOST_ROWS  # noqa: PLC0415  (as above)
-
-    return _jump if totals.n <= MOST_ROWS else _draw
-
-
-def _only_exact(case: Case) -> Callable[[Case], PValues]:
+def _check_exact(case: Case) -> None:
     asked = Argument("method", "exact")
     if not case.totals.equal_weights:
         instead = Argument("method", "monte-carlo")
         raise InputError(asked, " knows no weights that differ from row to row; use ", instead)
     if len(case.blocks) > MOST_STEPS:
         what = "scores" if case.along is None else f"values of {case.along.axis.title}"
-        raise InputError(
-            asked,
+        most, instead = (
             f" takes at most {MOST_STEPS:,} distinct {what}; use ",
             Argument("method", "auto"),
         )
-    return _walk
-
-
-def _is_affordable(case: Case) -> bool:
-    """Tell whether the steps of a case, which are few, can be walked over one by one."""
-    from secant._inference.walk import costs  # noqa: PLC0415  (as above)
-
-    table = case.ties
-    if table is not None:
-        return case.totals.n <= FEW_STEPS or costs([table])[0] <= _BUDGET
-    return case.along is not None and _has_pairs(case)
-
-
-def _has_pairs(case: Case) -> bool:
-    """Tell whether the scores at each place along another order are at hand, and few."""
-    return case.totals.n <= _MANY_PAIRS and walks_along(case.source)
-
-
-def walks_along(source: Source) -> bool:
-    """Tell whether the order is that of scores, or a source has the scores at each place."""
-    return source.axis is None or source.has_pairs
+        raise InputError(asked, most, instead)
 
 
 # --- one way each ---------------------------------------------------------------------------------
@@ -289,20 +272,31 @@ def _large_sample(case: Case) -> PValues:
 
 
 def _walk(case: Case) -> PValues:
-    return _walked({0: case})[0]
+    return _walked({0: case}, "exact")[0]
 
 
-def _walked(cases: dict[int, Case]) -> dict[int, PValues]:
-    """Return the exact P-values of cases, all of one kind in one go."""
+def _walked(cases: dict[int, Case], method: Method) -> dict[int, PValues]:
+    """Return the exact P-values of cases, all tables in one go, or what costs less."""
     from secant._inference import walk  # noqa: PLC0415  (not for `import secant`)
 
-    tables = {i: table for i, case in cases.items() if (table := case.ties) is not None}
+    tables = {i: ties for i, case in cases.items() if (ties := case.ties) is not None}
+    if method != "exact":
+        costs = dict(zip(tables, walk.costs([*tables.values()]).tolist(), strict=True))
+        tables = {i: table for i, table in tables.items() if costs[i] <= _BUDGET}
     numbers = list(tables)
-    logs = walk.log10_pvalues(list(tables.values()), lambda k: -cases[numbers[k]].log_p)
-    found = dict(zip(numbers, logs.tolist(), strict=True))
+    logs = walk.log10_pvalues([*tables.values()], lambda k: -cases[numbers[k]].log_p)
+    found = {
+        i: _never_beyond_doubles(cases[i], *pair)
+        for i, pair in zip(numbers, logs.tolist(), strict=True)
+    }
     for i in cases.keys() - tables.keys():
-        found[i] = walk.log10_of_one(_paths_along(cases[i]))
-    return {i: _never_beyond_doubles(cases[i], *found[i]) for i in cases}
+        case = cases[i]
+        few_pairs = case.along is not None and case.along.has_pairs and case.totals.n <= _MANY_PAIRS
+        if method == "exact" or (few_pairs and case.ties is None):
+            found[i] = _never_beyond_doubles(case, *walk.log10_of_one(_paths_along(case)))
+        else:
+            found[i] = _pool(case)
+    return found
 
 
 def _paths_along(case: Case) -> Paths:
@@ -316,10 +310,7 @@ def _never_beyond_doubles(case: Case, *logs: float) -> PValues:
     """Take what is possible but beyond what doubles hold for as likely as in large samples."""
     found = [PValue(log, "exact") for log in logs]
     if -math.inf in logs:
-        score, n = case.blocks.mean_score, case.blocks.n
-        random = (case.blocks.highest > 0.0) & (case.blocks.lowest < 1.0)
-        events, rows = float((n * score)[random].sum()), float(n[random].sum())
-        possible = max(events, rows - events) * (1.0 + 1e-12)
+        possible = max(_jumps(case).most(sign) for sign in (1, -1)) * (1.0 + 1e-12)
         for i, reach in enumerate(case.reach):
             if logs[i] == -math.inf and reach <= possible:
                 found[i] = PValue(case.tilted[i] / math.log(10), "large-sample")
@@ -349,63 +340,38 @@ def _pool(case: Case) -> PValues:
 
 def _jump(case: Case) -> PValues:
     """Return upper bounds; or draws, which are quicker, where they soon tell that P is large."""
-    from secant._inference.draws import ENOUGH, FEWEST_DRAWS  # noqa: PLC0415  (not for `import secant`)
+    from secant._inference.draws import FEWEST_DRAWS  # noqa: PLC0415  (not for `import secant`)
     from secant._inference.weighted_walk import log10_pvalues  # noqa: PLC0415  (as above)
 
     assert case.rows is not None  # noqa: S101
     drawn = _simulated(case, draws=FEWEST_DRAWS)
-    if all(each.exceedances >= ENOUGH for each in drawn):
-        return _drawn(drawn[0]), _drawn(drawn[1])
+    if min(drawn).log10 > _SETTLED:
+        return drawn
     logs = log10_pvalues(list(case.rows()), case.totals.outcome_weights)
     if logs is None:
         return _draw(case)
-    r, mad = (PValue(log, "upper bound") for log in logs)
-    return r, mad
+    return PValue(logs[0], "upper bound"), PValue(logs[1], "upper bound")
 
 
 def _draw(case: Case) -> PValues:
-    r, mad = map(_drawn, _simulated(case))
-    return r, mad
+    return _simulated(case)
 
 
-def _simulated(case: Case, **asked: int) -> tuple[Estimate, Estimate]:
+def _simulated(case: Case, **asked: int) -> PValues:
     from secant._base.progress import reporting  # noqa: PLC0415  (not for `import secant`)
     from secant._inference import sampler  # noqa: PLC0415  (as above)
     from secant._inference.draws import same_every_time  # noqa: PLC0415  (as above)
 
     assert case.rows is not None  # noqa: S101
     with reporting("Drawing outcomes") as progress:
-        return sampler.pvalues(
+        drawn = sampler.pvalues(
             case.rows,
             outcome_weights=case.totals.outcome_weights,
             rng=same_every_time(case.rng),
             progress=progress,
             **asked,
         )
-
-
-def _drawn(estimate: Estimate) -> PValue:
-    return PValue(estimate.log10, estimate.method, estimate.draws)
-
-
-def _tilted(case: Case) -> tuple[float, float]:
-    """Return the logarithms of the P-values of large samples."""
-    from secant._inference.tilt import Bounded, log_pvalue  # noqa: PLC0415  (not for `import secant`)
-
-    totals = case.totals
-    steps: Steps
-    if totals.equal_weights:
-        steps, unit = _jumps(case), totals.weight / totals.n
-    elif totals.third is not None and totals.steps:
-        unit = math.sqrt(totals.variance)  # so that powers of it neither overflow nor vanish
-        steps = Bounded(1.0, totals.rho3, totals.steps[0] / unit)
-    else:
-        r, mad = (pvalue.log10 * math.log(10) for pvalue in _brownian(case))
-        return r, mad
-    r, mad = (
-        log_pvalue(law, steps, getattr(case.found, name) * totals.weight / unit)
-        for _, name, law in METRICS
-    )
+    r, mad = (PValue(each.log10, each.method, each.draws) for each in drawn)
     return r, mad
 
 

@@ -186,10 +186,12 @@ def _spread(cells: FloatArray, places: NumberArray, chances: FloatArray, new: Fl
     """Add to ``new``, from column 1 on, what moves from ``cells`` by each of some places."""
     walks, alive = cells.shape
     taps = len(places)
-    if walks <= 2 and taps > 8 and places[-1] == taps - 1:
+    if walks <= 2 and taps > 2 * walks and places[-1] < 4 * taps:
         for walk in range(walks):
-            law = np.convolve(cells[walk], chances[:, walk])
-            new[walk, 1 : 1 + len(law)] += law
+            law = np.zeros(places[-1] + 1)
+            law[places] = chances[:, walk]
+            moved = np.convolve(cells[walk], law)
+            new[walk, 1 : 1 + len(moved)] += moved
     elif taps <= alive:
         moved = np.empty_like(cells)
         for place, chance in zip((1 + places).tolist(), chances[:, :, None], strict=True):

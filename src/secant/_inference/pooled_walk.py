@@ -23,7 +23,7 @@ import numpy as np
 
 from secant._inference.lattice import SCALE, Run, absorbed_in_numpy, log10_share, rounded
 from secant._inference.path import compensated_sum, guarded
-from secant._inference.walk import Paths, binomials, exact_runs
+from secant._inference.walk import Paths, binomials_of_one, exact_runs
 
 if TYPE_CHECKING:
     from secant._base.types import BoolArray, FloatArray, IntArray
@@ -154,15 +154,14 @@ def log10_pvalues(
     pools, missed = pooled(steps, apart)
     expected = float(steps.mean.sum())
     span, deviation = guarded(np.array(reach), max(expected, float(steps.n.sum()) - expected))
-    columns = pools.n[:, None], pools.mean[:, None], pools.variance[:, None]
-    n, mean, variance = columns
+    n, mean, variance = pools
     rare = mean < 0.5 * n
     rarer = np.where(rare, mean, n - mean)
     faint = _FAINT + math.log(len(n)) - log_p
     paths = Paths(
-        binomials(rarer, _chance(rarer, variance, n), n, rare, faint),
-        n,
-        compensated_sum(mean),
+        binomials_of_one(rarer, _chance(rarer, variance, n), n, rare, faint),
+        n[:, None],
+        compensated_sum(mean)[:, None],
         np.array([span - missed]),
         np.array([deviation - 0.5 * missed]),
     )

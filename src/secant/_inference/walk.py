@@ -50,7 +50,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Paths",
-    "binomials",
+    "binomials_of_one",
     "costs",
     "exact_runs",
     "log10_of_one",
@@ -132,12 +132,9 @@ def observe(tables: Sequence[Table], faint: float = math.inf) -> Paths:
         laid[at] = values
         return laid
 
-    score, n = score[random], n[random]
-    chance = np.minimum(score, 1.0 - score)
-    rare = laid_out(score < 0.5, fill=True)
-    counts = laid_out(n)
+    counts = laid_out(n[random])
     return Paths(
-        binomials(laid_out(n * chance), laid_out(chance, 0.5), counts, rare, faint),
+        _binomials(laid_out(score[random], 0.5), counts, faint),
         counts,
         np.maximum.accumulate(laid_out(reached[row[random], column[random]]), axis=0),
         guarded(top - bottom, expected),
@@ -166,22 +163,39 @@ def observe_along(
     random = (score > 0.0) & ~certain
     step = np.searchsorted(ends, np.arange(len(score)))
     laws: list[tuple[int, FloatArray]] = [(0, np.ones(1))] * len(ends)
-    for k, s, count in zip(step[random].tolist(), score[random], n[random], strict=True):
-        rarer = float(min(s, 1.0 - s))
-        fewest, pmf = _binomial(float(count * rarer), rarer, int(count), faint)
-        if s >= 0.5:
-            fewest, pmf = int(count) - fewest - len(pmf) + 1, pmf[::-1]
+    for k, s, count in zip(*(each[random].tolist() for each in (step, score, n)), strict=True):
+        chance = min(s, 1.0 - s)
+        fewest, pmf = _binomial(count * chance, chance, count, rare=s < 0.5, faint=faint)
         laws[k] = laws[k][0] + fewest, np.convolve(laws[k][1], pmf)
     expected = float((n * score).sum())
     span, deviation = guarded(
         np.array([[np.ptp(x)], [np.abs(x).max()]]), max(expected, float(n.sum()) - expected)
     )
     counts = np.bincount(step, n * random, len(ends)).astype(np.int64)
-    return Paths(_stacked(laws), counts[:, None], reached[:, None], span, deviation)
+    return Paths(_of_one(laws), counts[:, None], reached[:, None], span, deviation)
 
 
-def _stacked(laws: list[tuple[int, FloatArray]]) -> Laws:
-    """Return the laws of the steps of one path."""
+def binomials_of_one(
+    means: FloatArray, chances: FloatArray, sizes: IntArray, rarer: BoolArray, faint: float
+) -> Laws:
+    """Return binomial laws of the steps of one path, whose sizes mean / chance need not be whole.
+
+    Parameters
+    ----------
+    means, chances
+        How many of its rarer outcome a step expects, and the chance of it of each observation.
+    sizes
+        Observations of each step.
+    rarer
+        Whether events are rarer than failures.
+    faint
+        What is rarer than exp(-faint) is left out.
+    """
+    each = zip(*(column.tolist() for column in (means, chances, sizes, rarer)), strict=True)
+    return _of_one([_binomial(*step, rare=rare, faint=faint) for *step, rare in each])
+
+
+def _of_one(laws: list[tuple[int, FloatArray]]) -> Laws:
     first, chances = zip(*laws, strict=True)
     sizes = [len(each) for each in chances]
     places = np.concatenate([np.arange(size) for size in sizes])
@@ -346,27 +360,13 @@ def _lattice(reached: FloatArray, reach: FloatArray) -> tuple[IntArray, IntArray
     return numbers[1:], high, stride
 
 
-def binomials(
-    means: FloatArray, chances: FloatArray, sizes: IntArray, rarer: BoolArray, faint: float
-) -> Laws:
-    """Return the laws of steps, a column for each path.
-
-    Parameters
-    ----------
-    means, chances
-        How many of its rarer outcome a step expects, and the chance of it of each observation.
-    sizes
-        Observations of each step.
-    rarer
-        Whether events are rarer than failures.
-    faint
-        What is rarer than exp(-faint) is left out of long laws.
-    """
+def _binomials(score: FloatArray, sizes: IntArray, faint: float) -> Laws:
+    """Return the laws of ties, a column for each path."""
     first = np.zeros(sizes.shape, np.int64)
     laws = [np.zeros((0, sizes.shape[1]))]
-    for k, (mean, chance, n, rare) in enumerate(zip(means, chances, sizes, rarer, strict=True)):
-        event, other = np.where(rare, chance, 1.0 - chance), np.where(rare, 1.0 - chance, chance)
-        whole = (n <= _WHOLE) & (np.abs(mean - n * chance) <= 1e-9 * mean)
+    for k, (event, n) in enumerate(zip(score, sizes, strict=True)):
+        other = 1.0 - event
+        whole = n <= _WHOLE
         most = int(n[whole].max(initial=0))
         if most <= 1:
             law = np.stack([np.where(n > 0, other, 1.0), np.where(n > 0, event, 0.0)], axis=1)
@@ -375,17 +375,19 @@ def binomials(
             rest = np.maximum(n[:, None] - j, 0)
             law = _BINOMIAL[np.minimum(n, _WHOLE), : most + 1] * event[:, None] ** j
             law *= other[:, None] ** rest
-        long = [
-            (path, *_binomial(float(mean[path]), float(chance[path]), int(n[path]), faint))
-            for path in np.flatnonzero(~whole).tolist()
-        ]
+        long = []
+        for path in np.flatnonzero(~whole).tolist():
+            chance, size = float(min(event[path], other[path])), int(n[path])
+            rare = bool(event[path] < 0.5)
+            law_of_path = _binomial(size * chance, chance, size, rare=rare, faint=faint)
+            long.append((path, *law_of_path))
         if long:
             taps = max(len(pmf) for _, _, pmf in long)
             law = np.pad(law, ((0, 0), (0, max(0, taps - law.shape[1]))))
         for path, fewest, pmf in long:
             law[path] = 0.0
-            law[path, : len(pmf)] = pmf if rare[path] else pmf[::-1]
-            first[k, path] = fewest if rare[path] else n[path] - fewest - len(pmf) + 1
+            law[path, : len(pmf)] = pmf
+            first[k, path] = fewest
         laws.append(law.T)
     places = np.concatenate([np.arange(len(law)) for law in laws])
     return Laws(np.cumsum([len(law) for law in laws]), places, np.concatenate(laws), first)
@@ -396,12 +398,14 @@ _BINOMIAL = np.array(
 )
 
 
-def _binomial(mean: float, chance: float, most: int, faint: float) -> tuple[int, FloatArray]:
-    """Return a binomial law, its size mean / chance whole or not: the fewest, and probabilities."""
+def _binomial(
+    mean: float, chance: float, n: int, *, rare: bool, faint: float
+) -> tuple[int, FloatArray]:
+    """Return a law of events, binomial in what is rarer: the fewest, and probabilities."""
     size, odds = mean / chance, chance / (1.0 - chance)
     if abs(size - round(size)) <= 1e-9 * size:
         size = float(round(size))
-    most = min(most, math.ceil(size))
+    most = min(n, math.ceil(size))
     if faint == math.inf:
         low, high = 0, most
     elif mean < 8.0:
@@ -417,4 +421,5 @@ def _binomial(mean: float, chance: float, most: int, faint: float) -> tuple[int,
     above = np.cumprod(np.maximum(size - up, 0.0) / (up + 1.0) * odds)
     below = np.cumprod(down / (size - down + 1.0) / odds)
     pmf = np.concatenate([below[::-1], [1.0], above])
-    return low, pmf / pmf.sum()
+    pmf /= pmf.sum()
+    return (low, pmf) if rare else (n - high, pmf[::-1])

@@ -23,10 +23,8 @@ if TYPE_CHECKING:
     from secant._base.types import FloatArray, IntArray, NumberArray
     from secant._blocks.sorting import PathRows
 
-__all__ = ["MOST_ROWS", "jumps", "log10_pvalues"]
+__all__ = ["jumps", "log10_pvalues"]
 
-# Rows up to which this is quicker than drawing.
-MOST_ROWS = 5_000
 # Cells of the range: so many for all rows together, between these limits.
 _CELLS = 5e6
 _FEWEST, _MOST = 4_000, 500_000
