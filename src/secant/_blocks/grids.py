@@ -3,11 +3,20 @@
 Every grid cuts the scores in order, so that cells are consecutive ranges of scores and equal
 scores share a cell. Nothing else is needed for exact answers; where the cuts fall only decides
 how much is left to do afterwards.
+
+The cell ``c`` holds the scores from ``low[c]`` to ``high[c]``. Each has an *anchor*, one of the
+scores it can hold. Distances from it are what gets summed: a sum of a million equal scores would
+drift by rounding, a million times the anchor plus a sum of tiny distances does not. They are
+counted in units of ``unit``. Where ``ties`` is true an anchor may be a score that many observations
+share, so that it pays to watch for cells which hold nothing else.
+
+Grids that find cells by an arithmetic formula have ``bucket`` too, a monotone map from scores to
+numbers. What either returns may lie in scratch memory.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -21,11 +30,8 @@ if TYPE_CHECKING:
     from secant._base.types import BoolArray, FloatArray, IntArray
 
 __all__ = [
-    "BucketGrid",
-    "Buckets",
     "DyadicGrid",
     "FilledGrid",
-    "Grid",
     "PointGrid",
     "SampledGrid",
     "Scratch",
@@ -63,44 +69,6 @@ class Scratch:
         if array is None or array.shape[0] < size:
             array = self._arrays[name] = np.empty(size, kind)
         return array[:size]
-
-
-class Grid(Protocol):
-    """A monotone map from scores to cells, the cell ``c`` holding ``low[c]`` to ``high[c]``.
-
-    Every cell has an *anchor*, one of the scores it can hold. Distances from it are what gets
-    summed: a sum of a million equal scores would drift by rounding, a million times the anchor
-    plus a sum of tiny distances does not. They are counted in units of ``unit``. Where ``ties``
-    is true an anchor may be a score that many observations share, so that it pays to watch for
-    cells which hold nothing else.
-    """
-
-    low: FloatArray
-    high: FloatArray
-    anchor: FloatArray
-    unit: float
-    ties: bool
-
-    def locate(self, scores: FloatArray, scratch: Scratch) -> tuple[IntArray, FloatArray]:
-        """Return the cell of every score and the score's distance from the cell's anchor.
-
-        Both may lie in scratch memory.
-        """
-        ...
-
-
-class Buckets(Protocol):
-    """A monotone map from scores to numbers, by an arithmetic formula."""
-
-    n_buckets: int
-
-    def bucket(self, scores: FloatArray, scratch: Scratch) -> IntArray:
-        """Return monotone bucket numbers of scores, to be clipped to 0 .. n_buckets - 1."""
-        ...
-
-
-class BucketGrid(Grid, Buckets, Protocol):
-    """A grid that numbers scores before it joins them into cells."""
 
 
 def dyadic_grid(n_cells: Any) -> DyadicGrid:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from secant._base.types import BoolArray, FloatArray, IntArray
-    from secant._blocks.grids import Buckets
+    from secant._blocks.grids import DyadicGrid, SampledGrid, SpreadGrid
     from secant._blocks.table import Blocks
 
 __all__ = ["Refinement", "join", "pick"]
@@ -64,7 +64,7 @@ class Refinement:
         light: BoolArray,
         common: FloatArray,
         n_pieces: int,
-        grid: Buckets,
+        grid: DyadicGrid | SampledGrid | SpreadGrid,
         *,
         run: int,
         sampling: bool,
@@ -179,7 +179,7 @@ def _highest(heights: FloatArray, starts: IntArray) -> IntArray:
     return at_top[np.searchsorted(at_top, starts)]
 
 
-def _owners(grid: Buckets, blocks: Blocks) -> IntArray:
+def _owners(grid: DyadicGrid | SampledGrid | SpreadGrid, blocks: Blocks) -> IntArray:
     """Tell for every bucket which block it meets, if any, or that it meets several."""
     last = grid.n_buckets - 1
     first, final = (

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
     from secant._base.types import FloatArray, Forbidden, IntArray
     from secant._blocks.cluster_sums import ClusterSums
-    from secant._blocks.grids import BucketGrid, SpreadGrid
+    from secant._blocks.grids import SpreadGrid
     from secant._blocks.looking import RowsInOrder
     from secant._input.options import WeightKind
 
@@ -448,7 +448,7 @@ class RowSource(Source):
         return self._observations.sample(_SMALL_SAMPLE if few else _SAMPLE)
 
     @cached_property
-    def _grid(self) -> BucketGrid:
+    def _grid(self) -> DyadicGrid | SampledGrid:
         """Equal cells are the quickest to find, and do unless scores crowd or repeat."""
         seen = self._observations
         bits = _cell_bits(seen.rows)

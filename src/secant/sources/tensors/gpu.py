@@ -26,7 +26,8 @@ if TYPE_CHECKING:
     from secant._base.types import BoolArray, IntArray
     from secant._blocks.looking import RowsInOrder, ScoreSums
     from secant._blocks.table import Blocks
-    from secant.sources.tensors.kernels import CellCounts, Passes
+    from secant.sources.tensors.direct import DirectPasses
+    from secant.sources.tensors.kernels import CellCounts
     from secant.sources.tensors.reading import Columns
     from secant.sources.tensors.sorted import SortedRows
 
@@ -61,7 +62,7 @@ class GpuSource(Source):
         What reads them.
     """
 
-    def __init__(self, given: Columns, passes: Passes) -> None:
+    def __init__(self, given: Columns, passes: DirectPasses) -> None:
         self._given, self._passes = given, passes
         self._unchanged = Unchanged(given)
         self._collections: list[tuple[Blocks, SortedRows]] = []

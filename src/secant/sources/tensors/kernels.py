@@ -1,7 +1,7 @@
 """Passes over tensors by kernels that are compiled when they are first needed.
 
-CuPy compiles and launches them, on the memory and the stream of torch. What a pass must give is
-what :class:`Passes` says, so that it can be had from plain operations as well.
+CuPy compiles and launches them, on the memory and the stream of torch. Every pass reads each score
+and label once.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -35,7 +35,6 @@ __all__ = [
     "CudaPasses",
     "Heights",
     "Overview",
-    "Passes",
     "usable",
 ]
 
@@ -98,56 +97,6 @@ class Heights(NamedTuple):
     variance: float
 
 
-class Passes(Protocol):
-    """Passes over rows, each of which reads every score and label once."""
-
-    @property
-    def scale(self) -> float:
-        """A power of two above all weights, 1 where there are none."""
-        ...
-
-    def room(self, *, wide: bool) -> int:
-        """Return how many cells there is room for; wide ones take more."""
-        ...
-
-    def heights(self) -> Heights | None:
-        """Find the extremes of the path where the rows are; None where that does not work out."""
-        ...
-
-    def overview(self) -> Overview:
-        """Return what is to be known of rows without weights that are sorted as a whole."""
-        ...
-
-    def sort_all(self) -> SortedRows:
-        """Return all rows, which carry no weights, in the order of their scores."""
-        ...
-
-    def sample(self, size: int) -> Any:
-        """Return some scores from everywhere, in ascending order."""
-        ...
-
-    def cells(self, table: CellTable, hot: Any, *, wide: bool) -> CellCounts:
-        """Add up the rows in cells; ``hot`` is a score that many rows share, or None."""
-        ...
-
-    def fine(self, table: CellTable, hot: Any) -> Any:
-        """Return on the device the weight in each of very many cells, responses alternating."""
-        ...
-
-    def collect(
-        self, table: CellTable, marked: IntArray, common: Any, most: int
-    ) -> SortedRows | None:
-        """Return the rows of marked cells, but those of each cell's common score.
-
-        None if they are more than ``most``.
-        """
-        ...
-
-    def blocks(self, rows: SortedRows, start: IntArray, stop: IntArray, pieces: int) -> Blocks:
-        """Return ranges of sorted rows as about so many blocks."""
-        ...
-
-
 def usable(scores: Any) -> bool:
     """Tell whether kernels can be had for a tensor."""
     return scores.device.type == "cuda" and importlib.util.find_spec("cupy") is not None
@@ -201,7 +150,7 @@ class CudaPasses:
         return float(2.0 ** np.frexp(highest)[1]) if usable else 1.0
 
     def room(self, *, wide: bool) -> int:
-        """Return how many cells fit into the memory that a block of threads shares."""
+        """Return how many cells a block of threads has memory for; wide ones take more."""
         return (self._memory - _SPARE) // (8 * self._words(wide=wide))
 
     @property
@@ -235,7 +184,7 @@ class CudaPasses:
         return np.sort(found)
 
     def cells(self, table: CellTable, hot: Any, *, wide: bool) -> CellCounts:
-        """Add up the rows in cells in shared memory."""
+        """Add up the rows in cells in shared memory; ``hot``: a score that many share, or None."""
         torch, slots = self._torch, 2 * table.cells
         weighted = self.weights is not None
         words = self._words(wide=wide)
@@ -296,7 +245,7 @@ class CudaPasses:
         return largest_steps(steps.topk(min(STEPS, len(steps))).values.tolist())
 
     def fine(self, table: CellTable, hot: Any) -> Any:
-        """Return on the device the weight in each of very many cells."""
+        """Return on the device the weight in each of very many cells, responses alternating."""
         torch = self._torch
         weighted = self.weights is not None
         kind = torch.int64 if weighted else torch.int32
@@ -314,7 +263,10 @@ class CudaPasses:
     def collect(
         self, table: CellTable, marked: IntArray, common: Any, most: int
     ) -> SortedRows | None:
-        """Return the rows of marked cells, sorted on the device."""
+        """Return the rows of marked cells, but those of each cell's common score, sorted there.
+
+        None if they are more than ``most``.
+        """
         torch, device = self._torch, self.scores.device
         weighted = self.weights is not None
         marks = np.zeros(-(-table.cells // 32) * 32, np.uint8)
