@@ -165,7 +165,7 @@ def test_below_any_double_the_limit_of_large_samples_goes_on():
 @pytest.mark.parametrize("along", [False, True])
 def test_exact_takes_so_many_steps_and_no_more(along, asked, monkeypatch):
     monkeypatch.setattr(walk, "log10_pvalues", lambda tables, _: np.zeros((len(tables), 2)))
-    monkeypatch.setattr(choose, "_paths_along", lambda _: None)
+    monkeypatch.setattr(walk, "observe_along", lambda *_: None)
     monkeypatch.setattr(walk, "log10_of_one", lambda *_: (0.0, 0.0))
     y, p = off(choose.MOST_STEPS + 1)
     order = {"order_by": np.arange(len(p))[::-1]} if along else {}

@@ -12,9 +12,8 @@ from secant import null
 from secant._blocks.cluster_sums import ENDS, ClusterSums, pooled
 from secant._blocks.table import collapse
 from secant._inference import clusters, limits
-from secant._inference.choose import PValue
 from secant._inference.clusters import FEW, FEWEST, Flips, flip, plan
-from secant._inference.draws import Estimate
+from secant._inference.draws import PValue
 from secant._inference.limits import half_width, interval
 from secant._input.observations import observations
 from secant.sources.rows import RowSource
@@ -173,8 +172,8 @@ def made(**changed):
     drawn = np.arange(1.0, 1000.0)
     usual = {
         "n_clusters": 60,
-        "r": Estimate(math.log10(0.03), 29, 999),
-        "mad": Estimate(math.log10(0.3), 100, 333),
+        "r": PValue(math.log10(0.03), "simulated", 999),
+        "mad": PValue(math.log10(0.3), "simulated", 333),
     }
     return Flips(**{**usual, "ranges": drawn, "deviations": drawn / 2, **changed})
 

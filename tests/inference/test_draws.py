@@ -12,10 +12,9 @@ from secant._inference.draws import (
     ENOUGH,
     FEWEST_DRAWS,
     FEWEST_REDRAWS,
-    Estimate,
+    PValue,
     Tally,
     count,
-    r_and_mad,
     same_every_time,
 )
 
@@ -27,11 +26,6 @@ def test_without_a_generator_draws_are_the_same():
 def test_a_generator_given_is_used():
     ours = np.random.default_rng(5)
     assert same_every_time(ours) is ours
-
-
-def test_without_a_single_exceedance_p_is_a_bound():
-    assert Estimate(-1.0, 1, 9).method == "simulated"
-    assert Estimate(-1.0, 0, 9).method == "upper bound"
 
 
 def test_early_stopping_leaves_a_valid_pvalue_at_every_number():
@@ -60,9 +54,10 @@ def test_a_tally_counts_as_one_does_draw_by_draw(values, enough, batch):
     tally = Tally([1.0, 3.0], enough)
     for start in range(0, len(values), batch):
         tally.add(values[start : start + batch])
-    for found, column, limit in zip(tally.estimates(), values.T, (1.0, 3.0), strict=True):
+    for found, column, limit in zip(tally.found(), values.T, (1.0, 3.0), strict=True):
         pvalue, exceedances, draws = by_hand(column, limit, enough)
-        assert found == Estimate(math.log10(pvalue), exceedances, draws)
+        method = "simulated" if exceedances else "upper bound"
+        assert found == PValue(math.log10(pvalue), method, draws)
     assert tally.enough == all(each == enough for each in tally.exceedances)
 
 
@@ -91,11 +86,6 @@ def test_a_batch_is_one_draw_at_least_and_no_more_than_are_left():
     Tally([1.0]).fill(statistics, draws=3, batch=0)
     Tally([1.0]).fill(statistics, draws=5, batch=3)
     assert asked == [1, 1, 1, 3, 2]
-
-
-def test_range_and_largest_deviation_count_the_start():
-    paths = np.array([[1.0, 3.0, 2.0], [-1.0, -4.0, -2.0], [2.0, -3.0, 1.0]])
-    assert r_and_mad(paths).tolist() == [[3.0, 3.0], [4.0, 4.0], [5.0, 3.0]]
 
 
 @pytest.mark.parametrize("cost", [0.5, 40.0, 1e9])

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from secant._inference.path import compensated_sum, thresholds
+from secant._inference.path import compensated_sum, guarded, r_and_mad
 
 
 def test_running_sums_are_as_good_as_exact():
@@ -18,9 +18,14 @@ def test_running_sums_are_as_good_as_exact():
     assert abs(plain[-1] - 2000) > 1e-10  # what this is for
 
 
-def test_thresholds_are_a_little_below_what_was_seen():
-    deviation, span = thresholds(2.0, -3.0, 100.0)
-    assert 3.0 * (1 - 2e-12) - 5 * math.ulp(100.0) < deviation < 3.0
+def test_range_and_deviation_count_the_start():
+    """A path that only rises has fallen by nothing."""
+    paths = np.array([[1.0, 2.0, 3.0], [-1.0, -4.0, -2.0], [2.0, -3.0, 1.0]])
+    assert r_and_mad(paths).tolist() == [[3.0, 3.0], [4.0, 4.0], [5.0, 3.0]]
+
+
+def test_as_extreme_is_a_little_less_than_what_was_seen():
+    span, deviation = guarded(r_and_mad(np.array([2.0, -3.0])), 100.0)
     assert 5.0 * (1 - 2e-12) - 5 * math.ulp(100.0) < span < 5.0
-    # The path starts at 0: one that only rises has fallen by nothing.
-    assert thresholds(2.0, 1.0, 0.0) == (2.0 * (1 - 1e-12) - 4 * math.ulp(0.0),) * 2
+    assert 3.0 * (1 - 2e-12) - 5 * math.ulp(100.0) < deviation < 3.0
+    assert guarded(2.0, 0.0) == 2.0 * (1 - 1e-12) - 4 * math.ulp(0.0)

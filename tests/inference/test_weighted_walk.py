@@ -10,11 +10,20 @@ from hypothesis import strategies as st
 from secant._blocks.sorting import PathRows
 from secant._inference import sampler, walk
 from secant._inference.tilt import Jumps, rate
-from secant._inference.weighted_walk import jumps, log10_pvalues
+from secant._inference.weighted_walk import log10_pvalues
 from ties import enumerated, table
 
 # Cells and what is added for them, on the safe side.
 NEVER_BELOW = 1 - 1e-9
+
+
+def jumps(score, weight, outcome_weights):
+    """Return chances of events and jumps of rows that were kept in proportion to 1/o0 and 1/o1."""
+    if outcome_weights is None:
+        return score, weight
+    o0, o1 = outcome_weights
+    kept0, kept1 = (1 - score) / o0, score / o1
+    return kept1 / (kept0 + kept1), weight * (o1 * (1 - score) + o0 * score)
 
 
 def last_of_ties(score):

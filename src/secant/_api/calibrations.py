@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from secant._blocks.looking import Groups, RowsInOrder, Source
     from secant._blocks.table import Blocks, Totals
     from secant._inference.clusters import Flips
+    from secant._inference.draws import PValue, PValues
     from secant._input.axis import Axis
     from secant._input.options import Method
     from secant._metrics.ecce import Extremes, Metric
@@ -179,7 +180,7 @@ def case_of(
 
 def calibration_of(
     case: choose.Case,
-    pvalues: tuple[choose.PValue, choose.PValue],
+    pvalues: PValues,
     confidence_level: float,
     *,
     flips: Flips | None = None,
@@ -193,7 +194,7 @@ def calibration_of(
     blocks, totals, found, source = case.blocks, case.totals, case.found, case.source
     sigma = totals.sigma
 
-    def statistic(metric: Metric, p: choose.PValue) -> Statistic:
+    def statistic(metric: Metric, p: PValue) -> Statistic:
         value = getattr(found, metric.attribute)
         return Statistic(
             value=value,

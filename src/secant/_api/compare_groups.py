@@ -10,7 +10,7 @@ import numpy as np
 from secant import null
 from secant._blocks.table import Totals, running_sum
 from secant._inference.design import refuse_outcome_weights
-from secant._inference.draws import same_every_time
+from secant._inference.draws import PValue, same_every_time
 from secant._inference.limits import half_width, interval, normalize
 from secant._input.arraylike import one_dimensional, one_value_a_row, plain_value
 from secant._input.observations import check_alignment, observations
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from secant._base.types import BoolArray, FloatArray, Obtained
+    from secant._inference.draws import PValues
     from secant._metrics.subgroup import Compared, Stretches
 
 __all__ = ["compare_groups"]
@@ -234,14 +235,14 @@ def _result(
         Statistic(
             value=value,
             normalized=normalize(value, totals.sigma),
-            pvalue=10**log10,
-            log10_pvalue=log10,
-            method=how,
-            draws=draws,
+            pvalue=10**p.log10,
+            log10_pvalue=p.log10,
+            method=p.method,
+            draws=p.draws,
             ci=interval(value, named.law, totals, 1 - confidence_level),
             name=named.name,
         )
-        for value, named, (log10, how, draws) in zip(
+        for value, named, p in zip(
             values,
             METRICS,
             _pvalues(rows, sums, values, totals.sigma, method=method, rng=rng),
@@ -292,18 +293,18 @@ def _pvalues(
     *,
     method: GroupMethod,
     rng: np.random.Generator | None,
-) -> list[tuple[float, Obtained, int | None]]:
-    """Return log10 of the P-values of ECCE-R and ECCE-MAD, how they were obtained, and draws."""
+) -> PValues:
+    """Return the P-values of ECCE-R and ECCE-MAD."""
     if sigma == 0:  # no stretch holds two different responses, and both metrics are exactly 0
-        return [(0.0, "exact", None)] * 2
+        return PValue(0.0, "exact"), PValue(0.0, "exact")
     if method == "asymptotic":
         laws = zip(values, (null.range, null.mad), strict=True)
         logs = (law.logsf(value / sigma) / math.log(10) for value, law in laws)
-        return [(log10, "large-sample", None) for log10 in logs]
+        r, mad = (PValue(log10, "large-sample") for log10 in logs)
+        return r, mad
     from secant._inference.permutation import exchanged  # noqa: PLC0415  (few comparisons need it)
 
-    chosen = same_every_time(rng)
-    return [(each.log10, each.method, each.draws) for each in exchanged(rows, sums, rng=chosen)]
+    return exchanged(rows, sums, rng=same_every_time(rng))
 
 
 def _ends(difference: FloatArray) -> tuple[int, int]:

@@ -26,32 +26,33 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from secant._base.progress import reporting
+from secant._inference import pooled_walk, sampler, walk, weighted_walk
+from secant._inference.draws import DRAWS, FEWEST_DRAWS, PValue, same_every_time
+from secant._inference.tilt import Bounded, Jumps, log_pvalue
 from secant._metrics.ecce import METRICS
 from secant.errors import Argument, InputError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from secant._base.types import BoolArray, Obtained
+    from secant._base.types import BoolArray
     from secant._blocks.looking import RowsInOrder, Source
     from secant._blocks.table import Blocks, Totals
-    from secant._inference.tilt import Jumps, Steps
-    from secant._inference.walk import Paths, Table
+    from secant._inference.draws import PValues
+    from secant._inference.tilt import Steps
     from secant._input.options import Method
     from secant._metrics.ecce import Extremes
-
-    PValues = tuple["PValue", "PValue"]
 
 __all__ = [
     "FEW_EVENTS",
     "LARGE_STEPS",
     "MOST_STEPS",
     "Case",
-    "PValue",
     "limit_is_trusted",
     "needed",
     "needs_rows",
@@ -78,14 +79,6 @@ _FEW_ROWS, _MANY_ROWS = 5_000, 100_000
 _SETTLED = -1.0
 # Pairs of a place and a score up to which the steps of another order are exact.
 _MANY_PAIRS = 5_000
-
-
-class PValue(NamedTuple):
-    """A decimal logarithm, how it was obtained, and from how many draws."""
-
-    log10: float
-    method: Obtained
-    draws: int | None = None
 
 
 @dataclass(frozen=True)
@@ -119,12 +112,11 @@ class Case:
     @property
     def reach(self) -> tuple[float, float]:
         """Range and largest absolute value of the path, in events."""
-        unit = self.totals.weight / self.totals.n
-        r, mad = (getattr(self.found, name) * self.totals.weight / unit for _, name, _ in METRICS)
+        r, mad = (getattr(self.found, name) * self.totals.n for _, name, _ in METRICS)
         return r, mad
 
     @cached_property
-    def ties(self) -> Table | None:
+    def ties(self) -> walk.Table | None:
         """Scores, observations and events where each block is one score; None where it is not."""
         blocks = self.blocks
         if blocks.open.any():
@@ -136,8 +128,6 @@ class Case:
     @cached_property
     def tilted(self) -> tuple[float, float]:
         """The logarithms of the P-values of large samples."""
-        from secant._inference.tilt import Bounded, log_pvalue  # noqa: PLC0415  (not for `import secant`)
-
         totals = self.totals
         steps: Steps
         if totals.equal_weights:
@@ -180,9 +170,7 @@ def _way(blocks: Blocks, totals: Totals, method: Method) -> Callable[[Case], PVa
         return _draw
     if method == "exact" or (totals.equal_weights and len(blocks) <= FEW_STEPS):
         return _walk
-    from secant._inference.pooled_walk import concentration, steps_of  # noqa: PLC0415  (not for `import secant`)
-
-    large_steps = concentration(steps_of(blocks, totals)) > LARGE_STEPS
+    large_steps = pooled_walk.concentration(pooled_walk.steps_of(blocks, totals)) > LARGE_STEPS
     if totals.equal_weights:
         return _pool if large_steps or _variance(totals) < FEW_EVENTS else _large_sample
     if limit_is_trusted(totals) and not (large_steps and totals.n <= _MANY_ROWS):
@@ -200,9 +188,7 @@ def needed(blocks: Blocks, totals: Totals, method: Method) -> BoolArray:
     if way is _walk and totals.equal_weights and len(blocks) <= MOST_STEPS:
         return blocks.open
     if way is _pool:
-        from secant._inference.pooled_walk import cuts  # noqa: PLC0415  (not for `import secant`)
-
-        return cuts(blocks, totals)
+        return pooled_walk.cuts(blocks, totals)
     return np.zeros(len(blocks), bool)
 
 
@@ -272,13 +258,15 @@ def _large_sample(case: Case) -> PValues:
 
 
 def _walk(case: Case) -> PValues:
-    return _walked({0: case}, "exact")[0]
+    """Return the exact P-values along an order in which steps hold several scores."""
+    pairs = case.along.pairs
+    ties = pairs.ties
+    path = walk.observe_along(ties.low, ties.n, ties.n1, pairs.ends)
+    return _never_beyond_doubles(case, *walk.log10_of_one(path))
 
 
 def _walked(cases: dict[int, Case], method: Method) -> dict[int, PValues]:
     """Return the exact P-values of cases, all tables in one go, or what costs less."""
-    from secant._inference import walk  # noqa: PLC0415  (not for `import secant`)
-
     tables = {i: ties for i, case in cases.items() if (ties := case.ties) is not None}
     if method != "exact":
         costs = dict(zip(tables, walk.costs([*tables.values()]).tolist(), strict=True))
@@ -292,18 +280,9 @@ def _walked(cases: dict[int, Case], method: Method) -> dict[int, PValues]:
     for i in cases.keys() - tables.keys():
         case = cases[i]
         few_pairs = case.along is not None and case.along.has_pairs and case.totals.n <= _MANY_PAIRS
-        if method == "exact" or (few_pairs and case.ties is None):
-            found[i] = _never_beyond_doubles(case, *walk.log10_of_one(_paths_along(case)))
-        else:
-            found[i] = _pool(case)
+        exact = method == "exact" or (few_pairs and case.ties is None)
+        found[i] = _walk(case) if exact else _pool(case)
     return found
-
-
-def _paths_along(case: Case) -> Paths:
-    from secant._inference.walk import observe_along  # noqa: PLC0415  (as above)
-
-    ties = case.along.pairs.ties
-    return observe_along(ties.low, ties.n, ties.n1, case.along.pairs.ends)
 
 
 def _never_beyond_doubles(case: Case, *logs: float) -> PValues:
@@ -319,8 +298,6 @@ def _never_beyond_doubles(case: Case, *logs: float) -> PValues:
 
 def _pool(case: Case) -> PValues:
     """Return upper bounds; from some variance on the tilted limit is one as well."""
-    from secant._inference import pooled_walk  # noqa: PLC0415  (not for `import secant`)
-
     blocks, totals = case.blocks, case.totals
     enough = _variance(totals) >= FEW_EVENTS
     if case.log_p < (_TINY if enough else _NOTHING):
@@ -340,45 +317,34 @@ def _pool(case: Case) -> PValues:
 
 def _jump(case: Case) -> PValues:
     """Return upper bounds; or draws, which are quicker, where they soon tell that P is large."""
-    from secant._inference.draws import FEWEST_DRAWS  # noqa: PLC0415  (not for `import secant`)
-    from secant._inference.weighted_walk import log10_pvalues  # noqa: PLC0415  (as above)
-
     assert case.rows is not None  # noqa: S101
-    drawn = _simulated(case, draws=FEWEST_DRAWS)
+    drawn = _simulated(case, FEWEST_DRAWS)
     if min(drawn).log10 > _SETTLED:
         return drawn
-    logs = log10_pvalues(list(case.rows()), case.totals.outcome_weights)
+    logs = weighted_walk.log10_pvalues(list(case.rows()), case.totals.outcome_weights)
     if logs is None:
         return _draw(case)
     return PValue(logs[0], "upper bound"), PValue(logs[1], "upper bound")
 
 
 def _draw(case: Case) -> PValues:
-    return _simulated(case)
+    return _simulated(case, DRAWS)
 
 
-def _simulated(case: Case, **asked: int) -> PValues:
-    from secant._base.progress import reporting  # noqa: PLC0415  (not for `import secant`)
-    from secant._inference import sampler  # noqa: PLC0415  (as above)
-    from secant._inference.draws import same_every_time  # noqa: PLC0415  (as above)
-
+def _simulated(case: Case, draws: int) -> PValues:
     assert case.rows is not None  # noqa: S101
     with reporting("Drawing outcomes") as progress:
-        drawn = sampler.pvalues(
+        return sampler.pvalues(
             case.rows,
             outcome_weights=case.totals.outcome_weights,
             rng=same_every_time(case.rng),
+            draws=draws,
             progress=progress,
-            **asked,
         )
-    r, mad = (PValue(each.log10, each.method, each.draws) for each in drawn)
-    return r, mad
 
 
 def _jumps(case: Case) -> Jumps:
     """Return the observations of equal weight: the scores of ties, and mean scores of cells."""
-    from secant._inference.tilt import Jumps  # noqa: PLC0415  (as above)
-
     blocks = case.blocks
     n, score = blocks.n, blocks.mean_score
     if case.along is not None:

@@ -26,15 +26,9 @@ from secant import null
 from secant._base.progress import reporting
 from secant._blocks.cluster_sums import ENDS
 from secant._inference import limits
-from secant._inference.choose import PValue, limit_is_trusted
-from secant._inference.draws import (
-    ENOUGH,
-    FEWEST_DRAWS,
-    Estimate,
-    Tally,
-    r_and_mad,
-    same_every_time,
-)
+from secant._inference.choose import limit_is_trusted
+from secant._inference.draws import ENOUGH, FEWEST_DRAWS, PValue, Tally, same_every_time
+from secant._inference.path import r_and_mad
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -42,8 +36,7 @@ if TYPE_CHECKING:
     from secant._base.types import BoolArray, FloatArray, IntArray
     from secant._blocks.cluster_sums import ClusterSums
     from secant._blocks.table import Blocks, Totals
-
-    PValues = tuple[PValue, PValue]
+    from secant._inference.draws import PValues
 
 __all__ = [
     "FEW",
@@ -114,23 +107,23 @@ class Flips:
     n_clusters
         How many clusters there are.
     r, mad
-        The P-values of ECCE-R and ECCE-MAD, with the draws they rest on.
+        The P-values of ECCE-R and ECCE-MAD.
     ranges, deviations
         The range and the largest absolute value of flipped paths, in ascending order; empty where
         clusters are too few.
     cut_short
-        Whether the draws were too many to make as many of them as adjusted tests need.
+        How many draws were made, where making as many as adjusted tests need takes too long.
     skew
         Skewness of the sum over clusters, estimated from their totals: large where a few clusters
         make it up, all in one direction.
     """
 
     n_clusters: int
-    r: Estimate
-    mad: Estimate
+    r: PValue
+    mad: PValue
     ranges: FloatArray
     deviations: FloatArray
-    cut_short: bool = False
+    cut_short: int = 0
     skew: float = 0.0
 
     @property
@@ -176,13 +169,9 @@ def pvalues(flips: Flips | None, totals: Totals, independent: PValues | None) ->
     if independent is not None and (flips is None or totals.sigma == 0):
         return independent  # where nothing varies, nothing varies together
     assert flips is not None  # noqa: S101
-    r, mad = (
-        PValue(each.log10, each.method, each.draws) if each.draws else PValue(0.0, "exact")
-        for each in (flips.r, flips.mad)
-    )
     if independent is None:
-        return r, mad
-    pairs = zip((r, mad), independent, strict=True)
+        return flips.r, flips.mad
+    pairs = zip((flips.r, flips.mad), independent, strict=True)
     r, mad = (max(pair, key=lambda each: each.log10) for pair in pairs)
     return r, mad
 
@@ -203,8 +192,9 @@ def warnings(flips: Flips | None) -> Iterator[str]:
         )
     if flips.cut_short:
         yield (
-            f"No P-value below {1 / (1 + flips.r.draws):.1g} can come from {flips.r.draws:,} draws "
-            "of signs, and so many tests need smaller ones: test fewer groups, or larger units."
+            f"No P-value below {1 / (1 + flips.cut_short):.1g} can come from {flips.cut_short:,} "
+            "draws of signs, and so many tests need smaller ones: test fewer groups, or larger "
+            "units."
         )
 
 
@@ -256,7 +246,7 @@ def flip(
     """
     paths = _Paths(sums)
     if paths.clusters < FEWEST:
-        unknown = Estimate(0.0, 0, 0)
+        unknown = PValue(0.0, "exact")
         return Flips(paths.clusters, unknown, unknown, np.empty(0), np.empty(0))
     rng = same_every_time(rng)
     affordable = _PATIENCE * BUDGET // max(1, sums.cell.size)
@@ -274,14 +264,14 @@ def flip(
     with reporting("Flipping signs") as report:
         tally.fill(statistics, **asked, progress=report)
     kept = np.sort(np.concatenate(drawn)[: planned.kept], axis=0)
-    r, mad = tally.estimates()
+    r, mad = tally.found()
     return Flips(
         paths.clusters,
         r,
         mad,
         kept[:, 0] / weight,
         kept[:, 1] / weight,
-        cut_short=tally.made < planned.draws and not tally.done[0],
+        cut_short=tally.made if tally.made < planned.draws and not tally.done[0] else 0,
         skew=_skewness(np.asarray(np.bincount(sums.cluster, sums.gain), np.float64)),
     )
 
@@ -313,7 +303,7 @@ class _Paths:
         self._steps = np.add.reduceat(self._gain, self._starts)
         self.together = min(_TOGETHER, max(1, _TERMS // order.size))
         guard = _ROUNDING * float(np.abs(self._gain).sum())
-        self.observed = r_and_mad(np.cumsum(self._steps)[np.newaxis])[0] - guard
+        self.observed = r_and_mad(np.cumsum(self._steps)) - guard
 
     def draw(self, rng: np.random.Generator, draws: int) -> FloatArray:
         """Draw signs; return the paths, a row each."""

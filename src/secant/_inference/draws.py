@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from secant._inference.path import r_and_mad
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -25,10 +27,10 @@ __all__ = [
     "ENOUGH",
     "FEWEST_DRAWS",
     "FEWEST_REDRAWS",
-    "Estimate",
+    "PValue",
+    "PValues",
     "Tally",
     "count",
-    "r_and_mad",
     "same_every_time",
 ]
 
@@ -42,17 +44,16 @@ FEWEST_REDRAWS = 199
 _CELLS = 1 << 15
 
 
-class Estimate(NamedTuple):
-    """A P-value by its decimal logarithm, and the draws and exceedances that it rests on."""
+class PValue(NamedTuple):
+    """A decimal logarithm, how it was obtained, and from how many draws."""
 
     log10: float
-    exceedances: int
-    draws: int
+    method: Obtained
+    draws: int | None = None
 
-    @property
-    def method(self) -> Obtained:
-        """How it was obtained: where no draw is as extreme, P is at most what it says."""
-        return "simulated" if self.exceedances else "upper bound"
+
+# Those of ECCE-R and ECCE-MAD.
+PValues = tuple[PValue, PValue]
 
 
 class Tally:
@@ -140,23 +141,26 @@ class Tally:
         itself = np.where(self.done, 0, 1)
         return (self.exceedances + itself) / (self.draws + itself)
 
-    def estimates(self) -> list[Estimate]:
-        """Return the P-values with what they rest on."""
+    def found(self) -> list[PValue]:
+        """Return the P-values with what they rest on; upper bounds where no draw is as large."""
         columns = self.pvalues(), self.exceedances, self.draws
         each = zip(*(column.tolist() for column in columns), strict=True)
-        return [Estimate(math.log10(p), found, draws) for p, found, draws in each]
+        return [
+            PValue(math.log10(p), "simulated" if exceedances else "upper bound", draws)
+            for p, exceedances, draws in each
+        ]
 
 
 def count(
     paths: Callable[[np.random.Generator, int], FloatArray],
-    limits: tuple[float, float],
+    limits: FloatArray,
     *,
     rng: np.random.Generator,
     cost: float,
     draws: int = DRAWS,
     enough: int | None = ENOUGH,
     progress: Callable[[int, int], object] | None = None,
-) -> list[Estimate]:
+) -> PValues:
     """Draw paths until there are enough, or ``draws``; return the P-values of ECCE-R and ECCE-MAD.
 
     Parameters
@@ -178,13 +182,8 @@ def count(
         return r_and_mad(paths(rng, some))
 
     tally.fill(statistics, draws=draws, batch=int(_CELLS / cost), progress=progress)
-    return tally.estimates()
-
-
-def r_and_mad(paths: FloatArray) -> FloatArray:
-    """Return range and largest absolute value of paths, a row each, the start at 0 included."""
-    highest, lowest = paths.max(axis=1, initial=0.0), paths.min(axis=1, initial=0.0)
-    return np.column_stack([highest - lowest, np.maximum(highest, -lowest)])
+    r, mad = tally.found()
+    return r, mad
 
 
 def same_every_time(rng: np.random.Generator | None) -> np.random.Generator:

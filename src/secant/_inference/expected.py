@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from secant._base.types import FloatArray, NumberArray
     from secant._blocks.table import Blocks, Totals
 
-__all__ = ["Expected", "chance_of_less", "chance_of_so_little", "expected", "steps_are_small"]
+__all__ = ["Expected", "chance_of_less", "chance_of_so_little", "expected"]
 
 # For equal normal steps, m of them, the mean of the highest point of a path of variance 1 is that
 # of Brownian motion less .5826 m^-1/2, plus .1995/m, less .0166/m^2 (Spitzer: it is the sum of
@@ -67,11 +67,6 @@ def expected(blocks: Blocks, totals: Totals) -> Expected:
     if not few and each.max() <= _SMALL_SHARE:
         return _of_small_steps(share, each)
     return _drawn(blocks, mean, share, each)
-
-
-def steps_are_small(blocks: Blocks) -> bool:
-    """Tell whether no tie has much of the variance."""
-    return bool(_steps(blocks)[2].max() <= _SMALL_SHARE)
 
 
 def chance_of_less(blocks: Blocks, normalized: float) -> float:

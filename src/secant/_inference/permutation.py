@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from secant._inference.draws import DRAWS, ENOUGH, count
-from secant._inference.path import compensated_sum, thresholds
+from secant._inference.path import compensated_sum, guarded, r_and_mad
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from secant._base.types import FloatArray
-    from secant._inference.draws import Estimate
+    from secant._inference.draws import PValues
     from secant._metrics.subgroup import Compared, Stretches
 
     Paths = Callable[[np.random.Generator, int], FloatArray]
@@ -34,15 +34,15 @@ def exchanged(
     rng: np.random.Generator,
     draws: int = DRAWS,
     enough: int | None = ENOUGH,
-) -> list[Estimate]:
+) -> PValues:
     """Return Monte Carlo P-values of ECCE-R and ECCE-MAD of members against everybody.
 
     ``rng``, ``draws`` and ``enough`` are those of :func:`secant._inference.draws.count`. At least
     one stretch must hold both outcomes and somebody who is no member.
     """
     path, paths, cost = _by_counts(sums) if rows.weight is None else _by_rows(rows, sums)
-    deviation, span = thresholds(float(path.max()), float(path.min()), float(sums.members.sum()))
-    return count(paths, (span, deviation), rng=rng, cost=cost, draws=draws, enough=enough)
+    limits = guarded(r_and_mad(path), float(sums.members.sum()))
+    return count(paths, limits, rng=rng, cost=cost, draws=draws, enough=enough)
 
 
 def _by_counts(sums: Stretches) -> tuple[FloatArray, Paths, int]:

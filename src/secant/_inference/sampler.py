@@ -30,8 +30,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from secant._inference.draws import DRAWS, ENOUGH, FEWEST_DRAWS, Estimate, count
-from secant._inference.path import compensated_sum, thresholds
+from secant._inference.draws import DRAWS, ENOUGH, FEWEST_DRAWS, PValue, PValues, count
+from secant._inference.path import Coins, coins, compensated_sum, guarded, r_and_mad
 from secant._inference.tilt import Jumps, rate
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ def pvalues(
     draws: int = DRAWS,
     enough: int | None = ENOUGH,
     progress: Callable[[int, int], object] | None = None,
-) -> tuple[Estimate, Estimate]:
+) -> PValues:
     """Return the P-values of ECCE-R and ECCE-MAD by simulation.
 
     Parameters
@@ -77,9 +77,7 @@ def pvalues(
     rows
         Walks over all rows, some at a time; it is called twice.
     outcome_weights
-        What responses 0 and 1 weigh on top of weights: rows were kept with chances in proportion to
-        1 / o0 and 1 / o1. A row of weight a and score s that was kept is an event with the chance
-        q = o0 s / D, where D = o1 (1 - s) + o0 s, and its jump is a D.
+        What outcomes 0 and 1 weigh on top of weights.
     rng, draws, enough, progress
         As in :func:`secant._inference.draws.count`; fewer draws are made where each takes long.
 
@@ -103,17 +101,19 @@ def pvalues(
     cost = len(paths.noise) + _POINT * paths.points
     draws = min(draws, max(FEWEST_DRAWS, int(_MOST / cost)))
     asked: dict[str, Any] = {"draws": draws, "enough": enough, "progress": progress}
-    r, mad = count(paths.draw, paths.limits, rng=rng, cost=cost, **asked)
-    return _bounded(paths.jumps, r, paths.limits[0], 2), _bounded(paths.jumps, mad, paths.limits[1])
+    found = count(paths.draw, paths.limits, rng=rng, cost=cost, **asked)
+    each = zip(found, paths.limits.tolist(), (2.0, 1.0), strict=True)
+    r, mad = (_bounded(paths.jumps, *of_metric) for of_metric in each)
+    return r, mad
 
 
-def _bounded(jumps: Jumps, estimate: Estimate, limit: float, factor: float = 1.0) -> Estimate:
+def _bounded(jumps: Jumps, drawn: PValue, limit: float, factor: float) -> PValue:
     """Return the bound of the tail where no draw is as extreme and that is less."""
-    if estimate.exceedances:
-        return estimate
+    if drawn.method == "simulated":
+        return drawn
     rise, fall = (rate(jumps, limit, sign) for sign in (1, -1))
     tail = (math.log(factor) + float(np.logaddexp(-rise, -fall))) / math.log(10)
-    return estimate._replace(log10=tail) if tail < estimate.log10 else estimate
+    return drawn._replace(log10=min(drawn.log10, tail))
 
 
 # What rows are ------------------------------------------------------------------------------------
@@ -143,29 +143,20 @@ def _steps(
     pieces: Iterable[PathRows], outcome_weights: tuple[float, float] | None
 ) -> Iterator[_Steps]:
     """Cut rows anew, every so many, so that no sum depends on where pieces end."""
-    for chance, happened, jump, ends in _together(pieces):
-        if outcome_weights is not None:
-            o0, o1 = outcome_weights
-            longer = o1 * (1.0 - chance) + o0 * chance
-            chance, jump = o0 * chance / longer, jump * longer  # noqa: PLW2901
+    for chance, jump, happened, ends in _together(coins(each, outcome_weights) for each in pieces):
         turned = chance > 0.5
         rare = np.where(turned, 1.0 - chance, chance)
         yield _Steps(chance, rare, jump, turned, happened != turned, ends)
 
 
-def _together(pieces: Iterable[PathRows]) -> Iterator[list[np.ndarray[Any, Any]]]:
+def _together(pieces: Iterable[Coins]) -> Iterator[Coins]:
     held: list[np.ndarray[Any, Any]] = []
-    for scores, labels, weights, ends in pieces:
-        last = np.append(scores[1:] != scores[:-1], True)[: len(scores)]
-        if ends is not None:
-            last = np.bincount(ends, minlength=len(scores)) > 0
-        jump = np.ones(len(scores)) if weights is None else weights
-        columns = [np.asarray(scores, np.float64), labels == 1, np.asarray(jump, np.float64), last]
-        held = [*map(np.concatenate, zip(held, columns, strict=True))] if held else columns
+    for piece in pieces:
+        held = [*map(np.concatenate, zip(held, piece, strict=True))] if held else [*piece]
         while len(held[0]) > _TOGETHER:
-            yield [column[:_TOGETHER] for column in held]
+            yield Coins(*(column[:_TOGETHER] for column in held))
             held = [column[_TOGETHER:] for column in held]
-    yield held
+    yield Coins(*held)
 
 
 # What is drawn ------------------------------------------------------------------------------------
@@ -249,7 +240,7 @@ class _Paths:
     reached: FloatArray
     jump: FloatArray
     look: IntArray
-    limits: tuple[float, float]
+    limits: FloatArray
     jumps: Jumps
 
     @property
@@ -302,14 +293,13 @@ def _paths(steps: Iterator[_Steps], plan: _Plan) -> _Paths:
     at, _, noise, path, mean, expected = _thinned(np.hstack(looks), plan)
     row, chance, rare, jump = np.hstack(heavy)
     path = path - mean
-    deviation, span = thresholds(path.max(), path.min(), float(np.abs(mean).max()))
     return _Paths(
         noise=np.sqrt(np.diff(noise, prepend=0.0)),
         expected=expected,
         reached=np.cumsum(-np.log1p(-rare)),
         jump=jump,
         look=np.searchsorted(at, row),
-        limits=(span, deviation),
+        limits=guarded(r_and_mad(path), float(np.abs(mean).max())),
         jumps=Jumps(*np.hstack([[np.ones(len(row)), _inside(chance), np.abs(jump)], plan.light])),
     )
 

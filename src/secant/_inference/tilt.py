@@ -29,7 +29,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -56,26 +56,6 @@ _NEAR = 1e-4
 _KINDS = 1024
 
 
-class Steps(Protocol):
-    """What is known of the steps of a path, which are independent and have mean zero."""
-
-    def most(self, sign: int) -> float:
-        """Return how far the path can rise (or fall)."""
-        ...
-
-    def rarity(self, sign: int) -> float:
-        """Return minus the logarithm of the chance that it rises (or falls) so far."""
-        ...
-
-    def cumulants(self, t: float) -> tuple[float, float, float]:
-        """Return K(t), or a bound of it, and two derivatives; for a fall t is negative."""
-        ...
-
-    def fewer(self) -> Steps:
-        """Return about the same that takes less work."""
-        ...
-
-
 @dataclass(frozen=True, slots=True)
 class Bounded:
     """Steps of which sums are known: those of their variances and third absolute moments.
@@ -99,6 +79,7 @@ class Bounded:
         return math.inf
 
     def cumulants(self, t: float) -> tuple[float, float, float]:
+        """Return a bound of K(t) and its first two derivatives; for a fall t is negative."""
         b, sign, t = self.largest, math.copysign(1.0, t), abs(t)
         if t * b > _LARGE:
             return math.inf, sign * math.inf, math.inf
@@ -185,6 +166,10 @@ class Jumps:
         if not isinstance(size, float):  # of which the square decides
             size = np.sqrt(np.add.reduceat(self.count * np.square(size), starts) / count)
         return Jumps(count, chance, size)
+
+
+# What is known of the steps of a path, which are independent and have mean zero.
+Steps = Jumps | Bounded
 
 
 def log_pvalue(law: null.BrownianLaw, steps: Steps, total: float) -> float:

@@ -38,7 +38,7 @@ from secant._inference.lattice import (
     between,
     log10_share,
 )
-from secant._inference.path import compensated_sum, guarded
+from secant._inference.path import compensated_sum, guarded, r_and_mad
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -119,7 +119,6 @@ def observe(tables: Sequence[Table], faint: float = math.inf) -> Paths:
     happened[row, column] = np.where(certain, n1 - n, n1)
     reached = compensated_sum(terms)
     x = np.cumsum(happened, axis=0) - reached
-    top, bottom = x.max(axis=0, initial=0.0), x.min(axis=0, initial=0.0)
     expected = np.bincount(column, n * score, len(tables))
     expected = np.maximum(expected, np.bincount(column, n, len(tables)) - expected)
     random = (score > 0.0) & ~certain
@@ -137,8 +136,7 @@ def observe(tables: Sequence[Table], faint: float = math.inf) -> Paths:
         _binomials(laid_out(score[random], 0.5), counts, faint),
         counts,
         np.maximum.accumulate(laid_out(reached[row[random], column[random]]), axis=0),
-        guarded(top - bottom, expected),
-        guarded(np.maximum(top, -bottom), expected),
+        *guarded(r_and_mad(x.T).T, expected),
     )
 
 
@@ -159,7 +157,7 @@ def observe_along(
     certain = score >= 1.0
     terms = np.where(certain, 0.0, n * score)
     reached = compensated_sum(terms)[ends]
-    x = np.append(0.0, np.cumsum(np.where(certain, n1 - n, n1))[ends] - reached)
+    x = np.cumsum(np.where(certain, n1 - n, n1))[ends] - reached
     random = (score > 0.0) & ~certain
     step = np.searchsorted(ends, np.arange(len(score)))
     laws: list[tuple[int, FloatArray]] = [(0, np.ones(1))] * len(ends)
@@ -168,9 +166,8 @@ def observe_along(
         fewest, pmf = _binomial(count * chance, chance, count, rare=s < 0.5, faint=faint)
         laws[k] = laws[k][0] + fewest, np.convolve(laws[k][1], pmf)
     expected = float((n * score).sum())
-    span, deviation = guarded(
-        np.array([[np.ptp(x)], [np.abs(x).max()]]), max(expected, float(n.sum()) - expected)
-    )
+    expected = max(expected, float(n.sum()) - expected)
+    span, deviation = guarded(r_and_mad(x)[:, None], expected)
     counts = np.bincount(step, n * random, len(ends)).astype(np.int64)
     return Paths(_of_one(laws), counts[:, None], reached[:, None], span, deviation)
 

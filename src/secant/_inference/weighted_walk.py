@@ -15,15 +15,15 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from secant._inference.lattice import Laws, Run, absorbed_in_numpy, log10_share, rounded
-from secant._inference.path import compensated_sum, guarded
+from secant._inference.path import Coins, coins, compensated_sum, guarded, r_and_mad
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from secant._base.types import FloatArray, IntArray, NumberArray
+    from secant._base.types import FloatArray, IntArray
     from secant._blocks.sorting import PathRows
 
-__all__ = ["jumps", "log10_pvalues"]
+__all__ = ["log10_pvalues"]
 
 # Cells of the range: so many for all rows together, between these limits.
 _CELLS = 5e6
@@ -34,17 +34,6 @@ _WIDEST = 1 << 22
 _BLUR = 14.0
 # What all of these may have been, as a decimal logarithm of P.
 _LOST = math.log10(1.0 + 2.0 * math.exp(-_BLUR))
-
-
-def jumps(
-    scores: FloatArray, weights: FloatArray, outcome_weights: tuple[float, float] | None
-) -> tuple[FloatArray, FloatArray]:
-    """Return the chance of an event in rows that were kept, and what it adds to the path."""
-    if outcome_weights is None:
-        return scores, weights
-    o0, o1 = outcome_weights
-    longer = o1 * (1.0 - scores) + o0 * scores
-    return o0 * scores / longer, weights * longer
 
 
 class _Rows(NamedTuple):
@@ -86,17 +75,8 @@ def log10_pvalues(
     >>> round(10**r, 4), round(10**mad, 4)
     (0.2, 0.2)
     """
-    scores = np.concatenate([piece.scores for piece in pieces])
-    labels = np.concatenate([piece.labels for piece in pieces])
-    weights = np.ones_like(scores)
-    if pieces[0].weights is not None:
-        weights = np.concatenate([piece.weights for piece in pieces])
-    start, ends = 0, []
-    for piece in pieces:
-        new = np.append(piece.scores[1:] != piece.scores[:-1], True)
-        ends.append(start + (np.flatnonzero(new) if piece.ends is None else piece.ends))
-        start += len(piece.scores)
-    rows = _observed(*jumps(scores, weights, outcome_weights), labels, np.concatenate(ends))
+    columns = zip(*(coins(piece, outcome_weights) for piece in pieces), strict=True)
+    rows = _observed(Coins(*map(np.concatenate, columns)))
     if not len(rows.chance) or rows.range <= 0.0:
         r, mad = (0.0 if each <= 0.0 else -math.inf for each in (rows.range, rows.deviation))
         return r, mad
@@ -114,20 +94,20 @@ def log10_pvalues(
     return r, mad if rows.deviation > 0.0 else 0.0
 
 
-def _observed(chance: FloatArray, jump: FloatArray, labels: NumberArray, ends: IntArray) -> _Rows:
+def _observed(rows: Coins) -> _Rows:
+    chance, jump = rows.chance, rows.jump
+    ends = np.flatnonzero(rows.ends)
     certain = chance >= 1.0
     terms = np.where(certain, 0.0, jump * chance)
-    happened = compensated_sum(np.where(certain, jump * labels - jump, jump * labels))[ends]
-    x = happened - compensated_sum(terms)[ends]
-    span, deviation = guarded(
-        np.array([np.ptp(np.append(0.0, x)), np.abs(x).max()]), float(np.sum(jump))
-    )
+    happened = compensated_sum(np.where(certain, jump * rows.happened - jump, jump * rows.happened))
+    x = (happened - compensated_sum(terms))[ends]
+    span, deviation = guarded(r_and_mad(x), float(np.sum(jump))).tolist()
     random = (chance > 0.0) & ~certain
     # Ties in which nothing is random are left out.
     kept, tie = np.unique(np.searchsorted(ends, np.flatnonzero(random)), return_inverse=True)
     last = np.cumsum(random)[ends[kept]] - 1
     reached, most = (compensated_sum(each[random])[last] for each in (terms, jump))
-    return _Rows(chance[random], jump[random], tie, reached, most, float(span), float(deviation))
+    return _Rows(chance[random], jump[random], tie, reached, most, span, deviation)
 
 
 def _run(rows: _Rows, cell: float, *, rests: bool) -> Run:

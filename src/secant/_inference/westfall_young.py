@@ -23,7 +23,7 @@ import numpy as np
 
 from secant._inference.adjust import Adjusted, StepDown, surprise
 from secant._inference.draws import ENOUGH
-from secant._inference.path import compensated_sum, thresholds
+from secant._inference.path import compensated_sum, guarded
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -242,12 +242,9 @@ class _Paths:
     def observed(self, labels: IntArray) -> tuple[FloatArray, FloatArray]:
         """Return the surprise of each class, and what is at least as much of it."""
         highest, lowest = (ends[0] for ends in self.extremes(labels[None, :]))
-        expected = self._reached[:, -1]
-        reach = [
-            thresholds(float(high), float(low), float(a))[1]
-            for high, low, a in zip(highest, lowest, expected, strict=True)
-        ]
-        return self.surprise(highest - lowest), self.surprise(np.maximum(reach, 0.0))
+        span = highest - lowest
+        reach = guarded(span, self._reached[:, -1])
+        return self.surprise(span), self.surprise(np.maximum(reach, 0.0))
 
     def surprise(self, ecce_r: FloatArray) -> FloatArray:
         """Put a range of cumulative differences, not divided by n, on the scale of Bennett."""
