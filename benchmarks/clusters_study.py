@@ -39,6 +39,7 @@ from size_study import log_tail, percent
 
 import secant
 from secant import null
+from secant._blocks.key_sums import Ask
 from secant._inference import clusters
 from secant._inference.limits import half_width
 from secant._input.observations import observations
@@ -98,7 +99,7 @@ class Sample:
         source = RowSource(seen)
         blocks, self.totals = source.blocks()
         planned = clusters.plan(1, 0.95)
-        (sums,) = source.cluster_sums([blocks], planned.limit)
+        (sums,) = source.sums([Ask(blocks, clusters=True, most=planned.limit)])
         self.flips = clusters.flip(sums, self.totals.weight, planned)
         self.found = extremes(blocks, self.totals.weight)[1]
 

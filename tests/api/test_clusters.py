@@ -13,7 +13,7 @@ import secant
 from helpers import optional
 from secant import null
 from secant._api.calibrations import calibrations
-from secant._blocks import cluster_sums
+from secant._blocks import key_sums
 from secant._inference import clusters as flipping
 from secant._inference import limits
 from secant._input.options import Reading
@@ -371,7 +371,7 @@ def test_few_scores_of_many_rows_are_all_ends():
     result = secant.assess(y, p, clusters=rng.integers(0, 60, 70_000))
     assert not result._blocks.open.any()
     assert len(result._blocks) == 101
-    assert cluster_sums.ENDS >= 101
+    assert key_sums.ENDS >= 101
 
 
 def test_limits_at_another_level_are_those_of_an_assessment_at_it():

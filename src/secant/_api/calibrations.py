@@ -9,6 +9,7 @@ import numpy as np
 
 from secant import null
 from secant._base.progress import reporting
+from secant._blocks.key_sums import Ask
 from secant._blocks.looking import Families, resolve_all
 from secant._blocks.table import merge
 from secant._inference import choose, clusters
@@ -126,16 +127,19 @@ def _flipped(
         check_combination(outcome_weights=True, clusters=True)
     families = groups.families if isinstance(groups, Families) else [slice(0, len(tables))]
     plans = [clusters.plan(len(tables[family]), confidence_level) for family in families]
-    if isinstance(groups, Families):
-        found = groups.sums_of_families(tables, [planned.limit for planned in plans])
-    else:
-        found = groups.cluster_sums(tables, plans[0].limit)
+    found = groups.sums(
+        [
+            Ask(tables[number], number, clusters=True, most=planned.limit)
+            for family, planned in zip(families, plans, strict=True)
+            for number in range(family.start, family.stop)
+        ]
+    )
     if sum(int(each.n.sum()) for each in found) != sum(each.n for each in totals):
         msg = "the data were changed while they were assessed: assess them again"
         raise SecantError(msg)
     flips = {}
     for family, planned in zip(families, plans, strict=True):
-        most = max(np.unique(each.cluster).size for each in found[family])
+        most = max(np.unique(each.key).size for each in found[family])
         if most < clusters.FEWEST:
             raise _too_few_clusters(most, len(tables[family]))
         for number in range(family.start, family.stop):

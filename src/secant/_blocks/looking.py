@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from secant._base.types import BoolArray, Forbidden
-    from secant._blocks.cluster_sums import ClusterSums
+    from secant._blocks.key_sums import Ask, KeySums
     from secant._blocks.sorting import PathRows
     from secant._blocks.table import Blocks, Totals
     from secant._input.axis import Axis
@@ -83,8 +83,8 @@ class Source:
         """Return what walks over all rows in the order of the path; None if they cannot be had."""
         raise NotImplementedError
 
-    def cluster_sums(self, tables: Sequence[Blocks], limit: int) -> Sequence[ClusterSums]:
-        """Return what :meth:`Groups.cluster_sums` does, of these rows as the only group."""
+    def sums(self, asks: Sequence[Ask]) -> Sequence[KeySums]:
+        """Return what :meth:`Groups.sums` does, of these rows as the only group."""
         raise NotImplementedError
 
     def heights(self) -> tuple[float, float] | None:
@@ -147,16 +147,8 @@ class Groups(Protocol):
         """Return what walks over the rows of groups in order, without those that cannot be had."""
         ...
 
-    def cluster_sums(self, tables: Sequence[Blocks], limit: int) -> Sequence[ClusterSums]:
-        """Return the sums by cluster and cell of every group, in one more look at all of them.
-
-        Parameters
-        ----------
-        tables
-            The blocks of each group, as finely as they are known.
-        limit
-            How many pairs of a cluster and a cell a group may have before its cells are made fewer.
-        """
+    def sums(self, asks: Sequence[Ask]) -> Sequence[KeySums]:
+        """Answer questions about groups, all of them in one more look at the data."""
         ...
 
     def release(self) -> None:
@@ -171,12 +163,6 @@ class Families(Protocol):
     @property
     def families(self) -> Sequence[slice]:
         """The numbers of the groups of each kind, known after the first look."""
-        ...
-
-    def sums_of_families(
-        self, tables: Sequence[Blocks], limits: Sequence[int]
-    ) -> Sequence[ClusterSums]:
-        """Return what :meth:`Groups.cluster_sums` does, with a limit for each kind."""
         ...
 
 

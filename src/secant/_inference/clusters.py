@@ -24,7 +24,7 @@ import numpy as np
 
 from secant import null
 from secant._base.progress import reporting
-from secant._blocks.cluster_sums import ENDS
+from secant._blocks.key_sums import ENDS
 from secant._inference import limits
 from secant._inference.choose import limit_is_trusted
 from secant._inference.draws import ENOUGH, FEWEST_DRAWS, PValue, Tally, same_every_time
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from secant._base.types import BoolArray, FloatArray, IntArray
-    from secant._blocks.cluster_sums import ClusterSums
+    from secant._blocks.key_sums import KeySums
     from secant._blocks.table import Blocks, Totals
     from secant._inference.draws import PValues
 
@@ -215,7 +215,7 @@ def tail(law: null.BrownianLaw, value: float, totals: Totals, flips: Flips | Non
 
 
 def flip(
-    sums: ClusterSums, weight: float, planned: Plan, rng: np.random.Generator | None = None
+    sums: KeySums, weight: float, planned: Plan, rng: np.random.Generator | None = None
 ) -> Flips:
     """Flip the signs of clusters at random, and see how far paths go.
 
@@ -238,9 +238,9 @@ def flip(
     Examples
     --------
     >>> import numpy as np
-    >>> from secant._blocks.cluster_sums import ClusterSums
+    >>> from secant._blocks.key_sums import KeySums
     >>> each = np.arange(20)
-    >>> sums = ClusterSums(each, 0 * each, each, np.full(20, 0.5))  # twenty of one direction
+    >>> sums = KeySums(each, 0 * each, each, np.full(20, 0.5))  # twenty of one direction
     >>> round(10 ** flip(sums, 20.0, plan(1, 0.95)).r.log10, 3)
     0.001
     """
@@ -272,7 +272,7 @@ def flip(
         kept[:, 0] / weight,
         kept[:, 1] / weight,
         cut_short=tally.made if tally.made < planned.draws and not tally.done[0] else 0,
-        skew=_skewness(np.asarray(np.bincount(sums.cluster, sums.gain), np.float64)),
+        skew=_skewness(np.asarray(np.bincount(sums.key, sums.gain), np.float64)),
     )
 
 
@@ -295,7 +295,7 @@ class _Paths:
         How many draws to make at once.
     """
 
-    def __init__(self, sums: ClusterSums) -> None:
+    def __init__(self, sums: KeySums) -> None:
         self.clusters, number = _in_order(sums)
         order = np.lexsort((number, sums.cell))
         self._cluster, self._gain = number[order], sums.gain[order]
@@ -319,14 +319,14 @@ class _Paths:
         return paths
 
 
-def _in_order(sums: ClusterSums) -> tuple[int, IntArray]:
+def _in_order(sums: KeySums) -> tuple[int, IntArray]:
     """Return how many clusters there are, and each entry's number in an order of their contents.
 
     The cells decide that a cluster has rows in, then its gains, each times a number of its cell's
     own. Clusters that share both are alike, and their order makes no difference; nor does it
     change when all rows are copied, or all weights multiplied.
     """
-    known, number = np.unique(sums.cluster, return_inverse=True)
+    known, number = np.unique(sums.key, return_inverse=True)
     mixed = _mixed(sums.cell)
     contents = np.zeros(known.size, np.uint64)
     np.add.at(contents, number, mixed)

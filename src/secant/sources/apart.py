@@ -9,7 +9,7 @@ from secant.sources.small import blocks_of
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from secant._blocks.cluster_sums import ClusterSums
+    from secant._blocks.key_sums import Ask, KeySums
     from secant._blocks.looking import RowsInOrder, Source
     from secant._blocks.table import Blocks, Totals
 
@@ -59,10 +59,9 @@ class Apart:
         for source in self._sources:
             source.release()
 
-    def cluster_sums(self, tables: Sequence[Blocks], limit: int) -> list[ClusterSums]:
-        """Return the sums by cluster and cell of every group."""
-        several = zip(self._sources, tables, strict=True)
-        return [source.cluster_sums([blocks], limit)[0] for source, blocks in several]
+    def sums(self, asks: Sequence[Ask]) -> list[KeySums]:
+        """Answer questions about groups, one after the other."""
+        return [self._sources[ask.group].sums([ask])[0] for ask in asks]
 
     def in_order(self, numbers: Sequence[int]) -> dict[int, RowsInOrder]:
         """Return what walks over the rows of groups in order, without those that cannot be had."""

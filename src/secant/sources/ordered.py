@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from secant._blocks.cell_sums import row_totals
-from secant._blocks.cluster_sums import Adder
+from secant._blocks.key_sums import KeyAdder
 from secant._blocks.looking import Source
 from secant._blocks.ordered_sums import KeyCells, edges_of, pairs_of
 from secant._blocks.refining import join, pick
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Generator, Sequence
 
     from secant._base.types import BoolArray, FloatArray, Forbidden, IntArray, NumberArray
-    from secant._blocks.cluster_sums import ClusterSums
+    from secant._blocks.key_sums import Ask, KeySums
     from secant._blocks.looking import RowsInOrder
     from secant._blocks.ordered_sums import Pairs
     from secant._blocks.table import Blocks, Totals
@@ -147,16 +147,16 @@ class OrderedSource(Source):
         ties = self.pairs.ties
         return ties.n, ties.low
 
-    def cluster_sums(self, tables: Sequence[Blocks], limit: int) -> list[ClusterSums]:
-        """Return the sums by cluster and cell of these rows, the only group there is."""
-        (blocks,) = tables
-        adder = Adder(blocks, limit, counted=self._rows.counted)
-        chunks = self._rows.with_clusters(row_source.CHUNK)
+    def sums(self, asks: Sequence[Ask]) -> list[KeySums]:
+        """Answer questions about these rows, the only group there is."""
+        adders = [KeyAdder(ask, counted=self._rows.counted) for ask in asks]
         beside = self._rows.with_keys(row_source.CHUNK)
+        chunks = self.by_score.with_clusters(asks)
         with closing(chunks), closing(beside):
-            for (chunk, clusters), (_, keys) in zip(chunks, beside, strict=True):
-                adder.add(chunk, clusters, keys)
-        return [adder.sums()]
+            for (chunk, clusters), (_, places) in zip(chunks, beside, strict=True):
+                for ask, adder in zip(asks, adders, strict=True):
+                    adder.add(chunk, clusters if ask.clusters else None, places)
+        return [adder.sums() for adder in adders]
 
     def recheck(self) -> None:
         """Raise SecantError if the arrays are seen to have changed since they were checked."""

@@ -11,9 +11,9 @@ import numpy as np
 
 from secant._blocks import kernels
 from secant._blocks.cell_sums import CellSums, log_losses, row_totals
-from secant._blocks.cluster_sums import Adder
 from secant._blocks.fixed_sums import FixedSums
 from secant._blocks.grids import DyadicGrid, SampledGrid
+from secant._blocks.key_sums import KeyAdder
 from secant._blocks.looking import ScoreSums, Source
 from secant._blocks.refining import Refinement, join, pick
 from secant._blocks.sorting import RUN, PathRows, Sorting
@@ -33,8 +33,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator, Sequence
 
     from secant._base.types import FloatArray, Forbidden, IntArray
-    from secant._blocks.cluster_sums import ClusterSums
     from secant._blocks.grids import SpreadGrid
+    from secant._blocks.key_sums import Ask, KeySums
     from secant._blocks.looking import RowsInOrder
     from secant._input.options import WeightKind
 
@@ -363,15 +363,24 @@ class RowSource(Source):
 
         return walk
 
-    def cluster_sums(self, tables: Sequence[Blocks], limit: int) -> list[ClusterSums]:
-        """Return the sums by cluster and cell of these rows, the only group there is."""
-        (blocks,) = tables
-        adder = Adder(blocks, limit, counted=self._observations.counted)
-        assert isinstance(self._observations, ClusteredRows)  # noqa: S101
-        with closing(self._observations.with_clusters(CHUNK)) as chunks:
+    def sums(self, asks: Sequence[Ask]) -> list[KeySums]:
+        """Answer questions about these rows, the only group there is."""
+        adders = [KeyAdder(ask, counted=self._observations.counted) for ask in asks]
+        with closing(self.with_clusters(asks)) as chunks:
             for chunk, clusters in chunks:
-                adder.add(chunk, clusters)
-        return [adder.sums()]
+                for ask, adder in zip(asks, adders, strict=True):
+                    adder.add(chunk, clusters if ask.clusters else None)
+        return [adder.sums() for adder in adders]
+
+    def with_clusters(self, asks: Sequence[Ask]) -> Generator[tuple[Chunk, IntArray | None]]:
+        """Walk over all rows, with the numbers of their clusters if anybody asks for these."""
+        if any(ask.clusters for ask in asks):
+            assert isinstance(self._observations, ClusteredRows)  # noqa: S101
+            yield from self._observations.with_clusters(CHUNK)
+            return
+        with closing(self._observations.chunks(CHUNK)) as chunks:
+            for chunk in chunks:
+                yield chunk, None
 
     def score_sums(self) -> ScoreSums:
         """Walk over all rows for the sums that proper scores need and blocks do not have."""

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from secant._blocks.cluster_sums import COARSE, ENDS, ClusterSums, coarsened, equal_cells, pooled
+from secant._blocks.key_sums import COARSE, ENDS, KeySums, coarsened, equal_cells, pooled
 from secant._blocks.score_cells import CellFinder
 from secant._blocks.table import changed
 from secant._input.clusters import is_missing
@@ -38,7 +38,7 @@ def cluster_sums(
     groups: Sequence[Blocks],
     limit: int,
     n_rows: int,
-) -> list[ClusterSums]:
+) -> list[KeySums]:
     """Return the sums by cluster and cell of every group.
 
     Where no more rows than may leave an engine have any, sums come back for every score; else for
@@ -81,7 +81,7 @@ def cluster_sums(
         _, place = np.unique(sums.anchors[ours], return_inverse=True)
         weight = found.weight[ours]
         cells = equal_cells(np.bincount(place, weight), ENDS)[place]
-        each = ClusterSums(pair[ours] % len(ids), cells, found.n[ours], found.gain[ours])
+        each = KeySums(pair[ours] % len(ids), cells, found.n[ours], found.gain[ours])
         every.append(coarsened(pooled(each), np.bincount(cells, weight), limit))
     return every
 

@@ -37,7 +37,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from secant._base.types import IntArray
-    from secant._blocks.cluster_sums import ClusterSums
+    from secant._blocks.key_sums import Ask as SumsAsked
+    from secant._blocks.key_sums import KeySums
     from secant._blocks.looking import RowsInOrder
     from secant._input.columns import Columns
     from secant.sources.engines.queries import Answer
@@ -186,11 +187,12 @@ class EngineGroups:
         """Forget the rows that were fetched."""
         self._rows_of.clear()
 
-    def cluster_sums(self, tables: Sequence[Blocks], limit: int) -> list[ClusterSums]:
-        """Return the sums by cluster and cell of every group, from one more query."""
+    def sums(self, asks: Sequence[SumsAsked]) -> list[KeySums]:
+        """Answer questions about clusters of every group, from one more query."""
         from secant.sources.engines.clusters import cluster_sums  # noqa: PLC0415  (rarely asked for)
 
-        return cluster_sums(self._table, self.owners, tables, limit, sum(self._sizes))
+        tables, most = [ask.blocks for ask in asks], asks[0].most or 0
+        return cluster_sums(self._table, self.owners, tables, most, sum(self._sizes))
 
     def steps(self, number: int) -> tuple[float, ...] | None:
         """Return the largest possible steps of a group whose rows were fetched."""
@@ -329,9 +331,9 @@ class EngineSource(Source):
         """Forget the rows that were fetched."""
         self._groups.release()
 
-    def cluster_sums(self, tables: Sequence[Blocks], limit: int) -> list[ClusterSums]:
-        """Return the sums by cluster and cell of all rows, of which this must be all."""
-        return self._groups.cluster_sums(tables, limit)
+    def sums(self, asks: Sequence[SumsAsked]) -> list[KeySums]:
+        """Answer a question about clusters of all rows, of which this must be all."""
+        return self._groups.sums(asks)
 
     def steps(self) -> tuple[float, ...] | None:
         """Return the largest possible steps if the rows were fetched."""

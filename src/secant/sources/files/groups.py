@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from secant._base.types import Forbidden
-from secant._blocks.cluster_sums import Adder
+from secant._blocks.key_sums import KeyAdder
 from secant._blocks.refining import pick
 from secant._input.rules import NO_ROWS, NO_WEIGHT
 from secant.errors import InputError, SecantError
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from secant._base.types import FloatArray, IntArray
     from secant._blocks.cell_sums import CellSums
-    from secant._blocks.cluster_sums import ClusterSums
+    from secant._blocks.key_sums import Ask, KeySums
     from secant._blocks.table import Blocks, Totals
     from secant._input.observations import Chunk
     from secant.sources.files.passes import Adds
@@ -103,16 +103,13 @@ class FileGroups:
         """Return what hands the rows of some groups to the taker of each."""
         return _Feeding(self, {int(self._with_weight[i]): taker for i, taker in takers.items()})
 
-    def adders(self, tables: Sequence[Blocks], limit: int) -> Clusters:
+    def adders(self, asks: Sequence[Ask]) -> Clusters:
         """Return what adds up rows by cluster and cell, for every group."""
         walk = ClusterWalk(self._table, int(self._counts.sum()), self._book.numbers, again=True)
         counted = self._table.columns.reading.counts
         return _Clusters(
             walk,
-            {
-                int(group): Adder(blocks, limit, counted=counted)
-                for group, blocks in zip(self._with_weight, tables, strict=True)
-            },
+            {int(self._with_weight[ask.group]): KeyAdder(ask, counted=counted) for ask in asks},
         )
 
     def source(self, number: int) -> RowSource:
@@ -376,7 +373,7 @@ class _Feeding(Taker):
 class _Clusters(Clusters):
     """Adds up the rows of every group by cluster and cell."""
 
-    def __init__(self, walk: ClusterWalk, adders: dict[int, Adder]) -> None:
+    def __init__(self, walk: ClusterWalk, adders: dict[int, KeyAdder]) -> None:
         super().__init__(walk)
         self._adders = adders
 
@@ -388,5 +385,5 @@ class _Clusters(Clusters):
             rows = order[start:stop]
             self._adders[int(groups[rows[0]])].add(pick(chunk, rows), clusters[rows])
 
-    def sums(self) -> list[ClusterSums]:
+    def sums(self) -> list[KeySums]:
         return [adder.sums() for adder in self._adders.values()]

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from secant._base.types import IntArray
-    from secant._blocks.cluster_sums import ClusterSums
+    from secant._blocks.key_sums import Ask, KeySums
     from secant._blocks.looking import RowsInOrder
     from secant._blocks.sorting import PathRows
     from secant._blocks.table import Blocks, Totals
@@ -133,7 +133,7 @@ class Look(Protocol):
         """Return what hands the rows of some groups to the taker of each."""
         ...
 
-    def adders(self, tables: Sequence[Blocks], limit: int) -> Clusters:
+    def adders(self, asks: Sequence[Ask]) -> Clusters:
         """Return what adds up rows by cluster and cell, for every group."""
         ...
 
@@ -150,7 +150,7 @@ class Clusters(Taker):
     """Adds up rows by cluster and cell."""
 
     @abstractmethod
-    def sums(self) -> list[ClusterSums]:
+    def sums(self) -> list[KeySums]:
         """Return the sums of every group."""
 
 
@@ -244,17 +244,11 @@ class SideBySide:
         for look in self.looks:
             look.release()
 
-    def cluster_sums(self, tables: Sequence[Blocks], limit: int) -> list[ClusterSums]:
-        """Return the sums by cluster and cell of every group, from one pass."""
-        return self.sums_of_families(tables, [limit] * len(self.looks))
-
-    def sums_of_families(
-        self, tables: Sequence[Blocks], limits: Sequence[int]
-    ) -> list[ClusterSums]:
-        """Return the same with a limit for each look."""
+    def sums(self, asks: Sequence[Ask]) -> list[KeySums]:
+        """Answer questions about all groups, in their order, from one pass."""
         takers = [
-            look.adders(tables[start:stop], most)
-            for (look, start, stop), most in zip(self._shares(), limits, strict=True)
+            look.adders([ask._replace(group=ask.group - start) for ask in asks[start:stop]])
+            for look, start, stop in self._shares()
         ]
         run(takers)
         return [sums for taker in takers for sums in taker.sums()]

@@ -10,8 +10,8 @@ import numpy as np
 
 from secant._base.types import Forbidden
 from secant._base.writing import write_whole
-from secant._blocks.cluster_sums import Adder
 from secant._blocks.fixed_sums import FixedSums
+from secant._blocks.key_sums import KeyAdder
 from secant._blocks.refining import Refinement, pick
 from secant._input.observations import Observations
 from secant.errors import Argument, InputError, SecantError
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 
     from secant._base.types import FloatArray, IntArray
-    from secant._blocks.cluster_sums import ClusterSums
+    from secant._blocks.key_sums import Ask, KeySums
     from secant._blocks.table import Blocks, Totals
     from secant._input.columns import Columns
     from secant._input.observations import Chunk
@@ -436,11 +436,11 @@ class Whole:
         """Forget the outcomes: they are read again if anything is asked later."""
         self._rows.forget()
 
-    def adders(self, tables: Sequence[Blocks], limit: int) -> Clusters:
+    def adders(self, asks: Sequence[Ask]) -> Clusters:
         """Return what adds up rows by cluster and cell."""
-        (blocks,) = tables
+        (ask,) = asks
         walk = ClusterWalk(self._table, self._rows.rows, again=True)
-        return _ClusterRows(walk, Adder(blocks, limit, counted=self._rows.counted))
+        return _ClusterRows(walk, KeyAdder(ask, counted=self._rows.counted))
 
     def source(self, number: int) -> RowSource:  # noqa: ARG002  (there is one)
         """Return the rows by themselves, for questions asked later."""
@@ -469,12 +469,12 @@ class _Every(Taker):
 class _ClusterRows(Clusters):
     """Adds up all rows by cluster and cell."""
 
-    def __init__(self, walk: ClusterWalk, adder: Adder) -> None:
+    def __init__(self, walk: ClusterWalk, adder: KeyAdder) -> None:
         super().__init__(walk)
         self._adder = adder
 
     def add(self, chunk: Chunk, owner: IntArray) -> None:
         self._adder.add(chunk, owner[:, 1])
 
-    def sums(self) -> list[ClusterSums]:
+    def sums(self) -> list[KeySums]:
         return [self._adder.sums()]

@@ -1,15 +1,27 @@
-"""Sums by cluster and cell: nothing is lost, and pieces and order make no difference."""
+"""Sums by key and cell: nothing is lost, and pieces and order make no difference."""
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from secant._blocks.cluster_sums import COARSE, ENDS, Adder, coarsened, equal_cells, pooled
+from helpers import optional
+from secant._blocks.key_sums import (
+    COARSE,
+    ENDS,
+    Ask,
+    KeyAdder,
+    coarsened,
+    equal_cells,
+    pooled,
+    shifted_scores,
+)
 from secant._blocks.refining import pick
 from secant._blocks.table import collapse
 from secant._input.observations import Chunk
 from secant.errors import SecantError
+
+mpmath = optional("mpmath")
 
 
 def rows(n, clusters, seed=0, *, weights=None, decimals=None):
@@ -23,7 +35,8 @@ def rows(n, clusters, seed=0, *, weights=None, decimals=None):
 
 
 def added(chunk, cluster, limit=10**9, *, counted=False, pieces=1):
-    adder = Adder(collapse(*chunk, counted=counted), limit, counted=counted)
+    blocks = collapse(*chunk, counted=counted)
+    adder = KeyAdder(Ask(blocks, clusters=True, most=limit), counted=counted)
     for part in np.array_split(np.arange(cluster.size), pieces):
         adder.add(pick(chunk, part), cluster[part])
     return adder.sums()
@@ -80,7 +93,7 @@ def test_sums_are_those_of_a_loop(kind):
         key = cluster[i], np.searchsorted(ends, s)
         n, gain = wanted.get(key, (0, 0))
         wanted[key] = n + copies[i], gain + w[i] * (r - s)
-    pairs = zip(sums.cluster, sums.cell, strict=True)
+    pairs = zip(sums.key, sums.cell, strict=True)
     found = dict(zip(pairs, zip(sums.n, sums.gain, strict=True), strict=True))
     assert found.keys() == wanted.keys()
     for key, each in wanted.items():
@@ -89,7 +102,7 @@ def test_sums_are_those_of_a_loop(kind):
 
 @pytest.mark.parametrize("limit", [10**9, 1000])
 def test_pieces_and_order_make_no_difference(limit, monkeypatch):
-    monkeypatch.setattr("secant._blocks.cluster_sums._WAITING", 100)
+    monkeypatch.setattr("secant._blocks.key_sums._WAITING", 100)
     chunk, cluster = rows(6000, 40, seed=3)
     whole = added(chunk, cluster, limit)
     shuffle = np.random.default_rng(1).permutation(6000)
@@ -97,7 +110,7 @@ def test_pieces_and_order_make_no_difference(limit, monkeypatch):
         added(chunk, cluster, limit, pieces=37),
         added(pick(chunk, shuffle), cluster[shuffle], limit, pieces=5),
     ):
-        for name in ("cluster", "cell", "n"):
+        for name in ("key", "cell", "n"):
             assert (getattr(other, name) == getattr(whole, name)).all()
         np.testing.assert_allclose(other.gain, whole.gain, atol=1e-12)
     assert (np.unique(whole.cell).size == COARSE) == (limit == 1000)
@@ -125,6 +138,39 @@ def test_nothing_added_is_nothing():
 
 def test_a_score_beyond_all_others_was_not_there_before():
     chunk, cluster = rows(10, 3)
-    adder = Adder(collapse(*chunk), 100, counted=False)
+    adder = KeyAdder(Ask(collapse(*chunk)), counted=False)
     with pytest.raises(SecantError, match="changed"):
         adder.add(chunk._replace(scores=chunk.scores + 1), cluster)
+
+
+@given(st.floats(0, 1), st.floats(-30, 30))
+def test_shifted_scores_have_logits_larger_by_the_shift(score, shift):
+    q, spread = shifted_scores(np.array([score]), shift)
+    odds = mpmath.mpf(score) * mpmath.e**shift
+    wanted = odds / (1 - mpmath.mpf(score) + odds)
+    assert q[0] == pytest.approx(float(wanted), rel=1e-14)
+    assert spread[0] == pytest.approx(float(wanted * (1 - wanted)), rel=1e-14, abs=1e-300)
+
+
+@pytest.mark.parametrize("clusters", [False, True])
+@pytest.mark.parametrize("kind", WEIGHTS)
+def test_shifted_sums_are_those_of_rows(kind, clusters):
+    weights, counted = WEIGHTS[kind]
+    chunk, cluster = rows(300, 25, weights=weights, decimals=1)
+    ask = Ask(collapse(*chunk, counted=counted), clusters=clusters, shift=0.7)
+    adder = KeyAdder(ask, counted=counted)
+    for part in np.array_split(np.arange(300), 7):
+        adder.add(pick(chunk, part), cluster[part] if clusters else None)
+    found = adder.sums()
+    w = np.ones(300) if chunk.weights is None else chunk.weights
+    q, spread = shifted_scores(chunk.scores, 0.7)
+    cell = np.unique(chunk.scores, return_inverse=True)[1]
+    key = cluster if clusters else 0 * cluster
+    pairs = np.unique(np.column_stack([key, cell]), axis=0)
+    assert found.n.sum() == (w if counted else w**0).sum()
+    np.testing.assert_array_equal(np.column_stack(found[:2]), pairs)
+    for k, c, gain, moved, noise in zip(found.key, found.cell, *found[3:], strict=True):
+        here = (key == k) & (cell == c)
+        assert gain == pytest.approx((w * (chunk.labels - chunk.scores))[here].sum(), abs=1e-12)
+        assert moved == pytest.approx((w * q)[here].sum(), rel=1e-13)
+        assert noise == pytest.approx(((w if counted else w * w) * spread)[here].sum(), rel=1e-13)
