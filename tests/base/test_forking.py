@@ -57,7 +57,7 @@ def slowly(*arguments):
     time.sleep(0.2)
     return whole(*arguments)
 kernels._dispatcher = slowly
-forked(lambda: kernels.compiled(kernels.draw, "<f8 C"), lambda: kernels.compiled(kernels.survey))
+forked(lambda: kernels.compiled(kernels.sample, "<f8 C"), lambda: kernels.compiled(kernels.survey_scores))
 """
 
 

@@ -37,7 +37,7 @@ DATA = {
 def compiled_always(monkeypatch):
     """Few rows are enough here, in small chunks so that threads have something to share."""
     monkeypatch.setattr(rows, "SORT_UP_TO", 0)
-    monkeypatch.setattr(kernels, "pays", lambda *_, **__: True)
+    monkeypatch.setattr(kernels, "should_use_numba", lambda *_, **__: True)
     monkeypatch.setattr(kernels, "CHUNK", 1 << 10)
     monkeypatch.setattr(kernels, "_A_THREAD", 1 << 10)
 
@@ -77,7 +77,7 @@ def test_order_and_threads_do_not_change_a_bit(name, monkeypatch):
 def test_numpy_gives_the_same_answers(name, monkeypatch):
     y, p = data(name)
     quick = secant.assess(y, p, method="asymptotic")
-    monkeypatch.setattr(kernels, "pays", lambda *_, **__: False)
+    monkeypatch.setattr(kernels, "should_use_numba", lambda *_, **__: False)
     slow = secant.assess(y, p, method="asymptotic")
     assert quick.ecce_r.value == pytest.approx(slow.ecce_r.value, rel=0, abs=1e-12)
     assert quick.ecce_mad.value == pytest.approx(slow.ecce_mad.value, rel=0, abs=1e-12)

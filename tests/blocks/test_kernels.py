@@ -26,12 +26,12 @@ rows = st.lists(st.tuples(scores, st.booleans()), min_size=1, max_size=60)
 
 
 def looked(p, y, grid=None):
-    """Look at rows without compiling; return what is told of them, and their sums in cells."""
+    """Look at rows without compiling; return the facts about them, and their sums in cells."""
     grid = SpreadGrid(np.array([0.5]), 1, -2) if grid is None else grid
-    told, sums = kernels.nothing_told(), np.zeros((2 * grid.n_buckets, 2), np.int64)
+    facts, sums = kernels.no_facts(), np.zeros((2 * grid.n_buckets, 2), np.int64)
     place, mixed = (grid.table, grid.shift, grid.bottom), np.ones(grid.n_buckets, bool)
-    kernels.add_rows(p, y, None, None, None, 1, *place, told, sums, mixed, np.zeros(1))
-    return told, sums
+    kernels.add_rows(p, y, None, None, None, 1, *place, facts, sums, mixed, np.zeros(1))
+    return facts, sums
 
 
 def columns(pairs):
@@ -42,26 +42,26 @@ def columns(pairs):
 @given(rows)
 def test_what_is_told_of_usable_rows(pairs):
     p, y = columns(pairs)
-    told, _ = looked(p, y)
-    extent = told[[kernels.LOWEST, kernels.HIGHEST]].view(np.float64)
+    facts, _ = looked(p, y)
+    extent = facts[[kernels.LOWEST, kernels.HIGHEST]].view(np.float64)
     assert extent.tolist() == [p.min(), p.max()]
-    assert not told[kernels.OTHER]
-    assert told[kernels.REFUSED] == np.count_nonzero(np.where(y == 1, p == 0, p == 1))
+    assert not facts[kernels.OTHER]
+    assert facts[kernels.REFUSED] == np.count_nonzero(np.where(y == 1, p == 0, p == 1))
 
 
 @given(rows, st.sampled_from([np.nan, -np.nan, np.inf, -np.inf, -1e-300, 1 + 1e-15, -5e-324]))
 def test_no_unusable_score_goes_unseen(pairs, bad):
     p, y = columns([*pairs, (bad, True)])
-    told, _ = looked(p, y)
-    assert told[kernels.LOWEST] < 0 or told[kernels.HIGHEST] > kernels.ONE
+    facts, _ = looked(p, y)
+    assert facts[kernels.LOWEST] < 0 or facts[kernels.HIGHEST] > kernels.ONE
 
 
 @given(rows, st.sampled_from([-1, 2, 3, 256, -(2**63)]))
 def test_no_other_label_goes_unseen(pairs, bad):
     p, y = columns(pairs)
     y = np.append(y, bad)
-    told, _ = looked(np.append(p, 0.5), y)
-    assert told[kernels.OTHER] != 0
+    facts, _ = looked(np.append(p, 0.5), y)
+    assert facts[kernels.OTHER] != 0
 
 
 @pytest.mark.parametrize("kind", LABELS)
@@ -94,7 +94,7 @@ def test_python_adds_up_what_the_grid_says(pairs, n_cells):
 @given(st.lists(scores, min_size=1, max_size=40))
 def test_what_a_survey_tells_of_a_sample(values):
     p = np.sort(np.array(values) + 0.0)
-    variance, repeated, longest = kernels.survey(p)
+    variance, repeated, longest = kernels.survey_scores(p)
     counts = np.unique(p, return_counts=True)[1]
     assert variance == pytest.approx((p * (1 - p)).mean(), rel=1e-12, abs=1e-300)
     assert repeated == p.size - counts.size
@@ -112,9 +112,9 @@ def test_cells_are_settled_as_their_rows_say(pairs, threads, n_cells):
     count, high, low = np.zeros((3, 2 * cells), np.int64)
     heights, path = np.empty((cells + 1, 2), np.int64), np.empty(cells + 1)
     wanted, extremes = np.ones(cells, bool), np.empty(2)
-    taken = kernels.settle(
-        np.array(parts), start, count, high, low, wanted, heights, path, extremes, 0.0
-    )
+    kernels.fold(np.array(parts), start, count, high, low)
+    sums = start, count, high, low
+    taken = kernels.undecided_cells(*sums, wanted, heights, path, extremes, 0.0)
     cell = grid.bucket(p, Scratch())
     units = [(int(r) << 52) - round(Fraction(s) * 2**52) for s, r in zip(p, y, strict=True)]
     sums = [sum(u for u, c in zip(units, cell, strict=True) if c < k) for k in range(cells + 1)]
@@ -180,14 +180,14 @@ def test_compiled_code_has_the_numbers_of_python(score, label, layout):
         def of(function, *types):
             return function if python else kernels.compiled(function, *types)
 
-        told, sums = kernels.nothing_told(), np.zeros((2 * grid.n_buckets, 2), np.int64)
+        facts, sums = kernels.no_facts(), np.zeros((2 * grid.n_buckets, 2), np.int64)
         mixed = np.zeros(grid.n_buckets, bool)
         place = grid.table, grid.shift, grid.bottom
         # Few enough in a cell that no sum wraps around, which numpy would warn of.
         few = slice(0, 1000)
         plain = *kinds, "none", "none", "numbers"
         columns, besides = (p[few], whole[few], None, None, anchor, one), (mixed, np.zeros(1))
-        of(kernels.add_rows, *plain)(*columns, *place, told, sums, *besides)
+        of(kernels.add_rows, *plain)(*columns, *place, facts, sums, *besides)
         found = np.empty(p.shape[0] + 1, np.int64)
         ends = np.array([[0.0, 0.3, 0.5, 0.9], [0.0, 0.31, 0.5, 1.0]])
         count = of(kernels.select, kinds[0])(p, *ends, found)
@@ -197,8 +197,8 @@ def test_compiled_code_has_the_numbers_of_python(score, label, layout):
         with np.errstate(over="ignore"):  # of which numpy would warn
             packed = of(kernels.collect, *kinds)(p, whole, one, *place, wanted, low, width, keys)
         sample = np.empty(p.shape[0] + 1, np.int64)
-        drawn = of(kernels.draw, kinds[0])(p, 7, sample)
-        return told, sums, mixed, found[:count], keys[:packed], sample[:drawn]
+        drawn = of(kernels.sample, kinds[0])(p, 7, sample)
+        return facts, sums, mixed, found[:count], keys[:packed], sample[:drawn]
 
     for python, quick in zip(run(python=True), run(python=False), strict=True):
         assert (python == quick).all()
@@ -278,7 +278,7 @@ def test_compiled_code_puts_numbers_in_order(name, n):
 def test_a_sort_has_one_answer(compiled, monkeypatch):
     if compiled:
         optional("numba")
-    monkeypatch.setattr(kernels, "pays", lambda *_, **__: compiled)
+    monkeypatch.setattr(kernels, "should_use_numba", lambda *_, **__: compiled)
     keys = np.random.default_rng(0).integers(0, 2**63 - 1, 1000)
     expected = np.sort(keys)
     kernels.sort(keys)
@@ -292,7 +292,7 @@ def test_python_multiplies_chances_before_it_takes_a_logarithm(pairs):
     with np.errstate(divide="ignore"):
         expected = np.log(chance).sum()
     # Each factor may move the logarithm by as much as it moves the product.
-    assert kernels.lose(p, y, 1) == pytest.approx(expected, rel=1e-14, abs=2e-16 * len(p))
+    assert kernels.log_loss(p, y, None, 1) == pytest.approx(expected, rel=1e-14, abs=2e-16 * len(p))
 
 
 def test_compiled_code_loses_what_python_does():
@@ -301,8 +301,8 @@ def test_compiled_code_loses_what_python_does():
     small = np.where(rng.random(4000) < 0.3, 1e-300 * rng.random(4000), rng.random(4000))
     for p in (rng.random(4001), small, np.zeros(9), np.array([0.0, 1.0])):
         y = (rng.random(p.shape[0]) < 0.5).astype(np.int8)
-        quick = kernels.compiled(kernels.lose, kernels.kind_of(p), kernels.kind_of(y))
-        assert quick(p, y, 1) == pytest.approx(kernels.lose(p, y, 1), rel=1e-14)
+        quick = kernels.compiled(kernels.log_loss, *map(kernels.kind_of, (p, y, None)))
+        assert quick(p, y, None, 1) == pytest.approx(kernels.log_loss(p, y, None, 1), rel=1e-14)
 
 
 def test_threads_are_as_many_as_numba_is_told_to_use(monkeypatch):
@@ -319,19 +319,19 @@ class TestWhenItPays:
 
     def test_the_number_of_rows_alone_decides(self):
         few, many = kernels.FEWEST_ROWS - 1, kernels.FEWEST_ROWS
-        assert [kernels.pays(rows) for rows in (0, few, many, few, many)] == [0, 0, 1, 0, 1]
+        assert [kernels.should_use_numba(rows) for rows in (0, few, many, few, many)] == [0, 0, 1, 0, 1]
 
     def test_without_a_numba_that_starts_it_never_does(self, monkeypatch):
         monkeypatch.setattr(kernels, "is_usable", lambda _: False)
-        assert not kernels.pays(1 << 40)
+        assert not kernels.should_use_numba(1 << 40)
 
     def test_with_the_compiler_turned_off_it_never_does(self, monkeypatch):
         monkeypatch.setenv("NUMBA_DISABLE_JIT", "1")
-        assert not kernels.pays(1 << 40)
+        assert not kernels.should_use_numba(1 << 40)
 
     def test_whether_it_starts_is_not_asked_for_few_rows(self, monkeypatch):
         monkeypatch.setattr(kernels, "is_usable", lambda _: pytest.fail("it was started"))
-        assert not kernels.pays(kernels.FEWEST_ROWS - 1)
+        assert not kernels.should_use_numba(kernels.FEWEST_ROWS - 1)
 
 
 _BEFORE = {
@@ -378,7 +378,7 @@ def test_where_nothing_can_be_kept_on_disk_it_is_compiled_all_the_same():
             assert nogil
             return lambda function: (function, signatures)
 
-    assert kernels._dispatcher(Numba, kernels.draw, "types") == (kernels.draw, ["types"])
+    assert kernels._dispatcher(Numba, kernels.sample, "types") == (kernels.sample, ["types"])
 
 
 def test_a_small_job_imports_no_numba():

@@ -27,12 +27,12 @@ def columns(triples):
 
 
 def weighed(p, y, w, grid):
-    """Look at rows; return what is told of them, sums in cells, and steps."""
-    told, steps = kernels.nothing_told(), np.zeros(3)
+    """Look at rows; return the facts about them, sums in cells, and steps."""
+    facts, steps = kernels.no_facts(), np.zeros(3)
     sums, mixed = np.zeros((2 * grid.n_buckets, 5), np.int64), np.ones(grid.n_buckets, bool)
     place = grid.table, grid.shift, grid.bottom
-    kernels.add_rows(p, y, w, np.ones(1), None, 1, *place, told, sums, mixed, steps)
-    return told, sums, steps
+    kernels.add_rows(p, y, w, np.ones(1), None, 1, *place, facts, sums, mixed, steps)
+    return facts, sums, steps
 
 
 def exactly(value, bits):
@@ -58,7 +58,7 @@ def test_weights_are_added_up_in_units(triples, n_cells):
 @given(rows)
 def test_sums_over_all_rows_are_right_to_2_to_the_minus_82_a_row(triples):
     p, y, w = columns(triples)
-    told, _, steps = weighed(p, y, w, SpreadGrid(np.array([0.5]), 1, -2))
+    facts, _, steps = weighed(p, y, w, SpreadGrid(np.array([0.5]), 1, -2))
     s = [Fraction(float(score)) for score in p]
     a = [Fraction(float(weight)) for weight in w]
     r = [int(label) for label in y]
@@ -72,7 +72,7 @@ def test_sums_over_all_rows_are_right_to_2_to_the_minus_82_a_row(triples):
         "squared_error": sum(a * (r - s) ** 2 for a, s, r in each),
     }
     for name, (upper, lower, rest) in zip(
-        kernels.WEIGHED_SUMS, told[kernels.WEIGHED :].reshape(-1, 3).tolist(), strict=True
+        kernels.WEIGHED_SUMS, facts[kernels.WEIGHED :].reshape(-1, 3).tolist(), strict=True
     ):
         found = Fraction((((upper << 26) + lower) << 30) + rest, 2**82)
         # A few roundings of each product, and one to units.
@@ -86,55 +86,55 @@ def test_sums_over_all_rows_are_right_to_2_to_the_minus_82_a_row(triples):
 def test_no_unusable_score_goes_unseen(triples, bad):
     p, y, w = columns([*triples, (bad, True, 1.0)])
     with np.errstate(invalid="ignore"):  # of which numpy would warn
-        told, _, _ = weighed(p, y, w, SpreadGrid(np.array([0.5]), 1, -2))
-    assert told[kernels.LOWEST] < 0 or told[kernels.HIGHEST] > kernels.ONE
+        facts, _, _ = weighed(p, y, w, SpreadGrid(np.array([0.5]), 1, -2))
+    assert facts[kernels.LOWEST] < 0 or facts[kernels.HIGHEST] > kernels.ONE
 
 
 @given(st.lists(weights, min_size=1, max_size=30))
 def test_what_is_told_of_usable_weights(values):
     w = np.array(values)
-    told = kernels.nothing_surveyed()
-    kernels.survey_weights(w, told)
-    heaviest = told[[kernels.HEAVIEST]].view(np.float64)[0]
+    facts = kernels.no_weight_facts()
+    kernels.survey_weights(w, facts)
+    heaviest = facts[[kernels.HEAVIEST]].view(np.float64)[0]
     assert heaviest == w.max()
-    assert told[kernels.NEGATIVE] == 0
-    assert told[kernels.ZEROS] == np.count_nonzero(w == 0)
+    assert facts[kernels.NEGATIVE] == 0
+    assert facts[kernels.ZEROS] == np.count_nonzero(w == 0)
     if w.any():
-        assert told[[kernels.LIGHTEST]].view(np.float64)[0] == w[w > 0].min()
-    assert bool(told[kernels.FRACTIONS]) == bool((w != np.floor(w)).any())
+        assert facts[[kernels.LIGHTEST]].view(np.float64)[0] == w[w > 0].min()
+    assert bool(facts[kernels.FRACTIONS]) == bool((w != np.floor(w)).any())
 
 
 @given(st.lists(st.integers(0, 2**40), min_size=1, max_size=30))
 def test_copies_are_counted(values):
-    told = kernels.nothing_surveyed()
-    kernels.survey_weights(np.array(values, float), told)
-    assert not told[kernels.FRACTIONS]
-    assert told[kernels.COPIES] == sum(values)
+    facts = kernels.no_weight_facts()
+    kernels.survey_weights(np.array(values, float), facts)
+    assert not facts[kernels.FRACTIONS]
+    assert facts[kernels.COPIES] == sum(values)
 
 
 @pytest.mark.parametrize("bad", [np.nan, -np.nan, np.inf, -np.inf, -1e-300])
 def test_no_unusable_weight_goes_unseen(bad):
-    told = kernels.nothing_surveyed()
-    kernels.survey_weights(np.array([1.0, bad, 2.0]), told)
-    heaviest = told[[kernels.HEAVIEST]].view(np.float64)[0]
-    assert told[kernels.NEGATIVE] < 0 or not heaviest < np.inf
+    facts = kernels.no_weight_facts()
+    kernels.survey_weights(np.array([1.0, bad, 2.0]), facts)
+    heaviest = facts[[kernels.HEAVIEST]].view(np.float64)[0]
+    assert facts[kernels.NEGATIVE] < 0 or not heaviest < np.inf
 
 
 @given(st.lists(st.tuples(scores, st.booleans(), st.integers(0, 2**20)), min_size=1, max_size=40))
 def test_a_tally_is_that_of_rows_repeated(triples):
     p, y, n = columns(triples)
     grid = SpreadGrid(np.sort(p + 0.0), 9, -2)
-    told, sums = kernels.nothing_told(), np.zeros((2 * grid.n_buckets, 3), np.int64)
+    facts, sums = kernels.no_facts(), np.zeros((2 * grid.n_buckets, 3), np.int64)
     place, mixed = (grid.table, grid.shift, grid.bottom), np.ones(grid.n_buckets, bool)
     copies = p, y, n.astype(float), None, None
-    kernels.add_rows(*copies, 1, *place, told, sums, mixed, np.zeros(1))
+    kernels.add_rows(*copies, 1, *place, facts, sums, mixed, np.zeros(1))
     expected = [[0, 0] for _ in range(2 * grid.n_buckets)]
     for cell, s, happened, times in zip(grid.bucket(p, Scratch()), p, y, n.tolist(), strict=True):
         expected[2 * cell + happened][0] += times
         expected[2 * cell + happened][1] += times * exactly(s, 52)
     assert [[k, (high << 26) + low] for k, high, low in sums.tolist()] == expected
     coarse, fine = (
-        (int(told[k]) << 26) + int(told[k + 1]) for k in (kernels.VARIANCE, kernels.FINE)
+        (int(facts[k]) << 26) + int(facts[k + 1]) for k in (kernels.VARIANCE, kernels.FINE)
     )
     variance = math.fsum(float(k) * s * (1 - s) for k, s in zip(n, p, strict=True))
     slack = float(n.sum()) * 2**-52
@@ -165,19 +165,19 @@ def test_compiled_code_has_the_numbers_of_python(kinds, step):
             return function if python else kernels.compiled(function, *kinds)
 
         anchor, place = grid.low.view(np.int64), (grid.table, grid.shift, grid.bottom)
-        told, steps = kernels.nothing_told(), np.zeros(12)
+        facts, steps = kernels.no_facts(), np.zeros(12)
         sums, mixed = np.zeros((2 * grid.n_buckets, 5), np.int64), np.zeros(grid.n_buckets, bool)
         weights = w, np.array([0.5]), anchor, one, *place
         add = of(kernels.add_rows, *types, "doubles", "numbers")
-        add(p, whole, *weights, told, sums, mixed, steps)
-        counted, many = kernels.nothing_told(), np.zeros((2 * grid.n_buckets, 3), np.int64)
+        add(p, whole, *weights, facts, sums, mixed, steps)
+        counted, many = kernels.no_facts(), np.zeros((2 * grid.n_buckets, 3), np.int64)
         copies = np.floor(9 * w), None, anchor, one, *place
         add = of(kernels.add_rows, *types, "none", "numbers")
         add(p, whole, *copies, counted, many, mixed, steps)
-        surveyed = kernels.nothing_surveyed()
+        surveyed = kernels.no_weight_facts()
         of(kernels.survey_weights, types[2])(w, surveyed)
-        lost = of(kernels.lose_weighed, *types)(p[3:], whole[3:], w[3:], one)
-        return told, sums, steps, mixed, counted, many, surveyed, np.array([lost])
+        lost = of(kernels.log_loss, *types)(p[3:], whole[3:], w[3:], one)
+        return facts, sums, steps, mixed, counted, many, surveyed, np.array([lost])
 
     *python, lost = run(python=True)
     *quick, same = run(python=False)
@@ -188,8 +188,8 @@ def test_compiled_code_has_the_numbers_of_python(kinds, step):
 
 def test_what_a_score_ruled_out_costs_everything_but_not_without_weight():
     p, y = np.array([0.0, 0.5]), np.array([1, 1])
-    assert kernels.lose_weighed(p, y, np.array([1.0, 1.0]), 1) == -math.inf
-    assert kernels.lose_weighed(p, y, np.array([0.0, 3.0]), 1) == pytest.approx(3 * math.log(0.5))
+    assert kernels.log_loss(p, y, np.array([1.0, 1.0]), 1) == -math.inf
+    assert kernels.log_loss(p, y, np.array([0.0, 3.0]), 1) == pytest.approx(3 * math.log(0.5))
 
 
 @given(st.lists(st.one_of(st.integers(0, 2**63 - 1), st.integers(0, 40)), max_size=200))
@@ -206,7 +206,7 @@ def test_numbers_are_put_in_order_with_their_weights(values):
 def test_a_sort_with_weights_has_one_answer(n, compiled, monkeypatch):
     if compiled:
         optional("numba")
-    monkeypatch.setattr(kernels, "pays", lambda *_, **__: compiled)
+    monkeypatch.setattr(kernels, "should_use_numba", lambda *_, **__: compiled)
     rng = np.random.default_rng(n)
     keys = np.where(rng.random(n) < 0.3, 7, rng.integers(0, 2**63 - 1, n))
     before = keys.copy()

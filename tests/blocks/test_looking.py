@@ -164,7 +164,7 @@ def test_a_metric_of_many_rows_alone_takes_two_passes(more, monkeypatch):
     monkeypatch.setattr(
         kernels, "share_out", lambda n, *rest: passes.append(n) or share_out(n, *rest)
     )
-    monkeypatch.setattr(kernels, "pays", lambda *_, **__: True)
+    monkeypatch.setattr(kernels, "should_use_numba", lambda *_, **__: True)
     n = rows.SORT_UP_TO + more
     p = np.random.default_rng(6).random(n)
     secant.ecce_r(np.random.default_rng(7).random(n) < p, p)

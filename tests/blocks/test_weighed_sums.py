@@ -42,7 +42,7 @@ WEIGHTS = {
 def compiled_always(monkeypatch):
     """Few rows are enough here, in small chunks so that threads have something to share."""
     monkeypatch.setattr(rows, "SORT_UP_TO", 0)
-    monkeypatch.setattr(kernels, "pays", lambda *_, **__: True)
+    monkeypatch.setattr(kernels, "should_use_numba", lambda *_, **__: True)
     monkeypatch.setattr(kernels, "CHUNK", 1 << 10)
     monkeypatch.setattr(kernels, "_A_THREAD", 1 << 10)
 
@@ -93,7 +93,7 @@ def test_order_and_threads_do_not_change_a_bit(scores, weights, monkeypatch):
 def test_numpy_gives_the_same_answers(scores, weights, monkeypatch):
     y, p, w = data(scores, weights)
     quick = assessed(y, p, w)
-    monkeypatch.setattr(kernels, "pays", lambda *_, **__: False)
+    monkeypatch.setattr(kernels, "should_use_numba", lambda *_, **__: False)
     slow = assessed(y, p, w)
     assert quick.ecce_r.value == pytest.approx(slow.ecce_r.value, rel=0, abs=1e-12)
     assert quick.ecce_mad.value == pytest.approx(slow.ecce_mad.value, rel=0, abs=1e-12)

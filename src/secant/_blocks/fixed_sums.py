@@ -77,7 +77,7 @@ class Undecided(NamedTuple):
             If these are not the rows that were there before.
         """
         last, found = self.high.view(np.int64), self.extremes.copy()
-        if not kernels.compiled(kernels.finish)(keys, last, self.before, self.after, found):
+        if not kernels.compiled(kernels.walk_path)(keys, last, self.before, self.after, found):
             raise changed(keys.shape[0], self.rows)
         highest, lowest = found.tolist()
         return highest, lowest
@@ -149,7 +149,7 @@ class FixedSums:
         bits = min(_FOLD_BITS, max(rows, 1).bit_length())
         # A cell as wide as 2^w holds at most 2^(w + 52) units a row, and sums stay below 2^62.
         self._fold_at = 1 << bits
-        lay = kernels.compiled(kernels.lay)
+        lay = kernels.compiled(kernels.lay_grid)
         self.grid = SpreadGrid(sample, n_cells, 62 - UNIT_BITS - bits, lay)
         self._start = (self.grid.low + 1.0).view(np.int64) - ONE
         self._anchor = self._anchors(sample)
@@ -161,7 +161,7 @@ class FixedSums:
         cells = self.grid.n_buckets
         self._count, high, low = np.zeros((3, 2 * cells), np.int64)
         self._fixed = Fixed(high, low)
-        self.told = kernels.nothing_told()
+        self.facts = kernels.no_facts()
         self._mixed = np.full(cells, self._anchor is None)
         self._log_loss = None if self._log_loss is None else []
         self._open = np.zeros((0, 2 * cells, self._words), np.int64)
@@ -175,12 +175,12 @@ class FixedSums:
         low, high = sample[tenth], sample[-1 - tenth]
         if low < high < low * (1 + _NARROW):
             return False
-        variance, _, _ = kernels.compiled(kernels.survey)(sample)
+        variance, _, _ = kernels.compiled(kernels.survey_scores)(sample)
         return bool(variance >= 2 * _LEAST_VARIANCE)
 
     def _anchors(self, sample: FloatArray) -> IntArray | None:
         """Return the score that each cell may hold alone, as an integer; None if few repeat."""
-        _, repeats, _ = kernels.compiled(kernels.survey)(sample)
+        _, repeats, _ = kernels.compiled(kernels.survey_scores)(sample)
         if repeats <= _REPEATED * sample.shape[0]:
             return None
         repeated = np.flatnonzero(sample[1:] == sample[:-1])
@@ -207,12 +207,10 @@ class FixedSums:
 
     def _lost(self, chunk: Chunk, labels: IntArray, one: int) -> float:
         """Return the log loss of some observations."""
-        columns = chunk.scores, labels, *(() if chunk.weights is None else (chunk.weights,))
-        lose = kernels.lose if chunk.weights is None else kernels.lose_weighed
-        lost = -float(kernels.compiled(lose, *map(kernels.kind_of, columns))(*columns, one))
-        if chunk.weights is not None:
-            return lost
-        if lost >= LEAST_LOST * chunk.scores.shape[0]:
+        columns = chunk.scores, labels, chunk.weights
+        log_loss = kernels.compiled(kernels.log_loss, *map(kernels.kind_of, columns))
+        lost = -float(log_loss(*columns, one))
+        if chunk.weights is not None or lost >= LEAST_LOST * chunk.scores.shape[0]:
             return lost
         return summed_log_loss(chunk.scores, chunk.labels)
 
@@ -229,7 +227,7 @@ class FixedSums:
         self._added += other._added
         mine, theirs = self._fixed, other._fixed
         self._fixed = Fixed(mine.high + theirs.high, mine.low + theirs.low)
-        self._tell(other.told)
+        self._merge_facts(other.facts)
         self._mixed |= other._mixed
         if self._log_loss is not None:
             self._log_loss += other._log_loss or []
@@ -241,7 +239,7 @@ class FixedSums:
         one: int,
         weights: np.ndarray[Any, Any] | None = None,
     ) -> None:
-        """Add rows, whatever they hold: what is wrong with them is told, but for weights."""
+        """Add rows, whatever they hold: what is wrong with them shows in the facts, but for weights."""
         for start in range(0, scores.shape[0], self._fold_at):
             part = slice(start, start + self._fold_at)
             some = None if weights is None else weights[part]
@@ -262,20 +260,20 @@ class FixedSums:
         kinds = map(kernels.kind_of, (scores, labels, weights, *besides))
         add = kernels.compiled(kernels.add_rows, *kinds)
         grid = one, self.grid.table, self.grid.shift, self.grid.bottom
-        more_told = [kernels.nothing_told() for _ in range(most)]
+        more_facts = [kernels.no_facts() for _ in range(most)]
         steps = np.zeros((most, STEPS))
 
         def work(number: int, chunks: Iterator[slice]) -> None:
-            mine = more_told[number], self._open[number], self._mixed, steps[number]
+            mine = more_facts[number], self._open[number], self._mixed, steps[number]
             for chunk in chunks:
                 some = None if weights is None else weights[chunk]
                 add(scores[chunk], labels[chunk], some, *besides, *grid, *mine)
 
         kernels.share_out(rows, work, most)
         self._keep(steps)
-        for told in more_told:
-            self._tell(told)
-        self._latest = more_told
+        for facts in more_facts:
+            self._merge_facts(facts)
+        self._latest = more_facts
 
     @property
     def _scale(self) -> FloatArray | None:
@@ -285,12 +283,12 @@ class FixedSums:
     def _keep(self, steps: FloatArray) -> None:
         """Remember the largest possible steps that each thread met."""
 
-    def _tell(self, told: IntArray) -> None:
-        mine = self.told
-        mine[LOWEST] = min(mine[LOWEST], told[LOWEST])
-        mine[HIGHEST] = max(mine[HIGHEST], told[HIGHEST])
-        mine[OTHER] |= told[OTHER]
-        mine[REFUSED:] += told[REFUSED:]
+    def _merge_facts(self, facts: IntArray) -> None:
+        mine = self.facts
+        mine[LOWEST] = min(mine[LOWEST], facts[LOWEST])
+        mine[HIGHEST] = max(mine[HIGHEST], facts[HIGHEST])
+        mine[OTHER] |= facts[OTHER]
+        mine[REFUSED:] += facts[REFUSED:]
 
     def _fold(self) -> None:
         """Move open sums to where they cannot overflow."""
@@ -304,13 +302,13 @@ class FixedSums:
     @property
     def usable(self) -> bool:
         """Whether every row was usable, as scores in [0, 1] and labels 0 and 1."""
-        told = self.told
-        return bool(told[LOWEST] >= 0 and told[HIGHEST] <= ONE and not told[OTHER])
+        facts = self.facts
+        return bool(facts[LOWEST] >= 0 and facts[HIGHEST] <= ONE and not facts[OTHER])
 
     @property
     def extent(self) -> tuple[float, float]:
         """The smallest and the largest score."""
-        lowest, highest = self.told[[LOWEST, HIGHEST]].view(np.float64).tolist()
+        lowest, highest = self.facts[[LOWEST, HIGHEST]].view(np.float64).tolist()
         return lowest, highest
 
     @property
@@ -320,22 +318,22 @@ class FixedSums:
 
     @property
     def latest(self) -> Latest:
-        """What was told of the rows that were added last."""
-        lowest = min(told[LOWEST] for told in self._latest)
-        highest = max(told[HIGHEST] for told in self._latest)
-        refused = sum(int(told[REFUSED]) for told in self._latest)
+        """The facts about the rows that were added last."""
+        lowest = min(facts[LOWEST] for facts in self._latest)
+        highest = max(facts[HIGHEST] for facts in self._latest)
+        refused = sum(int(facts[REFUSED]) for facts in self._latest)
         return Latest(float(lowest.view(np.float64)), float(highest.view(np.float64)), refused)
 
     @property
     def refused(self) -> int:
         """How many rows have a score that rules out what happened."""
-        return int(self.told[REFUSED])
+        return int(self.facts[REFUSED])
 
     @property
     def variance(self) -> float:
         """Sum of s(1 - s)."""
         coarse, fine = (
-            (int(self.told[at]) << 26) + int(self.told[at + 1]) for at in (VARIANCE, FINE)
+            (int(self.facts[at]) << 26) + int(self.facts[at + 1]) for at in (VARIANCE, FINE)
         )
         return ((coarse << 12) + fine) / 2**64
 
@@ -349,13 +347,13 @@ class FixedSums:
 
         Then nothing but ties will be left of all blocks, which are added up in another way.
         """
+        self._fold()
         cells = self._start.shape[0]
         heights = np.empty((cells + 1, 2), np.int64)
         path, extremes, wanted = np.empty(cells + 1), np.empty(2), self._mixed.copy()
-        sums = self._open, self._start, self._count, self._fixed.high, self._fixed.low
-        settle = kernels.compiled(kernels.settle)
-        rows, others = settle(*sums, wanted, heights, path, extremes, _SLACK * self.n)
-        self._open, self._since = self._open[:0], 0
+        sums = self._start, self._count, self._fixed.high, self._fixed.low
+        find = kernels.compiled(kernels.undecided_cells)
+        rows, others = find(*sums, wanted, heights, path, extremes, _SLACK * self.n)
         if not others:
             return None
         place = np.flatnonzero(wanted)

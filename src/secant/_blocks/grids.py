@@ -251,7 +251,7 @@ class SpreadGrid:
         sample: FloatArray,
         n_cells: int,
         widest: int,
-        lay: Callable[..., Any] = kernels.lay,
+        lay: Callable[..., Any] = kernels.lay_grid,
     ) -> None:
         table = np.empty(self._MOST_COARSE + 2, np.int64)
         low = np.empty(self._MOST_COARSE + 2 * n_cells, np.int64)

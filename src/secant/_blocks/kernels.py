@@ -61,23 +61,22 @@ __all__ = [
     "collect",
     "collected",
     "compiled",
-    "drawn",
-    "finish",
+    "sampled",
+    "walk_path",
     "fold",
     "halves",
     "kind_of",
-    "lay",
-    "lose",
-    "lose_weighed",
-    "nothing_surveyed",
-    "nothing_told",
-    "pays",
+    "lay_grid",
+    "log_loss",
+    "no_weight_facts",
+    "no_facts",
+    "should_use_numba",
     "select",
     "selected",
-    "settle",
+    "undecided_cells",
     "share_out",
     "sort",
-    "survey",
+    "survey_scores",
     "survey_weights",
     "takes",
     "threads",
@@ -162,7 +161,7 @@ def takes(arguments: str) -> Callable[[_Function], _Function]:
 
 
 @takes("whole numbers")
-def draw(scores: Any, step: int, keys: IntArray) -> Any:
+def sample(scores: Any, step: int, keys: IntArray) -> Any:
     """Return how many of every so-manieth score can be used, having noted their bits."""
     count = np.int64(0)
     for i in range(0, scores.shape[0], step):
@@ -173,7 +172,7 @@ def draw(scores: Any, step: int, keys: IntArray) -> Any:
 
 
 @takes("doubles")
-def survey(sample: FloatArray) -> Any:
+def survey_scores(sample: FloatArray) -> Any:
     """Tell of scores in order what s(1 - s) is on average, how many repeat, and the longest tie."""
     total, repeated, tied, longest = 0.0, 0, 1, 1
     for i in range(sample.shape[0]):
@@ -185,7 +184,7 @@ def survey(sample: FloatArray) -> Any:
 
 
 @takes("doubles real real whole numbers numbers")
-def lay(  # noqa: C901, PLR0917  (compiled as one)
+def lay_grid(  # noqa: C901, PLR0917  (compiled as one)
     sample: FloatArray, n_cells: float, widest: float, most: int, table: IntArray, low: IntArray
 ) -> Any:
     """Lay cells by a sample in order: buckets, at most about so many, and the cells in each.
@@ -243,10 +242,10 @@ def lay(  # noqa: C901, PLR0917  (compiled as one)
 
 
 @takes("numbers")
-def survey_weights(weights: Any, told: IntArray) -> None:
+def survey_weights(weights: Any, facts: IntArray) -> None:
     """Tell which weights there are; infinite and missing ones are heavier than any other."""
-    lightest, heaviest, least = told[LIGHTEST], told[HEAVIEST], told[NEGATIVE]
-    fractions, zeros, copies = told[FRACTIONS], told[ZEROS], told[COPIES]
+    lightest, heaviest, least = facts[LIGHTEST], facts[HEAVIEST], facts[NEGATIVE]
+    fractions, zeros, copies = facts[FRACTIONS], facts[ZEROS], facts[COPIES]
     for i in range(weights.shape[0]):
         w = np.float64(weights[i] + 0.0)  # not -0.0
         bits = np.float64(w).view(np.int64)
@@ -256,8 +255,8 @@ def survey_weights(weights: Any, told: IntArray) -> None:
         whole = w + _WHOLE
         fractions |= np.int64(whole - _WHOLE != w)
         copies += np.float64(whole).view(np.int64) - _WHOLE_AS_INTEGER
-    told[LIGHTEST], told[HEAVIEST], told[NEGATIVE] = lightest, heaviest, least
-    told[FRACTIONS], told[ZEROS], told[COPIES] = fractions, zeros, copies
+    facts[LIGHTEST], facts[HEAVIEST], facts[NEGATIVE] = lightest, heaviest, least
+    facts[FRACTIONS], facts[ZEROS], facts[COPIES] = fractions, zeros, copies
 
 
 @takes("whole numbers whole whole numbers pairs flags doubles")
@@ -271,7 +270,7 @@ def add_rows(  # noqa: C901, PLR0912, PLR0915, PLR0917  (compiled as one)
     table: IntArray,
     shift: Any,
     bottom: Any,
-    told: IntArray,
+    facts: IntArray,
     sums: IntArray,
     mixed: BoolArray,
     steps: FloatArray,
@@ -294,8 +293,8 @@ def add_rows(  # noqa: C901, PLR0912, PLR0915, PLR0917  (compiled as one)
     anchor
         A score of each cell: cells that hold another one are marked in ``mixed``.
     table, shift, bottom
-        Where cells are, as :func:`lay` laid them.
-    told, sums
+        Where cells are, as :func:`lay_grid` laid them.
+    facts, sums
         Where all of that is added to.
     steps
         The largest that were possible, in ascending order, where rows have a scale.
@@ -308,8 +307,8 @@ def add_rows(  # noqa: C901, PLR0912, PLR0915, PLR0917  (compiled as one)
         rest += np.float64((value - (whole - 1.0)) + _REST).view(np.int64) - _REST_AS_INTEGER
         return units, rest
 
-    lowest, highest = told[LOWEST], told[HIGHEST]
-    other, refused = told[OTHER], told[REFUSED]
+    lowest, highest = facts[LOWEST], facts[HIGHEST]
+    other, refused = facts[OTHER], facts[REFUSED]
     least = steps[0]
     for start in range(0, scores.shape[0], _TOGETHER):
         # A part of its own: the compiler then sees that no index is negative. These rows are still
@@ -353,16 +352,16 @@ def add_rows(  # noqa: C901, PLR0912, PLR0915, PLR0917  (compiled as one)
         if scale is None:
             if weights is None:
                 a, b, t, u = a >> 26, b >> 26, a & _HALF, b & _HALF
-            told[VARIANCE] += a
-            told[VARIANCE + 1] += t
-            told[FINE] += b
-            told[FINE + 1] += u
+            facts[VARIANCE] += a
+            facts[VARIANCE + 1] += t
+            facts[FINE] += b
+            facts[FINE + 1] += u
         else:
             all_sums = (a, t), (b, u), (c, v), (d, x), (e, y), (f, z)
             for number, (units, rest) in enumerate(all_sums):
-                told[WEIGHED + 3 * number] += units >> 26
-                told[WEIGHED + 3 * number + 1] += units & _HALF
-                told[WEIGHED + 3 * number + 2] += rest
+                facts[WEIGHED + 3 * number] += units >> 26
+                facts[WEIGHED + 3 * number + 1] += units & _HALF
+                facts[WEIGHED + 3 * number + 2] += rest
         if lowest < 0 or highest > ONE or other != 0:
             break
         for i in range(some.shape[0]):
@@ -406,8 +405,8 @@ def add_rows(  # noqa: C901, PLR0912, PLR0915, PLR0917  (compiled as one)
                         k += 1
                     steps[k] = step
                     least = steps[0]
-    told[LOWEST], told[HIGHEST] = lowest, highest
-    told[OTHER], told[REFUSED] = other, refused
+    facts[LOWEST], facts[HIGHEST] = lowest, highest
+    facts[OTHER], facts[REFUSED] = other, refused
 
 
 @takes("tables numbers numbers numbers numbers")
@@ -427,9 +426,8 @@ def fold(sums: IntArray, start: IntArray, count: IntArray, high: IntArray, low: 
         low[slot] += beyond & _HALF
 
 
-@takes("tables numbers numbers numbers numbers flags pairs doubles doubles real")
-def settle(  # noqa: PLR0917  (compiled)
-    sums: IntArray,
+@takes("numbers numbers numbers numbers flags pairs doubles doubles real")
+def undecided_cells(  # noqa: PLR0917  (compiled)
     start: IntArray,
     count: IntArray,
     high: IntArray,
@@ -440,7 +438,7 @@ def settle(  # noqa: PLR0917  (compiled)
     extremes: FloatArray,
     slack: float,
 ) -> Any:
-    """Fold sums of threads, walk along cells, and find those that could hold an extreme.
+    """Walk along cells whose sums were folded, and find those that could hold an extreme.
 
     Notes how high the sum of r - s is before each cell, as two halves and rounded, and its extremes
     there. Keeps those of the wanted cells that could hold a larger one; returns how many rows
@@ -450,17 +448,7 @@ def settle(  # noqa: PLR0917  (compiled)
     top = bottom = path[0] = 0.0
     heights[0, 0], heights[0, 1] = upper, lower
     for cell in range(start.shape[0]):
-        begins = start[cell]
-        for slot in (2 * cell, 2 * cell + 1):
-            n = total = np.int64(0)
-            for number in range(sums.shape[0]):
-                n += sums[number, slot, 0]
-                total += sums[number, slot, 1]
-            beyond = total - n * begins
-            count[slot] += n
-            high[slot] += beyond >> 26
-            low[slot] += beyond & _HALF
-        zeros, ones = 2 * cell, 2 * cell + 1
+        begins, zeros, ones = start[cell], 2 * cell, 2 * cell + 1
         n = count[zeros] + count[ones]
         upper += (count[ones] << 26) - n * (begins >> 26) - high[zeros] - high[ones]
         lower -= n * (begins & _HALF) + low[zeros] + low[ones]
@@ -485,7 +473,7 @@ def settle(  # noqa: PLR0917  (compiled)
 
 
 @takes("numbers numbers pairs pairs doubles")
-def finish(
+def walk_path(
     keys: IntArray, last: IntArray, heights: IntArray, after: IntArray, extremes: FloatArray
 ) -> Any:
     """Walk along sorted rows of some cells for the extremes of the path; True if rows add up.
@@ -537,44 +525,37 @@ def select(scores: Any, low: FloatArray, high: FloatArray, found: IntArray) -> A
 
 
 @takes("whole")
-def lose(scores: Any, labels: Any, one: int) -> Any:
-    """Return the sum of the logarithms of the chances given to what happened.
+def log_loss(scores: Any, labels: Any, weights: Any, one: int) -> Any:
+    """Return the sum of the logarithms of the chances given to what happened, times weights.
 
-    One logarithm is taken of the product of many: a product is off by 2^-53 of itself for each
-    factor, and its logarithm by as much.
+    Without weights one logarithm is taken of the product of many: a product is off by 2^-53 of
+    itself for each factor, and its logarithm by as much.
     """
     total, product = 0.0, 1.0
     for start in range(0, scores.shape[0], _FACTORS):
         some, happened = scores[start : start + _FACTORS], labels[start : start + _FACTORS]
+        if weights is not None:
+            heavy = weights[start : start + _FACTORS]
         chance = 1.0
-        for i in range(some.shape[0]):
-            s = np.float64(some[i])
-            chance *= s if np.int64(happened[i]) == one else 1.0 - s
-        if chance < _LEAST_PRODUCT:  # it could underflow
+        if weights is None:
             for i in range(some.shape[0]):
                 s = np.float64(some[i])
-                each = s if np.int64(happened[i]) == one else 1.0 - s
-                total += math.log(each) if each > 0.0 else -math.inf
+                chance *= s if np.int64(happened[i]) == one else 1.0 - s
+        if weights is not None or chance < _LEAST_PRODUCT:  # it could underflow
+            for i in range(some.shape[0]):
+                s, w = np.float64(some[i]), 1.0
+                if weights is not None:
+                    w = np.float64(heavy[i])
+                if w > 0.0 and np.int64(happened[i]) == one:
+                    total += w * math.log(s) if s > 0.0 else -math.inf
+                elif w > 0.0:
+                    total += w * math.log1p(-s) if s < 1.0 else -math.inf
             continue
         product *= chance
         if product < _LEAST_PRODUCT:
             total += math.log(product)
             product = 1.0
     return total + math.log(product)
-
-
-@takes("whole")
-def lose_weighed(scores: Any, labels: Any, weights: Any, one: int) -> Any:
-    """Return the sum of weights times logarithms of the chances given to what happened."""
-    total = 0.0
-    for i in range(scores.shape[0]):
-        s, w = np.float64(scores[i]), np.float64(weights[i])
-        if w > 0.0:
-            happened = np.int64(labels[i]) == one
-            if s == (0.0 if happened else 1.0):
-                return -math.inf
-            total += w * (math.log(s) if happened else math.log1p(-s))
-    return total
 
 
 @takes("whole numbers whole whole flags bits bits numbers")
@@ -689,7 +670,7 @@ def sort(
     What is returned may be the arrays themselves. ``quick`` tells that compiled code has looked
     at the rows they come from.
     """
-    if (quick and keys.shape[0] >= _FEWEST_KEYS) or pays(keys.shape[0]):
+    if (quick and keys.shape[0] >= _FEWEST_KEYS) or should_use_numba(keys.shape[0]):
         kind = "none" if weights is None else "doubles"
         more_room = None if weights is None else np.empty_like(weights)
         compiled(arrange, kind, kind)(weights, more_room, keys, np.empty_like(keys))
@@ -701,11 +682,11 @@ def sort(
     return keys, weights
 
 
-def drawn(scores: np.ndarray[Any, Any], size: int) -> FloatArray:
+def sampled(scores: np.ndarray[Any, Any], size: int) -> FloatArray:
     """Return about so many of the scores that can be used, from everywhere, in ascending order."""
     step = -(-scores.shape[0] // size)
     keys, room = np.empty((2, size + 1), np.int64)
-    count = compiled(draw, kind_of(scores))(scores, step, keys)
+    count = compiled(sample, kind_of(scores))(scores, step, keys)
     compiled(arrange, "none", "none")(None, None, keys[:count], room)
     return keys[:count].view(np.float64)
 
@@ -723,16 +704,11 @@ def collected(  # noqa: PLR0917  (as the kernel)
     width = high - low
     pack = compiled(collect, kind_of(scores), kind_of(labels))
     place = grid.table, grid.shift, grid.bottom
-    found: list[IntArray] = []
 
-    def work(_: int, chunks: Iterator[slice]) -> None:
-        room = np.empty(_chunk(scores.shape[0]) + 1, np.int64)
-        for chunk in chunks:
-            count = pack(scores[chunk], labels[chunk], one, *place, wanted, low, width, room)
-            found.append(room[:count].copy())
+    def note(chunk: slice, room: IntArray) -> Any:
+        return pack(scores[chunk], labels[chunk], one, *place, wanted, low, width, room)
 
-    share_out(scores.shape[0], work, threads())
-    keys = np.concatenate(found)
+    keys = _gathered(scores.shape[0], note)
     sort(keys, quick=True)
     return keys
 
@@ -740,32 +716,41 @@ def collected(  # noqa: PLR0917  (as the kernel)
 def selected(scores: np.ndarray[Any, Any], low: FloatArray, high: FloatArray) -> IntArray:
     """Return which rows lie in any of four ranges of scores, in no particular order."""
     pick = compiled(select, kind_of(scores))
-    most = threads()
-    room = np.empty((most, _chunk(scores.shape[0]) + 1), np.int64)
+
+    def note(chunk: slice, room: IntArray) -> Any:
+        count = pick(scores[chunk], low, high, room)
+        room[:count] += chunk.start
+        return count
+
+    return _gathered(scores.shape[0], note)
+
+
+def _gathered(rows: int, note: Callable[[slice, IntArray], Any]) -> IntArray:
+    """Return what is noted of all rows: ``note`` writes it to a room, and returns how much."""
     found: list[IntArray] = []
 
-    def work(number: int, chunks: Iterator[slice]) -> None:
-        mine = room[number]
+    def work(_: int, chunks: Iterator[slice]) -> None:
+        room = np.empty(_chunk(rows) + 1, np.int64)
         for chunk in chunks:
-            count = pick(scores[chunk], low, high, mine)
-            found.append(mine[:count] + chunk.start)
+            count = note(chunk, room)
+            found.append(room[:count].copy())
 
-    share_out(scores.shape[0], work, most)
+    share_out(rows, work, threads())
     return np.concatenate(found)
 
 
-def nothing_told() -> IntArray:
+def no_facts() -> IntArray:
     """Return what :func:`add_rows` tells of no rows."""
-    told = np.zeros(WEIGHED + 3 * len(WEIGHED_SUMS), np.int64)
-    told[LOWEST] = _MOST_BITS
-    return told
+    facts = np.zeros(WEIGHED + 3 * len(WEIGHED_SUMS), np.int64)
+    facts[LOWEST] = _MOST_BITS
+    return facts
 
 
-def nothing_surveyed() -> IntArray:
+def no_weight_facts() -> IntArray:
     """Return what :func:`survey_weights` tells of no weights."""
-    told = np.zeros(6, np.int64)
-    told[LIGHTEST] = _MOST_BITS
-    return told
+    facts = np.zeros(6, np.int64)
+    facts[LIGHTEST] = _MOST_BITS
+    return facts
 
 
 def halves(values: FloatArray) -> tuple[IntArray, IntArray]:
@@ -790,7 +775,7 @@ def as_whole(labels: np.ndarray[Any, Any]) -> tuple[np.ndarray[Any, Any], int] |
 # How and when ------------------------------------------------------------------------------------
 
 
-def pays(rows: int) -> bool:
+def should_use_numba(rows: int) -> bool:
     """Tell whether compiled code is to look at so many rows, where numba can be had."""
     # In this order: numba is not imported for few rows.
     return (

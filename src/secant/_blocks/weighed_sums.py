@@ -54,14 +54,14 @@ def surveyed(weights: np.ndarray[Any, Any]) -> Weights | None:
     rows = weights.shape[0]
     survey = kernels.compiled(kernels.survey_weights, kernels.kind_of(weights))
     most = kernels.threads()
-    told = [kernels.nothing_surveyed() for _ in range(most)]
+    facts = [kernels.no_weight_facts() for _ in range(most)]
 
     def work(number: int, chunks: Iterator[slice]) -> None:
         for chunk in chunks:
-            survey(weights[chunk], told[number])
+            survey(weights[chunk], facts[number])
 
     kernels.share_out(rows, work, most)
-    every = np.array(told)
+    every = np.array(facts)
     lightest = float(every[:, LIGHTEST].min().view(np.float64))
     heaviest = float(every[:, HEAVIEST].max().view(np.float64))
     if every[:, NEGATIVE].any() or not 0 < heaviest <= LARGEST_WEIGHT:
@@ -207,12 +207,12 @@ class WeighedSums(FixedSums):
             self._words_of[:, upper] += self._words_of[:, lower] >> HALF_BITS
             self._words_of[:, lower] &= _HALF
         for name, three in zip(
-            WEIGHED_SUMS, self.told[WEIGHED:].reshape(-1, 3).tolist(), strict=True
+            WEIGHED_SUMS, self.facts[WEIGHED:].reshape(-1, 3).tolist(), strict=True
         ):
             upper, lower, rest = three
             units = (upper << 26) + lower
             self._sums[name] += (units << (SUM_BITS - 52)) + rest
-        self.told[WEIGHED:] = 0
+        self.facts[WEIGHED:] = 0
         self._steps = [np.array(largest_steps(*self._steps)[::-1])]
         self._open = np.zeros_like(self._open[:0])
         self._since = 0

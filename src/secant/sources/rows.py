@@ -420,7 +420,7 @@ class RowSource(Source):
     def fixed_sums(self) -> FixedSums | None:
         """Return empty sums for compiled code to fill with rows of files, where that pays."""
         seen = self._observations
-        if seen.outcome_weights is not None or not kernels.pays(seen.rows):
+        if seen.outcome_weights is not None or not kernels.should_use_numba(seen.rows):
             return None
         kind = FixedSums
         if seen.counted or seen.sampling:
@@ -578,7 +578,7 @@ def _fixed_sums(columns: _Columns, *, counted: bool) -> FixedSums | None:
     if whole is None or not scores.dtype.isnative:
         return None
     rows = scores.shape[0]
-    if not kernels.pays(rows):
+    if not kernels.should_use_numba(rows):
         return None
     make: Callable[..., FixedSums] = FixedSums
     if weights is not None:
@@ -588,7 +588,7 @@ def _fixed_sums(columns: _Columns, *, counted: bool) -> FixedSums | None:
             return None
         make = partial(kind, weights=told)
     cells = _CELLS if weights is None else _CELLS_WEIGHTED
-    sums = _sums_by(kernels.drawn(scores, _SMALL_SAMPLE), rows, cells, make)
+    sums = _sums_by(kernels.sampled(scores, _SMALL_SAMPLE), rows, cells, make)
     if sums is None:
         return None
     sums.add_rows(scores, *whole, weights)
@@ -601,7 +601,7 @@ def _common_among_many(sample: FloatArray) -> bool:
     These cells are not cut at common scores, as those of numpy are: where an extreme is near one,
     all of its rows would be collected.
     """
-    _, repeated, longest = kernels.compiled(kernels.survey)(sample)
+    _, repeated, longest = kernels.compiled(kernels.survey_scores)(sample)
     return bool(sample.size - repeated > _FEW_VALUES and longest * 64 > sample.size)
 
 

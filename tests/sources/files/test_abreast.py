@@ -33,7 +33,7 @@ def few_rows_are_many(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(rows, "SORT_UP_TO", 64)
     monkeypatch.setattr(rows, "COLLECT_UP_TO", 64)
-    monkeypatch.setattr(rows.kernels, "pays", lambda *_, **__: True)
+    monkeypatch.setattr(rows.kernels, "should_use_numba", lambda *_, **__: True)
     monkeypatch.setattr(rows.kernels, "threads", lambda: 3)
     monkeypatch.setattr(held, "HOLD", 0)
     monkeypatch.setattr(abreast, "PIECE", 250)

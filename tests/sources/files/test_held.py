@@ -123,7 +123,7 @@ def test_a_result_keeps_none_of_the_rows(walks):
 
 
 def test_the_log_loss_is_summed_while_rows_are_at_hand(walks, monkeypatch):
-    monkeypatch.setattr(rows.kernels, "pays", lambda *_, **__: True)
+    monkeypatch.setattr(rows.kernels, "should_use_numba", lambda *_, **__: True)
     optional("numba")
     table = pa.table({"y": Y[3:], "p": P[3:]})
     parquet.write_table(table, "a.parquet")
