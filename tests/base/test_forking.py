@@ -57,7 +57,8 @@ def slowly(*arguments):
     time.sleep(0.2)
     return whole(*arguments)
 kernels._dispatcher = slowly
-forked(lambda: kernels.compiled(kernels.sample, "<f8 C"), lambda: kernels.compiled(kernels.survey_scores))
+compiled = kernels.compiled
+forked(lambda: compiled(kernels.sample, "<f8 C"), lambda: compiled(kernels.survey_scores))
 """
 
 

@@ -61,7 +61,7 @@ def test_only_powers_of_two_make_a_dyadic_grid(n_cells):
 def test_the_filled_cells_of_a_grid_are_those_of_the_grid(values, bits):
     p, whole = np.array(values) + 0.0, DyadicGrid(bits)
     cell, offset = (each.copy() for each in whole.locate(p, Scratch()))
-    filled = grids.FilledGrid(whole.n_cells, np.unique(cell))
+    filled = grids.dyadic_grid(whole.n_cells, np.unique(cell))
     place, distance = filled.locate(p, Scratch())
     assert filled.cells[place].tolist() == whole.cells[cell].tolist() == cell.tolist()
     assert distance.tolist() == offset.tolist()

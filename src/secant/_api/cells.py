@@ -12,7 +12,7 @@ from secant import null
 from secant._base.endings import check_ending
 from secant._base.writing import write_whole
 from secant._blocks.cell_sums import CellSums
-from secant._blocks.grids import DyadicGrid, FilledGrid, dyadic_grid
+from secant._blocks.grids import dyadic_grid
 from secant._inference.design import refuse_outcome_weights
 from secant._inference.limits import half_width, pooled
 from secant._input.arraylike import on_a_device
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from secant._base.types import IntArray
+    from secant._blocks.grids import DyadicGrid
     from secant._blocks.table import Blocks, Totals
     from secant._input.options import WeightKind
     from secant._metrics.scores import Rule
@@ -404,7 +405,7 @@ def _said(outcome_weights: tuple[float, float] | None) -> str:
 
 
 def _empty(
-    grid: DyadicGrid | FilledGrid,
+    grid: DyadicGrid,
     outcome_weights: tuple[float, float] | None,
     *,
     sampling: bool = False,
@@ -414,25 +415,25 @@ def _empty(
     )
 
 
-def _grid(sums: CellSums) -> DyadicGrid | FilledGrid:
-    return cast("DyadicGrid | FilledGrid", sums.grid)
+def _grid(sums: CellSums) -> DyadicGrid:
+    return cast("DyadicGrid", sums.grid)
 
 
-def _common(one: CellSums, other: CellSums) -> DyadicGrid | FilledGrid:
+def _common(one: CellSums, other: CellSums) -> DyadicGrid:
     """Return the coarser of two grids; of it, what both fill where no more is in memory."""
     grids = _grid(one), _grid(other)
     n_cells = min(grid.n_cells for grid in grids)
-    if any(isinstance(grid, DyadicGrid) for grid in grids):
+    if any(grid.cells.size > grid.n_cells for grid in grids):  # all cells, with the one of 1
         return dyadic_grid(n_cells)
-    return FilledGrid(n_cells, np.union1d(*(_within(grid, n_cells) for grid in grids)))
+    return dyadic_grid(n_cells, np.union1d(*(_within(grid, n_cells) for grid in grids)))
 
 
-def _within(grid: DyadicGrid | FilledGrid, n_cells: int) -> IntArray:
+def _within(grid: DyadicGrid, n_cells: int) -> IntArray:
     """Return the cell of a coarser grid in which each cell lies; the score 1 stays alone."""
     return np.where(grid.cells < grid.n_cells, grid.cells // (grid.n_cells // n_cells), n_cells)
 
 
-def _onto(sums: CellSums, grid: DyadicGrid | FilledGrid) -> CellSums:
+def _onto(sums: CellSums, grid: DyadicGrid) -> CellSums:
     """Join cells into those of a grid; their sums add, once distances start from its anchors."""
     fine = _grid(sums)
     if fine.n_cells == grid.n_cells and len(fine.low) == len(grid.low):
@@ -447,9 +448,7 @@ def _onto(sums: CellSums, grid: DyadicGrid | FilledGrid) -> CellSums:
         weight = sums.weight if sums.sampling else sums.count
         columns["offset"] = (sums.offset * fine.unit + weight * shift) / grid.unit
     starts = np.flatnonzero(np.diff(within, prepend=-1))
-    places = within[starts]
-    if isinstance(grid, FilledGrid):
-        places = np.searchsorted(grid.cells, places)
+    places = np.searchsorted(grid.cells, within[starts])
     for name, column in columns.items():
         rows = column.reshape(len(within), -1)
         joined = getattr(moved, name).reshape(-1, rows.shape[1])

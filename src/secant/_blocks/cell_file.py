@@ -33,7 +33,7 @@ import numpy as np
 from secant._base import checked_json as checked
 from secant._base.checked_json import MakesNoSenseError, require
 from secant._blocks.cell_sums import CellSums
-from secant._blocks.grids import MOST_CELLS, DyadicGrid, FilledGrid
+from secant._blocks.grids import MOST_CELLS, dyadic_grid
 from secant._blocks.table import STEPS, Totals
 from secant._input.options import Reading
 from secant._input.rules import LARGEST_WEIGHT, SMALLEST_WEIGHT
@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from secant._base.types import FloatArray, IntArray
+    from secant._blocks.grids import DyadicGrid
 
 __all__ = ["pack", "unpack"]
 
@@ -113,7 +114,7 @@ def _columns(totals: Totals, *, sampling: bool, version: int = _VERSION) -> dict
 
 def pack(sums: CellSums, forbidden: int) -> bytes:
     """Return the content of a file that holds these sums."""
-    grid = cast("DyadicGrid | FilledGrid", sums.grid)
+    grid = cast("DyadicGrid", sums.grid)
     filled = np.flatnonzero(sums.count[::2] + sums.count[1::2])
     totals = sums.totals()
     numbers = [grid.cells[filled].astype("<i8").tobytes()]
@@ -255,7 +256,7 @@ def _sums(header: _Header, payload: memoryview) -> CellSums:
     numbers.end()
     _check(header, cells, columns)
     sums = CellSums(
-        FilledGrid(header.n_cells, cells),
+        dyadic_grid(header.n_cells, cells),
         sampling=header.sampling,
         moments=True,
         outcome_weights=header.totals.outcome_weights,

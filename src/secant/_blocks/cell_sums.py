@@ -20,7 +20,7 @@ from secant._blocks.table import (
 
 if TYPE_CHECKING:
     from secant._base.types import FloatArray, IntArray, NumberArray
-    from secant._blocks.grids import DyadicGrid, FilledGrid, PointGrid, SampledGrid
+    from secant._blocks.grids import DyadicGrid, PointGrid, SampledGrid
     from secant._blocks.table import Blocks
     from secant._input.observations import Chunk
 
@@ -76,7 +76,7 @@ class CellSums:
         Whether to sum it.
     """
 
-    grid: DyadicGrid | FilledGrid | PointGrid | SampledGrid
+    grid: DyadicGrid | PointGrid | SampledGrid
     sampling: bool
     moments: bool
     precise: bool = False

@@ -239,7 +239,7 @@ class FixedSums:
         one: int,
         weights: np.ndarray[Any, Any] | None = None,
     ) -> None:
-        """Add rows, whatever they hold: what is wrong with them shows in the facts, but for weights."""
+        """Add rows, whatever they hold: facts say what is wrong with them, but for weights."""
         for start in range(0, scores.shape[0], self._fold_at):
             part = slice(start, start + self._fold_at)
             some = None if weights is None else weights[part]

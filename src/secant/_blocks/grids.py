@@ -31,7 +31,6 @@ if TYPE_CHECKING:
 
 __all__ = [
     "DyadicGrid",
-    "FilledGrid",
     "PointGrid",
     "SampledGrid",
     "Scratch",
@@ -71,12 +70,12 @@ class Scratch:
         return array[:size]
 
 
-def dyadic_grid(n_cells: Any) -> DyadicGrid:
-    """Return the grid of a number of cells, which must be a power of two."""
+def dyadic_grid(n_cells: Any, cells: IntArray | None = None) -> DyadicGrid:
+    """Return the grid of a number of cells, which must be a power of two, or some of its cells."""
     if not is_whole(n_cells, 1, MOST_CELLS) or n_cells & (n_cells - 1):
         msg = f"n_cells must be a power of two between 1 and {MOST_CELLS:,}; got {n_cells!r}"
         raise InputError(msg)
-    return DyadicGrid(int(n_cells).bit_length() - 1)
+    return DyadicGrid(int(n_cells).bit_length() - 1, cells)
 
 
 class DyadicGrid:
@@ -84,21 +83,30 @@ class DyadicGrid:
 
     Multiplying by a power of two is exact, so every machine and every engine puts a score into
     the same cell: states made anywhere can be added.
+
+    Parameters
+    ----------
+    bits
+        How fine the grid is.
+    cells
+        The numbers of some of the cells, in ascending order: what a file says takes memory for
+        what it holds, not for how fine it says its grid is. All of them by default.
     """
 
-    def __init__(self, bits: int) -> None:
+    def __init__(self, bits: int, cells: IntArray | None = None) -> None:
         self.bits = bits
         self.n_cells = 1 << bits
         self.n_buckets = self.n_cells + 1
-        self.low = self.anchor = np.arange(self.n_cells + 1) / self.n_cells
-        self.high = _below_next(self.low, last=1.0)
+        self._some = cells
         self.unit = 1 / self.n_cells
+        self.low = self.anchor = self.cells / self.n_cells
+        self.high = np.minimum(np.nextafter(self.low + self.unit, 0), 1.0)
         self.ties = False
 
     @property
     def cells(self) -> IntArray:
         """The numbers of the cells."""
-        return np.arange(self.n_cells + 1)
+        return np.arange(self.n_cells + 1) if self._some is None else self._some
 
     def bucket(self, scores: FloatArray, scratch: Scratch) -> IntArray:
         """Return the cells of scores."""
@@ -119,31 +127,8 @@ class DyadicGrid:
         offset = np.multiply(scores, self.n_cells, out=scratch.floats("offset", len(scores)))
         whole = np.floor(offset, out=scratch.floats("scaled", len(scores)))
         offset -= whole
-        return self._to_integers(whole, scratch), offset
-
-
-class FilledGrid:
-    """Some cells of a dyadic grid, in ascending order: those that hold anything.
-
-    What a file says takes memory for what it holds, not for how fine it says its grid is.
-    """
-
-    def __init__(self, n_cells: int, cells: IntArray) -> None:
-        self.n_cells, self.cells = n_cells, cells
-        self.low = self.anchor = cells / n_cells
-        self.high = np.where(cells < n_cells, np.nextafter((cells + 1) / n_cells, 0), 1.0)
-        self.unit = 1 / n_cells
-        self.ties = False
-
-    def locate(
-        self,
-        scores: FloatArray,
-        scratch: Scratch,  # noqa: ARG002  (sums in memory already are seldom fed)
-    ) -> tuple[IntArray, FloatArray]:
-        """Find the cells of scores, which must be there."""
-        scaled = scores * self.n_cells
-        whole = np.floor(scaled)
-        return np.searchsorted(self.cells, whole), scaled - whole
+        cell = self._to_integers(whole, scratch)
+        return cell if self._some is None else np.searchsorted(self._some, cell), offset
 
 
 class SampledGrid:
@@ -296,7 +281,7 @@ class PointGrid:
     def locate(
         self,
         scores: FloatArray,
-        scratch: Scratch,  # noqa: ARG002  (as above)
+        scratch: Scratch,  # noqa: ARG002  (few scores)
     ) -> tuple[IntArray, FloatArray]:
         """Find the cells of scores."""
         return np.searchsorted(self.low, scores), np.zeros_like(scores)

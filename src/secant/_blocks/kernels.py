@@ -61,25 +61,25 @@ __all__ = [
     "collect",
     "collected",
     "compiled",
-    "sampled",
-    "walk_path",
     "fold",
     "halves",
     "kind_of",
     "lay_grid",
     "log_loss",
-    "no_weight_facts",
     "no_facts",
-    "should_use_numba",
+    "no_weight_facts",
+    "sampled",
     "select",
     "selected",
-    "undecided_cells",
     "share_out",
+    "should_use_numba",
     "sort",
     "survey_scores",
     "survey_weights",
     "takes",
     "threads",
+    "undecided_cells",
+    "walk_path",
 ]
 
 # Scores are counted in units of this power of two.
@@ -525,7 +525,9 @@ def select(scores: Any, low: FloatArray, high: FloatArray, found: IntArray) -> A
 
 
 @takes("whole")
-def log_loss(scores: Any, labels: Any, weights: Any, one: int) -> Any:
+def log_loss(  # noqa: C901  (compiled as one)
+    scores: Any, labels: Any, weights: Any, one: int
+) -> Any:
     """Return the sum of the logarithms of the chances given to what happened, times weights.
 
     Without weights one logarithm is taken of the product of many: a product is off by 2^-53 of

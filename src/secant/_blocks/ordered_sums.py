@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from secant._blocks.cell_sums import add_exactly, row_totals
-from secant._blocks.sorting import packed
+from secant._blocks.sorting import packed, unpacked
 from secant._blocks.table import Spread, Totals, add_totals, collapse, from_sums, merge
 
 if TYPE_CHECKING:
@@ -111,7 +111,7 @@ def _in_order(keys: NumberArray, rows: Chunk) -> tuple[Any, FloatArray, IntArray
             digit = (place[among[inside]] >> shift).astype(np.uint16)
             inside = inside[np.argsort(digit, kind="stable")]
         bits[among] = bits[among[inside]]
-    return key, (bits >> 1).view(np.float64), bits & 1
+    return key, *unpacked(bits)
 
 
 def edges_of(sample: NumberArray, n_cells: int) -> NumberArray:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from secant._base.types import FloatArray, IntArray
 
-__all__ = ["RUN", "PathRows", "Sorting", "packed"]
+__all__ = ["RUN", "PathRows", "Sorting", "packed", "unpacked"]
 
 # Rows that are sorted together where memory is short: 32 MB of them, or 64 with weights.
 RUN = 1 << 22
@@ -48,9 +48,6 @@ class PathRows(NamedTuple):
 
 class Sorting:
     """Rows on their way into the order of their scores.
-
-    Doubles from 0.0 upward sort as their bits do, and those up to 1.0 leave the highest two unused:
-    with the response as the lowest bit, one sort of integers carries both along.
 
     Parameters
     ----------
@@ -97,7 +94,7 @@ class Sorting:
         runs = [*self._runs, last]
         parts = _merged(runs, size, quick=self._quick) if len(runs) > 1 else _slices(last, size)
         for keys, weights in parts:
-            yield Chunk((keys >> 1).view(np.float64), keys & 1, weights)
+            yield Chunk(*unpacked(keys), weights)
 
     def _sorted(self) -> _Run:
         """Return the rows in memory in order, without another copy of what has no weights."""
@@ -113,11 +110,20 @@ class Sorting:
 
 
 def packed(scores: FloatArray, labels: IntArray) -> IntArray:
-    """Return numbers in the order of scores, then of responses; the lowest bit is the response."""
+    """Return numbers in the order of scores, then of responses; the lowest bit is the response.
+
+    Doubles from 0.0 upward sort as their bits do, and those up to 1.0 leave the highest two unused:
+    with the response as the lowest bit, one sort of integers carries both along.
+    """
     keys = (scores + 0.0).view(np.int64)  # a copy, without -0.0
     keys <<= 1
     keys += labels
     return keys
+
+
+def unpacked(keys: IntArray) -> tuple[FloatArray, IntArray]:
+    """Return the scores and responses that numbers stand for."""
+    return (keys >> 1).view(np.float64), keys & 1
 
 
 def _on_disk(values: Any) -> Any:

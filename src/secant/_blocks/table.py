@@ -18,6 +18,7 @@ import numpy as np
 
 from secant._blocks import kernels
 from secant._blocks.kernels import HALF_BITS, halves
+from secant._blocks.sorting import packed, unpacked
 from secant.errors import SecantError
 
 if TYPE_CHECKING:
@@ -671,13 +672,8 @@ def in_order(
 ) -> tuple[FloatArray, IntArray, FloatArray | None]:
     """Put rows into an order, that of their scores if none is given; no score is -0.0."""
     if order is None and weights is None:
-        # Doubles from 0.0 upward sort as their bits do, and those up to 1.0 leave the highest two
-        # unused: with the response as the lowest bit, one sort of integers carries both along.
-        rows = (scores + 0.0).view(np.int64)
-        rows <<= 1
-        rows += labels
-        kernels.sort(rows)
-        return (rows >> 1).view(np.float64), rows & 1, None
+        keys, _ = kernels.sort(packed(scores, labels))
+        return *unpacked(keys), None
     if order is None:
         order = np.argsort(scores)
     happened = labels[order].astype(np.int64, copy=False)
