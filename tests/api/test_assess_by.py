@@ -53,7 +53,13 @@ def test_a_group_is_assessed_as_if_alone(rows, kind):
         numbers = np.flatnonzero(inside)
         assert group.forbidden == tuple(numbers[list(alone.forbidden)].tolist())
         for name in ("n", "sigma", "ecce_r", "ecce_mad", "worst", "mean_score", "base_rate"):
-            assert plain(getattr(group, name)) == plain(getattr(alone, name))
+            found, expected = plain(getattr(group, name)), plain(getattr(alone, name))
+            if isinstance(expected, dict) and "log10_pvalue" in expected:
+                # Walks that are run together are added up in another order.
+                logs = found.pop("log10_pvalue"), expected.pop("log10_pvalue")
+                assert logs[0] == pytest.approx(logs[1], abs=1e-13)
+                assert found.pop("pvalue") == pytest.approx(expected.pop("pvalue"), rel=1e-12)
+            assert found == expected
 
 
 @given(rows_in_groups, st.randoms(use_true_random=False))

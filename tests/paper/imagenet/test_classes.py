@@ -28,7 +28,8 @@ def test_the_table_assesses_every_predicted_class_once(predictions):
     for row in table:
         rows = made_up.predicted_class == row["predicted_class"]
         result = secant.assess(made_up.response[rows], made_up.score[rows])
-        assert row["pvalue"] == result.ecce_r.pvalue
+        # Walks that are run together are added up in another order.
+        assert row["pvalue"] == pytest.approx(result.ecce_r.pvalue, rel=1e-12)
         assert row["method"] == result.ecce_r.method
         assert row["accuracy"] == pytest.approx(made_up.response[rows].mean(), abs=1e-15)
         assert row["miscalibration"] == result.worst.miscalibration
