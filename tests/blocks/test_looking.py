@@ -79,13 +79,13 @@ def test_every_tie_takes_a_look_for_so_many_rows(looks, monkeypatch):
     monkeypatch.setattr(walk, "log10_pvalues", lambda tables, _: np.zeros((len(tables), 2)))
     data = rare(1, 60_000)
     wanted = secant.assess(*data, method="exact")
-    assert len(looks) == 3  # all rows, pieces of them, ties
+    assert len(looks) == 2  # all rows, then ties
     assert not wanted._blocks.open.any()
     monkeypatch.setattr(rows, "COLLECT_UP_TO", 20_000)
     monkeypatch.setattr(rows, "COLLECT_AT_MOST", 20_000)
     looks.clear()
     found = secant.assess(*data, method="exact")
-    assert 3 < len(looks) <= 2 + 1 + 60_000 // 10_000
+    assert 2 < len(looks) <= 2 + 1 + 60_000 // 10_000
     for name in ("low", "high", "n0", "n1"):
         assert np.array_equal(getattr(found._blocks, name), getattr(wanted._blocks, name))
 
