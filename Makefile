@@ -25,7 +25,7 @@ PINS := -c hashes.txt
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test test-oldest test-oldest-numpy test-oldest-extras test-long test-cuda test-peers coverage mutants fuzz lint format hooks docs bench bench-check bench-peers alternatives build smoke hashes release clean
+.PHONY: help demo test snapshots test-oldest test-oldest-numpy test-oldest-extras test-long test-cuda test-peers coverage mutants fuzz lint format hooks docs bench bench-check bench-peers alternatives build smoke hashes release clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' Makefile | expand -t 28
@@ -39,6 +39,9 @@ test: $(VENV)/.test ## run the tests and docstring examples; a missing library i
 
 test-long: $(VENV)/.test ## run the tests that take half a minute or more each: clusters that lose a worker, hostile names
 	SECANT_REQUIRE_ALL=1 SECANT_HYPOTHESIS=ci $(VENV)/bin/python -m pytest -n $(WORKERS) -m long $(ARGS)
+
+snapshots: $(VENV)/.test ## write what sources say of faulty rows anew, to be read before it is committed
+	@PYTHONPATH=tests:tests/sources:tests/laws $(VENV)/bin/python tests/sources/refusals.py
 
 test-oldest: test-oldest-numpy test-oldest-extras ## both of these: the oldest supported version of everything
 

@@ -26,7 +26,7 @@ from secant.sources.engines import budget, expressions, filters, queries, runs  
 
 ENGINES = ["duckdb", "polars lazy", "dask", "ibis", "spark", "sqlite", "postgres", "mariadb"]
 every_engine = pytest.mark.parametrize("engine", ENGINES)
-NAN, INF = float("nan"), float("inf")
+NAN = float("nan")
 
 
 @pytest.fixture
@@ -463,67 +463,6 @@ def test_groups_by_several_columns(engine, tmp_path, asked):
 # What is refused ----------------------------------------------------------------------------------
 
 GOOD = {"y": [0.0, 1.0, 1.0, 0.0], "p": [0.2, 0.4, 0.6, 0.8], "w": [1.0, 2.0, 3.0, 0.0]}
-REFUSED = {
-    "no score": (
-        {"p": [0.2, None, None, 0.4]},
-        r"column 'p' \(y_prob\) holds 2 values that are mi",
-    ),
-    "NaN score": ({"p": [0.2, NAN, 0.3, 0.4]}, r"column 'p' \(y_prob\) holds 1 value that is mi"),
-    "above one": (
-        {"p": [0.2, 1.2, 0.3, 1.1]},
-        r"'p' \(y_prob\) .* 2 values outside .*such as 1\.2$",
-    ),
-    "below zero": ({"p": [0.2, -1e-7, 0.3, 1]}, r"1 value outside \[0, 1\], such as -1e-07$"),
-    "infinite": ({"p": [0.2, INF, 0.3, 1]}, r"1 value outside \[0, 1\], such as inf$"),
-    "percentages": ({"p": [20.0, 40.0, 55.5, 1.0]}, r"3 values .* 55\.5 .*divide by 100"),
-    "logits": ({"p": [-2.5, 1.5, 0.1, 0.2]}, r"2 values .*logits"),
-    "no label": ({"y": [0.0, None, 1.0, 0.0]}, r"column 'y' \(y_true\) holds 1 value that"),
-    "third label": ({"y": [0.0, 1.0, 2.0, 0.0]}, r"column 'y' \(y_true\) .* such as 2\.0$"),
-    "two codes": (
-        {"y": [0.0, 1.0, -1.0, 0.0]},
-        r"column 'y' \(y_true\) holds both -1 \(1\) and 0 \(1\)",
-    ),
-    "swapped": (
-        {"y": GOOD["p"], "p": GOOD["y"]},
-        r"column 'y' \(y_true\) .* such as 0\.8; y_true and y_prob look swapped",
-    ),
-    "no weight": ({"w": [1.0, None, 1.0, 1.0]}, r"column 'w' \(sample_weight\) holds 1 value that"),
-    "negative weight": ({"w": [1.0, -2.0, 1.0, 1.0]}, r"'w' \(sample_weight\) .* such as -2\.0$"),
-    "infinite weight": ({"w": [1.0, INF, 1.0, 1.0]}, r"not finite.* such as inf$"),
-    "tiny weight": (
-        {"w": [1.0, 1e-120, 1.0, 1.0]},
-        r"divide sampling weights by their mean.* such as 1e-120$",
-    ),
-    "huge weight": (
-        {"w": [1.0, 1e120, 1.0, 1.0]},
-        r"divide sampling weights by their mean.* such as 1e\+120$",
-    ),
-    "no weight at all": ({"w": [0.0] * 4}, r"column 'w' \(sample_weight\) is zero in every row"),
-}
-
-
-@every_engine
-@pytest.mark.parametrize("case", REFUSED)
-def test_rows_that_cannot_be_used(engine, case, tmp_path):
-    changes, message = REFUSED[case]
-    columns = {name: np.array(column, object) for name, column in {**GOOD, **changes}.items()}
-    if engine == "mariadb" and any(INF in column.tolist() for column in columns.values()):
-        with pytest.raises(optional("MySQLdb").ProgrammingError, match="inf can not be used"):
-            table(engine, tmp_path, **columns)
-        return
-    if engine == "dask":  # pandas has no null among doubles
-        columns = {name: column.astype(float) for name, column in columns.items()}
-    data = table(engine, tmp_path, **columns)
-    with pytest.raises(InputError, match=message):
-        secant.assess("y", "p", data=data, sample_weight="w")
-
-
-@every_engine
-def test_counts_of_copies_are_whole(engine, tmp_path):
-    data = table(engine, tmp_path, **{**GOOD, "w": [1.0, 2.5, 1.0, 1.0]})
-    secant.assess("y", "p", data=data, sample_weight="w")
-    with pytest.raises(InputError, match=r"'w' .* 1 value that are not whole .* such as 2\.5$"):
-        secant.assess("y", "p", data=data, sample_weight="w", weight_kind="frequency")
 
 
 def test_too_many_copies_to_count(tmp_path):
