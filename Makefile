@@ -40,7 +40,8 @@ test: $(VENV)/.test ## run the tests and docstring examples; a missing library i
 test-long: $(VENV)/.test ## run the tests that take half a minute or more each: clusters that lose a worker, hostile names
 	SECANT_REQUIRE_ALL=1 SECANT_HYPOTHESIS=ci $(VENV)/bin/python -m pytest -n $(WORKERS) -m long $(ARGS)
 
-snapshots: $(VENV)/.test ## write what sources say of faulty rows anew, to be read before it is committed
+snapshots: $(VENV)/.test ## write anew what results print and what sources refuse, to be read before it is committed
+	@PYTHONPATH=tests:tests/sources:tests/laws $(VENV)/bin/python tests/texts.py
 	@PYTHONPATH=tests:tests/sources:tests/laws $(VENV)/bin/python tests/sources/refusals.py
 
 test-oldest: test-oldest-numpy test-oldest-extras ## both of these: the oldest supported version of everything
