@@ -73,7 +73,7 @@ chances = {
     "too high": forecast**1.3,
     "too low": 1 - (1 - forecast) ** 1.3,
     "too extreme": 1 / (1 + np.exp(-0.7 * log_odds)),
-    "too timid": 1 / (1 + np.exp(-1.4 * log_odds)),
+    "too moderate": 1 / (1 + np.exp(-1.4 * log_odds)),
     "alternating": forecast + 0.12 * forecast * (1 - forecast) * 4 * np.sin(6 * np.pi * forecast),
 }
 
@@ -83,7 +83,7 @@ for ax, (name, chance) in zip(axes.flat, chances.items(), strict=True):
     ax.axhline(0, color="0.7", linewidth=0.8)
     ax.plot(found.curve.fraction, found.curve.difference, color="#3b5b92", linewidth=1.2)
     ax.plot([0, 0], [-2 * found.sigma, 2 * found.sigma], color="black", linewidth=3)
-    ax.set_title(f"{name} (the verdict: {found.shape or 'nothing found'})", fontsize=9)
+    ax.set_title(f"{name} (the verdict: {found.direction or 'nothing found'})", fontsize=9)
     ax.tick_params(labelsize=8)
 figure.supxlabel("share of predictions, in the order of their scores", fontsize=9)
 figure.supylabel("cumulative difference", fontsize=9)

@@ -7,8 +7,8 @@
 
 A naive Bayes classifier is far too sure of itself. Every probability here is that of a row which
 neither the model nor its calibrator has seen: `cross_val_predict` sees to that, with the calibrator
-inside the folds. The shape that `assess` names says what to try; `compare_models` says whether it
-is better than before beyond chance.
+inside the folds. The direction that `assess` names says what to try; `compare_models` says whether
+it is better than before beyond chance.
 
 Needs scikit-learn (1.8 or newer, for temperature scaling).
 """

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from secant._results.monitor import MonitorHistory, Period, Where
     from secant._results.parts import ECE, Curve, Interval, Reliability, Statistic
     from secant._results.scan import Scan
-    from secant._results.scores import Cox, Recalibrated, Score, Spiegelhalter
+    from secant._results.scores import Cox, IsotonicFit, Score, Spiegelhalter
     from secant._results.segments import Segment
     from secant.errors import InputError, MissingExtraError, SecantError
     from secant.plot import CumulativeDisplay, ReliabilityDisplay
@@ -53,6 +53,7 @@ __all__ = [
     "GroupComparison",
     "InputError",
     "Interval",
+    "IsotonicFit",
     "MissingExtraError",
     "ModelComparison",
     "Models",
@@ -60,7 +61,6 @@ __all__ = [
     "MonitorDisplay",
     "MonitorHistory",
     "Period",
-    "Recalibrated",
     "Reliability",
     "ReliabilityDisplay",
     "Scan",
@@ -112,7 +112,7 @@ _HOMES = {
     "_results.monitor": ("MonitorHistory", "Period", "Where"),
     "_results.parts": ("ECE", "Curve", "Interval", "Reliability", "Statistic"),
     "_results.scan": ("Scan",),
-    "_results.scores": ("Cox", "Recalibrated", "Score", "Spiegelhalter"),
+    "_results.scores": ("Cox", "IsotonicFit", "Score", "Spiegelhalter"),
     "_results.segments": ("Segment",),
     "errors": ("InputError", "MissingExtraError", "SecantError"),
     "plot.cumulative": ("CumulativeDisplay",),

@@ -48,7 +48,7 @@ def test_what_is_off_is_found_and_limits_hold_it():
     y, p, who = shocked(200, 20, 0.3, 1, truth=lambda s: s**1.5)
     result = secant.assess(y, p, clusters=who)
     assert result.found
-    assert result.shape == "too high"
+    assert result.direction == "too high"
     assert (result.ecce_r.method, result.ecce_r.draws) == ("upper bound", 999)
     truth = np.mean(p - p**1.5)
     assert result.ecce_r.ci[0] <= truth <= result.ecce_r.ci[1]

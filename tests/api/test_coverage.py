@@ -211,7 +211,7 @@ def test_split_conformal_by_hand():
     result = assess_coverage(
         y[test], np.sin(x[test]) - half, np.sin(x[test]) + half, 0.9, order_by=x[test]
     )
-    assert result.shape == "too low, then too high"
+    assert result.direction == "too low, then too high"
     assert "too much, then too little" in str(result)
     assert result.base_rate == pytest.approx(0.9, abs=0.03)
 

@@ -62,7 +62,7 @@ def test_a_calibrated_model_raises_no_alarm():
 
 
 def test_too_extreme_and_too_timid_are_found():
-    for power, direction in ((0.6, "too extreme"), (1.6, "too timid")):
+    for power, direction in ((0.6, "too extreme"), (1.6, "too moderate")):
         rng = np.random.default_rng(2)
         monitor = Monitor()
         for _ in range(5):

@@ -21,12 +21,12 @@ def test_the_two_forms_that_have_to_be_written_do_help():
         return 4 * secant.ecce_r(y[test], after) < secant.ecce_r(y[test], before)
 
     extreme = special.expit(2 * logits)
-    assert secant.assess(y[test], extreme[test]).shape == "too extreme"
+    assert secant.assess(y[test], extreme[test]).direction == "too extreme"
     beta = linear_model.LogisticRegression(C=np.inf).fit(two(extreme[fit]), y[fit])
     assert helps(extreme[test], beta.predict_proba(two(extreme[test]))[:, 1])
 
     high = special.expit(logits + 0.7)
-    assert secant.assess(y[test], high[test]).shape == "too high"
+    assert secant.assess(y[test], high[test]).direction == "too high"
     recent = special.logit(high[fit])
     shift = optimize.brentq(lambda a: special.expit(recent + a).mean() - y[fit].mean(), -20, 20)
     assert helps(high[test], special.expit(special.logit(high[test]) + shift))

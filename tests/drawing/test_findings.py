@@ -30,7 +30,7 @@ def impossible(n: int = 1000):
     [
         (P, "could be noise", None),
         (EXTREME, "too extreme", "+-"),
-        (np.clip(1.5 * P - 0.25, 0, 1), "too timid", "-+"),
+        (np.clip(1.5 * P - 0.25, 0, 1), "too moderate", "-+"),
         (P**2, "too high by 16.8 points", "-"),
         (P**0.7, "too low by 8.75 points", "+"),
         (WAVE, "alternating, 6 times", "+-+-+-"),

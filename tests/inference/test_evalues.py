@@ -235,12 +235,17 @@ def test_components_cover_all_ranges_and_directions():
     ranges = {(each.first, each.last) for each in found}
     assert len(ranges) == 31
     assert all((last - first) in {64, 32, 16, 8, 4} for first, last in ranges)
-    assert {each.direction for each in found} == {"too high", "too low", "too extreme", "too timid"}
+    assert {each.direction for each in found} == {
+        "too high",
+        "too low",
+        "too extreme",
+        "too moderate",
+    }
     assert sorted(TILTS.tolist()) == TILTS.tolist()
     # The slope that wins is the one that is true.
     rng = np.random.default_rng(4)
     scores = rng.random(20_000)
-    for power, direction in ((0.7, "too extreme"), (1.4, "too timid")):
+    for power, direction in ((0.7, "too extreme"), (1.4, "too moderate")):
         odds = (scores / (1 - scores)) ** power
         rows = list(zip(scores, rng.random(20_000) < odds / (1 + odds), strict=True))
         best = int(np.argmax(log_evalues(sums(rows))))

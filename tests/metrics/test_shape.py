@@ -135,25 +135,25 @@ def test_few_rows_are_looked_at_again(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("shape", "chance"),
+    ("direction", "chance"),
     [
         ("too low", lambda p: p + 0.03 * (1 - p)),
         ("too high", lambda p: 0.97 * p),
         ("too extreme", lambda p: 1 / (1 + (1 / p - 1) ** 0.7)),
-        ("too timid", lambda p: 1 / (1 + (1 / p - 1) ** 1.4)),
+        ("too moderate", lambda p: 1 / (1 + (1 / p - 1) ** 1.4)),
         ("alternating", lambda p: p + 0.1 * np.sin(6 * np.pi * p)),
         ("", lambda p: p),
     ],
 )
-def test_the_shape_has_a_name(shape, chance):
+def test_the_direction_has_a_name(direction, chance):
     rng = np.random.default_rng(0)
     p = rng.uniform(0.02, 0.98, 50_000)
     result = secant.assess(rng.random(50_000) < chance(p), p)
-    assert result.shape == shape
-    assert result.to_dict()["shape"] == shape
-    mirrored = {"too low": "too high", "too high": "too low"}.get(shape, shape)
+    assert result.direction == direction
+    assert result.to_dict()["direction"] == direction
+    mirrored = {"too low": "too high", "too high": "too low"}.get(direction, direction)
     turned = secant.assess(rng.random(50_000) >= chance(p), 1 - p)
-    assert turned.shape == mirrored
+    assert turned.direction == mirrored
 
 
 def test_opposite_errors_are_not_added_up():
@@ -240,7 +240,7 @@ def test_intervals_survive_the_loss_of_the_rows(monkeypatch):
     y, p = stepped(20_000)
     result = secant.assess(y, p, method="asymptotic")
     kept = pickle.loads(pickle.dumps(result))  # noqa: S301
-    assert kept.shape == result.shape
+    assert kept.direction == result.direction
     for each in kept.intervals:  # the points kept may stop short of a wider range, no more
         assert not each.ci[0] <= 0 <= each.ci[1]
 

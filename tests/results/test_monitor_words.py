@@ -60,7 +60,7 @@ def test_notes_about_cells_and_recurring_rows():
     monitor, cells = Monitor(), Cells()
     cells.update([0, 1] * 100, [0.3, 0.6] * 100)
     monitor.add(cells)
-    assert "too extreme or too timid as a whole" in monitor.history.notes[0]
+    assert "too extreme or too moderate as a whole" in monitor.history.notes[0]
     tolerant = Monitor(tolerance=0.1)
     tolerant.add(cells)
     assert tolerant.history.notes == ()

@@ -107,7 +107,7 @@ def test_words_of_an_ordinary_case(power, weighted, level):
     shape, low, high, direction, points, percent, *limits, n = FIRST.search(text).groups()
     (piece,) = result.intervals
     assert (number(low), number(high)) == (round(piece.low, 3), round(piece.high, 3))
-    assert shape == direction == result.shape == ("too high" if power > 1 else "too low")
+    assert shape == direction == result.direction == ("too high" if power > 1 else "too low")
     assert number(points) == rounded(100 * abs(piece.miscalibration))
     assert percent == f"{100 * level:g}%"
     sizes = sorted(100 * math.copysign(1, piece.miscalibration) * limit for limit in piece.ci)
@@ -163,7 +163,7 @@ def test_the_mirror_image_is_too_timid():
     rng = np.random.default_rng(1)
     p = rng.uniform(0.2, 0.8, 50_000)
     y = rng.random(50_000) < p + np.where(p > 0.5, 0.05, -0.05)
-    assert str(secant.assess(y, p)).startswith("Miscalibrated: too timid. ")
+    assert str(secant.assess(y, p)).startswith("Miscalibrated: too moderate. ")
 
 
 def test_within_a_tolerance_has_three_answers():
@@ -192,7 +192,7 @@ def test_confidences_are_over_and_underconfident():
         assert str(groups[0]).startswith(f"Miscalibrated: {word}. ")
         assert f"are {word} by" in str(groups[0])
         assert "temperature" in str(groups[0])
-        assert groups[0].shape == groups[0].worst.direction
+        assert groups[0].direction == groups[0].worst.direction
     rest = secant.assess_classes(truth, other, kind="one-vs-rest", adjust="holm")
     assert "confident" not in str(rest)
 

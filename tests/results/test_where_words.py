@@ -25,7 +25,7 @@ def narrow(shift, n=100_000):
 @pytest.mark.parametrize(("shift", "said"), [(0.1, False), (0.15, False), (0.35, True)])
 def test_the_steepest_place_goes_unsaid_where_it_adds_little(shift, said):
     result = narrow(shift)
-    assert result.shape == "too low"
+    assert result.direction == "too low"
     assert (" Somewhere predictions are too low by at least " in where(result)) == said
 
 
@@ -107,7 +107,7 @@ def test_the_steepest_place_within_a_range_that_is_off_the_other_way():
     y = rng.random(p.size) < np.minimum(p + 0.06, 1)
     one = np.full(300, 0.5)
     result = secant.assess(np.append(y, rng.random(300) < 0.1), np.append(p, one))
-    assert result.shape == "too low"
+    assert result.direction == "too low"
     least = points(result.steepest.at_least)
     words = f" But within these, scores of 0.500 are too high by at least {least} points."
     assert where(result).endswith(words)

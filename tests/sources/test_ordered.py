@@ -284,12 +284,12 @@ def test_shapes_along_an_axis_have_their_own_words():
     score, x = rng.uniform(0.3, 0.7, 4000), rng.random(4000)
     y = rng.random(4000) < score + np.where(x < 0.5, 0.15, -0.15)
     result = secant.assess(y, score, order_by=x)
-    assert result.shape == "too low, then too high"
+    assert result.direction == "too low, then too high"
     assert "Miscalibrated: too low, then too high." in str(result)
     assert "extreme" not in str(result.details)
     assert "temperature" not in str(result)
     turned = secant.assess(y, score, order_by=-x)
-    assert turned.shape == "too high, then too low"
+    assert turned.direction == "too high, then too low"
 
 
 def test_whole_numbers_beyond_doubles():

@@ -179,7 +179,7 @@ class Monitor:
         y_true : array-like, or Cells
             What happened; or, alone, the batch as :class:`Cells`, which may be a stored one. From
             Cells the evidence is never larger than from the rows, and hardly smaller; that scores
-            are too extreme or too timid as a whole cannot be seen from them. Shards of one batch
+            are too extreme or too moderate as a whole cannot be seen from them. Shards of one batch
             are added up as Cells first: a batch is added once.
         y_prob : array-like of shape (n,)
             Predicted probabilities. No rows at all are a batch too.

@@ -62,7 +62,7 @@ def findings(result: Calibration, *, found: bool = True) -> tuple[Finding, ...]:
 
 
 def in_short(result: Calibration, *, found: bool = True) -> str:
-    """Say in a few words what was found, for legends: the whole shape, or that it could be noise.
+    """Say in a few words what was found, for legends: all directions, or that it could be noise.
 
     Parameters
     ----------
@@ -72,7 +72,7 @@ def in_short(result: Calibration, *, found: bool = True) -> str:
     off = result.intervals if found else ()
     if off:
         by = f" by {style.points(abs(off[0].miscalibration))} points"
-        return verdict.shape(result) + (by if len(off) == 1 else "")
+        return verdict.direction(result) + (by if len(off) == 1 else "")
     if found and result.found:
         return "off, not certain where"
     if wrong := result.n_forbidden:

@@ -24,10 +24,10 @@ from secant._results.again import Again
 from secant._results.bins import binned_metric, reliability
 from secant._results.of_scores import OfScores
 from secant._results.parts import (
+    DIRECTIONS,
+    DIRECTIONS_ALONG,
     ECE,
     SCHEMA,
-    SHAPES,
-    SHAPES_ALONG,
     Curve,
     Interval,
     Intervals,
@@ -50,8 +50,8 @@ if TYPE_CHECKING:
     from secant._input.axis import Axis
     from secant._input.options import Norm, Strategy, Weighting
     from secant._metrics.ecce import Extremes, Metric
-    from secant._results.parts import Kind, Shape
-    from secant._results.scores import Cox, Recalibrated, Score, Spiegelhalter
+    from secant._results.parts import Directions, Kind
+    from secant._results.scores import Cox, IsotonicFit, Score, Spiegelhalter
     from secant.plot import CumulativeDisplay
 
 __all__ = ["Calibration"]
@@ -188,17 +188,17 @@ class Calibration:
         return Intervals(sorted(self._pieces, key=lambda each: -abs(each.total)))
 
     @property
-    def shape(self) -> Shape:
-        """What kind of miscalibration was found, from the lowest score to the highest.
+    def direction(self) -> Directions:
+        """In which directions predictions are off, from the lowest score to the highest.
 
         ``"too high"`` or ``"too low"`` throughout; ``"too extreme"``: too low below some score and
-        too high above it; ``"too timid"``: the reverse; ``"alternating"`` where it changes more
+        too high above it; ``"too moderate"``: the reverse; ``"alternating"`` where it changes more
         often; ``""`` where nothing was found, or not where. Along another axis than the scores two
         directions are ``"too low, then too high"`` and ``"too high, then too low"``.
         """
         signs = "".join("+" if each.miscalibration > 0 else "-" for each in self._pieces)
-        shapes = SHAPES if self.axis is None else SHAPES_ALONG
-        return shapes.get(signs, "alternating")
+        names = DIRECTIONS if self.axis is None else DIRECTIONS_ALONG
+        return names.get(signs, "alternating")
 
     @cached_property
     def steepest(self) -> Interval | None:
@@ -401,7 +401,7 @@ class Calibration:
         return self._by_score.proper_scores
 
     @cached_property
-    def recalibrated(self) -> Recalibrated:
+    def recalibrated(self) -> IsotonicFit:
         """The recalibrated forecast, to be drawn through a reliability diagram.
 
         Exact for arrays; of other sources scores are taken together in some ten thousand ranges.
@@ -611,7 +611,7 @@ class Calibration:
             "verdict": verdict.headline(self),
             **self.summary(),
             "where": where_words.where(self),
-            "shape": self.shape,
+            "direction": self.direction,
             **{
                 name: None if each is None else each.to_dict()
                 for name, each in zip(("brier", "log_loss"), self.proper_scores, strict=True)

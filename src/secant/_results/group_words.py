@@ -219,7 +219,7 @@ def _group_words(row: Group, *, ranges: bool) -> str:
 
 
 def _group_verdict(result: Calibration, *, ranges: bool) -> str:
-    """Say in which shape a group is off, and how far where that matters most."""
+    """Say in which directions a group is off, and how far where that matters most."""
     pieces = pieces_found(result)
     if not pieces:
         return "miscalibrated, not certain where"
@@ -242,7 +242,7 @@ def _in_turn(
     off = ", then ".join(said)
     if len(pieces) == 1 or (result.axis is not None and len(pieces) == 2):
         return off
-    return f"{verdict.shape(result)}{', mostly' if len(pieces) > 2 else ':'} {off}"
+    return f"{verdict.direction(result)}{', mostly' if len(pieces) > 2 else ':'} {off}"
 
 
 def _segment_verdict(row: Any, *, ranges: bool) -> str:

@@ -58,7 +58,7 @@ def table(result: Models) -> tuple[list[str], list[list[str]]]:
 
 def _model_cells(name: str, result: Calibration) -> list[str]:
     r, (brier, log_loss) = result.ecce_r, result.proper_scores
-    words = verdict.shape(result) or (
+    words = verdict.direction(result) or (
         "miscalibrated" if result.found else "no miscalibration found"
     )
     if result.steepest is not None:

@@ -130,7 +130,7 @@ def _numbers(name: str, result: Calibration) -> dict[str, Any]:
         "ci_low": result.ecce_r.ci[0],
         "ci_high": result.ecce_r.ci[1],
         "pvalue": result.ecce_r.pvalue,
-        "shape": result.shape,
+        "direction": result.direction,
         "off_by_at_least": None if steepest is None else steepest.at_least,
         "brier": None if brier is None else brier.value,
         "mcb": None if brier is None else brier.mcb,

@@ -58,7 +58,7 @@ class Period(Shown):
     n_forbidden : int
         Predictions whose score of exactly 0 or 1 ruled out what happened.
     slopes : bool
-        Whether the batch could show scores that are too extreme or too timid; not so where it
+        Whether the batch could show scores that are too extreme or too moderate; not so where it
         came as ``Cells``, nor with a tolerance.
     """
 
@@ -101,7 +101,7 @@ class Where(Shown):
     low, high : float
         The range of scores: from ``low`` to below ``high`` (to 1 where ``high`` is 1).
     direction : str
-        "too high", "too low", "too extreme" or "too timid".
+        "too high", "too low", "too extreme" or "too moderate".
     n : int
         Predictions in this range since it began.
     mean_score, mean_response : float

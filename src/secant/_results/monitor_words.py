@@ -68,7 +68,7 @@ def story(history: MonitorHistory) -> str:
         )
     since = written_time(history.since)
     found = f"{capital(where.scores)} have been {where.direction} since about {since}"
-    if where.direction in {"too extreme", "too timid"}:
+    if where.direction in {"too extreme", "too moderate"}:
         return f"{found} ({predictions(where.n)})."
     return (
         f"{found}: mean forecast {percent(where.mean_score)}, mean outcome "
@@ -106,7 +106,7 @@ def notes(history: MonitorHistory) -> tuple[str, ...]:
     if without and not history.tolerance:
         said.append(
             f"{_batches(without)} came as Cells, which cannot show scores that are too extreme "
-            "or too timid as a whole; ranges of scores were watched."
+            "or too moderate as a whole; ranges of scores were watched."
         )
     if history.periods and history.edges is None:
         said.append(

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from secant._metrics.ece import Binning, BinSums
     from secant._metrics.scores import Rule
     from secant._results.again import Again
-    from secant._results.scores import Recalibrated, Score
+    from secant._results.scores import IsotonicFit, Score
 
 __all__ = ["OfScores"]
 
@@ -88,7 +88,7 @@ class OfScores:
         return resolved(again.blocks, again.refine if again.sorts else None)
 
     @property
-    def recalibrated(self) -> Recalibrated:
+    def recalibrated(self) -> IsotonicFit:
         """The recalibrated forecast."""
         return recalibrated(self.monotone, self.again.totals.weight)
 

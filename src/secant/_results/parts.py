@@ -32,15 +32,15 @@ if TYPE_CHECKING:
     from secant.plot import ReliabilityDisplay
 
 __all__ = [
+    "DIRECTIONS",
+    "DIRECTIONS_ALONG",
     "ECE",
     "SCHEMA",
-    "SHAPES",
-    "SHAPES_ALONG",
     "Curve",
+    "Directions",
     "Interval",
     "Intervals",
     "Reliability",
-    "Shape",
     "Statistic",
     "Words",
     "fields_of",
@@ -53,27 +53,27 @@ SCHEMA = 2
 
 Direction = Literal["too high", "too low", "even"]
 Kind = Literal["simultaneous", "shared", "clopper-pearson", "normal"]
-Shape = Literal[
+Directions = Literal[
     "too high",
     "too low",
     "too extreme",
-    "too timid",
+    "too moderate",
     "too low, then too high",
     "too high, then too low",
     "alternating",
     "",
 ]
 # What the signs of the ranges found are called, in the order of scores: + happened more often.
-SHAPES: dict[str, Shape] = {
+DIRECTIONS: dict[str, Directions] = {
     "": "",
     "+": "too low",
     "-": "too high",
     "+-": "too extreme",
-    "-+": "too timid",
+    "-+": "too moderate",
 }
 # Along another axis what is too extreme in scores is not what two signs show.
-SHAPES_ALONG: dict[str, Shape] = {
-    **SHAPES,
+DIRECTIONS_ALONG: dict[str, Directions] = {
+    **DIRECTIONS,
     "+-": "too low, then too high",
     "-+": "too high, then too low",
 }

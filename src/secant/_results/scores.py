@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from secant._blocks.table import Blocks
     from secant._metrics.scores import Taken
 
-__all__ = ["Cox", "Recalibrated", "Score", "Spiegelhalter", "recalibrated", "score_of"]
+__all__ = ["Cox", "IsotonicFit", "Score", "Spiegelhalter", "recalibrated", "score_of"]
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -92,7 +92,7 @@ def score_of(name: Literal["Brier score", "log loss"], taken: Taken) -> Score:
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Recalibrated(Shown):
+class IsotonicFit(Shown):
     """The recalibrated forecast: isotonic regression of the outcomes on the scores.
 
     It is a staircase: scores from ``low[k]`` to ``high[k]`` become ``forecast[k]``, how often the
@@ -140,7 +140,7 @@ class Recalibrated(Shown):
         return fields_of(self)
 
 
-def recalibrated(blocks: Blocks, weight: float) -> Recalibrated:
+def recalibrated(blocks: Blocks, weight: float) -> IsotonicFit:
     """Return the recalibrated forecast of blocks, constant over each, with all their weight."""
     starts = pools(blocks)
     ends = np.append(starts[1:], len(blocks)) - 1
@@ -149,7 +149,7 @@ def recalibrated(blocks: Blocks, weight: float) -> Recalibrated:
         return np.add.reduceat(column, starts)
 
     of_steps = total(blocks.weight)
-    return Recalibrated(
+    return IsotonicFit(
         low=blocks.low[starts],
         high=blocks.high[ends],
         n=total(blocks.n),
@@ -164,7 +164,7 @@ class Cox(Shown):
     """Cox's regression: outcomes against the logits of scores.
 
     Calibrated scores have intercept 0 and slope 1; a slope below 1 says too extreme, above 1 too
-    timid. It sees errors of that shape alone: a wave around the right chances passes.
+    moderate. It sees errors of that kind alone: a wave around the right chances passes.
 
     Attributes
     ----------
@@ -213,8 +213,8 @@ class Spiegelhalter(Shown):
     ----------
     z : float
         Brier score less its expectation under calibration, in standard deviations: negative
-        where it is better, which a forecast that is too timid manages. NaN where every score is 0,
-        1/2 or 1, and with clusters.
+        where it is better, which a forecast that is too moderate manages. NaN where every score is
+        0, 1/2 or 1, and with clusters.
     pvalue : float
         Two-sided, from the cumulants of the sum: the normal law would be wrong where events are
         rare. It is on the safe side, by up to a third where few events are expected.

@@ -38,6 +38,7 @@ __all__ = [
     "averages",
     "brief",
     "details",
+    "direction",
     "facts",
     "headline",
     "html",
@@ -46,7 +47,6 @@ __all__ = [
     "is_within",
     "lines",
     "notes",
-    "shape",
     "size",
     "text",
     "the_question",
@@ -56,11 +56,11 @@ __all__ = [
 
 
 def headline(result: Calibration, little: Little = LITTLE) -> str:
-    """Return the answer in a few words: the shape of what was found, if anything was."""
+    """Return the answer in a few words: the directions found, if any were."""
     wrong = wrong_certainties(result)
     if coverage_words.is_about(result) and little.within is None:
         how_much = f" {little.words}" if is_little(result, little) else ""
-        return coverage_words.headline(result, shape(result), how_much)
+        return coverage_words.headline(result, direction(result), how_much)
     if is_within(result, little):
         return _within_headline(result, little, wrong)
     if not result.found:
@@ -69,7 +69,7 @@ def headline(result: Calibration, little: Little = LITTLE) -> str:
             return found
         return f"{found}, but not shown to be calibrated within {little.within:g}"
     how_much = f" {little.words}" if is_little(result, little) else ""
-    kind = shape(result)
+    kind = direction(result)
     found = f"Miscalibrated{how_much}{f': {kind}' if kind else ''}"
     return f"{found}; {wrong}" if wrong else found
 
@@ -84,7 +84,7 @@ def _within_headline(result: Calibration, little: Little, wrong: str) -> str:
     assert little.within is not None  # noqa: S101
     said = within(result, little.within, little.at).removesuffix(".")
     if result.found:
-        said += f"; beyond chance it is {shape(result) or 'miscalibrated'}"
+        said += f"; beyond chance it is {direction(result) or 'miscalibrated'}"
     return f"{said}; {wrong}" if wrong else said
 
 
@@ -106,14 +106,14 @@ def impossible(result: Calibration) -> str:
     return f"{many:,} wrong score{'' if many == 1 else 's'} of exactly 0 or 1"
 
 
-def shape(result: Calibration) -> str:
-    """Return the shape in words; nothing where it is not known."""
+def direction(result: Calibration) -> str:
+    """Return the directions in words; nothing where it is not known."""
     pieces = pieces_found(result)
     if not pieces:
         return ""
-    if result.shape == "alternating":
+    if result.direction == "alternating":
         return f"alternating, {len(pieces)} times"
-    return direction_said(result, result.shape)
+    return direction_said(result, result.direction)
 
 
 def within(result: Calibration, tolerance: float, at: float | None = None) -> str:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from matplotlib.patches import StepPatch
 
     from secant._results.parts import Reliability
-    from secant._results.scores import Recalibrated
+    from secant._results.scores import IsotonicFit
     from secant.plot._bootstrap import Resamples
 
 __all__ = ["Diagram"]
@@ -134,7 +134,7 @@ class Diagram:
         self.ax.add_collection(lines)
         return lines
 
-    def staircase(self, found: Recalibrated, color: str) -> Line2D:
+    def staircase(self, found: IsotonicFit, color: str) -> Line2D:
         """Draw what scores would have to become to be calibrated, without bins."""
         [line] = self.ax.plot(
             *found.line, color=color, linewidth=1.1, zorder=3, label="_recalibrated", gid=_STAIRS

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from secant._input.observations import Observations
     from secant._input.options import BinLimits, Strategy, WeightKind
-    from secant._results.scores import Recalibrated
+    from secant._results.scores import IsotonicFit
     from secant.plot._bootstrap import Resamples
 
 __all__ = ["ReliabilityDisplay"]
@@ -56,7 +56,7 @@ class ReliabilityDisplay(OfEstimator):
         neither.
     resamples : sequence of Resamples, optional
         For each model the diagrams of its resamples, as the class methods make them.
-    recalibrated : sequence of Recalibrated, optional
+    recalibrated : sequence of IsotonicFit, optional
         For each model its recalibrated forecast, :attr:`Calibration.recalibrated`, to be drawn.
 
     Attributes
@@ -70,7 +70,7 @@ class ReliabilityDisplay(OfEstimator):
     resamples : tuple of Resamples
         For each model ``mean_score`` and ``mean_response``, arrays with one row a resample and one
         column a bin, NaN in empty bins; without bootstrap, nothing.
-    recalibrated : tuple of Recalibrated
+    recalibrated : tuple of IsotonicFit
         The recalibrated forecast of each model, where asked for.
     ax_, figure_
         Where it was drawn.
@@ -142,7 +142,7 @@ class ReliabilityDisplay(OfEstimator):
     names: tuple[str | None, ...]
     uncertainty: Uncertainty | None
     resamples: tuple[Resamples, ...]
-    recalibrated: tuple[Recalibrated, ...]
+    recalibrated: tuple[IsotonicFit, ...]
     ax_: Axes
     figure_: Figure | SubFigure
     line_: Line2D
@@ -162,7 +162,7 @@ class ReliabilityDisplay(OfEstimator):
         name: str | Sequence[str] | None = None,
         uncertainty: Uncertainty | None = "bars",
         resamples: Sequence[Resamples] = (),
-        recalibrated: Sequence[Recalibrated] = (),
+        recalibrated: Sequence[IsotonicFit] = (),
     ) -> None:
         self.names, self.bins = named(bins, Reliability, name)
         self.uncertainty, self.resamples = uncertainty, tuple(resamples)

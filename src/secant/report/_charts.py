@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from secant._base.types import FloatArray
     from secant._results.parts import Curve
-    from secant._results.scores import Recalibrated
+    from secant._results.scores import IsotonicFit
 
 __all__ = [
     "Drawable",
@@ -262,7 +262,7 @@ def sparkline(curve: Curve, noise: float) -> Markup:
 # --- bins -----------------------------------------------------------------------------------------
 
 
-def reliability(bins: dict[str, list[dict[str, Any]]], recalibrated: Recalibrated) -> Markup:
+def reliability(bins: dict[str, list[dict[str, Any]]], recalibrated: IsotonicFit) -> Markup:
     """Return the reliability diagram: bins are drawn when their number is set, the rest now."""
     square = _reliability_axis(bins)
     scores, forecasts = recalibrated.line

@@ -63,7 +63,7 @@ DEFINITIONS = {
     ),
     "Spiegelhalter's Z": (
         "The Brier score less what calibrated scores would give on average, in standard "
-        "deviations; it finds scores that are too extreme or too timid."
+        "deviations; it finds scores that are too extreme or too moderate."
     ),
     "ECCE-R": _R,
     "ECCE-R, limits": _LIMITS,

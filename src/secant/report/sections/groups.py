@@ -185,7 +185,7 @@ def _row(number: int, table: Table, columns: Sequence[Column]) -> Markup:
     first = tag("td", opens, data_value=_sortable(columns[0], number))
     mood = None
     if row.status == "miscalibrated":
-        mood = {"too high": "high", "too low": "low"}.get(row.calibration.shape)
+        mood = {"too high": "high", "too low": "low"}.get(row.calibration.direction)
     classes = "not-printed" if number >= _PRINTED else None
     return tag("tr", first, *others, class_=classes, data_mood=mood)
 

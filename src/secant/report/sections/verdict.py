@@ -131,7 +131,7 @@ def _table(
 ) -> Markup:
     """Return one row a model, the best first."""
     order = sorted(range(len(results)), key=lambda number: results[number].ecce_r.value)
-    columns = ["shape", "ECCE-R", "limits", "P", "steepest"]
+    columns = ["direction", "ECCE-R", "limits", "P", "steepest"]
     columns += ["promised", "covered"] if coverage_words.is_about(results[0]) else _LOSSES
     head = [tag("th", each, scope="col", class_=_kind(each)) for each in columns]
     body = [
@@ -167,14 +167,14 @@ def _table(
 
 
 def _kind(column: str) -> str | None:
-    return None if column == "shape" else "number"
+    return None if column == "direction" else "number"
 
 
 def _cells(result: Calibration) -> list[str]:
     low, high = result.ecce_r.ci
     steepest = result.steepest
     return [
-        _shape(result),
+        _direction(result),
         metric(result.ecce_r.value),
         f"{metric(low)} to {metric(high)}",
         pvalue(result.ecce_r).removeprefix("= "),
@@ -197,8 +197,8 @@ def _losses(result: Calibration) -> list[str]:
     ]
 
 
-def _shape(result: Calibration) -> str:
-    """Return the shape of what was found, in a few words."""
+def _direction(result: Calibration) -> str:
+    """Return the directions found, in a few words."""
     nothing = not (result.found or result.n_forbidden)
     return "nothing found beyond noise" if nothing else in_short(result)
 
