@@ -9,7 +9,7 @@ import secant
 from helpers import optional
 from secant._inference.adjust import benjamini_hochberg, holm
 from secant._inference.limits import at_level, least_log_pvalue
-from secant._results.parts import plain
+from secant._results.base import plain
 from secant.sources import rows as row_source
 
 rows_in_groups = st.lists(

@@ -24,8 +24,7 @@ def test_both_directions_of_a_group_are_named():
     assert len(segments)
     for results in (groups, segments):
         for ranges in (True, False):
-            _, rows = group_words.table(results, ranges=ranges)
-            for *_, words in rows:
+            for *_, words in group_words.table(results, ranges=ranges).rows:
                 assert words.startswith("too extreme: too low by ")
                 assert ", then too high by " in words
                 assert words.count(" over ") == 2 * ranges

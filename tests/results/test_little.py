@@ -51,7 +51,7 @@ def test_what_is_tolerated_is_not_called_a_trifle():
     p = rng.random(6000)
     result = secant.assess(rng.random(6000) < p, 1 / (1 + ((1 - p) / p) ** 2))
     for asked in (tolerated(0.1, None), tolerated(None, 0.5)):
-        said = "\n".join(verdict.lines(result, asked))
+        said = verdict.said(result, asked).text()
         assert said.startswith("Miscalibrated within your tolerance: too extreme")
         assert "only" not in said
         assert "show even that" not in said

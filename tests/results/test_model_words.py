@@ -25,5 +25,6 @@ def test_words_tell_who_is_better_beyond_chance():
 def test_one_model_alone_is_not_compared():
     models = secant.assess_models([0, 1, 1, 0], {"only": [0.2, 0.8, 0.6, 0.4]})
     assert model_words.words_of(models) == []
-    header, ((name, *_, words),) = model_words.table(models)
-    assert (header[0], name, words) == ("model", "only", "no miscalibration found")
+    table = model_words.table(models)
+    ((name, *_, words),) = table.rows
+    assert (table.head[0], name, words) == ("model", "only", "no miscalibration found")

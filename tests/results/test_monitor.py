@@ -111,7 +111,7 @@ def test_json_has_every_number_and_a_version(off):
 
 def test_in_a_notebook(off):
     html = off._repr_html_()
-    assert html.startswith("<div><p><b>Alarm at ")
+    assert html.startswith("<div><div><b>Alarm at ")
     assert "<svg" in html
     hostile = watched(days=2, change=9, name=lambda day: f"{HOSTILE}{day}")
     assert HOSTILE not in hostile._repr_html_()

@@ -386,7 +386,7 @@ def test_calibration_that_is_shown_up_to_a_tolerance_is_the_headline():
         f"Calibrated within 0.9, as far as 99% goes: ECCE-R is between {low} and {high}; beyond "
         "chance it is too extreme"
     )
-    first, *_ = verdict.lines(good, tolerated(None, None, 0.05))
+    first = verdict.said(good, tolerated(None, None, 0.05)).first
     assert first.startswith("Calibrated within 0.05, as far as 95% goes: ECCE-R is between ")
     assert "would almost surely" not in first
     assert verdict.headline(good, tolerated(None, None, 0.001)) == (

@@ -20,8 +20,8 @@ from secant._input.observations import observations
 from secant._input.options import Reading, check_level, in_units_of_the_smaller
 from secant._metrics.ecce import bounds
 from secant._metrics.scores import BRIER, LOG_LOSS, taken_apart
+from secant._results.base import Result, Said
 from secant._results.scores import score_of
-from secant._results.shown import Shown
 from secant._results.wording import metric, plain_pvalue, predictions
 from secant.errors import Argument, InputError
 
@@ -46,7 +46,7 @@ _MOST = 2**62 - 1
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Bounds(Shown):
+class Bounds(Result):
     """What a summary is certain of.
 
     Attributes
@@ -109,7 +109,7 @@ class Bounds(Shown):
         half = self._half_widths[which]
         return max(metric[0] - half, 0.0), min(metric[1] + half, 1.0)
 
-    def _text(self) -> str:
+    def _say(self) -> Said:
         def between(ends: tuple[float, float], write: Callable[[float], str]) -> str:
             low, high = map(write, ends)
             return low if low == high else f"between {low} and {high}"
@@ -118,11 +118,11 @@ class Bounds(Shown):
             ("ECCE-R", self.ecce_r, self.ecce_r_pvalue),
             ("ECCE-MAD", self.ecce_mad, self.ecce_mad_pvalue),
         )
-        said = (
+        each = (
             f"{name} {between(value, metric)} (P {between(pvalue, plain_pvalue)})"
             for name, value, pvalue in pairs
         )
-        return f"{predictions(self.n)}: {', '.join(said)}, large-sample."
+        return Said(f"{predictions(self.n)}: {', '.join(each)}, large-sample.")
 
 
 class Cells:

@@ -4,9 +4,9 @@ Under calibration the chance of an event, given everything before, is its score 
 tolerance of it). A *component* is one way in which that can be wrong: events among the scores of a
 range are more frequent, or rarer, by one tilt; or all scores are too extreme, or too moderate. It
 bets on its own way being true and multiplies its stake by e after every batch, where e has
-expectation at most 1 under calibration, whatever happened before. So has the mixture of all components, started
-after any number of batches, and by Ville's inequality it ever reaches 1 / alpha with probability at
-most alpha.
+expectation at most 1 under calibration, whatever happened before. So has the mixture of all
+components, started after any number of batches, and by Ville's inequality it ever reaches 1 / alpha
+with probability at most alpha.
 
 Sums over a batch are made of whole numbers (units of 2^-46), so that they are the same to the last
 bit however the rows of the batch are ordered and cut into pieces.

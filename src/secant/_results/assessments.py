@@ -9,9 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
 from secant._results import group_words
-from secant._results.parts import SCHEMA
-from secant._results.shown import Shown, to_width
-from secant._results.tables import Frames
+from secant._results.base import SCHEMA, Result, Said, Tabular
 
 if TYPE_CHECKING:
     import os
@@ -23,11 +21,14 @@ if TYPE_CHECKING:
 
 __all__ = ["Assessments", "Group"]
 
+# What is known of segments beside what is of groups.
+_SEARCH = ("searched", "standing_out", "not_searched")
+
 Status = Literal["miscalibrated", "none found", "too few"]
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Group(Shown):
+class Group(Result):
     """One group among others.
 
     Attributes
@@ -53,13 +54,10 @@ class Group(Shown):
     status: Status
     log10_pvalue: float = -math.inf
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the numbers as plain JSON; what is not finite becomes None.
-
-        Of the ranges that are off only the worst is given: more would take further looks at the
-        data, for each group. The verdict is ``status``; that of the group by itself, which knows
-        nothing of the other groups, is left out.
-        """
+    def _facts(self) -> dict[str, Any]:
+        # Of the ranges that are off only the worst is given: more would take further looks at the
+        # data, for each group. The verdict is ``status``; that of the group by itself, which knows
+        # nothing of the other groups, is left out.
         return {
             "key": plain_name(self.key),
             "adjusted_pvalue": self.adjusted_pvalue,
@@ -67,12 +65,12 @@ class Group(Shown):
             **self.calibration.summary(),
         }
 
-    def _text(self) -> str:
-        return group_words.sentence(self)
+    def _say(self) -> Said:
+        return Said(group_words.sentence(self))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Assessments(Mapping[Any, "Calibration"], Frames):
+class Assessments(Tabular, Mapping[Any, "Calibration"]):
     """Assessments of many groups: a table, and a mapping from a group's key to its result.
 
     Print it to read which groups are miscalibrated. ``assessments["north"]`` is the
@@ -158,25 +156,26 @@ class Assessments(Mapping[Any, "Calibration"], Frames):
                 columns.setdefault(f"{name}_" if name in self.by else name, []).append(value)
         return columns
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return every number as plain JSON; what is not finite becomes None."""
-        search = {
-            "searched": self.searched,
-            "standing_out": self.standing_out,
-            "not_searched": list(self.not_searched),
-        }
+    @property
+    def verdict(self) -> str:
+        """How many groups are miscalibrated."""
+        return group_words.headline(self)
+
+    def _facts(self) -> dict[str, Any]:
+        search = {name: getattr(self, name) for name in _SEARCH if self.searched is not None}
         return {
             "schema": SCHEMA,
-            "verdict": group_words.headline(self),
-            "by": list(self.by),
-            "adjust": self.adjust,
-            "draws": self.draws,
-            "confidence_level": self.confidence_level,
-            "groups": [row.to_dict() for row in self.rows],
+            "verdict": self.verdict,
+            **{name: getattr(self, name) for name in ("by", "adjust", "draws", "confidence_level")},
+            "groups": self.rows,
             "empty": [plain_name(key) for key in self.empty],
             "n_left_out": self.n_left_out,
-            **({} if self.searched is None else search),
+            **search,
         }
+
+    def _say(self) -> Said:
+        headline, *others = group_words.words_of(self)
+        return Said(headline, lines=others, tables=group_words.tables(self))
 
     def plot(self, ax: Any = None, *, most: int = 9) -> AssessmentsDisplay:
         """Draw the graphs of cumulative differences of the worst groups: flat is good.
@@ -227,14 +226,6 @@ class Assessments(Mapping[Any, "Calibration"], Frames):
             write(path, groups=self, title=title)
         else:
             write(path, segments=self, title=title)
-
-    def __str__(self) -> str:
-        return to_width(group_words.text(self))
-
-    __repr__ = __str__
-
-    def _repr_html_(self) -> str:
-        return group_words.html(self)
 
     @cached_property
     def _by_key(self) -> dict[Any, Calibration]:

@@ -21,23 +21,20 @@ from secant._metrics.inverted import inverted
 from secant._metrics.shape import pieces
 from secant._results import verdict, where_words
 from secant._results.again import Again
+from secant._results.base import SCHEMA, Result, Said, Text, plain, public
 from secant._results.bins import binned_metric, reliability
 from secant._results.of_scores import OfScores
 from secant._results.parts import (
     DIRECTIONS,
     DIRECTIONS_ALONG,
     ECE,
-    SCHEMA,
     Curve,
     Interval,
     Intervals,
     Reliability,
     Statistic,
-    Words,
-    plain,
 )
 from secant._results.ranges import Ranges
-from secant._results.shown import to_width
 from secant.errors import Argument, InputError, SecantError
 
 if TYPE_CHECKING:
@@ -57,8 +54,8 @@ if TYPE_CHECKING:
 __all__ = ["Calibration"]
 
 
-@dataclass(frozen=True, eq=False)
-class Calibration:
+@dataclass(frozen=True, eq=False, repr=False)
+class Calibration(Result):
     """The calibration of a set of predictions; print it to read the answer.
 
     Attributes
@@ -330,7 +327,7 @@ class Calibration:
         return inverted(seen.blocks, seen.totals)
 
     @property
-    def details(self) -> Words:
+    def details(self) -> Text:
         """Every number there is to say, in words: both metrics, all ranges, what to keep in mind.
 
         Examples
@@ -348,7 +345,8 @@ class Calibration:
         Spiegelhalter's Z -0.679 (P = 0.98).
         Note: Few events were expected, or few failures: confidence limits are approximate.
         """
-        return Words("\n".join([*verdict.details(self), *verdict.notes(self)]))
+        notes = (f"Note: {each}" for each in self.warnings)
+        return Text("\n".join([*verdict.details(self), *notes]))
 
     @cached_property
     def curve(self) -> Curve:
@@ -588,49 +586,38 @@ class Calibration:
 
         write(path, self, title=title)
 
+    @property
+    def verdict(self) -> str:
+        """The answer in a few words."""
+        return verdict.headline(self)
+
+    @property
+    def where(self) -> str:
+        """Where predictions are off and in which direction, or what would have been seen."""
+        return where_words.where(self)
+
     def summary(self) -> dict[str, Any]:
         """Return the numbers already known as plain JSON, without another look at the data."""
-        shown = ("n", "sigma", "ecce_r", "ecce_mad", "mean_score", "base_rate", "confidence_level")
-        return {
-            **{name: plain(getattr(self, name)) for name in shown},
-            "worst": self.worst.to_dict(),
-            "forbidden": list(self.forbidden),
-            "n_forbidden": self.n_forbidden,
-            "n_clusters": self.n_clusters,
-            "n_left_out": self.n_left_out,
-            "outcome_weights": self.outcome_weights and list(self.outcome_weights),
-            "warnings": list(self.warnings),
-            "top_label": self.top_label,
-            "axis": None if self.axis is None else plain(self.axis),
-        }
+        names = (*public(self), "worst", "outcome_weights")
+        return {name: plain(getattr(self, name)) for name in names}
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return every number as plain JSON; what is not finite becomes None."""
+    def _facts(self) -> dict[str, Any]:
+        looked_up = ("where", "direction", "intervals", "cox", "spiegelhalter", "steepest")
         return {
             "schema": SCHEMA,
-            "verdict": verdict.headline(self),
+            "verdict": self.verdict,
             **self.summary(),
-            "where": where_words.where(self),
-            "direction": self.direction,
-            **{
-                name: None if each is None else each.to_dict()
-                for name, each in zip(("brier", "log_loss"), self.proper_scores, strict=True)
-            },
-            "intervals": [each.to_dict() for each in self.intervals],
-            "cox": self.cox.to_dict(),
-            "spiegelhalter": self.spiegelhalter.to_dict(),
-            "steepest": None if self.steepest is None else self.steepest.to_dict(),
+            **{name: getattr(self, name) for name in looked_up},
+            **dict(zip(("brier", "log_loss"), self.proper_scores, strict=True)),
         }
 
-    def __str__(self) -> str:
-        return to_width(verdict.text(self))
+    def _say(self) -> Said:
+        return verdict.said(self)
 
-    __repr__ = __str__
-
-    def _repr_html_(self) -> str:
+    def _picture(self) -> str:
         from secant.report import small_picture  # noqa: PLC0415  (pages stand above numbers)
 
-        return f"<div>{verdict.html(self)}{small_picture(self)}</div>"
+        return small_picture(self)
 
     def __getstate__(self) -> dict[str, Any]:
         with suppress(SecantError):  # of data that changed meanwhile

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from secant._inference.limits import at_level, detectable
 from secant._metrics.ecce import METRICS
-from secant._results.parts import plain
-from secant._results.shown import Shown
+from secant._results.base import Result, Said
 from secant._results.wording import metric, off_by, percent, points, scores, statistic
 
 if TYPE_CHECKING:
@@ -19,7 +18,7 @@ __all__ = ["Contrast", "GroupComparison"]
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Contrast(Shown):
+class Contrast(Result):
     """A range of scores, and how much more often the event happens among members there.
 
     Attributes
@@ -49,6 +48,7 @@ class Contrast(Shown):
     population_rate: float
     difference: float
     ci: tuple[float, float]
+    _also = ("direction",)
 
     @property
     def direction(self) -> Literal["more often", "less often", "equally often"]:
@@ -62,16 +62,11 @@ class Contrast(Shown):
         """Whether the limits exclude 0."""
         return self.ci[0] > 0 or self.ci[1] < 0
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the numbers as plain JSON; what is not finite becomes None."""
-        numbers: dict[str, Any] = plain(self)
-        return {**numbers, "direction": self.direction}
-
-    def _text(self) -> str:
+    def _say(self) -> Said:
         if not self.n:
-            return "No range of scores shows any difference."
+            return Said("No range of scores shows any difference.")
         low, high = (points(limit) for limit in self.ci)
-        return (
+        return Said(
             f"{scores(self).capitalize()}, {_members(self.n)}: "
             f"the event rate is {percent(self.member_rate)} for them, "
             f"{percent(self.population_rate)} for everybody with the same scores, "
@@ -80,7 +75,7 @@ class Contrast(Shown):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class GroupComparison(Shown):
+class GroupComparison(Result):
     """A subpopulation against the full population at equal scores; print it to read the answer.
 
     Attributes
@@ -129,6 +124,8 @@ class GroupComparison(Shown):
     warnings: tuple[str, ...]
     overlap: bool
     _totals: Totals
+    _leads = ("verdict",)
+    _also = ("comparable",)
 
     @property
     def comparable(self) -> bool:
@@ -147,6 +144,10 @@ class GroupComparison(Shown):
         """
         return self.comparable and self._shows
 
+    def _facts(self) -> dict[str, Any]:
+        facts = super()._facts()
+        return {name: facts[name] for name in facts if name not in {"curve", "overlap"}}
+
     @property
     def _shows(self) -> bool:
         return at_level(self.ecce_r.pvalue, 1 - self.confidence_level)
@@ -162,35 +163,19 @@ class GroupComparison(Shown):
         effective = self._totals.weight**2 / self._totals.ww
         return min(1.0, detectable(self.sigma, effective, self.confidence_level))
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return every number but the curve as plain JSON; what is not finite becomes None."""
-        shown = ("n", "n_members", "sigma", "ecce_r", "ecce_mad", "member_rate", "population_rate")
-        return {
-            "verdict": self._headline(),
-            **{name: plain(getattr(self, name)) for name in shown},
-            "worst": self.worst.to_dict(),
-            "opposite": None if self.opposite is None else self.opposite.to_dict(),
-            "mismatch": self.mismatch,
-            "comparable": self.comparable,
-            "confidence_level": self.confidence_level,
-            "warnings": list(self.warnings),
-        }
-
-    def _text(self) -> str:
+    def _say(self) -> Said:
         if not self.comparable:
-            return f"{self._headline()}. {self._why_not()}"
-        lines = [
-            f"{self._headline()}. {self._where() if self.found else self._would_have_shown()}",
-            *(
-                statistic(each, getattr(self, each.attribute), expected="equal rates give")
-                for each in METRICS
-            ),
-            self._rates(),
-            *(f"Note: {warning}" for warning in self.warnings),
-        ]
-        return "\n".join(lines)
+            return Said(f"{self.verdict}.", self._why_not())
+        metrics = (
+            statistic(each, getattr(self, each.attribute), expected="equal rates give")
+            for each in METRICS
+        )
+        then = self._where() if self.found else self._would_have_shown()
+        return Said(f"{self.verdict}.", then, [*metrics, self._rates()], notes=self.warnings)
 
-    def _headline(self) -> str:
+    @property
+    def verdict(self) -> str:
+        """The answer in a few words."""
         if not self.comparable:
             return "Members and everybody cannot be compared at equal scores"
         if not self.found:

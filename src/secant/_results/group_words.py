@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from secant._inference.adjust import ADJUSTMENTS
 from secant._results import verdict
+from secant._results.base import Table
 from secant._results.little import pieces_found
-from secant._results.tables import html_table, text_table
 from secant._results.where_words import direction_said
 from secant._results.wording import (
     adjusted_pvalue,
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from secant._results.calibration import Calibration
     from secant._results.parts import Interval
 
-__all__ = ["headline", "html", "name", "sentence", "table", "text", "words_of"]
+__all__ = ["headline", "name", "sentence", "table", "tables", "words_of"]
 
 # A printed table shows this many groups, and says how many more there are.
 _MOST_ROWS = 30
@@ -98,30 +99,13 @@ def _segments_headline(result: Assessments, at: str) -> str:
     return f"{words}."
 
 
-def text(result: Assessments) -> str:
-    """Return the answer for many groups: a sentence or two, then the table, worst first."""
-    header, rows = table(result, most=_MOST_ROWS)
-    if not rows:
-        return "\n".join(words_of(result))
-    lined_up = text_table(header, rows, left={*range(len(result.by)), len(header) - 1})
-    lines = [*words_of(result), "", lined_up]
-    if len(result) > _MOST_ROWS:
-        lines.append(f"... and {_count(result, len(result) - _MOST_ROWS, ' more')}")
-    return "\n".join(lines)
-
-
-def html(result: Assessments) -> str:
-    """Return the answer for many groups for a notebook."""
-    from html import escape  # noqa: PLC0415  (not needed to import secant)
-
-    header, rows = table(result, most=_MOST_ROWS)
-    if not rows:
-        return f"<div><p>{'<br>'.join(map(escape, words_of(result)))}</p></div>"
-    words = "<br>".join(escape(words) for words in words_of(result))
+def tables(result: Assessments) -> list[Table]:
+    """Return the groups that a print has room for, worst first; nothing where there are none."""
+    found = table(result, most=_MOST_ROWS)
     more = len(result) - _MOST_ROWS
-    tail = f"<p>... and {_count(result, more, ' more')}</p>" if more > 0 else ""
-    body = html_table(header, rows, left={*range(len(result.by)), len(header) - 1})
-    return f"<div><p>{words}</p>{body}{tail}</div>"
+    if more > 0:
+        found = replace(found, more=f"... and {_count(result, more, ' more')}")
+    return [found] if found.rows else []
 
 
 def words_of(result: Assessments) -> list[str]:
@@ -168,16 +152,16 @@ def _count(result: Assessments, number: int, more: str = "") -> str:
     return f"{number:,}{more} {result.what if number == 1 else plural}"
 
 
-def table(
-    result: Assessments, *, ranges: bool = True, most: int | None = None
-) -> tuple[list[str], list[list[str]]]:
-    """Return the header and a row of texts for each group, worst first, or for so many of them.
+def table(result: Assessments, *, ranges: bool = True, most: int | None = None) -> Table:
+    """Return a row of texts for each group, worst first, or for so many of them.
 
     Without ``ranges`` the verdicts do not say over which scores.
     """
-    header = [*map(visible, result.by), "predictions", "forecast", "outcome", "ECCE-R", "sigma"]
-    rows = [_group_cells(row, len(result.by), ranges=ranges) for row in result.rows[:most]]
-    return [*header, "adjusted P", "verdict"], rows
+    names = len(result.by)
+    head = [*map(visible, result.by), "predictions", "forecast", "outcome", "ECCE-R", "sigma"]
+    head += ["adjusted P", "verdict"]
+    rows = [_group_cells(row, names, ranges=ranges) for row in result.rows[:most]]
+    return Table(head, rows, left={*range(names), len(head) - 1})
 
 
 def sentence(row: Group) -> str:

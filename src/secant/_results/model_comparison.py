@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 from secant._inference.limits import at_level
-from secant._results.parts import plain
-from secant._results.shown import Shown
+from secant._results.base import Result, Said
 from secant._results.wording import level, metric, predictions, signed_pvalue, visible
 
 __all__ = ["ModelComparison"]
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class ModelComparison(Shown):
+class ModelComparison(Result):
     """Two models compared on the same outcomes; print it to read the answer.
 
     Attributes
@@ -61,6 +60,8 @@ class ModelComparison(Shown):
     pvalue: float | None = None
     untested: str | None = None
     names: tuple[str, str] = ("A", "B")
+    _leads = ("verdict",)
+    _also = ("better",)
 
     @property
     def better(self) -> Literal["A", "B"] | None:
@@ -76,15 +77,19 @@ class ModelComparison(Shown):
             return None
         return "A" if self.mcb_difference < 0 else "B"
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return every number as plain JSON."""
-        numbers: dict[str, Any] = plain(self)
-        return {"verdict": self._headline(), **numbers, "better": self.better}
+    @property
+    def verdict(self) -> str:
+        """The answer in a few words."""
+        if self._same:
+            return "The two models give the same scores"
+        if self.better is None:
+            return "The two models' calibration cannot be told apart"
+        better, worse = map(visible, self.names if self.better == "A" else reversed(self.names))
+        return f"Model {better} is closer to calibration than model {worse}"
 
-    def _text(self) -> str:
+    def _say(self) -> Said:
         advice = "This is about calibration alone, not about which model predicts better."
-        lines = [f"{self._headline()}.", self._costs(), self._sizes(), advice]
-        return "\n".join(filter(None, lines))
+        return Said(f"{self.verdict}.", lines=[self._costs(), self._sizes(), advice])
 
     def _costs(self) -> str:
         """Say what miscalibration costs each, and whether that differs beyond chance."""
@@ -118,14 +123,6 @@ class ModelComparison(Shown):
     @property
     def _same(self) -> bool:
         return self.ci == (0.0, 0.0)
-
-    def _headline(self) -> str:
-        if self._same:
-            return "The two models give the same scores"
-        if self.better is None:
-            return "The two models' calibration cannot be told apart"
-        better, worse = map(visible, self.names if self.better == "A" else reversed(self.names))
-        return f"Model {better} is closer to calibration than model {worse}"
 
 
 def _signed(value: float) -> str:

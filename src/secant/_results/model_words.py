@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from secant._results import score_words, verdict
-from secant._results.tables import html_table, text_table
+from secant._results.base import Table
 from secant._results.wording import level, metric, points, pvalue, visible
 
 if TYPE_CHECKING:
     from secant._results.calibration import Calibration
     from secant._results.models import Models
 
-__all__ = ["html", "table", "text", "words_of"]
+__all__ = ["table", "words_of"]
 
 
 def words_of(result: Models) -> list[str]:
@@ -49,11 +49,12 @@ def _listed(names: list[str]) -> str:
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
-def table(result: Models) -> tuple[list[str], list[list[str]]]:
-    """Return the header and a row of texts for each model, the smallest ECCE-R first."""
-    header = ["model", "ECCE-R", f"{level(result.confidence_level)} limits", "P", "Brier"]
-    header += ["miscalibration", "log loss", "verdict"]
-    return header, [_model_cells(name, each) for name, each in result.items()]
+def table(result: Models) -> Table:
+    """Return a row of texts for each model, the smallest ECCE-R first."""
+    head = ["model", "ECCE-R", f"{level(result.confidence_level)} limits", "P", "Brier"]
+    head += ["miscalibration", "log loss", "verdict"]
+    rows = [_model_cells(name, each) for name, each in result.items()]
+    return Table(head, rows, left={0, len(head) - 1})
 
 
 def _model_cells(name: str, result: Calibration) -> list[str]:
@@ -73,20 +74,3 @@ def _model_cells(name: str, result: Calibration) -> list[str]:
         "" if log_loss is None else score_words.loss(log_loss),
         words,
     ]
-
-
-def text(result: Models) -> str:
-    """Return the answer for several models: who is better beyond chance, then the table."""
-    header, rows = table(result)
-    words = words_of(result)
-    lined_up = text_table(header, rows, left={0, len(header) - 1})
-    return "\n".join([*words, *([""] if words else []), lined_up])
-
-
-def html(result: Models) -> str:
-    """Return the answer for several models for a notebook."""
-    from html import escape  # noqa: PLC0415  (not needed to import secant)
-
-    header, rows = table(result)
-    words = "<br>".join(escape(words) for words in words_of(result))
-    return f"<div><p>{words}</p>{html_table(header, rows, left={0, len(header) - 1})}</div>"

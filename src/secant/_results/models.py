@@ -7,9 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from secant._results import model_words
-from secant._results.parts import SCHEMA
-from secant._results.shown import to_width
-from secant._results.tables import Frames
+from secant._results.base import SCHEMA, Said, Tabular
 
 if TYPE_CHECKING:
     import os
@@ -22,8 +20,8 @@ if TYPE_CHECKING:
 __all__ = ["Models"]
 
 
-@dataclass(frozen=True, eq=False)
-class Models(Mapping[str, "Calibration"], Frames):
+@dataclass(frozen=True, eq=False, repr=False)
+class Models(Tabular, Mapping[str, "Calibration"]):
     """Several models assessed on the same outcomes, a mapping from names; print it to read it.
 
     Attributes
@@ -63,15 +61,23 @@ class Models(Mapping[str, "Calibration"], Frames):
                 columns.setdefault(column, []).append(value)
         return columns
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return every number as plain JSON; what is not finite becomes None."""
+    @property
+    def verdict(self) -> str:
+        """Which model is closest to calibration, and from which it can be told apart."""
+        return " ".join(model_words.words_of(self))
+
+    def _facts(self) -> dict[str, Any]:
         return {
             "schema": SCHEMA,
-            "verdict": " ".join(model_words.words_of(self)),
+            "verdict": self.verdict,
             "confidence_level": self.confidence_level,
-            "models": {name: result.to_dict() for name, result in self.results.items()},
-            "comparisons": {name: each.to_dict() for name, each in self.comparisons.items()},
+            "models": self.results,
+            "comparisons": self.comparisons,
         }
+
+    def _say(self) -> Said:
+        headline, *others = model_words.words_of(self) or [""]
+        return Said(headline, lines=others, tables=[model_words.table(self)])
 
     def plot(self, ax: Any = None, **kwargs: Any) -> CumulativeDisplay:
         """Draw the graphs of all models over each other.
@@ -110,14 +116,6 @@ class Models(Mapping[str, "Calibration"], Frames):
         from secant.report import write  # noqa: PLC0415  (pages stand above numbers)
 
         write(path, self, title=title)
-
-    def __str__(self) -> str:
-        return to_width(model_words.text(self))
-
-    __repr__ = __str__
-
-    def _repr_html_(self) -> str:
-        return model_words.html(self)
 
 
 def _numbers(name: str, result: Calibration) -> dict[str, Any]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from html import escape
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,8 +12,8 @@ from secant._inference.evalues import component
 from secant._inference.monitor_state import Table
 from secant._input.periods import written
 from secant._results import monitor_words
-from secant._results.parts import Curve, plain
-from secant._results.shown import Shown
+from secant._results.base import Result, Said
+from secant._results.parts import Curve
 from secant._results.wording import percent, predictions, score
 
 if TYPE_CHECKING:
@@ -35,7 +34,7 @@ SCHEMA = 1
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Period(Shown):
+class Period(Result):
     """One batch, and the evidence after it.
 
     Attributes
@@ -75,25 +74,29 @@ class Period(Shown):
     n_forbidden: int
     slopes: bool
 
+    def _facts(self) -> dict[str, Any]:
+        facts = Result._facts(self)  # noqa: SLF001  (no super(): a class with slots is made twice)
+        return facts | {"time": _json_time(self.time)}
+
     @property
     def mean_response(self) -> float:
         """How often the event happened; NaN without predictions."""
         return self.events / self.n if self.n else math.nan
 
-    def _text(self) -> str:
+    def _say(self) -> Said:
         rates = ""
         if self.n:
             forecast, outcome = percent(self.mean_score), percent(self.mean_response)
             rates = f", mean forecast {forecast}, mean outcome {outcome}"
         alarm = "; alarm" if self.alarm else ""
-        return (
+        return Said(
             f"{written(self.time)}: {predictions(self.n)}{rates}, evidence "
             f"{monitor_words.written_evidence(self.log10_evidence)} to 1{alarm}."
         )
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Where(Shown):
+class Where(Result):
     """Which scores are off, and in which direction.
 
     Attributes
@@ -132,8 +135,8 @@ class Where(Shown):
         """Which scores are off, and how, in words."""
         return f"{self.scores} are {self.direction}"
 
-    def _text(self) -> str:
-        return self.words
+    def _say(self) -> Said:
+        return Said(self.words)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -183,7 +186,7 @@ class Episode:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class MonitorHistory(Shown):
+class MonitorHistory(Result):
     """What a monitor has seen, batch by batch, and what it has found; print it to read the answer.
 
     It is a sequence of :class:`Period`.
@@ -302,40 +305,23 @@ class MonitorHistory(Shown):
         """What else one should know, a sentence each."""
         return monitor_words.notes(self)
 
-    def _text(self) -> str:
-        return monitor_words.text(self)
+    def _say(self) -> Said:
+        lines = [self.evidence_words, self.extent] if self.periods else []
+        return Said(f"{self.headline}.", self.story, lines, notes=self.notes)
 
-    def _repr_html_(self) -> str:
+    def _picture(self) -> str:
         from secant.report import evidence_picture  # noqa: PLC0415  (pages stand above numbers)
 
-        first, *others = self._text().split("\n")
-        headline, _, story = first.partition(". ")
-        paragraphs = "".join(f"<p>{escape(line)}</p>" for line in others)
-        picture = evidence_picture(self) if len(self) > 1 else ""
-        return f"<div><p><b>{escape(headline)}.</b> {escape(story)}</p>{paragraphs}{picture}</div>"
+        return evidence_picture(self) if len(self) > 1 else ""
 
     # Elsewhere ----------------------------------------------------------------------------------
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return every number as plain JSON; what is not finite becomes None."""
-        found: dict[str, Any] = {
-            "schema": SCHEMA,
-            "verdict": self.headline,
-            "text": self._text(),
-            "alpha": self.alpha,
-            "tolerance": self.tolerance,
-            "alarm": self.alarm,
-            "alarm_time": _json_time(self.alarm_time),
-            "since": _json_time(self.since),
-            "where": None if self.where is None else plain(self.where),
-            "pvalue": self.pvalue,
-            "log10_pvalue": self.log10_pvalue,
-            "n": self.n,
-            "n_forbidden": self.n_forbidden,
-            "notes": list(self.notes),
-            "history": [{**plain(each), "time": _json_time(each.time)} for each in self.periods],
-        }
-        return {name: plain(value) for name, value in found.items()}
+    def _facts(self) -> dict[str, Any]:
+        facts = super()._facts()
+        del facts["edges"], facts["periods"]
+        times = {name: _json_time(facts[name]) for name in ("alarm_time", "since")}
+        words = {"schema": SCHEMA, "verdict": self.headline, "text": self._say().text()}
+        return {**words, **facts, **times, "notes": self.notes, "history": self.periods}
 
     def plot(self, ax: Axes | None = None, **kwargs: Any) -> MonitorDisplay:
         """Draw the evidence over time.

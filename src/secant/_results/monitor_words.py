@@ -25,7 +25,6 @@ __all__ = [
     "how_much",
     "notes",
     "story",
-    "text",
     "written_evidence",
     "written_time",
 ]
@@ -114,15 +113,6 @@ def notes(history: MonitorHistory) -> tuple[str, ...]:
             "of scores once there are that many."
         )
     return tuple(said)
-
-
-def text(history: MonitorHistory) -> str:
-    """Return the whole answer, a few lines."""
-    first = f"{headline(history)}. {story(history)}"
-    if not history.periods:
-        return first
-    more = (how_much(history), extent(history), *(f"Note: {note}" for note in notes(history)))
-    return "\n".join([first, *more])
 
 
 def written_evidence(log10: float) -> str:

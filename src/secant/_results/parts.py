@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from secant._results import coverage_words, where_words
-from secant._results.shown import Shown, to_width
-from secant._results.tables import html_table, text_table
+from secant._results.base import Result, Said, Table
 from secant._results.wording import (
     between,
     how,
@@ -35,21 +34,13 @@ __all__ = [
     "DIRECTIONS",
     "DIRECTIONS_ALONG",
     "ECE",
-    "SCHEMA",
     "Curve",
     "Directions",
     "Interval",
     "Intervals",
     "Reliability",
     "Statistic",
-    "Words",
-    "fields_of",
-    "plain",
 ]
-
-# The version of what `to_dict` returns: raised when a key changes its meaning or goes, never when
-# one is added. docs/json.md lists the keys.
-SCHEMA = 2
 
 Direction = Literal["too high", "too low", "even"]
 Kind = Literal["simultaneous", "shared", "clopper-pearson", "normal"]
@@ -83,7 +74,7 @@ _MOST_BINS = 30
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Statistic(Shown):
+class Statistic(Result):
     """A cumulative metric with what it means.
 
     Attributes
@@ -122,31 +113,16 @@ class Statistic(Shown):
     ci: tuple[float, float]
     name: str = ""
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the numbers as plain JSON; what is not finite becomes None."""
-        return fields_of(self)
-
-    def _text(self) -> str:
+    def _say(self) -> Said:
         sigma = f" = {metric(self.normalized)} sigma" if math.isfinite(self.normalized) else ""
         low, high = (metric(limit) for limit in self.ci)
         obtained = f"P {pvalue(self)}, {how(self)}"
         named = f"{self.name} {metric(self.value)}".lstrip()
-        return f"{named}{sigma} ({obtained}; limits {low} to {high})"
-
-
-class Words(str):
-    """Text that is shown as it reads, line by line, also without ``print``."""
-
-    __slots__ = ()
-
-    def __str__(self) -> str:
-        return to_width(str.__str__(self))
-
-    __repr__ = __str__
+        return Said(f"{named}{sigma} ({obtained}; limits {low} to {high})")
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Interval(Shown):
+class Interval(Result):
     """A range of scores and how far predictions in it are off.
 
     Attributes
@@ -184,6 +160,7 @@ class Interval(Shown):
     limits: Kind = "simultaneous"
     _axis: Axis | None = None
     _last: bool = True  # whether next to no prediction lies above
+    _also = ("direction", "at_least")
 
     @property
     def direction(self) -> Direction:
@@ -207,25 +184,28 @@ class Interval(Shown):
         """How far off predictions in it are at least, by the limit nearer to 0; 0 if unknown."""
         return max(0.0, self.ci[0], -self.ci[1])
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the numbers as plain JSON; what is not finite becomes None."""
-        numbers = {**fields_of(self), "direction": self.direction, "at_least": self.at_least}
+    def _facts(self) -> dict[str, Any]:
+        numbers = Result._facts(self)  # noqa: SLF001  (no super(): a class with slots is made twice)
         if self._axis is not None:
-            ends = {"low": self.low, "high": self.high}
-            numbers |= {name: self._axis.plain(value) for name, value in ends.items()}
+            numbers |= {name: self._axis.plain(numbers[name]) for name in ("low", "high")}
         return numbers
 
-    def _text(self) -> str:
-        return where_words.interval(self)
+    def _say(self) -> Said:
+        return Said(where_words.interval(self))
 
 
-class Intervals(tuple[Interval, ...]):
+class Intervals(Result, tuple[Interval, ...]):
     """Ranges of scores: a tuple that is shown as a table."""
 
     __slots__ = ()
 
-    def _table(self) -> tuple[list[str], list[list[str]]]:
-        axis = self[0]._axis if self else None  # noqa: SLF001  (made here)
+    def _facts(self) -> dict[str, Any]:
+        return {"intervals": tuple(self)}
+
+    def _say(self) -> Said:
+        if not self:
+            return Said("No range was found to be off.")
+        axis = self[0]._axis  # noqa: SLF001  (made here)
         along = "scores" if axis is None else axis.title
         header = [along, "predictions", "forecast", "outcome", "points", "limits", ""]
         said = coverage_words.shape if axis is not None and axis.coverage else str
@@ -243,17 +223,11 @@ class Intervals(tuple[Interval, ...]):
             ]
             for each in self
         ]
-        return header, rows
-
-    def __repr__(self) -> str:
-        return text_table(*self._table(), left={0, 6}) if self else "No range was found to be off."
-
-    def _repr_html_(self) -> str:
-        return html_table(*self._table(), left={0, 6}) if self else f"<p>{self!r}</p>"
+        return Said(tables=[Table(header, rows, left={0, 6})])
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Curve(Shown):
+class Curve(Result):
     """The graph of cumulative differences: its slope is miscalibration.
 
     Attributes
@@ -277,13 +251,14 @@ class Curve(Shown):
         for column in (self.score, self.fraction, self.difference):
             column.flags.writeable = False
 
-    def _text(self) -> str:
+    def _say(self) -> Said:
         low, high = (metric(float(end)) for end in (self.difference.min(), self.difference.max()))
-        return f"Cumulative differences at {len(self.score):,} points, from {low} to {high}."
+        many = f"{len(self.score):,} points"
+        return Said(f"Cumulative differences at {many}, from {low} to {high}.")
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Reliability(Shown):
+class Reliability(Result):
     """Mean score against mean response, bin by bin.
 
     Attributes
@@ -321,10 +296,6 @@ class Reliability(Shown):
     limits: BinLimits
     confidence_level: float
     _of: Calibration | None = None
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the numbers as plain JSON; what is not finite becomes None."""
-        return fields_of(self)
 
     def plot(
         self,
@@ -368,10 +339,9 @@ class Reliability(Shown):
         display = ReliabilityDisplay(self, uncertainty=uncertainty, recalibrated=stairs)
         return display.plot(ax, counts=counts, **kwargs)
 
-    def _table(self) -> tuple[list[str], list[list[str]]]:
-        """Return the bins that hold predictions."""
+    def _say(self) -> Said:
         at = f"{level(self.confidence_level)} limits"
-        header = ["bin", "predictions", "forecast", "outcome", at]
+        filled = np.flatnonzero(self.count > 0)
         rows = [
             [
                 f"{score(self.edges[j])} to {score(self.edges[j + 1])}",
@@ -380,23 +350,15 @@ class Reliability(Shown):
                 percent(self.mean_response[j]),
                 f"{percent(self.low[j])} to {percent(self.high[j])}",
             ]
-            for j in np.flatnonzero(self.count > 0)[:_MOST_BINS]
+            for j in filled[:_MOST_BINS]
         ]
-        return header, rows
-
-    def _more(self) -> str:
-        more = int(np.count_nonzero(self.count > 0)) - _MOST_BINS
-        return f"... and {more:,} more" if more > 0 else ""
-
-    def _text(self) -> str:
-        return "\n".join(filter(None, [text_table(*self._table(), left={0}), self._more()]))
-
-    def _repr_html_(self) -> str:
-        return f"<div>{html_table(*self._table(), left={0})}{self._more()}</div>"
+        more = f"... and {filled.size - _MOST_BINS:,} more" if filled.size > _MOST_BINS else ""
+        head = ["bin", "predictions", "forecast", "outcome", at]
+        return Said(tables=[Table(head, rows, {0}, more)])
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class ECE(Shown):
+class ECE(Result):
     """A binned metric, what noise alone would give, and the bins behind it.
 
     Attributes
@@ -432,11 +394,7 @@ class ECE(Shown):
     squared: bool
     weighting: Weighting
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the numbers as plain JSON; what is not finite becomes None."""
-        return fields_of(self)
-
-    def _text(self) -> str:
+    def _say(self) -> Said:
         name = "Squared ECE" if self.squared else "ECE"
         bins = "bins of equal width" if self.strategy == "uniform" else "quantile bins"
         norm = "" if self.norm == "l1" else f", norm {self.norm}"
@@ -445,26 +403,7 @@ class ECE(Shown):
             words += f"; calibrated predictions give about {metric(self.noise_floor)}"
         if self.debiased is not None:
             words += f", less its bias {metric(self.debiased)}"
-        return f"{words}."
+        return Said(f"{words}.")
 
-    def _repr_html_(self) -> str:
-        return f"<div><p>{self._text()}</p>{self.bins._repr_html_()}</div>"  # no text of the user's
-
-
-def fields_of(result: Any) -> dict[str, Any]:
-    """Return the public fields of a result as what JSON knows."""
-    names = [field.name for field in fields(result) if not field.name.startswith("_")]
-    return {name: plain(getattr(result, name)) for name in names}
-
-
-def plain(value: Any) -> Any:
-    """Turn results into what JSON knows."""
-    if is_dataclass(value) and not isinstance(value, type):
-        return fields_of(value)
-    if isinstance(value, np.ndarray):
-        value = value.tolist()
-    if isinstance(value, (list, tuple)):
-        return [plain(item) for item in value]
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    return value
+    def _picture(self) -> str:
+        return self.bins._repr_html_()

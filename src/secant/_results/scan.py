@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from secant._inference.limits import at_level
-from secant._results.parts import plain
-from secant._results.shown import Shown
+from secant._results.base import Result, Said
 from secant._results.wording import (
     level,
     metric,
@@ -26,7 +25,7 @@ __all__ = ["Scan"]
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Scan(Shown):
+class Scan(Result):
     """What a scan of ranges of scores found; print it to read the answer.
 
     Attributes
@@ -70,31 +69,26 @@ class Scan(Shown):
     n_ranges: int
     n_forbidden: int
     confidence_level: float
+    _leads = ("verdict",)
 
     @property
     def found(self) -> bool:
         """Whether the P-value is at most one minus the confidence level."""
         return at_level(self.pvalue, 1 - self.confidence_level)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return every number as plain JSON; what is not finite becomes None."""
-        numbers: dict[str, Any] = plain(self)
-        numbers["worst"] = self.worst.to_dict()
-        return {"verdict": self._headline(), **numbers}
-
-    def _text(self) -> str:
-        lines = [f"{self._headline()}.", self._numbers(), self._advice()]
-        if self.found and self.n_ranges:
-            lines[0] += f" {self._where()}"
-        if self.n_forbidden:
-            wrong = wrong_scores(self.n_forbidden)
-            lines.append(f"Note: {wrong}, which refutes them; the scan leaves such rows out.")
-        return "\n".join(line for line in lines if line)
-
-    def _headline(self) -> str:
+    @property
+    def verdict(self) -> str:
+        """The answer in a few words."""
         if not self.n_ranges:
             return "Every score is 0 or 1: there is no range to scan"
         return "A range of scores is off" if self.found else "No range of scores stands out"
+
+    def _say(self) -> Said:
+        then = self._where() if self.found and self.n_ranges else ""
+        wrong = wrong_scores(self.n_forbidden)
+        refuted = f"{wrong}, which refutes them; the scan leaves such rows out."
+        notes = [refuted] if self.n_forbidden else []
+        return Said(f"{self.verdict}.", then, [self._numbers(), self._advice()], notes=notes)
 
     def _where(self) -> str:
         worst = self.worst

@@ -9,8 +9,7 @@ import numpy as np
 
 from secant._metrics.scores import pools
 from secant._results import score_words
-from secant._results.parts import fields_of
-from secant._results.shown import Shown
+from secant._results.base import Result, Said
 from secant._results.wording import percent
 
 if TYPE_CHECKING:
@@ -22,7 +21,7 @@ __all__ = ["Cox", "IsotonicFit", "Score", "Spiegelhalter", "recalibrated", "scor
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Score(Shown):
+class Score(Result):
     """A proper score and what it is made of: ``value == mcb - dsc + unc``.
 
     It is the mean loss of the forecasts; smaller is better. Subtracting the loss after an ideal
@@ -69,12 +68,8 @@ class Score(Shown):
         """Whether ``mcb`` and ``dsc`` are known exactly, not between bounds alone."""
         return self.mcb_bounds[0] == self.mcb_bounds[1]
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the numbers as plain JSON; what is not finite becomes None."""
-        return fields_of(self)
-
-    def _text(self) -> str:
-        return score_words.one(self)
+    def _say(self) -> Said:
+        return Said(score_words.one(self))
 
 
 def score_of(name: Literal["Brier score", "log loss"], taken: Taken) -> Score:
@@ -92,7 +87,7 @@ def score_of(name: Literal["Brier score", "log loss"], taken: Taken) -> Score:
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class IsotonicFit(Shown):
+class IsotonicFit(Result):
     """The recalibrated forecast: isotonic regression of the outcomes on the scores.
 
     It is a staircase: scores from ``low[k]`` to ``high[k]`` become ``forecast[k]``, how often the
@@ -130,14 +125,10 @@ class IsotonicFit(Shown):
         ends = np.column_stack([self.low, self.high]).ravel()
         return ends, np.repeat(self.forecast, 2)
 
-    def _text(self) -> str:
+    def _say(self) -> Said:
         low, high = (percent(float(end)) for end in self.forecast[[0, -1]])
         steps = f"{len(self):,} step{'' if len(self) == 1 else 's'}"
-        return f"Recalibrated forecast: {steps}, from {low} to {high}."
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the numbers as plain JSON."""
-        return fields_of(self)
+        return Said(f"Recalibrated forecast: {steps}, from {low} to {high}.")
 
 
 def recalibrated(blocks: Blocks, weight: float) -> IsotonicFit:
@@ -160,7 +151,7 @@ def recalibrated(blocks: Blocks, weight: float) -> IsotonicFit:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Cox(Shown):
+class Cox(Result):
     """Cox's regression: outcomes against the logits of scores.
 
     Calibrated scores have intercept 0 and slope 1; a slope below 1 says too extreme, above 1 too
@@ -197,16 +188,12 @@ class Cox(Shown):
     left_out: int
     exact: bool
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the numbers as plain JSON; what is not finite becomes None."""
-        return fields_of(self)
-
-    def _text(self) -> str:
-        return score_words.cox(self)
+    def _say(self) -> Said:
+        return Said(score_words.cox(self))
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Spiegelhalter(Shown):
+class Spiegelhalter(Result):
     """Spiegelhalter's test of whether the Brier score is what calibrated scores would give.
 
     Attributes
@@ -233,9 +220,5 @@ class Spiegelhalter(Shown):
     pvalue: float
     exact: bool
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the numbers as plain JSON; what is not finite becomes None."""
-        return fields_of(self)
-
-    def _text(self) -> str:
-        return score_words.spiegelhalter(self)
+    def _say(self) -> Said:
+        return Said(score_words.spiegelhalter(self))

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from secant._results.assessments import Group
-from secant._results.parts import plain
 
 __all__ = ["Segment"]
 
@@ -49,14 +48,7 @@ class Segment(Group):
             return "too high"
         return "too low" if self.ci[0] > 0 else "mixed"
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the numbers as plain JSON; what is not finite becomes None."""
-        # Without super(): a class with slots is made twice, and the first is not this one.
-        return {
-            **Group.to_dict(self),
-            "conditions": [list(each) for each in self.conditions],
-            "miscalibration": plain(self.miscalibration),
-            "ci": plain(self.ci),
-            "direction": self.direction,
-            "parent": self.parent,
-        }
+    def _facts(self) -> dict[str, Any]:
+        own = ("conditions", "miscalibration", "ci", "direction", "parent")
+        facts = Group._facts(self)  # noqa: SLF001  (no super(): a class with slots is made twice)
+        return facts | {name: getattr(self, name) for name in own}

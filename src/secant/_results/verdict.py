@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from secant._metrics.ecce import METRICS
 from secant._results import coverage_words, score_words
+from secant._results.base import Said
 from secant._results.little import LITTLE, is_little, is_trifle, pieces_found, steepest_found
 from secant._results.remedies import what_now
 from secant._results.where_words import direction_said, everyone, interval, where
@@ -28,8 +29,6 @@ from secant._results.wording import (
 from secant.errors import SecantError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from secant._metrics.ecce import Metric
     from secant._results.calibration import Calibration
     from secant._results.little import Little
@@ -41,14 +40,10 @@ __all__ = [
     "direction",
     "facts",
     "headline",
-    "html",
     "impossible",
-    "in_one_line",
     "is_within",
-    "lines",
-    "notes",
+    "said",
     "size",
-    "text",
     "the_question",
     "within",
     "wrong_certainties",
@@ -131,44 +126,12 @@ def within(result: Calibration, tolerance: float, at: float | None = None) -> st
     )
 
 
-def lines(result: Calibration, little: Little = LITTLE) -> list[str]:
-    """Return the answer, a sentence or two a line; the first begins with the headline."""
+def said(result: Calibration, little: Little = LITTLE) -> Said:
+    """Return the whole answer: five lines at most, with what to keep in mind."""
     known = not result.found and is_within(result, little)  # what is shown says more
-    said = [
-        f"{headline(result, little)}. {'' if known else where(result)}".rstrip(),
-        size(result, little),
-        beside(result),
-        what_now(result, little),
-    ]
-    return [line for line in said if line]
-
-
-def text(result: Calibration) -> str:
-    """Return the whole answer, with what to keep in mind: five lines at most."""
-    return "\n".join([*lines(result), *in_one_line(result.warnings)])
-
-
-def in_one_line(warnings: Sequence[str]) -> list[str]:
-    """Return what to keep in mind as one line, if there is anything."""
-    start = "Note" if len(warnings) == 1 else "Notes"
-    return [f"{start}: {' '.join(warnings)}"] if warnings else []
-
-
-def notes(result: Calibration) -> list[str]:
-    """Return what to keep in mind, a line each."""
-    return [f"Note: {warning}" for warning in result.warnings]
-
-
-def html(result: Calibration) -> str:
-    """Return the whole answer for a notebook."""
-    from html import escape  # noqa: PLC0415  (its tables cost more to load than all of this module)
-
-    first, *others = [*lines(result), *in_one_line(result.warnings)]
-    start = f"{headline(result)}."
-    return (
-        f"<div><b>{escape(start)}</b>{escape(first.removeprefix(start))}"
-        f'<div style="opacity:.8;margin-top:.4em">{"<br>".join(map(escape, others))}</div></div>'
-    )
+    lines = [size(result, little), beside(result), what_now(result, little)]
+    first = f"{headline(result, little)}."
+    return Said(first, "" if known else where(result), lines, notes=result.warnings)
 
 
 def brief(result: Calibration) -> str:

@@ -114,7 +114,7 @@ class Outcome:
     def to_dict(self) -> dict[str, Any]:
         import secant  # noqa: PLC0415  (for its version)
         from secant._results.assessments import plain_name  # noqa: PLC0415
-        from secant._results.parts import SCHEMA  # noqa: PLC0415
+        from secant._results.base import SCHEMA  # noqa: PLC0415
 
         found: dict[str, Any] = {
             "schema": SCHEMA,

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from secant._results import group_words, model_words, verdict, wording
+from secant._results.base import noted
 from secant._results.little import LITTLE
 from secant.cli._refusal import in_options
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from secant._results.assessments import Assessments
+    from secant._results.base import Table as Words
     from secant._results.calibration import Calibration
     from secant._results.little import Little
     from secant._results.models import Models
@@ -59,19 +61,18 @@ def show_model(
     """Print the verdict on one model, which columns were guessed for it, and its curve."""
     from rich.text import Text  # noqa: PLC0415  (as above)
 
-    first, *others = verdict.lines(result, little)
-    headline = f"{verdict.headline(result, little)}."
+    said = verdict.said(result, little)
     words = Text()
     if name is not None:
         words.append(f"{wording.visible(name)}: ", style="bold")
-    words.append(headline, style=f"bold {_color(result, little)}")
-    words.append(first.removeprefix(headline))
+    words.append(said.headline, style=f"bold {_color(result, little)}")
+    words.append(f" {said.then}" if said.then else "")
     if guessed:
         words.append(f" {guessed}", style="bold")
     console.print(words)
-    for line in verdict.details(result, little)[1:] if details else others:
+    for line in verdict.details(result, little)[1:] if details else filter(None, said.lines):
         console.print(Text(line))
-    for line in verdict.in_one_line([in_options(each) for each in result.warnings]):
+    for line in noted([in_options(each) for each in said.notes]):
         console.print(Text(line, style="yellow"))
     along = "from the lowest score" if result.axis is None else f"along {result.axis.title}"
     console.print(Text(f"outcome minus forecast, added up {along}:", style="dim"))
@@ -103,11 +104,11 @@ def show_models(console: Console, models: Models) -> None:
     """Print several models in one table, and which of them can be told apart."""
     from rich.text import Text  # noqa: PLC0415  (as above)
 
-    header, rows = model_words.table(models)
+    table = model_words.table(models)
     _show_fitting(
         console,
         (
-            _version(header, rows, places, names=1)
+            _version(table, places)
             for places in ((), (2, 6), (2, 3, 5, 6))  # limits, P, miscalibration, log loss
         ),
     )
@@ -151,23 +152,19 @@ def _groups(groups: Assessments) -> Iterator[_Version]:
     """Return the groups; the shorter the lines the less is said of each."""
     names = len(groups.by)
     forecast, outcome, sigma = names + 1, names + 2, names + 4
-    header, rows = group_words.table(groups, most=_MOST_GROUPS)
-    yield _version(header, rows, (), names)
-    _, shorter = group_words.table(groups, ranges=False, most=_MOST_GROUPS)
+    table = group_words.table(groups, most=_MOST_GROUPS)
+    yield _version(table, ())
+    shorter = group_words.table(groups, ranges=False, most=_MOST_GROUPS)
     fewest = forecast, outcome, sigma
     for places in ((), (sigma,), fewest):
-        table, missing = _version(header, shorter, places, names)
-        yield table, [*missing, "ranges of scores"]
-    yield _version(header, rows, fewest, names)  # in several lines each, with all that is said
+        version, missing = _version(shorter, places)
+        yield version, [*missing, "ranges of scores"]
+    yield _version(table, fewest)  # in several lines each, with all that is said
 
 
-def _version(
-    header: list[str], rows: list[list[str]], left_out: Sequence[int], names: int
-) -> _Version:
+def _version(table: Words, left_out: Sequence[int]) -> _Version:
     """Return a table without some columns, and what these are called."""
-    kept, rows = _without(set(left_out), header, rows)
-    table = _table(kept, rows, left={*range(names), len(kept) - 1})
-    return table, [header[place] for place in left_out]
+    return _table(table.without(left_out)), [table.head[place] for place in left_out]
 
 
 def _show_fitting(console: Console, versions: Iterable[_Version]) -> None:
@@ -185,26 +182,16 @@ def _show_fitting(console: Console, versions: Iterable[_Version]) -> None:
         console.print(Text(lacks, style="dim"))
 
 
-def _without(
-    places: set[int], header: list[str], rows: list[list[str]]
-) -> tuple[list[str], list[list[str]]]:
-    header, *rows = (
-        [cell for place, cell in enumerate(cells) if place not in places]
-        for cells in (header, *rows)
-    )
-    return header, rows
-
-
-def _table(header: list[str], rows: list[list[str]], left: set[int]) -> Table:
+def _table(words: Words) -> Table:
     from rich.table import Table  # noqa: PLC0415  (as above)
     from rich.text import Text  # noqa: PLC0415
 
     # As plain text: rich would read markup in a name from the data.
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
-    for place, name in enumerate(header):
+    for place, name in enumerate(words.head):
         # Folded, since a number that is cut off is another number.
-        justify: Literal["left", "right"] = "left" if place in left else "right"
+        justify: Literal["left", "right"] = "left" if place in words.left else "right"
         table.add_column(Text(name), justify=justify, overflow="fold")
-    for cells in rows:
+    for cells in words.rows:
         table.add_row(*map(Text, cells))
     return table

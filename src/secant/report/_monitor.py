@@ -8,8 +8,8 @@ import numpy as np
 
 from secant import null
 from secant._inference.limits import critical
+from secant._results.base import plain
 from secant._results.monitor_words import ASSUMES
-from secant._results.parts import plain
 from secant.report import _charts
 from secant.report._html import join, tag
 from secant.report._page import document

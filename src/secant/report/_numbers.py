@@ -12,9 +12,8 @@ from secant._drawing.findings import cut_at, ends_of
 from secant._drawing.thin import thin
 from secant._metrics.ecce import path
 from secant._metrics.ece import Binning, across_edges
-from secant._results import verdict
+from secant._results.base import plain, say
 from secant._results.coverage_words import is_about
-from secant._results.parts import plain
 from secant.errors import InputError
 
 if TYPE_CHECKING:
@@ -77,7 +76,7 @@ def model(result: Calibration, *, most: int, diagrams: int = POSITIONS[-1]) -> d
     """
     return {
         **result.to_dict(),
-        "text": verdict.text(result),
+        "text": say(result).text(),
         "detectable": result.detectable,
         **readable(result, result.intervals, most=most, steepest=result.steepest),
         **in_bins(result, diagrams=diagrams),

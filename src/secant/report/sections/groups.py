@@ -147,8 +147,8 @@ def section(table: Table) -> Markup:
 def columns_of(table: Table) -> list[Column]:
     """Return the columns of the printed table, and the curves."""
     groups, shown = table.groups, table.rows
-    head, rows = group_words.table(groups, most=len(shown))
-    texts = list(zip(*rows, strict=True))
+    printed = group_words.table(groups, most=len(shown))
+    head, texts = printed.head, list(zip(*printed.rows, strict=True))
     several = len(groups.by) > 1
     keys = [row.key if several else (row.key,) for row in shown]
     behind = [(*key, *_values(row)) for key, row in zip(keys, shown, strict=True)]

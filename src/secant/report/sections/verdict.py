@@ -80,7 +80,7 @@ def _alone(result: Calibration, headline: str, gates: Sequence[Markup]) -> Marku
 
 def _notes(result: Calibration) -> list[str]:
     """Return what usually helps, and what to keep in mind."""
-    return [*filter(None, [what_now(result)]), *verdict.notes(result)]
+    return [*filter(None, [what_now(result)]), *(f"Note: {each}" for each in result.warnings)]
 
 
 def _figures(result: Calibration) -> list[tuple[str, str, str]]:

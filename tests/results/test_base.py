@@ -1,9 +1,10 @@
-"""Every public result is short where it is shown, and escaped in a notebook."""
+"""Every public result is short where it is shown, escaped in a notebook, and tells all once."""
 
 import dataclasses
 import io
 import pickle
 import sys
+from html.parser import HTMLParser
 
 import numpy as np
 import pytest
@@ -11,7 +12,7 @@ import pytest
 import secant
 from pages import EDGES
 from samples import miscalibrated
-from secant._results.shown import Shown, to_width
+from secant._results.base import Result, Said, Table, say, to_width
 
 
 @pytest.fixture(scope="module")
@@ -85,12 +86,58 @@ def test_values_are_compared_and_pickled_as_before(several):
 
 
 def test_a_text_of_one_line_is_its_headline():
-    class Answer(Shown):
-        def _text(self):
-            return "Fine & <well>"
+    class Answer(Result):
+        def _say(self):
+            return Said("Fine & <well>")
 
     assert repr(Answer()) == "Fine & <well>"
-    assert Answer()._repr_html_() == "<div><b>Fine &amp; &lt;well&gt;</b></div>"
+    assert "<b>Fine &amp; &lt;well&gt;</b>" in Answer()._repr_html_()
+
+
+def test_a_notebook_shows_all_that_is_said(several):
+    for name, shown in several.items():
+        if name in {"cells", "monitor", "no intervals"}:
+            continue
+        page = Words()
+        page.feed(shown._repr_html_())
+        said = say(shown)
+        parts = [said.first, *said.lines, *said.notes]
+        parts += [cell for table in said.tables for row in table.rows for cell in row]
+        for part in parts:
+            assert " ".join(part.split()) in page.text(), name
+
+
+class Words(HTMLParser):
+    def __init__(self):
+        super().__init__()
+        self.found = []
+
+    def handle_data(self, data):
+        self.found.append(data)
+
+    def text(self):
+        return " ".join(" ".join(self.found).split())
+
+
+TABLE = Table(["who", "n", "what"], [["north", "1,000", "off"], ["<b>", "9", ""]], left={0, 2})
+
+
+def test_columns_stand_below_each_other():
+    lines = TABLE.text().splitlines()
+    assert lines == ["who        n  what", "north  1,000  off", "<b>        9"]
+    assert Table(TABLE.head, []).text() == "who  n  what"
+
+
+def test_a_page_shows_the_cells_of_a_table_as_they_are():
+    page = Words()
+    page.feed(TABLE.html())
+    assert page.found == [*TABLE.head, "north", "1,000", "off", "<b>", "9"]
+    assert TABLE.html().count('style="text-align:left"') == 6
+
+
+def test_a_table_without_columns_keeps_its_sides():
+    assert TABLE.without({1}) == Table(["who", "what"], [["north", "off"], ["<b>", ""]], {0, 1})
+    assert TABLE.without({0}).left == {1}
 
 
 class Terminal(io.StringIO):
