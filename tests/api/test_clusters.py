@@ -142,8 +142,10 @@ def test_every_row_a_cluster_is_about_independence():
     single = secant.assess(y, p, clusters=np.arange(3000))
     alone = secant.assess(y, p)
     assert single.ecce_r.pvalue == pytest.approx(alone.ecce_r.pvalue, abs=0.08)
-    assert single._half_width(1.0) == pytest.approx(alone._half_width(1.0), rel=0.1)
-    assert single._half_width(1.0) >= alone._half_width(1.0)
+    assert single._predictions.half_width(1.0) == pytest.approx(
+        alone._predictions.half_width(1.0), rel=0.1
+    )
+    assert single._predictions.half_width(1.0) >= alone._predictions.half_width(1.0)
 
 
 def test_rare_events_have_at_least_the_pvalue_of_independent_rows():
@@ -190,7 +192,7 @@ def test_a_pickled_result_keeps_its_limits():
     again = pickle.loads(pickle.dumps(result))  # noqa: S301  (our own)
     assert again.worst == result.worst
     assert again.n_clusters == 60
-    assert again._half_width(0.5) == result._half_width(0.5)
+    assert again._predictions.half_width(0.5) == result._predictions.half_width(0.5)
 
 
 def test_impossible_outcomes_refute_in_clusters_too():
@@ -361,7 +363,9 @@ def test_many_rows_are_read_at_cells_of_equal_weight(monkeypatch):
     assert not exact._blocks.open.any()
     error = math.sqrt(0.25 / min(result.ecce_r.draws, exact.ecce_r.draws))
     assert result.ecce_r.pvalue == pytest.approx(exact.ecce_r.pvalue, abs=3 * math.sqrt(2) * error)
-    assert result._half_width(1.0) == pytest.approx(exact._half_width(1.0), rel=0.1)
+    assert result._predictions.half_width(1.0) == pytest.approx(
+        exact._predictions.half_width(1.0), rel=0.1
+    )
 
 
 def test_few_scores_of_many_rows_are_all_ends():
@@ -378,10 +382,10 @@ def test_limits_at_another_level_are_those_of_an_assessment_at_it():
     y, p, who = shocked(80, 20, 0.4, 16)
     at90 = secant.assess(y, p, clusters=who, confidence_level=0.9)
     at95 = secant.assess(y, p, clusters=who)
-    assert at90._half_width(1.0) == limits.half_width(
+    assert at90._predictions.half_width(1.0) == limits.half_width(
         null.range, at95._totals, 1 - 0.9, at95._flips
     )
-    assert at90._half_width(1.0) < at95._half_width(1.0)
+    assert at90._predictions.half_width(1.0) < at95._predictions.half_width(1.0)
 
 
 @pytest.mark.parametrize("alpha", [1e-6, 0.001, 0.01, 0.0371, 0.05, 0.5, 0.9])

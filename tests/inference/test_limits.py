@@ -120,7 +120,7 @@ def test_limits_hold_where_few_events_are_expected(n, b, factor):
         result = secant.assess(rng.random(n) < chance, p, method="asymptotic")
         low, high = result.ecce_r.ci
         path = result.curve.difference
-        half = result._half_width(1.0)
+        half = result._predictions.half_width(1.0)
         everywhere = np.ptp(path - truth) <= half
         held += (low <= np.ptp(truth) <= high) and everywhere
     assert held >= draws * 0.95 - 3 * math.sqrt(draws * 0.95 * 0.05)

@@ -24,7 +24,7 @@ LEVELS = st.sampled_from([0.5, 0.9, 0.95])
 
 
 def answers(result, level):
-    return steepest(result._blocks, result._totals, level, result._again.refine_at_hand)
+    return steepest(result._blocks, result._totals, level, result._predictions.refine_at_hand)
 
 
 def brute_force(y, p, level):
@@ -174,7 +174,7 @@ def test_the_pvalue_of_a_tolerance_is_the_level_at_which_the_limits_exclude_it(
 ):
     y, p, w, kind = data
     result = secant.assess(y, p, sample_weight=w, weight_kind=kind)
-    blocks, totals, refine = result._blocks, result._totals, result._again.refine_at_hand
+    blocks, totals, refine = result._blocks, result._totals, result._predictions.refine_at_hand
     pvalue = shown_beyond(blocks, totals, allowed, refine)
     limits = steepest(blocks, totals, 1 - alpha, refine)
     at_least = 0.0 if limits is None else limits.at_least
@@ -232,7 +232,7 @@ def test_shared_limits_hold_at_the_level_of_one_of_two():
     rng = np.random.default_rng(1)
     p = rng.uniform(0.1, 0.9, 20_000)
     result = secant.assess(rng.random(p.size) < p + 0.1, p, confidence_level=0.9)
-    refine = result._again.refine_at_hand
+    refine = result._predictions.refine_at_hand
     whole, half = (
         _by_path(result._blocks, result._totals, error, refine, None) for error in (0.1, 0.05)
     )

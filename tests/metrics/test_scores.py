@@ -82,7 +82,7 @@ def test_bounds_hold_what_a_closer_look_finds(rows):
     with as_many(on=True):
         result = secant.assess(y, p, sample_weight=w, weight_kind=kind, method="asymptotic")
         for rule, exact in ((BRIER, result.brier), (LOG_LOSS, result.log_loss)):
-            rough = result._by_score.score(rule, result._blocks)
+            rough = result._predictions.by_score.score(rule, result._blocks)
             assert rough.mcb == rough.mcb_bounds[0]
             # The same sums, perhaps in another order.
             same = (exact.value, exact.unc)
@@ -194,11 +194,11 @@ def test_many_rows_are_looked_into_only_where_the_minorant_may_turn(kind):
 
 
 def test_printing_very_many_rows_sorts_nothing(monkeypatch):
-    monkeypatch.setattr("secant._results.of_scores._QUICKLY_SORTED", 100_000)
+    monkeypatch.setattr("secant._results.predictions._QUICKLY_SORTED", 100_000)
     y, p = miscalibrated(200_000)
     result = secant.assess(y, p)
     printed = str(result)
-    assert "monotone" not in result._by_score.__dict__
+    assert "monotone" not in result._predictions.by_score.__dict__
     brier, log_loss = result.proper_scores
     assert not brier.exact
     assert not log_loss.exact

@@ -36,7 +36,7 @@ def test_bins_asked_for_at_once_are_those_asked_for_one_by_one(n):
     """The page asks for many sets of bins in the same looks."""
     result = secant.assess(*miscalibrated(n))
     wanted = [Binning(15, "uniform"), Binning(7, "quantile"), Binning(15, "uniform", "l2")]
-    for binning, found in zip(wanted, result._eces(wanted, "wilson"), strict=True):
+    for binning, found in zip(wanted, result._predictions.eces(wanted, "wilson"), strict=True):
         alone = result.ece(
             n_bins=binning.n_bins, strategy=binning.strategy, norm=binning.norm, limits="wilson"
         )

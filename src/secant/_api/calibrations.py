@@ -21,6 +21,7 @@ from secant._metrics.shape import could_turn
 from secant._results import coverage_words
 from secant._results.calibration import Calibration
 from secant._results.parts import Statistic
+from secant._results.predictions import Predictions
 from secant._results.wording import left_out
 from secant.errors import Argument, InputError, Message, SecantError
 
@@ -231,11 +232,10 @@ def calibration_of(
             *([left_out(source.left_out)] if source.left_out else ()),
         ),
         n_clusters=None if flips is None else flips.n_clusters,
-        _blocks=blocks,
-        _totals=totals,
+        _predictions=Predictions(
+            blocks, totals, source, float(confidence_level), axis, flips, forbidden.count
+        ),
         _extremes=found,
-        _source=source,
-        _flips=flips,
         axis=axis,
         n_left_out=source.left_out,
     )
@@ -280,7 +280,7 @@ def thinned(result: Calibration, most: int) -> Calibration:
     argmin, argmax = np.searchsorted(starts, [found.argmin, found.argmax]).tolist()
     return replace(
         result,
-        _blocks=merge(blocks, starts),
+        _predictions=replace(result._predictions, blocks=merge(blocks, starts)),  # noqa: SLF001
         _extremes=replace(found, argmin=argmin, argmax=argmax),
     )
 

@@ -159,7 +159,8 @@ class _Model(NamedTuple):
 
 def of_result(result: Calibration) -> _Model:
     """Return what a comparison needs of a model that was assessed."""
-    return _Model(result.ecce_r.value, result._totals, result._source)  # noqa: SLF001  (made here)
+    kept = result._predictions  # noqa: SLF001  (made here)
+    return _Model(result.ecce_r.value, kept.totals, kept.source)
 
 
 def compared(

@@ -120,7 +120,7 @@ def cut_at(result: Calibration, ranges: Sequence[Interval], *, unseen: float = 0
         stops = np.searchsorted(high, blocks.high) - np.searchsorted(high, blocks.low)
         return ((begins > 0) | (stops > 0)) & (blocks.weight > least)
 
-    return resolve(result._blocks, across_an_end, result._again.refine)  # noqa: SLF001
+    return resolve(result._blocks, across_an_end, result._predictions.refine)  # noqa: SLF001
 
 
 def ends_of(blocks: Blocks, each: Interval) -> tuple[int, int]:

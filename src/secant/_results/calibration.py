@@ -13,17 +13,14 @@ import numpy as np
 
 from secant import null
 from secant._inference.expected import Expected, expected
-from secant._inference.limits import at_level, critical, detectable, interval
+from secant._inference.limits import at_level, detectable, interval
 from secant._input.options import BinLimits, in_units_of_the_smaller
 from secant._metrics.ecce import METRICS, path
 from secant._metrics.ece import Binning
 from secant._metrics.inverted import inverted
 from secant._metrics.shape import pieces
 from secant._results import verdict, where_words
-from secant._results.again import Again
 from secant._results.base import SCHEMA, Result, Said, Text, plain, public
-from secant._results.bins import binned_metric, reliability
-from secant._results.of_scores import OfScores
 from secant._results.parts import (
     DIRECTIONS,
     DIRECTIONS_ALONG,
@@ -34,12 +31,10 @@ from secant._results.parts import (
     Reliability,
     Statistic,
 )
-from secant._results.ranges import Ranges
 from secant.errors import Argument, InputError, SecantError
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Iterator, Sequence
 
     from secant._blocks.looking import Source
     from secant._blocks.table import Blocks, Totals
@@ -48,6 +43,7 @@ if TYPE_CHECKING:
     from secant._input.options import Norm, Strategy, Weighting
     from secant._metrics.ecce import Extremes, Metric
     from secant._results.parts import Directions, Kind
+    from secant._results.predictions import Predictions
     from secant._results.scores import Cox, IsotonicFit, Score, Spiegelhalter
     from secant.plot import CumulativeDisplay
 
@@ -109,12 +105,9 @@ class Calibration(Result):
     n_forbidden: int
     warnings: tuple[str, ...]
     n_clusters: int | None
-    _blocks: Blocks
-    _totals: Totals
+    _predictions: Predictions
     _extremes: Extremes
-    _source: Source | None
     top_label: bool = False
-    _flips: Flips | None = None
     axis: Axis | None = None
     n_left_out: int = 0
 
@@ -161,16 +154,21 @@ class Calibration(Result):
         first, last = sorted((self._extremes.argmin, self._extremes.argmax))
         if first == last:
             score = self.curve.score[0]
-            return self._ranges.nothing(score, score)
-        return self._ranges.of(self._blocks.select(slice(first, last)))
+            return self._predictions.nothing(score, score)
+        return self._predictions.interval(self._blocks.select(slice(first, last)))
 
     @cached_property
     def _pieces(self) -> tuple[Interval, ...]:
         """The ranges found to be off, in the order of scores."""
         if not self.found:
             return ()
-        found = pieces(self._blocks, self._totals.weight, self._half_width(1.0), self._again.refine)
-        return tuple(self._ranges.of(blocks) for blocks in found)
+        found = pieces(
+            self._blocks,
+            self._totals.weight,
+            self._predictions.half_width(1.0),
+            self._predictions.refine,
+        )
+        return tuple(self._predictions.interval(blocks) for blocks in found)
 
     @property
     def intervals(self) -> Intervals:
@@ -223,14 +221,14 @@ class Calibration(Result):
             self._blocks,
             self._totals,
             self.confidence_level,
-            self._again.refine_at_hand,
+            self._predictions.refine_at_hand,
             self._flips,
         )
         if found is None:
             return None
         alone = self.weighted or self._flips is not None
         kind: Kind = "simultaneous" if alone else "shared"
-        return replace(self._ranges.of(found.blocks), ci=found.limits, limits=kind)
+        return replace(self._predictions.interval(found.blocks), ci=found.limits, limits=kind)
 
     def pvalue_beyond(self, tolerance: Any) -> float:
         """Test whether some range of scores is truly off by more than a tolerance.
@@ -273,7 +271,7 @@ class Calibration(Result):
         chance = 0.0 if self.n_forbidden else self.ecce_r.pvalue
         if tolerance == 0:
             return chance
-        refine = self._again.refine_at_hand
+        refine = self._predictions.refine_at_hand
         shown = shown_beyond(self._blocks, self._totals, float(tolerance), refine, self._flips)
         return max(chance, shown)
 
@@ -286,7 +284,7 @@ class Calibration(Result):
     def detectable(self) -> float:
         """The true ECCE-R that predictions like these would show 99 times in 100; 1 if none."""
         effective = self._totals.weight**2 / self._totals.ww
-        inflation = self._inflation
+        inflation = self._predictions.inflation
         sigma = self.sigma * math.sqrt(inflation)
         return min(1.0, detectable(sigma, effective / inflation, self.confidence_level))
 
@@ -302,28 +300,19 @@ class Calibration(Result):
 
         Sigma, and more where rows that belong together go astray together.
         """
-        return self.sigma * math.sqrt(self._inflation)
-
-    @property
-    def _inflation(self) -> float:
-        """By how much clusters make variances larger: the design effect, for the path's range."""
-        if self._flips is None or self.sigma == 0:
-            return 1.0
-        alpha = 1 - self.confidence_level
-        drawn = self._flips.quantile(null.range, alpha)
-        return max(1.0, (drawn / (critical(null.range, alpha) * self.sigma)) ** 2)
+        return self.sigma * math.sqrt(self._predictions.inflation)
 
     def certain_scores(self, certain: int) -> tuple[int, int]:
         """Return how many scores of exactly 0, or of exactly 1, were wrong, and how many there are.
 
         Both are 0 where such scores were added up with others.
         """
-        return self._by_score.certain(certain)
+        return self._predictions.by_score.certain(certain)
 
     @property
     def inverted(self) -> bool:
         """Whether scores look like chances of the opposite: 1 - score fits far better."""
-        seen = self._by_score.again
+        seen = self._predictions.by_score
         return inverted(seen.blocks, seen.totals)
 
     @property
@@ -360,33 +349,33 @@ class Calibration(Result):
             difference=path(blocks, self._totals.weight),
         )
 
-    @cached_property
+    @property
     def brier(self) -> Score:
         """The Brier score, the mean of (r - s)^2, and how much of it is miscalibration.
 
         It is computed when first asked for: exactly for arrays, for other sources with bounds
         on what it is made of. See :class:`secant.Score`.
         """
-        return self._by_score.brier
+        return self._predictions.by_score.brier
 
-    @cached_property
+    @property
     def log_loss(self) -> Score:
         """The mean of -log(chance given to what happened), and how much of it is miscalibration.
 
         Infinite where a score of exactly 0 or 1 was wrong. Computed when first asked for, as
         :attr:`brier`.
         """
-        return self._by_score.log_loss
+        return self._predictions.by_score.log_loss
 
-    @cached_property
+    @property
     def cox(self) -> Cox:
         """Cox's intercept and slope, computed when first asked for."""
-        return self._by_score.cox
+        return self._predictions.by_score.cox
 
-    @cached_property
+    @property
     def spiegelhalter(self) -> Spiegelhalter:
         """Spiegelhalter's Z, computed when first asked for."""
-        return self._by_score.spiegelhalter
+        return self._predictions.by_score.spiegelhalter
 
     @property
     def proper_scores(self) -> tuple[Score | None, Score | None]:
@@ -396,15 +385,15 @@ class Calibration(Result):
         they were asked for by name, which takes longer. None where the predictions are needed
         and are gone.
         """
-        return self._by_score.proper_scores
+        return self._predictions.by_score.proper_scores
 
-    @cached_property
+    @property
     def recalibrated(self) -> IsotonicFit:
         """The recalibrated forecast, to be drawn through a reliability diagram.
 
         Exact for arrays; of other sources scores are taken together in some ten thousand ranges.
         """
-        return self._by_score.recalibrated
+        return self._predictions.by_score.recalibrated
 
     def between(self, a: Any, b: Any, *, fixed_in_advance: bool = False) -> Interval:
         """Assess the predictions with scores from ``a`` to ``b``, both included.
@@ -455,16 +444,10 @@ class Calibration(Result):
         >>> result.between(0.3, 0.6).n
         2
         """
-        ranges, again = self._ranges, self._again
-        low, high = ranges.keys(a, b, self._blocks.low.dtype)
         if fixed_in_advance and self._flips is not None:
             knows = "=True knows no clusters; leave it out"
             raise InputError(Argument("fixed_in_advance"), knows)
-        whole = again.with_moments()[0] if fixed_in_advance and self.weighted else self._blocks
-        inside = ranges.inside(whole, low, high, again.refine)
-        if not len(inside):
-            return ranges.nothing(a, b)
-        return ranges.of(inside, fixed_in_advance=fixed_in_advance)
+        return self._predictions.between(a, b, fixed_in_advance=fixed_in_advance)
 
     def ece(
         self,
@@ -505,7 +488,7 @@ class Calibration(Result):
         (0.225, 0.247)
         """
         binning = Binning(n_bins, strategy, norm, squared, weighting)
-        return next(self._eces([binning], limits))
+        return next(self._predictions.by_score.eces([binning], limits))
 
     def reliability(
         self,
@@ -533,8 +516,9 @@ class Calibration(Result):
         InputError
             As :meth:`ece`.
         """
-        (bins,) = self._by_score.bins([Binning(n_bins, strategy)])
-        return reliability(bins, strategy, limits, self._inflation, self)
+        predictions, binning = self._predictions.by_score, Binning(n_bins, strategy)
+        (bins,) = predictions.bins([binning])
+        return predictions.reliability(bins, binning, limits)
 
     def plot(
         self, ax: Any = None, *, worst: bool = True, band: bool = False, **kwargs: Any
@@ -625,28 +609,22 @@ class Calibration(Result):
             self._pieces, self.steepest  # noqa: B018
             if self._blocks.open.any() or self.axis is not None:
                 self.proper_scores  # noqa: B018
-        return {**self.__dict__, "_source": None}
+        return self.__dict__
+
+    # Short for what other rooms look at behind a result.
 
     @property
-    def _again(self) -> Again:
-        return Again(self._blocks, self._totals, self._source)
+    def _blocks(self) -> Blocks:
+        return self._predictions.blocks
 
     @property
-    def _ranges(self) -> Ranges:
-        level, every = self.confidence_level, self._blocks
-        return Ranges(self._totals, level, self._flips, self.axis, every)
+    def _totals(self) -> Totals:
+        return self._predictions.totals
 
-    @cached_property
-    def _by_score(self) -> OfScores:
-        """The same predictions in the order of their scores, for what is about scores."""
-        again = self._again if self.axis is None else self._again.by_score()
-        return OfScores(again, self.n, self.n_forbidden, self.n_clusters)
+    @property
+    def _source(self) -> Source | None:
+        return self._predictions.source
 
-    def _half_width(self, share: float) -> float:
-        """Half-width of the simultaneous limits for a range with this share of the weight."""
-        return self._ranges.half_width(share)
-
-    def _eces(self, binnings: Sequence[Binning], limits: BinLimits) -> Iterator[ECE]:
-        for binning, bins in zip(binnings, self._by_score.bins(binnings), strict=True):
-            shown = reliability(bins, binning.strategy, limits, self._inflation, self)
-            yield binned_metric(binning, bins, shown)
+    @property
+    def _flips(self) -> Flips | None:
+        return self._predictions.flips

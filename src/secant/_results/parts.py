@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from secant._base.types import FloatArray, Obtained
     from secant._input.axis import Axis
     from secant._input.options import BinLimits, Norm, Strategy, Uncertainty, Weighting
-    from secant._results.calibration import Calibration
+    from secant._results.predictions import Predictions
     from secant.plot import ReliabilityDisplay
 
 __all__ = [
@@ -295,7 +295,7 @@ class Reliability(Result):
     strategy: Strategy
     limits: BinLimits
     confidence_level: float
-    _of: Calibration | None = None
+    _of: Predictions | None = None
 
     def plot(
         self,

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from secant._blocks.table import Blocks
     from secant._metrics.scores import Taken
 
-__all__ = ["Cox", "IsotonicFit", "Score", "Spiegelhalter", "recalibrated", "score_of"]
+__all__ = ["Cox", "IsotonicFit", "Score", "Spiegelhalter", "isotonic_fit", "score_of"]
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -131,7 +131,7 @@ class IsotonicFit(Result):
         return Said(f"Recalibrated forecast: {steps}, from {low} to {high}.")
 
 
-def recalibrated(blocks: Blocks, weight: float) -> IsotonicFit:
+def isotonic_fit(blocks: Blocks, weight: float) -> IsotonicFit:
     """Return the recalibrated forecast of blocks, constant over each, with all their weight."""
     starts = pools(blocks)
     ends = np.append(starts[1:], len(blocks)) - 1

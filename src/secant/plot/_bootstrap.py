@@ -45,7 +45,8 @@ def resample_result(
         If rows carry sampling weights: the result keeps their sums only.
     """
     # The one place where drawing looks behind a result: its rows, counted by score and response.
-    blocks, totals, source = result._blocks, result._totals, result._source  # noqa: SLF001
+    kept = result._predictions  # noqa: SLF001
+    blocks, totals, source = kept.blocks, kept.totals, kept.source
     if result.weighted:
         msg = (
             "resampling weighted predictions needs their rows: use "

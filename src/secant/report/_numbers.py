@@ -96,7 +96,7 @@ def readable(
         "along": None if result.axis is None else result.axis.title,
         "coverage": is_about(result),
         "noise": result.noise,
-        "half_width": result._half_width(1.0),  # noqa: SLF001  (limits as in Calibration.between)
+        "half_width": result._predictions.half_width(1.0),  # noqa: SLF001  (limits as in Calibration.between)
         "intervals": [each.to_dict() for each in found],
         "steepest": None if steepest is None else steepest.to_dict(),
         "curve": curve(result, places, most=most),
@@ -169,11 +169,9 @@ def in_bins(result: Calibration, *, diagrams: int) -> dict[str, Any]:
         ``bins``: for each strategy a row a number of bins; ``distribution``: see `histogram`.
     """
     try:
-        seen = result._by_score.again  # noqa: SLF001  (bins are about scores in any order)
+        seen = result._predictions.by_score  # noqa: SLF001  (bins are about scores in any order)
         low, high, cells = _range_of_nearly_all(seen.blocks, seen.totals)
-        *found, fine = result._eces(  # noqa: SLF001  (many at once, in the same looks)
-            _binnings(result.n, cells), "clopper-pearson"
-        )
+        *found, fine = seen.eces(_binnings(result.n, cells), "clopper-pearson")
     except InputError:  # an unpickled result of many predictions has left them behind
         return {"bins": None, "distribution": None}
     rows = {

@@ -57,7 +57,9 @@ def test_above_what_may_leave_sums_come_back_by_fixed_cells(most, monkeypatch, a
     assert max(asked[-1:]) <= 3000
     assert found.n_clusters == wanted.n_clusters
     assert found.ecce_r.value == pytest.approx(wanted.ecce_r.value, abs=1e-12)
-    assert found._half_width(1.0) == pytest.approx(wanted._half_width(1.0), rel=0.1)
+    assert found._predictions.half_width(1.0) == pytest.approx(
+        wanted._predictions.half_width(1.0), rel=0.1
+    )
     assert found.ecce_r.pvalue == pytest.approx(wanted.ecce_r.pvalue, abs=0.1)
 
 

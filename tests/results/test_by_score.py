@@ -46,7 +46,7 @@ def test_what_was_asked_for_is_kept_and_the_predictions_are_not(n):
     asked = {name: getattr(result, name) for name in ("brier", "log_loss", "cox")}
     stored = gone(result)
     assert {name: getattr(stored, name) for name in asked} == asked
-    assert stored._by_score.again.source is None
+    assert stored._predictions.by_score.source is None
     if n > 65_536:
         with pytest.raises(InputError, match="the predictions are gone"):
             stored.ece(n_bins=1234)
