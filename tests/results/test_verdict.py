@@ -12,8 +12,8 @@ import secant
 from samples import RELATIVE, every_case, miscalibrated, predictions
 from secant import null
 from secant._results import verdict
-from secant._results.little import tolerated
 from secant._results.remedies import what_now
+from secant._results.tolerance import tolerance_of
 from secant._results.wording import metric
 from secant.paper import synthetic
 
@@ -380,19 +380,19 @@ def test_calibration_that_is_shown_up_to_a_tolerance_is_the_headline():
     p = rng.random(6000)
     good = secant.assess(rng.random(6000) < p, p)
     off = secant.assess(rng.random(6000) < p, 1 / (1 + ((1 - p) / p) ** 2))
-    asked = tolerated(None, None, 0.9, 0.99)
+    asked = tolerance_of(None, None, 0.9, 0.99)
     low, high = map(metric, off.ecce_r_interval(0.99))
-    assert verdict.headline(off, asked) == (
+    assert off.asked(asked).verdict == (
         f"Calibrated within 0.9, as far as 99% goes: ECCE-R is between {low} and {high}; beyond "
         "chance it is too extreme"
     )
-    first = verdict.said(good, tolerated(None, None, 0.05)).first
+    first = verdict.said(good.asked(tolerance_of(None, None, 0.05))).first
     assert first.startswith("Calibrated within 0.05, as far as 95% goes: ECCE-R is between ")
     assert "would almost surely" not in first
-    assert verdict.headline(good, tolerated(None, None, 0.001)) == (
+    assert good.asked(tolerance_of(None, None, 0.001)).verdict == (
         "No miscalibration found, but not shown to be calibrated within 0.001"
     )
-    assert verdict.headline(off, tolerated(None, None, 0.001)).startswith("Miscalibrated")
+    assert off.asked(tolerance_of(None, None, 0.001)).verdict.startswith("Miscalibrated")
 
 
 def test_details_say_what_the_short_form_says_and_nothing_twice():

@@ -31,10 +31,12 @@ from secant._results.parts import (
     Reliability,
     Statistic,
 )
+from secant._results.tolerance import VERY_LITTLE
 from secant.errors import Argument, InputError, SecantError
 
 if TYPE_CHECKING:
     import os
+    from collections.abc import Sequence
 
     from secant._blocks.looking import Source
     from secant._blocks.table import Blocks, Totals
@@ -45,6 +47,7 @@ if TYPE_CHECKING:
     from secant._results.parts import Directions, Kind
     from secant._results.predictions import Predictions
     from secant._results.scores import Cox, IsotonicFit, Score, Spiegelhalter
+    from secant._results.tolerance import Tolerance
     from secant.plot import CumulativeDisplay
 
 __all__ = ["Calibration"]
@@ -110,6 +113,13 @@ class Calibration(Result):
     top_label: bool = False
     axis: Axis | None = None
     n_left_out: int = 0
+    _tolerance: Tolerance = VERY_LITTLE
+
+    def asked(self, tolerance: Tolerance) -> Calibration:
+        """Return the same result, whose words go by another tolerance; what is known is kept."""
+        other = object.__new__(type(self))
+        other.__dict__.update(self.__dict__, _tolerance=tolerance)
+        return other
 
     @property
     def statistics(self) -> tuple[tuple[Metric, Statistic], ...]:
@@ -134,6 +144,44 @@ class Calibration(Result):
     def located(self) -> bool:
         """Whether it was found and the limits of the worst range exclude 0: it can be named."""
         return self.found and self.worst.certain
+
+    @property
+    def pieces(self) -> Sequence[Interval]:
+        """The ranges found to be off, in the order of scores; none where they cannot be had.
+
+        They cannot once the data have changed: what is known is still worth saying.
+        """
+        with suppress(SecantError):
+            return self._pieces
+        return ()
+
+    @property
+    def farthest(self) -> Interval | None:
+        """The steepest range; None where there is none, or it cannot be had, as :attr:`pieces`."""
+        with suppress(SecantError):
+            return self.steepest
+        return None
+
+    @property
+    def negligible(self) -> bool:
+        """Whether what was found is very little, or within the tolerance asked for, everywhere."""
+        return self._tolerance.covers(self)
+
+    @property
+    def trifling(self) -> bool:
+        """Whether it is very little by itself too: what somebody tolerates need not be."""
+        return self.negligible and VERY_LITTLE.covers(self)
+
+    @property
+    def shown_within(self) -> bool:
+        """Whether ECCE-R is asked to be shown within a tolerance, and is."""
+        asked = self._tolerance
+        return asked.within is not None and self.ecce_r_interval(asked.at)[1] <= asked.within
+
+    @property
+    def tolerance(self) -> Tolerance:
+        """What the words call negligible."""
+        return self._tolerance
 
     @property
     def weighted(self) -> bool:
@@ -275,8 +323,10 @@ class Calibration(Result):
         shown = shown_beyond(self._blocks, self._totals, float(tolerance), refine, self._flips)
         return max(chance, shown)
 
-    def ecce_r_interval(self, confidence_level: float) -> tuple[float, float]:
-        """Return the confidence interval of the true ECCE-R at another level than the result's."""
+    def ecce_r_interval(self, confidence_level: float | None = None) -> tuple[float, float]:
+        """Return the confidence interval of the true ECCE-R, also at another level than its own."""
+        if confidence_level is None or confidence_level == self.confidence_level:
+            return self.ecce_r.ci
         value = self.ecce_r.value
         return interval(value, null.range, self._totals, 1 - confidence_level, self._flips)
 

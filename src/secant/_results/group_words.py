@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 from secant._inference.adjust import ADJUSTMENTS
 from secant._results import verdict
 from secant._results.base import Table
-from secant._results.little import pieces_found
 from secant._results.where_words import direction_said
 from secant._results.wording import (
     adjusted_pvalue,
@@ -204,7 +203,7 @@ def _group_words(row: Group, *, ranges: bool) -> str:
 
 def _group_verdict(result: Calibration, *, ranges: bool) -> str:
     """Say in which directions a group is off, and how far where that matters most."""
-    pieces = pieces_found(result)
+    pieces = result.pieces
     if not pieces:
         return "miscalibrated, not certain where"
     return _in_turn(result, pieces, ranges=ranges)
@@ -232,7 +231,7 @@ def _in_turn(
 def _segment_verdict(row: Any, *, ranges: bool) -> str:
     """Say how far off a segment is on average, or where it is off, with limits after the search."""
     worst, whole = row.calibration.worst, _MOSTLY * row.calibration.n
-    pieces = pieces_found(row.calibration)
+    pieces = row.calibration.pieces
     if len(pieces) > 1:  # never one direction where there are two
         return _in_turn(row.calibration, pieces, ranges=ranges, sure=True)
     if row.direction == "mixed":

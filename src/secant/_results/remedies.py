@@ -5,11 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from secant._results import coverage_words
-from secant._results.little import LITTLE, is_trifle, pieces_found
 
 if TYPE_CHECKING:
     from secant._results.calibration import Calibration
-    from secant._results.little import Little
 
 __all__ = ["what_now"]
 
@@ -17,7 +15,7 @@ __all__ = ["what_now"]
 _EVERYWHERE = 0.9
 
 
-def what_now(result: Calibration, little: Little = LITTLE) -> str:
+def what_now(result: Calibration) -> str:
     """Return one line of what usually helps; nothing where nothing needs help."""
     if result.sigma == 0:
         every = "Every score is 0 or 1. " if result.found else ""  # or else it is said above
@@ -30,8 +28,8 @@ def what_now(result: Calibration, little: Little = LITTLE) -> str:
             "Events are rarer where scores are higher: these look like probabilities of the other "
             "class; with scikit-learn take proba[:, 1], not proba[:, 0]."
         )
-    not_certain_where = result.n_forbidden and not pieces_found(result)
-    if result.found and not is_trifle(result, little) and not not_certain_where:
+    not_certain_where = result.n_forbidden and not result.pieces
+    if result.found and not result.trifling and not not_certain_where:
         return _remedy(result)
     if result.n_forbidden:
         first = (
@@ -44,7 +42,7 @@ def what_now(result: Calibration, little: Little = LITTLE) -> str:
 
 
 def _remedy(result: Calibration) -> str:
-    pieces = pieces_found(result)
+    pieces = result.pieces
     if not pieces:
         return "What usually helps: more predictions, to see where."
     one = len(pieces) == 1

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 from secant._metrics.ecce import METRICS
 from secant._results import coverage_words, score_words
 from secant._results.base import Said
-from secant._results.little import LITTLE, is_little, is_trifle, pieces_found, steepest_found
 from secant._results.remedies import what_now
 from secant._results.where_words import direction_said, everyone, interval, where
 from secant._results.wording import (
@@ -31,7 +30,6 @@ from secant.errors import SecantError
 if TYPE_CHECKING:
     from secant._metrics.ecce import Metric
     from secant._results.calibration import Calibration
-    from secant._results.little import Little
 
 __all__ = [
     "averages",
@@ -41,7 +39,6 @@ __all__ = [
     "facts",
     "headline",
     "impossible",
-    "is_within",
     "said",
     "size",
     "the_question",
@@ -50,44 +47,32 @@ __all__ = [
 ]
 
 
-def headline(result: Calibration, little: Little = LITTLE) -> str:
+def headline(result: Calibration) -> str:
     """Return the answer in a few words: the directions found, if any were."""
     wrong = wrong_certainties(result)
-    if coverage_words.is_about(result) and little.within is None:
-        how_much = f" {little.words}" if is_little(result, little) else ""
+    if coverage_words.is_about(result) and result.tolerance.within is None:
+        how_much = f" {result.tolerance.words}" if result.negligible else ""
         return coverage_words.headline(result, direction(result), how_much)
-    if is_within(result, little):
-        return _within_headline(result, little, wrong)
+    if result.shown_within:
+        return _within_headline(result, wrong)
     if not result.found:
         found = f"{wrong}; no other miscalibration found" if wrong else "No miscalibration found"
-        if little.within is None:
+        if result.tolerance.within is None:
             return found
-        return f"{found}, but not shown to be calibrated within {little.within:g}"
-    how_much = f" {little.words}" if is_little(result, little) else ""
+        return f"{found}, but not shown to be calibrated within {result.tolerance.within:g}"
+    how_much = f" {result.tolerance.words}" if result.negligible else ""
     kind = direction(result)
     found = f"Miscalibrated{how_much}{f': {kind}' if kind else ''}"
     return f"{found}; {wrong}" if wrong else found
 
 
-def is_within(result: Calibration, little: Little) -> bool:
-    """Tell whether ECCE-R is asked to be shown within a tolerance, and is."""
-    return little.within is not None and _between(result, little.at)[1] <= little.within
-
-
-def _within_headline(result: Calibration, little: Little, wrong: str) -> str:
+def _within_headline(result: Calibration, wrong: str) -> str:
     """Say that calibration is shown up to a tolerance, and what is beyond chance all the same."""
-    assert little.within is not None  # noqa: S101
-    said = within(result, little.within, little.at).removesuffix(".")
+    assert result.tolerance.within is not None  # noqa: S101
+    said = within(result, result.tolerance.within, result.tolerance.at).removesuffix(".")
     if result.found:
         said += f"; beyond chance it is {direction(result) or 'miscalibrated'}"
     return f"{said}; {wrong}" if wrong else said
-
-
-def _between(result: Calibration, at: float | None) -> tuple[float, float]:
-    """Return the limits of ECCE-R, at the level of the result unless another is given."""
-    if at is None or at == result.confidence_level:
-        return result.ecce_r.ci
-    return result.ecce_r_interval(at)
 
 
 def wrong_certainties(result: Calibration) -> str:
@@ -103,7 +88,7 @@ def impossible(result: Calibration) -> str:
 
 def direction(result: Calibration) -> str:
     """Return the directions in words; nothing where it is not known."""
-    pieces = pieces_found(result)
+    pieces = result.pieces
     if not pieces:
         return ""
     if result.direction == "alternating":
@@ -113,7 +98,7 @@ def direction(result: Calibration) -> str:
 
 def within(result: Calibration, tolerance: float, at: float | None = None) -> str:
     """Say whether ECCE-R is shown to be within a tolerance: yes, no, or not enough data."""
-    low, high = _between(result, at)
+    low, high = result.ecce_r_interval(at)
     sure = f"as far as {level(result.confidence_level if at is None else at)} goes"
     between = f"ECCE-R is between {metric(low)} and {metric(high)}"
     if high <= tolerance:
@@ -126,11 +111,11 @@ def within(result: Calibration, tolerance: float, at: float | None = None) -> st
     )
 
 
-def said(result: Calibration, little: Little = LITTLE) -> Said:
+def said(result: Calibration) -> Said:
     """Return the whole answer: five lines at most, with what to keep in mind."""
-    known = not result.found and is_within(result, little)  # what is shown says more
-    lines = [size(result, little), beside(result), what_now(result, little)]
-    first = f"{headline(result, little)}."
+    known = not result.found and result.shown_within  # what is shown says more
+    lines = [size(result), beside(result), what_now(result)]
+    first = f"{headline(result)}."
     return Said(first, "" if known else where(result), lines, notes=result.warnings)
 
 
@@ -153,7 +138,7 @@ def the_question(result: Calibration) -> str:
     )
 
 
-def size(result: Calibration, little: Little = LITTLE) -> str:
+def size(result: Calibration) -> str:
     """Say how many events are misplaced, and whether chance explains that."""
     r = statistic(METRICS[0], result.ecce_r, **_by_chance(result, METRICS[0]))
     if not result.found:
@@ -168,10 +153,10 @@ def size(result: Calibration, little: Little = LITTLE) -> str:
     else:
         what = f"{many} more event{'' if one else 's'} happened than forecast"
     place = "in the worst range"
-    if not any((each.low, each.high) == (worst.low, worst.high) for each in pieces_found(result)):
+    if not any((each.low, each.high) == (worst.low, worst.high) for each in result.pieces):
         place += f" ({scores(worst)})"
     even = ""
-    if is_trifle(result, little):
+    if result.trifling:
         what = f"only {what}"
         even = f"; {predictions(result.n)} show even that"
     return f"In every 1,000 predictions {what} {place}{even}: {r}"
@@ -188,17 +173,17 @@ def beside(result: Calibration) -> str:
     return f"{scored} {averages(result)}".strip()
 
 
-def details(result: Calibration, little: Little = LITTLE) -> list[str]:
+def details(result: Calibration) -> list[str]:
     """Return every number there is to say, a line each, and what usually helps."""
-    said = [f"{headline(result, little)}.", *facts(result)]
-    worst, pieces = result.worst, pieces_found(result)
+    said = [f"{headline(result)}.", *facts(result)]
+    worst, pieces = result.worst, result.pieces
     about = "The worst range, which ECCE-R measures"
     if worst.n and worst not in pieces:
         said.append(f"{about}: {interval(worst)}")
     for each in pieces:
         which = f"{about}, is off" if each == worst else "Found to be off"
         said.append(f"{which}: {interval(each)}")
-    if farthest := steepest_found(result):
+    if farthest := result.farthest:
         most = f"off by at least {points(farthest.at_least)} points"
         twice = any((p.low, p.high) == (farthest.low, farthest.high) for p in (worst, *pieces))
         own = " (with the limits of a search for it)" if twice else ""
@@ -208,7 +193,7 @@ def details(result: Calibration, little: Little = LITTLE) -> list[str]:
         said += [score_words.cox(result.cox), score_words.spiegelhalter(result.spiegelhalter)]
     if result.forbidden:
         said.append(f"{wrong_certainties(result)}, the first in row {result.forbidden[0]:,}.")
-    if helps := what_now(result, little):
+    if helps := what_now(result):
         said.append(helps)
     return said
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from secant._results import coverage_words
-from secant._results.little import pieces_found, steepest_found
 from secant._results.wording import (
     axis_of,
     between,
@@ -43,7 +42,7 @@ def where(result: Calibration, *, farthest: bool = True) -> str:
     """
     if not result.found:
         return _would_have_shown(result)
-    pieces = pieces_found(result)
+    pieces = result.pieces
     if pieces:
         return _ranges(result, pieces) + (_even_farther(result, pieces) if farthest else "")
     wrong = _after_certainty(result)
@@ -107,7 +106,7 @@ def _along(result: Calibration) -> str:
 
 def _even_farther(result: Calibration, pieces: Sequence[Interval]) -> str:
     """Name the place that is farthest off, where that says more than the pieces do."""
-    farthest, most = steepest_found(result), max(abs(p.miscalibration) for p in pieces)
+    farthest, most = result.farthest, max(abs(p.miscalibration) for p in pieces)
     if farthest is None or farthest.at_least <= most:
         return ""
     how = direction_said(result, farthest.direction)

@@ -12,7 +12,6 @@ if TYPE_CHECKING:
     from secant._results.assessments import Assessments
     from secant._results.calibration import Calibration
     from secant._results.gate import Gate, GroupsStand, Stand
-    from secant._results.little import Little
     from secant._results.models import Models
 
 __all__ = ["Columns", "Outcome"]
@@ -64,23 +63,21 @@ class Outcome:
 
         return ranked(self.models)
 
-    @property
-    def little(self) -> Little:
-        """What is called "very little", which the gate's tolerances replace."""
-        from secant._results.little import LITTLE, tolerated  # noqa: PLC0415  (as above)
+    @cached_property
+    def asked(self) -> dict[str, Calibration]:
+        """The models, whose words go by the tolerances of the gate."""
+        from secant._results.tolerance import tolerance_of  # noqa: PLC0415  (as above)
 
         gate = self.gate
         if gate is None:
-            return LITTLE
+            return self.models
         limits = gate.max_ecce_r, gate.max_miscalibration, gate.within, gate.confidence_level
-        return tolerated(*limits)
+        return {name: each.asked(tolerance_of(*limits)) for name, each in self.models.items()}
 
-    @cached_property
+    @property
     def headlines(self) -> dict[str, str]:
         """The answer about each model in a few words."""
-        from secant._results import verdict  # noqa: PLC0415  (as above)
-
-        return {name: verdict.headline(each, self.little) for name, each in self.models.items()}
+        return {name: each.verdict for name, each in self.asked.items()}
 
     @cached_property
     def stands(self) -> dict[str, Stand]:

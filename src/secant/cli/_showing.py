@@ -50,14 +50,13 @@ def _show(
         show_models(console, outcome.ranked)
         console.print()
     guessed = guessed_words(outcome.guessed)
-    for name, result in outcome.models.items():
+    for name, result in outcome.asked.items():
         if quiet:
             say(name, f"{outcome.headlines[name]}. {verdict.brief(result)} {guessed}".rstrip())
         else:
             alone = len(outcome.models) == 1
             called = None if alone else name
-            little = outcome.little
-            show_model(console, called, result, details=details, little=little, guessed=guessed)
+            show_model(console, called, result, details=details, guessed=guessed)
             console.print()
     for name, groups in [*outcome.groups.items(), *outcome.segments.items()]:
         if quiet:

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from secant._results import group_words, model_words, verdict, wording
-from secant._results.base import noted
-from secant._results.little import LITTLE
+from secant._results.base import noted, say
 from secant.cli._refusal import in_options
 
 if TYPE_CHECKING:
@@ -22,7 +21,6 @@ if TYPE_CHECKING:
     from secant._results.assessments import Assessments
     from secant._results.base import Table as Words
     from secant._results.calibration import Calibration
-    from secant._results.little import Little
     from secant._results.models import Models
 
     # A table, and what had no room in it.
@@ -55,22 +53,21 @@ def show_model(
     result: Calibration,
     *,
     details: bool = False,
-    little: Little = LITTLE,
     guessed: str = "",
 ) -> None:
     """Print the verdict on one model, which columns were guessed for it, and its curve."""
     from rich.text import Text  # noqa: PLC0415  (as above)
 
-    said = verdict.said(result, little)
+    said = say(result)
     words = Text()
     if name is not None:
         words.append(f"{wording.visible(name)}: ", style="bold")
-    words.append(said.headline, style=f"bold {_color(result, little)}")
+    words.append(said.headline, style=f"bold {_color(result)}")
     words.append(f" {said.then}" if said.then else "")
     if guessed:
         words.append(f" {guessed}", style="bold")
     console.print(words)
-    for line in verdict.details(result, little)[1:] if details else filter(None, said.lines):
+    for line in verdict.details(result)[1:] if details else filter(None, said.lines):
         console.print(Text(line))
     for line in noted([in_options(each) for each in said.notes]):
         console.print(Text(line, style="yellow"))
@@ -132,8 +129,8 @@ def sparkline(result: Calibration, width: int = _WIDTH, bars: str = _BARS) -> st
     return "".join(bars[step] for step in steps)
 
 
-def _color(result: Calibration, little: Little) -> str:
-    off = result.found and not verdict.is_within(result, little)
+def _color(result: Calibration) -> str:
+    off = result.found and not result.shown_within
     return "red" if off or result.n_forbidden else "green"
 
 
