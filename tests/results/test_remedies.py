@@ -5,7 +5,7 @@ import pytest
 
 import secant
 from samples import miscalibrated
-from secant._results.remedies import what_now
+from secant._results.verdict import what_now
 
 
 @pytest.mark.parametrize("base", [0.02, 0.3, 0.9])

@@ -18,11 +18,11 @@ from secant._inference.limits import across_pools, half_width, interval, normali
 from secant._input.combinations import check_combination
 from secant._metrics.ecce import METRICS, could_hold_an_extreme, extremes
 from secant._metrics.shape import could_turn
-from secant._results import coverage_words
 from secant._results.calibration import Calibration
 from secant._results.parts import Statistic
 from secant._results.predictions import Predictions
 from secant._results.wording import left_out
+from secant._results.words import words_along
 from secant.errors import Argument, InputError, Message, SecantError
 
 if TYPE_CHECKING:
@@ -324,12 +324,12 @@ def _warnings(
     axis: Axis | None,
 ) -> Iterator[str]:
     """Say what to keep in mind when reading the numbers, a line each."""
-    events = int(blocks.n1.sum())
+    events, words = int(blocks.n1.sum()), words_along(axis)
     if events in (0, totals.n) and _is_missed(blocks, always=bool(events)):
-        yield coverage_words.one_outcome(axis, always=bool(events))
+        yield words.always if events else words.never
     heavy = not totals.equal_weights and not choose.limit_is_trusted(totals)
     if totals.few_events:
-        yield coverage_words.few_events(axis)
+        yield words.few
     elif heavy and totals.sigma > 0:
         yield "Few rows carry most of the weighted variance: confidence limits are approximate."
     if _fits_too_well(blocks, totals, found):

@@ -19,7 +19,7 @@ from secant._metrics.ecce import METRICS, path
 from secant._metrics.ece import Binning
 from secant._metrics.inverted import inverted
 from secant._metrics.shape import pieces
-from secant._results import verdict, where_words
+from secant._results import verdict
 from secant._results.base import SCHEMA, Result, Said, Text, plain, public
 from secant._results.parts import (
     DIRECTIONS,
@@ -628,7 +628,7 @@ class Calibration(Result):
     @property
     def where(self) -> str:
         """Where predictions are off and in which direction, or what would have been seen."""
-        return where_words.where(self)
+        return verdict.where(self)
 
     def summary(self) -> dict[str, Any]:
         """Return the numbers already known as plain JSON, without another look at the data."""

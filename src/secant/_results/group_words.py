@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from secant._inference.adjust import ADJUSTMENTS
 from secant._results import verdict
 from secant._results.base import Table
-from secant._results.where_words import direction_said
+from secant._results.verdict import direction_said
 from secant._results.wording import (
     adjusted_pvalue,
     between,

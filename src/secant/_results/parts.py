@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from secant._results import coverage_words, where_words
+from secant._results import verdict
 from secant._results.base import Result, Said, Table
 from secant._results.wording import (
     between,
@@ -21,6 +21,7 @@ from secant._results.wording import (
     pvalue,
     score,
 )
+from secant._results.words import words_along
 from secant.errors import InputError
 
 if TYPE_CHECKING:
@@ -191,7 +192,7 @@ class Interval(Result):
         return numbers
 
     def _say(self) -> Said:
-        return Said(where_words.interval(self))
+        return Said(verdict.interval(self))
 
 
 class Intervals(Result, tuple[Interval, ...]):
@@ -206,11 +207,8 @@ class Intervals(Result, tuple[Interval, ...]):
         if not self:
             return Said("No range was found to be off.")
         axis = self[0]._axis  # noqa: SLF001  (made here)
-        along = "scores" if axis is None else axis.title
-        header = [along, "predictions", "forecast", "outcome", "points", "limits", ""]
-        said = coverage_words.shape if axis is not None and axis.coverage else str
-        if axis is not None and axis.coverage:
-            header = coverage_words.head(axis, "limits")
+        along, words = "scores" if axis is None else axis.title, words_along(axis)
+        head = [along, f"{words.noun}s", words.forecast, words.outcome, "points", "limits", ""]
         rows = [
             [
                 between(each),
@@ -219,11 +217,11 @@ class Intervals(Result, tuple[Interval, ...]):
                 percent(each.mean_response),
                 points(abs(each.miscalibration)),
                 limits(each.ci, each.miscalibration),
-                said(each.direction),
+                words.say(each.direction),
             ]
             for each in self
         ]
-        return Said(tables=[Table(header, rows, left={0, 6})])
+        return Said(tables=[Table(head, rows, left={0, 6})])
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

@@ -1,7 +1,7 @@
 """The words: is it calibrated, how far off is it, where, and what now.
 
-Effects come before P-values, in events and points of probability. Nothing here computes; every
-number shown is one of the result, rounded for reading.
+Effects come before P-values, in events and points of probability. Nothing here computes or decides;
+every number shown is one of the result, rounded for reading, in the words of its vocabulary.
 """
 
 from __future__ import annotations
@@ -9,60 +9,80 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from secant._metrics.ecce import METRICS
-from secant._results import coverage_words, score_words
+from secant._results import score_words
 from secant._results.base import Said
-from secant._results.remedies import what_now
-from secant._results.where_words import direction_said, everyone, interval, where
 from secant._results.wording import (
+    axis_of,
+    between,
+    capital,
     events,
     level,
+    limits,
     metric,
+    or_noise,
     percent,
     points,
     predictions,
     pvalue,
     scores,
     statistic,
+    they_are,
     wrong_scores,
 )
+from secant._results.words import words_of
 from secant.errors import SecantError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from secant._metrics.ecce import Metric
     from secant._results.calibration import Calibration
+    from secant._results.parts import Interval
+    from secant._results.words import Words
 
 __all__ = [
     "averages",
     "brief",
     "details",
     "direction",
+    "direction_said",
+    "everyone",
     "facts",
     "headline",
     "impossible",
+    "interval",
     "said",
     "size",
     "the_question",
+    "what_now",
+    "where",
     "within",
     "wrong_certainties",
 ]
 
+# So many ranges are named in a sentence; beyond, those that matter most.
+_MOST_RANGES = 3
+# A place is named beside these where it is so many times as far off as the farthest of them.
+_FARTHER = 1.5
+# One range that holds so much of the predictions is "everywhere".
+_EVERYWHERE = 0.9
+
+
+# --- the answer -----------------------------------------------------------------------------------
+
 
 def headline(result: Calibration) -> str:
     """Return the answer in a few words: the directions found, if any were."""
-    wrong = wrong_certainties(result)
-    if coverage_words.is_about(result) and result.tolerance.within is None:
-        how_much = f" {result.tolerance.words}" if result.negligible else ""
-        return coverage_words.headline(result, direction(result), how_much)
+    wrong, words, asked = wrong_certainties(result), words_of(result), result.tolerance
     if result.shown_within:
         return _within_headline(result, wrong)
     if not result.found:
-        found = f"{wrong}; no other miscalibration found" if wrong else "No miscalibration found"
-        if result.tolerance.within is None:
+        found = f"{wrong}; no other miscalibration found" if wrong else words.not_found
+        if asked.within is None:
             return found
-        return f"{found}, but not shown to be calibrated within {result.tolerance.within:g}"
-    how_much = f" {result.tolerance.words}" if result.negligible else ""
-    kind = direction(result)
-    found = f"Miscalibrated{how_much}{f': {kind}' if kind else ''}"
+        return f"{found}, but not shown to be calibrated within {asked.within:g}"
+    how_much, kind = f" {asked.words}" if result.negligible else "", direction(result)
+    found = f"{words.found}{how_much}{f': {kind}' if kind else ''}"
     return f"{found}; {wrong}" if wrong else found
 
 
@@ -94,6 +114,11 @@ def direction(result: Calibration) -> str:
     if result.direction == "alternating":
         return f"alternating, {len(pieces)} times"
     return direction_said(result, result.direction)
+
+
+def direction_said(result: Calibration, direction: str) -> str:
+    """Return a direction in the words of the trade: confidences are over- or underconfident."""
+    return words_of(result).say(direction)
 
 
 def within(result: Calibration, tolerance: float, at: float | None = None) -> str:
@@ -130,12 +155,13 @@ def the_question(result: Calibration) -> str:
     """Say what another order than that of scores asks, and what it does not; else nothing."""
     if result.axis is None:
         return ""
-    name = result.axis.title
-    if result.axis.coverage:
-        return coverage_words.question(result.axis)
-    return (
-        f"Along {name}: whether predictions are right on average at each {name}, not at each score."
-    )
+    return words_of(result).question.format(name=result.axis.title)
+
+
+def everyone(result: Calibration) -> str:
+    """Say how many predictions there are, and in how many clusters."""
+    among = "" if result.n_clusters is None else f" among {result.n_clusters:,} clusters"
+    return f"{words_of(result).many(result.n)}{among}"
 
 
 def size(result: Calibration) -> str:
@@ -143,23 +169,18 @@ def size(result: Calibration) -> str:
     r = statistic(METRICS[0], result.ecce_r, **_by_chance(result, METRICS[0]))
     if not result.found:
         return r
-    worst = result.worst
-    if coverage_words.is_about(result):
-        return f"{coverage_words.misplaced(result)}: {r}"
-    many = events(result.ecce_r.value)
-    one = many == "1"
-    if worst.miscalibration < 0:
-        what = f"{many} forecast event{'' if one else 's'} did not happen"
-    else:
-        what = f"{many} more event{'' if one else 's'} happened than forecast"
-    place = "in the worst range"
-    if not any((each.low, each.high) == (worst.low, worst.high) for each in result.pieces):
-        place += f" ({scores(worst)})"
-    even = ""
-    if result.trifling:
-        what = f"only {what}"
-        even = f"; {predictions(result.n)} show even that"
-    return f"In every 1,000 predictions {what} {place}{even}: {r}"
+    words, worst, many = words_of(result), result.worst, events(result.ecce_r.value)
+    one, n = many == "1", words.many(result.n)
+    what = (words.fewer if worst.miscalibration < 0 else words.more).format(
+        many=many,
+        s="" if one else "s",
+        cover=words.cover[not one],
+        only="only " if result.trifling else "",
+    )
+    named = any((each.low, each.high) == (worst.low, worst.high) for each in result.pieces)
+    place = "" if named else words.place.format(scores=scores(worst))
+    even = words.even.format(n=n) if result.trifling else ""
+    return f"In every 1,000 {words.noun}s {what} in the worst range{place}{even}: {r}"
 
 
 def beside(result: Calibration) -> str:
@@ -188,7 +209,7 @@ def details(result: Calibration) -> list[str]:
         twice = any((p.low, p.high) == (farthest.low, farthest.high) for p in (worst, *pieces))
         own = " (with the limits of a search for it)" if twice else ""
         said.append(f"The steepest range, {most} somewhere{own}: {interval(farthest)}")
-    if not coverage_words.is_about(result):  # which have one score, the level
+    if not words_of(result).coverage:  # these have one score, the level
         said += [score_words.one(each) for each in result.proper_scores if each is not None]
         said += [score_words.cox(result.cox), score_words.spiegelhalter(result.spiegelhalter)]
     if result.forbidden:
@@ -211,16 +232,177 @@ def facts(result: Calibration) -> list[str]:
 
 def averages(result: Calibration) -> str:
     """Say how many predictions there are, what they were on average and what happened."""
-    if coverage_words.is_about(result):
-        return coverage_words.averages(result, everyone(result))
-    forecast, outcome = percent(result.mean_score), percent(result.base_rate)
-    return f"{everyone(result)}: mean forecast {forecast}, mean outcome {outcome}."
+    return words_of(result).averages.format(
+        everyone=everyone(result),
+        forecast=percent(result.mean_score),
+        promised=level(result.mean_score),
+        outcome=percent(result.base_rate),
+    )
 
 
 def _by_chance(result: Calibration, named: Metric) -> dict[str, Any]:
     """Return what calibrated predictions give on average, in words and in units of sigma."""
-    who = "calibrated predictions"
-    if coverage_words.is_about(result):
-        who = coverage_words.as_promised(result)
     among = "" if result.n_clusters is None else " in such clusters"
-    return {"expected": f"{who}{among} give", "mean": result.by_chance(named)}
+    return {"expected": f"{words_of(result).right}{among} give", "mean": result.by_chance(named)}
+
+
+# --- where ----------------------------------------------------------------------------------------
+
+
+def interval(result: Interval) -> str:
+    """Describe a range of scores in one sentence."""
+    words, axis = words_of(result), axis_of(result)
+    if not result.n:
+        of = "with scores from" if axis is None else f"with {axis.title} from"
+        return f"No {words.noun}s {of} {between(result)}."
+    return f"{capital(_filled(words.interval, result, words))}."
+
+
+def _filled(sentence: str, each: Interval, words: Words, **more: str) -> str:
+    """Fill the gaps of a sentence about a range with its numbers."""
+    amount = each.miscalibration
+    by = words.by.format(off=words.say(each.direction), points=points(abs(amount)))
+    return sentence.format(
+        scores=scores(each),
+        they=they_are(each),
+        by=by,
+        by_or_noise=or_noise(each, by),
+        limits=limits(each.ci, amount),
+        n=words.many(each.n),
+        count=f"{each.n:,}",
+        forecast=percent(each.mean_score),
+        promised=level(each.mean_score),
+        outcome=percent(each.mean_response),
+        **more,
+    )
+
+
+def where(result: Calibration, *, farthest: bool = True) -> str:
+    """Say where and in which direction, or what would have been seen.
+
+    Without ``farthest`` the steepest place goes unsaid, for readers who have it before their eyes.
+    """
+    if not result.found:
+        return _would_have_shown(result)
+    pieces = result.pieces
+    if pieces:
+        return _ranges(result, pieces) + (_even_farther(result, pieces) if farthest else "")
+    wrong = _after_certainty(result)
+    if wrong and result.sigma == 0:  # every score is 0 or 1: that is all there is to say
+        return wrong
+    worst, words, at = result.worst, words_of(result), level(result.confidence_level)
+    first = _filled(words.first, worst, words, level=at)
+    if worst.certain:  # so there are pieces, which cannot be had: the data have changed
+        return f"{capital(first)}."
+    largest = _filled(words.uncertain, worst, words, level=at, first=first)
+    return f"{f'{wrong} Beyond that these' if wrong else 'These'} {largest}"
+
+
+def _after_certainty(result: Calibration) -> str:
+    """Say after which scores of exactly 0 and 1 the opposite happened; nothing if after none."""
+    said = []
+    for certain, what in ((0, "happened"), (1, "did not happen")):
+        wrong, n = result.certain_scores(certain)
+        if wrong:
+            many = f"{wrong:,} of {n:,} scores" if n > 1 else "the only score"
+            said.append(f"{what} after {many} of exactly {certain}")
+    return f"The event {' and '.join(said)}." if said else ""
+
+
+def _ranges(result: Calibration, pieces: Sequence[Interval]) -> str:
+    """Name the ranges that are off, in the order of scores."""
+    words, at = words_of(result), level(result.confidence_level)
+    named = sorted(pieces, key=lambda each: -abs(each.total))[:_MOST_RANGES]
+    named.sort(key=lambda each: each.low)
+    first, *others = named
+    listed = [_filled(words.first, first, words, level=at)]
+    listed += [_filled(words.further, each, words) for each in others]
+    said = ", ".join(listed)
+    if len(pieces) == len(named):
+        return f"{capital(said)}."
+    along = "scores" if result.axis is None else result.axis.title
+    return f"{len(pieces)} ranges of {along} {words.turns}; the largest deviations: {said}."
+
+
+def _even_farther(result: Calibration, pieces: Sequence[Interval]) -> str:
+    """Name the place that is farthest off, where that says more than the pieces do."""
+    farthest, most = result.farthest, max(abs(p.miscalibration) for p in pieces)
+    if farthest is None or farthest.at_least <= most:
+        return ""
+    words = words_of(result)
+    off = f"{words.say(farthest.direction)} by at least {points(farthest.at_least)} points"
+    around = next((p for p in pieces if p.low <= farthest.low and farthest.high <= p.high), None)
+    if around is not None and around.direction != farthest.direction:
+        return f" But within these, {_filled(words.within, farthest, words)} {off}."
+    if farthest.at_least < _FARTHER * most:
+        return ""
+    return f" Somewhere {words.somewhere} {off} ({scores(farthest)})."
+
+
+def _would_have_shown(result: Calibration) -> str:
+    """Say what these data could have shown: the effect that is found 99 times in 100."""
+    if result.sigma == 0:
+        return f"Every score is 0 or 1, and came true ({predictions(result.n)})."
+    share, words = result.detectable, words_of(result)
+    many, who = events(share), everyone(result)
+    what = f"{many} misplaced event{'' if many == '1' else 's'} in 1,000"
+    if words.coverage:  # never more than there can be
+        ways = ("too few", share <= result.mean_score), ("too many", share <= 1 - result.mean_score)
+        can_be = " or ".join(way for way, possible in ways if possible)
+        what = f"{many} in 1,000 {can_be}" if can_be else ""
+    elif share >= 1:
+        what, who = "", words.many(result.n)
+    if not what:
+        return f"{who} can show next to nothing."
+    return f"With {who} {what} would almost surely have shown."
+
+
+# --- what now -------------------------------------------------------------------------------------
+
+
+def what_now(result: Calibration) -> str:
+    """Return one line of what usually helps; nothing where nothing needs help."""
+    if result.sigma == 0:
+        every = "Every score is 0 or 1. " if result.found else ""  # or else it is said above
+        return (
+            f"{every}If these are predicted classes, assess the probabilities behind them "
+            "(predict_proba in place of predict)."
+        )
+    if result.found and result.inverted:
+        return (
+            "Events are rarer where scores are higher: these look like probabilities of the other "
+            "class; with scikit-learn take proba[:, 1], not proba[:, 0]."
+        )
+    not_certain_where = result.n_forbidden and not result.pieces
+    if result.found and not result.trifling and not not_certain_where:
+        return _remedy(result)
+    if result.n_forbidden:
+        first = (
+            f" (the first that was wrong is in row {result.forbidden[0]:,})"
+            if result.forbidden
+            else ""
+        )
+        return f"What usually helps: scores between, say, 0.001 and 0.999, never 0 or 1{first}."
+    return ""
+
+
+def _remedy(result: Calibration) -> str:
+    pieces, words = result.pieces, words_of(result)
+    if not pieces:
+        return "What usually helps: more predictions, to see where."
+    one = len(pieces) == 1
+    if result.axis is not None:
+        how = words.remedy.format(name=result.axis.title)
+    elif len(pieces) > 2:
+        how = "isotonic regression, fitted on a thousand or more other predictions"
+    elif not one or result.top_label:
+        how = "temperature or beta scaling, fitted on other predictions"
+    elif pieces[0].weight >= _EVERYWHERE:
+        rarer = "rarer" if pieces[0].miscalibration < 0 else "more frequent"
+        how = (
+            f"a new intercept, if the event has become {rarer} since training; temperature "
+            "scaling, if these are confidences in the most likely class"
+        )
+    else:
+        how = "beta scaling, or isotonic regression with a thousand or more other predictions"
+    return f"What usually helps: {how}."

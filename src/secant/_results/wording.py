@@ -139,10 +139,7 @@ def they_are(range_of: Interval | Contrast) -> str:
     axis = axis_of(range_of)
     if axis is None:
         return f"{scores(range_of)} are"
-    what = "predictions"
-    if axis.coverage:
-        what = "quantiles" if axis.side else "intervals"
-    return f"{scores(range_of)} {what} {'were' if axis.kind == 'time' else 'are'}"
+    return f"{scores(range_of)} predictions {'were' if axis.kind == 'time' else 'are'}"
 
 
 def scores(range_of: Interval | Contrast) -> str:

@@ -14,7 +14,7 @@ import numpy as np
 from secant._drawing.order import order_of
 from secant._drawing.thin import thin
 from secant._drawing.ticks import each_score, equal_fractions, equal_steps
-from secant._results.coverage_words import is_about
+from secant._results.words import words_of
 from secant.report._html import Markup, tag
 from secant.report._scale import UNIT, Axis, Tick, axis, polyline
 
@@ -193,12 +193,16 @@ def share_of(results: Sequence[Drawable]) -> str:
     """Name what fractions are fractions of."""
     if any(result.weighted for result in results):
         return "share of weight"
-    return "share of intervals" if all(map(is_about, results)) else "share of predictions"
+    return (
+        "share of intervals"
+        if all(words_of(each).coverage for each in results)
+        else "share of predictions"
+    )
 
 
 def _difference(results: Sequence[Drawable]) -> str:
     """Name what is added up."""
-    intervals = all(map(is_about, results))
+    intervals = all(words_of(each).coverage for each in results)
     happened, said = ("covered", "promised") if intervals else ("outcome", "forecast")
     return f"{happened} \N{MINUS SIGN} {said}"
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from secant._drawing.order import order_of
-from secant._results.coverage_words import is_about
+from secant._results.words import words_of
 
 __all__ = ["DEFINITIONS", "definitions"]
 
@@ -113,7 +113,7 @@ def definitions(result: object) -> dict[str, str]:
     for label, says in DEFINITIONS.items():
         words = says.replace("range of scores", f"range of {along}")
         words = words.replace("ranges of scores", f"ranges of {along}")
-        for ours, theirs in _OF_INTERVALS if is_about(result) else ():
+        for ours, theirs in _OF_INTERVALS if words_of(result).coverage else ():
             words = words.replace(ours, theirs)
         said[label] = words
     return said

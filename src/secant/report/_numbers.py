@@ -13,7 +13,7 @@ from secant._drawing.thin import thin
 from secant._metrics.ecce import path
 from secant._metrics.ece import Binning, across_edges
 from secant._results.base import plain, say
-from secant._results.coverage_words import is_about
+from secant._results.words import words_of
 from secant.errors import InputError
 
 if TYPE_CHECKING:
@@ -94,7 +94,7 @@ def readable(
     places = [*found, result.worst, *filter(None, [steepest])]
     return {
         "along": None if result.axis is None else result.axis.title,
-        "coverage": is_about(result),
+        "coverage": words_of(result).coverage,
         "noise": result.noise,
         "half_width": result._predictions.half_width(1.0),  # noqa: SLF001  (limits as in Calibration.between)
         "intervals": [each.to_dict() for each in found],

@@ -7,7 +7,7 @@ import hashlib
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
-from secant._results.coverage_words import is_about
+from secant._results.words import words_of
 from secant.report import _charts, _numbers
 from secant.report._html import Markup, data_block, join, tag
 from secant.report._parts import model_name
@@ -72,7 +72,9 @@ def render(
     }
     everyone = [*results, *(row.calibration for _, each in tables for row in each.rows)]
     rows = _count(results, tables)
-    intervals = bool(drawn) and all(map(is_about, drawn))  # of one score: nothing to bin
+    intervals = bool(drawn) and all(
+        words_of(each).coverage for each in drawn
+    )  # of one score: nothing to bin
     one = "interval" if intervals else "prediction"
     body = join(
         _header.header(title, rows, about, one),

@@ -6,9 +6,9 @@ import numpy as np
 
 import secant
 import secant.report
-from secant._results import model_words, where_words
+from secant._results import model_words
 from secant._results import verdict as words
-from secant._results.remedies import what_now
+from secant._results.verdict import what_now, where
 from secant._results.wording import metric, points, pvalue
 from secant.report import Provenance
 from secant.report.sections import verdict
@@ -53,7 +53,7 @@ def test_the_steepest_place_stands_in_the_strip_alone():
     scores = rng.random(20_000)
     narrow = (scores > 0.5) & (scores < 0.53)
     result = secant.assess(rng.random(20_000) < np.where(narrow, 0.02, 0.98 * scores), scores)
-    assert "Somewhere predictions are" in where_words.where(result)
+    assert "Somewhere predictions are" in where(result)
     shown = plain(verdict.verdicts(["a"], [result], []))
     assert shown.count(f"{points(result.steepest.at_least)} points") == 1
 

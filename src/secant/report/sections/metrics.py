@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from secant._results.coverage_words import is_about
 from secant._results.wording import how, level, metric, percent, plain_pvalue, pvalue
+from secant._results.words import words_of
 from secant.report._definitions import definitions
 from secant.report._html import Markup, name, tag
 from secant.report._parts import term
@@ -58,7 +58,7 @@ def _column(result: Calibration, numbers: dict[str, Any]) -> dict[str, str]:
         # No ECCE-R exceeds 1.
         "Detectable ECCE-R": metric(result.detectable) if result.detectable < 1 else "none",
     }
-    if is_about(result):  # intervals, which have one score, the level
+    if words_of(result).coverage:  # intervals, which have one score, the level
         return {
             "Intervals": f"{result.n:,}",
             **_clusters(result),

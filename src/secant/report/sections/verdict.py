@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from secant._drawing.findings import in_short
-from secant._results import coverage_words, group_words, verdict
-from secant._results.remedies import what_now
+from secant._results import group_words, verdict
 from secant._results.score_words import loss, mcb
-from secant._results.where_words import direction_said, where
+from secant._results.verdict import direction_said, what_now, where
 from secant._results.wording import events, level, metric, percent, points, pvalue, scores
+from secant._results.words import words_of
 from secant.report._definitions import definitions
 from secant.report._html import Markup, join, name, tag
 from secant.report._parts import caption, strip
@@ -86,7 +86,7 @@ def _notes(result: Calibration) -> list[str]:
 def _figures(result: Calibration) -> list[tuple[str, str, str]]:
     """Return what the strip shows: how far off in all, at the steepest, in losses, on average."""
     r, many = result.ecce_r, events(result.ecce_r.value)
-    about = coverage_words.is_about(result)
+    about = words_of(result).coverage
     what = f"event{'' if many == '1' else 's'}"
     if about:
         what = "fewer" if result.worst.miscalibration < 0 else "more"
@@ -132,7 +132,7 @@ def _table(
     """Return one row a model, the best first."""
     order = sorted(range(len(results)), key=lambda number: results[number].ecce_r.value)
     columns = ["direction", "ECCE-R", "limits", "P", "steepest"]
-    columns += ["promised", "covered"] if coverage_words.is_about(results[0]) else _LOSSES
+    columns += ["promised", "covered"] if words_of(results[0]).coverage else _LOSSES
     head = [tag("th", each, scope="col", class_=_kind(each)) for each in columns]
     body = [
         tag(
@@ -179,7 +179,7 @@ def _cells(result: Calibration) -> list[str]:
         f"{metric(low)} to {metric(high)}",
         pvalue(result.ecce_r).removeprefix("= "),
         _DASH if steepest is None else _at_least(steepest),
-        *(_kept(result) if coverage_words.is_about(result) else _losses(result)),
+        *(_kept(result) if words_of(result).coverage else _losses(result)),
     ]
 
 
@@ -214,7 +214,7 @@ def _best(
     levels = {level(1 - result.confidence_level) for result in results}
     at = f" at {levels.pop()}" if len(levels) == 1 else ""
     best = (*(f" {words}" for words in compared),)
-    if coverage_words.is_about(results[0]):
+    if words_of(results[0]).coverage:
         off_in = f"Coverage of {off} of {every} models is off"
         said = f"{off_in if off else 'No fault in coverage found'}{at}."
     else:
