@@ -839,6 +839,10 @@ REMARKS = {
     "# made, by x\n": "# made, by x', which is no line of names",
     "#made by x\n#y,p\n": "#made by x', which is no line of names",
     "\n\n# y,p\n": "# y,p', which is no line of names",
+    "% made by x\n": "% made by x', which is no line of names",
+    "% of events\n\n// in, all, of them\n": "% of events', which is no line of names",
+    "// a, b, c\n": "// a, b, c', which is no line of names",
+    "My predictions\n": "My predictions', which is no line of names",
     "sep=,\n": "sep=,', which is no line of names",
     '"sep=;"\n': '"sep=;"\', which is no line of names',
 }
@@ -914,9 +918,15 @@ def test_columns_may_be_called_as_files_begin(folder, name):
     assert secant.assess(name, "p", data="a.csv").n == 2
 
 
-def test_names_may_begin_with_a_hash(folder):
-    (folder / "a.csv").write_text("#y,p\n1,0.5\n0,0.25\n")
-    assert secant.assess("#y", "p", data="a.csv").n == 2
+@pytest.mark.parametrize("name", ["#y", "%y", "% of all", "//y"])
+def test_names_may_begin_as_remarks_do(folder, name):
+    (folder / "a.csv").write_text(f"{name},p\n1,0.5\n0,0.25\n")
+    assert secant.assess(name, "p", data="a.csv").n == 2
+
+
+def test_one_column_alone_is_no_title(folder):
+    (folder / "a.csv").write_text('y\n"1, 2"\n"3"\n')
+    assert "a.csv has no column 'p'" in refusal("a.csv")
 
 
 @pytest.mark.parametrize("digits", ["\u0660.\u0665", "\uff10.5", "0.\u0665", "\u0967", "\xa00.5"])
@@ -931,6 +941,16 @@ def test_digits_of_other_scripts_are_no_numbers(folder, digits):
         for value in (digits, "0.5"):
             hive(f"set/g={value}")
         assert set(secant.assess_by("y", "p", "g", data="set")) == {digits, "0.5"}
+
+
+@pytest.mark.parametrize("digits", ["\u0661", "\uff11", "\u0967"])
+@pytest.mark.parametrize("row", [0, 1, 300])
+def test_an_outcome_in_digits_of_another_script_is_named_wherever_it_stands(folder, digits, row):
+    lines = [f"{line % 2},0.5\n" for line in range(301)]
+    lines[row] = f"{digits},0.5\n"
+    (folder / "a.csv").write_text("".join(["y,p\n", *lines]))
+    told = f"a.csv, row {row}, column 'y': y_true is {digits!r}, not a number"
+    assert refusal("a.csv").startswith(told)
 
 
 def late(first, last):

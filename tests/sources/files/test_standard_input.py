@@ -69,3 +69,13 @@ def test_refusals_name_it():
     ]:
         done = run(content)
         assert done.stdout.startswith(told), (done.stdout, done.stderr)
+
+
+def test_the_way_out_does_not_take_it_for_the_name_of_a_file():
+    for content, way in [
+        (b'y,p,g\n1,0.5,"2\n3"\n', b"what reads it: pandas.read_csv(sys.stdin)\n"),
+        (b"y;p;g\n1;0.5;2\n", b"what reads it: pandas.read_csv(sys.stdin, sep=';')\n"),
+        (b"y\tp\tg\n1\t0.5\t2\n", b"; save it under a name that ends in .tsv\n"),
+    ]:
+        done = run(content)
+        assert done.stdout.endswith(way), (done.stdout, done.stderr)

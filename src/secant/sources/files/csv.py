@@ -17,9 +17,11 @@ from secant.sources.files.formats import (
     arrow,
     look_of,
     open_text,
+    pandas_reader,
     refuse_other,
 )
 from secant.sources.files.quotes import CheckedText
+from secant.sources.files.standard_input import StandardInput
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Generator, Iterator, Mapping
@@ -43,6 +45,9 @@ _OTHERS = {
 }
 _SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "vertical bars"}
 _ENDINGS = {",": ".csv", "\t": ".tsv"}
+# As remarks begin in files of other programs.
+_REMARKS = ("#", "%", "//")
+_REMARK_BYTES = tuple(mark.encode() for mark in _REMARKS)
 _QUOTED = re.compile('"(?:[^"]|"")*"')
 _DECIMAL_COMMA = re.compile(rb'(?:^|[;|])"?-?\d+,\d+"?(?:[;|]|$)')
 
@@ -134,13 +139,16 @@ class Csv(Format):
     def _first_kind(self, path: Path, name: str) -> Any:
         """Return what a column of text holds at first: numbers, dates, times or indeed text.
 
-        A word for what is missing is none of these: the fields after it tell.
+        A word for what is missing is none of these: the fields after it tell. Digits of another
+        script are meant to be a number, which is then refused by its row.
         """
         pa = arrow()
-        kinds = pa.float64(), pa.bool_(), pa.date32(), pa.timestamp("s")
+        kinds = pa.bool_(), pa.date32(), pa.timestamp("s")
         for batch in self.batches(path, [name], _ROWS, {name: pa.string()}, threads=False):
             for field in filter(None, batch.column(name).to_pylist()):
                 if field.strip().lower() not in _MISSING:
+                    if _means_number(field):
+                        return pa.float64()
                     return next((kind for kind in kinds if _reader(pa, kind)(field)), pa.string())
         return pa.string()
 
@@ -244,12 +252,16 @@ def _reader(pa: Any, kind: Any) -> Callable[[str], bool]:
 
 
 def _is_number(field: str) -> bool:
+    # Python allows these marks in numbers, and digits of every script; nobody else does.
+    return _means_number(field) and "_" not in field and field.isascii()
+
+
+def _means_number(field: str) -> bool:
     try:
         float(field)
     except ValueError:
         return False
-    # Python allows these marks in numbers, and digits of every script; nobody else does.
-    return "_" not in field and field.isascii()
+    return True
 
 
 def _expected(pa: Any, kind: Any) -> str:
@@ -300,7 +312,8 @@ def _check_names(path: Path, start: bytes, separator: str) -> None:
     line = _decoded(path, lines[0])
     # Of what was read the last line may be cut short.
     after = lines[1:] if len(start) < _START else lines[1:-1]
-    _refuse_remark(path, line, next((each for each in after if not each.startswith(b"#")), None))
+    following = next((each for each in after if not each.startswith(_REMARK_BYTES)), None)
+    _refuse_remark(path, line, following, separator)
     between = _QUOTED.sub("", line)
     if separator in between:
         return
@@ -312,11 +325,16 @@ def _check_names(path: Path, start: bytes, separator: str) -> None:
             )
 
 
-def _refuse_remark(path: Path, line: str, following: bytes | None) -> None:
-    """Refuse a line before that of names; only of ``#names,...`` we may be wrong about that."""
+def _refuse_remark(path: Path, line: str, following: bytes | None, separator: str) -> None:
+    """Refuse a line before that of names: a remark, or a title in one column above several.
+
+    Only of names that begin as remarks do (``#names,...``) we may be wrong about that.
+    """
     is_remark = re.fullmatch('"?sep=."?', line) is not None or line.startswith("# ")
-    if line.startswith("#") and following is not None:
+    if following is not None and line.startswith(_REMARKS):
         is_remark |= any(line.count(mark) != following.count(mark.encode()) for mark in _SEPARATORS)
+    elif following is not None and not any(mark in line for mark in _SEPARATORS):
+        is_remark |= separator in _QUOTED.sub("", following.decode(errors="replace"))
     if is_remark:
         shown = f"{line[:60]}..." if len(line) > 60 else line
         raise InputError(
@@ -342,11 +360,11 @@ def _decoded(path: Path, line: bytes) -> str:
 
 def _remedy(path: Path, found: str, expected: str, rows: list[bytes]) -> str:
     if found in _ENDINGS:
-        return f"give it a name that ends in {_ENDINGS[found]}"
+        named = "save it under" if isinstance(path, StandardInput) else "give it"
+        return f"{named} a name that ends in {_ENDINGS[found]}"
     points = " (and points in numbers)" if found == ";" else ""
     decimal = ", decimal=','" if any(map(_DECIMAL_COMMA.search, rows)) else ""
-    reader = f"pandas.read_csv({str(path)!r}, sep={found!r}{decimal})"
     return (
         f"write it anew with {_SEPARATORS[expected]}{points}, or in Python pass as data what reads "
-        f"it: {reader}"
+        f"it: {pandas_reader(path, f', sep={found!r}{decimal}')}"
     )

@@ -34,6 +34,7 @@ __all__ = [
     "look",
     "look_of",
     "open_text",
+    "pandas_reader",
     "readable",
     "refuse_other",
     "sound",
@@ -216,6 +217,12 @@ def unpacked(ending: str) -> str:
     """Say what to do with a packed file."""
     prints = PACKED[ending][1]
     return f"unpack it, or send what {prints} prints to standard input, which is named -"
+
+
+def pandas_reader(path: Path, options: str = "") -> str:
+    """Return the code that reads a file of text whatever stands between its fields and in them."""
+    name = "sys.stdin" if isinstance(path, StandardInput) else repr(str(path))
+    return f"pandas.read_csv({name}{options})"
 
 
 def sound(batch: Any) -> Any:

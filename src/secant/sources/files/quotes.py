@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from secant.errors import InputError
-from secant.sources.files.formats import BLOCK
+from secant.sources.files.formats import BLOCK, pandas_reader
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -117,8 +117,7 @@ class CheckedText:
             f"it means nothing: {shown!r}",
             hint="; rows after it would be lost. A quote in a field is written twice, and a field "
             "ends in the line where it begins; where it is to hold a line break, write a file of "
-            "Parquet, or in Python pass as data what reads it: "
-            f"pandas.read_csv({str(self._path)!r})",
+            f"Parquet, or in Python pass as data what reads it: {pandas_reader(self._path)}",
         )
 
 
