@@ -1,5 +1,6 @@
 """JSON that may come from anywhere: what it says is checked before it is believed."""
 
+import json
 import sys
 
 import numpy as np
@@ -15,6 +16,18 @@ from secant._base.checked_json import MakesNoSenseError
 def test_what_is_no_json_is_refused(text):
     with pytest.raises(ValueError):  # noqa: PT011  (its words are for no one)
         checked_json.parse(text)
+
+
+def test_short_lists_may_not_be_many():
+    for one in ("[]", "[0]", '["[[["]'):
+        for many in (1_000, 100_000):
+            with pytest.raises(MakesNoSenseError):
+                checked_json.parse(f"[{', '.join([one] * many)}]")
+    assert checked_json.parse(f"[{', '.join(['[]'] * 60)}]") == [[]] * 60
+    long = [list(range(20))] * 1000
+    assert checked_json.parse(str(long)) == long
+    words = ["[[", '"[', "\\", "["] * 1000
+    assert checked_json.parse(json.dumps(words)) == words
 
 
 def test_objects_are_checked_as_they_end():

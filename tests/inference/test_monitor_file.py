@@ -180,6 +180,22 @@ def test_reading_takes_a_few_times_the_size_of_the_file(tmp_path):
     assert peak < 6 * path.stat().st_size
 
 
+@pytest.mark.parametrize("filling", ["[], ", "[0], ", "{}, ", "[[]], ", "0, "])
+def test_a_forged_state_takes_a_few_times_its_size(tmp_path, filling):
+    """Its checksum is right; a list of nothing takes twenty times what it is written in."""
+    path = tmp_path / "state.json"
+    text, _, _ = pack(fed(rows(300))).decode().rpartition(', "sha256": ')
+    text = text.replace('"batch": [', f'"batch": [{filling * 500_000}', 1) + "}"
+    digest = hashlib.sha256(text.encode()).hexdigest()
+    path.write_text(f'{text[:-1]}, "sha256": "{digest}"}}\n')
+    tracemalloc.start()
+    with pytest.raises(InputError, match="its numbers make no sense"):
+        unpack(path)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 8 * path.stat().st_size
+
+
 def test_a_state_stays_small():
     state = State.new(0.05, 0.0)
     for seed in range(30):
