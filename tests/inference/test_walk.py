@@ -276,6 +276,27 @@ def test_laws_are_binomial_and_lose_only_what_is_faint(mean, chance):
         assert turned.tolist() == pmf[::-1].tolist()
 
 
+def test_no_law_is_wider_than_the_smallest_pvalue_asks_for(monkeypatch):
+    """Nearly all outcomes of a tie of millions of rows may be likelier than what happened."""
+    kept, law = [], walk._binomial
+
+    def counted(*arguments, **options):
+        low, pmf = law(*arguments, **options)
+        kept.append(len(pmf))
+        return low, pmf
+
+    monkeypatch.setattr(walk, "_binomial", counted)
+    constant = np.array([0.5]), np.array([4_000_000]), np.array([0])
+    found = walk.log10_pvalues([constant], lambda _: 4e6 * math.log(2))
+    assert found.tolist() == [[-math.inf, -math.inf]]
+    assert kept[0] < 250_000  # 120 standard deviations
+    # What is hardly within what a walk counts with keeps its digits.
+    some = np.array([0.5, np.nextafter(0.5, 1.0)]), np.array([950, 950]), np.array([0, 0])
+    log10_p = 1899 * math.log10(2)
+    found = walk.log10_pvalues([some], lambda _: log10_p * math.log(10))
+    assert found == pytest.approx(-log10_p, abs=1e-9)
+
+
 @given(st.floats(0.01, 40), st.floats(1e-6, 0.5))
 def test_a_law_of_any_size_has_the_mean_and_variance_asked_for(mean, chance):
     low, pmf = walk._binomial(mean, chance, 10**9, rare=True, faint=60.0)

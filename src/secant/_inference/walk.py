@@ -64,6 +64,9 @@ __all__ = [
 _WHOLE = 32
 # Tails of a law that are rarer than exp(-_FAINT) times the P-value are left out.
 _FAINT = 60.0
+# Minus the logarithm of the smallest P-value that a walk can find: it takes no wider laws to tell
+# that a P-value is smaller, however many observations a tie has.
+_LEAST = (1074.0 + math.log2(SCALE)) * math.log(2.0)
 # Cells of all walks that are run together.
 _TOGETHER = 1 << 15
 # Nanoseconds in numpy, for all that is asked at once, beyond which loading numba pays.
@@ -248,7 +251,8 @@ def log10_pvalues(
             tail = 0.0
             if faint is not None:
                 tail = max((faint(i) for i in some if sizes.largest[i] > _WHOLE), default=0.0)
-            found[some] = _of_some(observe([tables[i] for i in some], _FAINT + tail), absorbed)
+            laid_out = observe([tables[i] for i in some], _FAINT + min(tail, _LEAST))
+            found[some] = _of_some(laid_out, absorbed)
             done += len(some)
             report(done, len(order))
     return found
