@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from secant._base.progress import showing
 from secant._inference.draws import (
     DRAWS,
     ENOUGH,
@@ -65,12 +66,8 @@ def test_drawing_stops_when_every_statistic_has_enough():
     values = iter(np.column_stack([np.ones(50), np.arange(50) >= 20]))
     made = []
     tally = Tally([1.0, 1.0], 3)
-    tally.fill(
-        lambda some: np.array([next(values) for _ in range(some)]),
-        draws=50,
-        batch=10,
-        progress=lambda *pair: made.append(pair),
-    )
+    with showing(lambda *pair: made.append(pair)):
+        tally.fill(lambda some: np.array([next(values) for _ in range(some)]), draws=50, batch=10)
     assert made == [(10, 50), (20, 50), (30, 50)]
     assert tally.draws.tolist() == [3, 23]
     assert tally.pvalues().tolist() == [1.0, 3 / 23]

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from secant._base.progress import showing
 from secant._blocks.sorting import PathRows
 from secant._inference import sampler
 from secant._inference.draws import PValue
@@ -344,5 +345,6 @@ def test_failures_of_one_are_events_of_the_other():
 
 def test_progress_is_reported():
     seen = []
-    ask(calibrated(300), draws=150, enough=None, progress=lambda *pair: seen.append(pair))
+    with showing(lambda *pair: seen.append(pair)):
+        ask(calibrated(300), draws=150, enough=None)
     assert seen[-1] == (150, 150)

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from samples import simulate
+from secant._base.progress import showing
 from secant._inference import westfall_young as joint
 from secant._inference.westfall_young import westfall_young
 
@@ -185,14 +186,8 @@ def test_classes_that_are_off_do_not_make_others_fail():
 def test_progress_is_reported():
     y, p = simulate(60, 4)
     seen = []
-    found = westfall_young(
-        p,
-        y,
-        rng=np.random.default_rng(0),
-        draws=300,
-        enough=None,
-        progress=lambda *pair: seen.append(pair),
-    )
+    with showing(lambda *pair: seen.append(pair)):
+        found = westfall_young(p, y, rng=np.random.default_rng(0), draws=300, enough=None)
     made = [done for done, _ in seen]
     assert made == sorted(set(made))
     assert (made[-1], {whole for _, whole in seen}) == (found.draws, {300})

@@ -11,7 +11,7 @@ import numpy as np
 from secant._api.assess import assess
 from secant._api.assess_by import ranked
 from secant._api.calibrations import calibrations, thinned
-from secant._base.progress import reporting, showing
+from secant._base.progress import showing
 from secant._inference.adjust import JOINT, adjusted, holm
 from secant._inference.draws import DRAWS, FEWEST_REDRAWS, same_every_time
 from secant._input.class_probs import ANY_SUM, class_predictions, largest
@@ -428,14 +428,12 @@ def _jointly(
     mass = None if rows.weights is None else rows.weights[counted].astype(np.float64)
     if draws is None:
         draws = int(min(DRAWS, max(FEWEST_REDRAWS, _LABELS // rows.n)))
-    with reporting("Drawing labels") as report:
-        joint = westfall_young(
-            probs,
-            seen.truth[counted],
-            weights=mass if rows.sampling else None,
-            copies=None if rows.sampling or mass is None else mass.astype(np.int64),
-            rng=same_every_time(rng),
-            draws=int(draws),
-            progress=report,
-        )
+    joint = westfall_young(
+        probs,
+        seen.truth[counted],
+        weights=mass if rows.sampling else None,
+        copies=None if rows.sampling or mass is None else mass.astype(np.int64),
+        rng=same_every_time(rng),
+        draws=int(draws),
+    )
     return np.maximum(or_beyond(joint, holm(raw)), raw), joint.draws

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from secant._api.calibrations import calibrations
-from secant._base.progress import reporting, showing
+from secant._base.progress import showing
 from secant._inference.adjust import JOINT
 from secant._inference.draws import FEWEST_DRAWS, FEWEST_REDRAWS, same_every_time
 from secant._input.options import (
@@ -338,15 +338,13 @@ class _Search:
             weights=weights,
             copies=None if copies is None else copies.astype(np.int64),
         )
-        with reporting("Drawing outcomes") as report:
-            return redraw.verdicts(
-                chunk.labels,
-                alpha=self._alpha,
-                rng=rng,
-                draws=draws,
-                heaviest=self._data.heaviest,
-                progress=report,
-            )
+        return redraw.verdicts(
+            chunk.labels,
+            alpha=self._alpha,
+            rng=rng,
+            draws=draws,
+            heaviest=self._data.heaviest,
+        )
 
     def _result(self, segments: Segments, verdicts: Verdicts) -> Assessments:
         from secant._inference.limits import at_level  # noqa: PLC0415

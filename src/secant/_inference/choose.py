@@ -30,7 +30,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from secant._base.progress import reporting
 from secant._inference import pooled_walk, sampler, walk, weighted_walk
 from secant._inference.draws import DRAWS, FEWEST_DRAWS, PValue, same_every_time
 from secant._inference.tilt import Bounded, Jumps, log_pvalue
@@ -318,7 +317,7 @@ def _pool(case: Case) -> PValues:
 def _jump(case: Case) -> PValues:
     """Return upper bounds; or draws, which are quicker, where they soon tell that P is large."""
     assert case.rows is not None  # noqa: S101
-    drawn = _simulated(case, FEWEST_DRAWS)
+    drawn = _draw(case, FEWEST_DRAWS)
     if min(drawn).log10 > _SETTLED:
         return drawn
     logs = weighted_walk.log10_pvalues(list(case.rows()), case.totals.outcome_weights)
@@ -327,20 +326,14 @@ def _jump(case: Case) -> PValues:
     return PValue(logs[0], "upper bound"), PValue(logs[1], "upper bound")
 
 
-def _draw(case: Case) -> PValues:
-    return _simulated(case, DRAWS)
-
-
-def _simulated(case: Case, draws: int) -> PValues:
+def _draw(case: Case, draws: int = DRAWS) -> PValues:
     assert case.rows is not None  # noqa: S101
-    with reporting("Drawing outcomes") as progress:
-        return sampler.pvalues(
-            case.rows,
-            outcome_weights=case.totals.outcome_weights,
-            rng=same_every_time(case.rng),
-            draws=draws,
-            progress=progress,
-        )
+    return sampler.pvalues(
+        case.rows,
+        outcome_weights=case.totals.outcome_weights,
+        rng=same_every_time(case.rng),
+        draws=draws,
+    )
 
 
 def _jumps(case: Case) -> Jumps:

@@ -23,7 +23,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from secant import null
-from secant._base.progress import reporting
 from secant._blocks.key_sums import ENDS
 from secant._inference import limits
 from secant._inference.choose import limit_is_trusted
@@ -260,9 +259,8 @@ def flip(
             drawn.append(found)
         return found
 
-    asked = {"draws": draws, "fewest": planned.kept, "batch": paths.together}
-    with reporting("Flipping signs") as report:
-        tally.fill(statistics, **asked, progress=report)
+    batch, fewest = paths.together, planned.kept
+    tally.fill(statistics, draws=draws, batch=batch, fewest=fewest, doing="Flipping signs")
     kept = np.sort(np.concatenate(drawn)[: planned.kept], axis=0)
     r, mad = tally.found()
     return Flips(

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from secant._base.progress import reporting
 from secant._inference.path import r_and_mad
 
 if TYPE_CHECKING:
@@ -124,17 +125,17 @@ class Tally:
         draws: int,
         batch: int,
         fewest: int = 0,
-        progress: Callable[[int, int], object] | None = None,
+        doing: str = "Drawing outcomes",
     ) -> None:
         """Draw until there are enough, or ``draws``, and ``fewest`` in any case.
 
-        ``statistics`` makes some draws, a row each, ``batch`` together; ``progress`` is called now
-        and then with the number of draws made and ``draws``.
+        ``statistics`` makes some draws, a row each, ``batch`` together; ``doing`` is shown before
+        the bar that tells how many have been made.
         """
-        while self.made < fewest or (self.made < draws and not self.enough):
-            self.add(statistics(min(max(1, batch), draws - self.made)))
-            if progress is not None:
-                progress(self.made, draws)
+        with reporting(doing) as report:
+            while self.made < fewest or (self.made < draws and not self.enough):
+                self.add(statistics(min(max(1, batch), draws - self.made)))
+                report(self.made, draws)
 
     def pvalues(self) -> FloatArray:
         """Return the P-value of each statistic."""
@@ -159,7 +160,6 @@ def count(
     cost: float,
     draws: int = DRAWS,
     enough: int | None = ENOUGH,
-    progress: Callable[[int, int], object] | None = None,
 ) -> PValues:
     """Draw paths until there are enough, or ``draws``; return the P-values of ECCE-R and ECCE-MAD.
 
@@ -173,7 +173,7 @@ def count(
         Where draws come from.
     cost
         Numbers drawn for each path, or what takes as long.
-    draws, enough, progress
+    draws, enough
         As in :class:`Tally`.
     """
     tally = Tally(limits, enough)
@@ -181,7 +181,7 @@ def count(
     def statistics(some: int) -> FloatArray:
         return r_and_mad(paths(rng, some))
 
-    tally.fill(statistics, draws=draws, batch=int(_CELLS / cost), progress=progress)
+    tally.fill(statistics, draws=draws, batch=int(_CELLS / cost))
     r, mad = tally.found()
     return r, mad
 

@@ -68,7 +68,6 @@ def pvalues(
     rng: np.random.Generator,
     draws: int = DRAWS,
     enough: int | None = ENOUGH,
-    progress: Callable[[int, int], object] | None = None,
 ) -> PValues:
     """Return the P-values of ECCE-R and ECCE-MAD by simulation.
 
@@ -78,7 +77,7 @@ def pvalues(
         Walks over all rows, some at a time; it is called twice.
     outcome_weights
         What outcomes 0 and 1 weigh on top of weights.
-    rng, draws, enough, progress
+    rng, draws, enough
         As in :func:`secant._inference.draws.count`; fewer draws are made where each takes long.
 
     Notes
@@ -100,8 +99,7 @@ def pvalues(
     paths = _paths(_steps(rows(), outcome_weights), plan)
     cost = len(paths.noise) + _POINT * paths.points
     draws = min(draws, max(FEWEST_DRAWS, int(_MOST / cost)))
-    asked: dict[str, Any] = {"draws": draws, "enough": enough, "progress": progress}
-    found = count(paths.draw, paths.limits, rng=rng, cost=cost, **asked)
+    found = count(paths.draw, paths.limits, rng=rng, cost=cost, draws=draws, enough=enough)
     each = zip(found, paths.limits.tolist(), (2.0, 1.0), strict=True)
     r, mad = (_bounded(paths.jumps, *of_metric) for of_metric in each)
     return r, mad

@@ -250,7 +250,6 @@ class Redraw:
         draws: int,
         enough: int = ENOUGH,
         heaviest: float = 1.0,
-        progress: Callable[[int, int], object] | None = None,
     ) -> Verdicts:
         """Adjust P-values by the step-down maximum; stop when the largest is found often enough.
 
@@ -268,7 +267,7 @@ class Redraw:
             largest.append(float(drawn.max()))
             return drawn[None, :]
 
-        tally.fill(statistics, draws=draws, batch=1, progress=progress)
+        tally.fill(statistics, draws=draws, batch=1)
         adjusted = tally.result()
         single = by_holm(self.segments, alpha, heaviest)
         critical = single.critical

@@ -26,7 +26,7 @@ from secant._inference.draws import ENOUGH
 from secant._inference.path import compensated_sum, guarded
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
     from secant._base.types import FloatArray, IntArray, NumberArray
 
@@ -47,7 +47,6 @@ def westfall_young(
     rng: np.random.Generator,
     draws: int,
     enough: int | None = ENOUGH,
-    progress: Callable[[int, int], object] | None = None,
 ) -> Adjusted:
     r"""Adjust the P-values of the one-vs-rest ECCE-R of all classes together.
 
@@ -63,8 +62,6 @@ def westfall_young(
         Where the labels come from, and how many times to draw them.
     enough : int, optional
         Stop when that many draws have a class as extreme as the most extreme one observed.
-    progress : callable, optional
-        Called now and then with the number of draws made and ``draws``.
 
     Returns
     -------
@@ -117,7 +114,7 @@ def westfall_young(
 
     tally = StepDown(*paths.observed(place[truth[rows]][row]), enough)
     batch = _CELLS // (row.size + probs.shape[1])
-    tally.fill(statistics, draws=draws, batch=batch, progress=progress)
+    tally.fill(statistics, draws=draws, batch=batch, doing="Drawing labels")
     pvalues, made = tally.result()
     return Adjusted(pvalues[place], made)
 
