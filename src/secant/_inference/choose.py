@@ -31,7 +31,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from secant._inference import pooled_walk, sampler, walk, weighted_walk
-from secant._inference.draws import DRAWS, FEWEST_DRAWS, PValue, same_every_time
+from secant._inference.draws import DRAWS, FEWEST_DRAWS, PValues, same_every_time
 from secant._inference.tilt import Bounded, Jumps, log_pvalue
 from secant._metrics.ecce import METRICS
 from secant.errors import Argument, InputError
@@ -42,7 +42,6 @@ if TYPE_CHECKING:
     from secant._base.types import BoolArray
     from secant._blocks.looking import RowsInOrder, Source
     from secant._blocks.table import Blocks, Totals
-    from secant._inference.draws import PValues
     from secant._inference.tilt import Steps
     from secant._input.options import Method
     from secant._metrics.ecce import Extremes
@@ -118,15 +117,12 @@ class Case:
     def ties(self) -> walk.Table | None:
         """Scores, observations and events where each block is one score; None where it is not."""
         blocks = self.blocks
-        if blocks.open.any():
-            return None
-        if blocks.least is not None and (blocks.lowest < blocks.highest).any():
-            return None
-        return blocks.lowest, blocks.n, blocks.n1
+        alike = blocks.least is None or (blocks.lowest == blocks.highest).all()
+        return (blocks.lowest, blocks.n, blocks.n1) if alike and not blocks.open.any() else None
 
     @cached_property
-    def tilted(self) -> tuple[float, float]:
-        """The logarithms of the P-values of large samples."""
+    def tilted(self) -> PValues:
+        """The P-values of large samples."""
         totals = self.totals
         steps: Steps
         if totals.equal_weights:
@@ -135,18 +131,15 @@ class Case:
             unit = math.sqrt(totals.variance)  # so that powers of it neither overflow nor vanish
             steps = Bounded(1.0, totals.rho3, totals.steps[0] / unit)
         else:
-            r, mad = (pvalue.log10 * math.log(10) for pvalue in _brownian(self))
-            return r, mad
-        r, mad = (
-            log_pvalue(law, steps, getattr(self.found, name) * totals.weight / unit)
-            for _, name, law in METRICS
-        )
-        return r, mad
+            return _brownian(self)
+        reach = ((law, getattr(self.found, name) * totals.weight) for _, name, law in METRICS)
+        logs = (log_pvalue(law, steps, total / unit) / math.log(10) for law, total in reach)
+        return PValues.of(logs, "large-sample")
 
     @property
     def log_p(self) -> float:
         """About the logarithm of the smaller P-value."""
-        return min(self.tilted)
+        return min(self.tilted).log10 * math.log(10)
 
 
 def limit_is_trusted(totals: Totals) -> bool:
@@ -228,32 +221,26 @@ def _check_exact(case: Case) -> None:
         raise InputError(asked, " knows no weights that differ from row to row; use ", instead)
     if len(case.blocks) > MOST_STEPS:
         what = "scores" if case.along is None else f"values of {case.along.axis.title}"
-        most, instead = (
-            f" takes at most {MOST_STEPS:,} distinct {what}; use ",
-            Argument("method", "auto"),
-        )
-        raise InputError(asked, most, instead)
+        most = f" takes at most {MOST_STEPS:,} distinct {what}; use "
+        raise InputError(asked, most, Argument("method", "auto"))
 
 
 # --- one way each ---------------------------------------------------------------------------------
 
 
 def _known(case: Case) -> PValues:
-    certain = PValue(-math.inf if case.found.ecce_r > 0 else 0.0, "exact")
-    return certain, certain
+    return PValues.of([-math.inf if case.found.ecce_r > 0 else 0.0] * 2, "exact")
 
 
 def _brownian(case: Case) -> PValues:
     """Return the P-values of the limit of many observations as it is."""
     sigma = case.totals.sigma
     logs = (law.logsf(getattr(case.found, name) / sigma) for _, name, law in METRICS)
-    r, mad = (PValue(log / math.log(10), "large-sample") for log in logs)
-    return r, mad
+    return PValues.of((log / math.log(10) for log in logs), "large-sample")
 
 
 def _large_sample(case: Case) -> PValues:
-    r, mad = (PValue(log / math.log(10), "large-sample") for log in case.tilted)
-    return r, mad
+    return case.tilted
 
 
 def _walk(case: Case) -> PValues:
@@ -286,13 +273,16 @@ def _walked(cases: dict[int, Case], method: Method) -> dict[int, PValues]:
 
 def _never_beyond_doubles(case: Case, *logs: float) -> PValues:
     """Take what is possible but beyond what doubles hold for as likely as in large samples."""
-    found = [PValue(log, "exact") for log in logs]
-    if -math.inf in logs:
-        possible = max(_jumps(case).most(sign) for sign in (1, -1)) * (1.0 + 1e-12)
-        for i, reach in enumerate(case.reach):
-            if logs[i] == -math.inf and reach <= possible:
-                found[i] = PValue(case.tilted[i] / math.log(10), "large-sample")
-    return found[0], found[1]
+    found = PValues.of(logs, "exact")
+    if -math.inf not in logs:
+        return found
+    possible = max(_jumps(case).most(sign) for sign in (1, -1)) * (1.0 + 1e-12)
+    return PValues(
+        *(
+            tilted if exact.log10 == -math.inf and reach <= possible else exact
+            for exact, tilted, reach in zip(found, case.tilted, case.reach, strict=True)
+        )
+    )
 
 
 def _pool(case: Case) -> PValues:
@@ -302,31 +292,29 @@ def _pool(case: Case) -> PValues:
     if case.log_p < (_TINY if enough else _NOTHING):
         return _large_sample(case)
     steps = pooled_walk.steps_of(blocks, totals)
-    walked = list(pooled_walk.log10_pvalues(steps, ~blocks.open, case.reach, case.log_p))
-    one = pooled_walk.of_one_event(blocks)
-    walked[0] = walked[0] if one is None else min(walked[0], one)
-    r, mad = (
-        PValue(tilted / math.log(10), "large-sample")
-        if enough and tilted / math.log(10) < log
-        else PValue(log, "upper bound")
-        for log, tilted in zip(walked, case.tilted, strict=True)
-    )
-    return r, mad
+    r, mad = pooled_walk.log10_pvalues(steps, ~blocks.open, case.reach, case.log_p)
+    walked = PValues.of([min(r, pooled_walk.of_one_event(blocks)), mad], "upper bound")
+    pairs = zip(walked, case.tilted, strict=True)
+    return PValues(*(min(each, key=lambda p: p.log10) for each in pairs)) if enough else walked
 
 
 def _jump(case: Case) -> PValues:
     """Return upper bounds; or draws, which are quicker, where they soon tell that P is large."""
     assert case.rows is not None  # noqa: S101
-    drawn = _draw(case, FEWEST_DRAWS)
+    drawn = _simulated(case, FEWEST_DRAWS)
     if min(drawn).log10 > _SETTLED:
         return drawn
     logs = weighted_walk.log10_pvalues(list(case.rows()), case.totals.outcome_weights)
     if logs is None:
         return _draw(case)
-    return PValue(logs[0], "upper bound"), PValue(logs[1], "upper bound")
+    return PValues.of(logs, "upper bound")
 
 
-def _draw(case: Case, draws: int = DRAWS) -> PValues:
+def _draw(case: Case) -> PValues:
+    return _simulated(case, DRAWS)
+
+
+def _simulated(case: Case, draws: int) -> PValues:
     assert case.rows is not None  # noqa: S101
     return sampler.pvalues(
         case.rows,

@@ -26,7 +26,7 @@ from secant import null
 from secant._blocks.key_sums import ENDS
 from secant._inference import limits
 from secant._inference.choose import limit_is_trusted
-from secant._inference.draws import ENOUGH, FEWEST_DRAWS, PValue, Tally, same_every_time
+from secant._inference.draws import ENOUGH, FEWEST_DRAWS, PValue, PValues, Tally, same_every_time
 from secant._inference.path import r_and_mad
 
 if TYPE_CHECKING:
@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     from secant._base.types import BoolArray, FloatArray, IntArray
     from secant._blocks.key_sums import KeySums
     from secant._blocks.table import Blocks, Totals
-    from secant._inference.draws import PValues
 
 __all__ = [
     "FEW",
@@ -168,11 +167,11 @@ def pvalues(flips: Flips | None, totals: Totals, independent: PValues | None) ->
     if independent is not None and (flips is None or totals.sigma == 0):
         return independent  # where nothing varies, nothing varies together
     assert flips is not None  # noqa: S101
+    signed = PValues(flips.r, flips.mad)
     if independent is None:
-        return flips.r, flips.mad
-    pairs = zip((flips.r, flips.mad), independent, strict=True)
-    r, mad = (max(pair, key=lambda each: each.log10) for pair in pairs)
-    return r, mad
+        return signed
+    pairs = zip(signed, independent, strict=True)
+    return PValues(*(max(pair, key=lambda each: each.log10) for pair in pairs))
 
 
 def warnings(flips: Flips | None) -> Iterator[str]:

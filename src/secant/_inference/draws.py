@@ -17,7 +17,7 @@ from secant._base.progress import reporting
 from secant._inference.path import r_and_mad
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from numpy.typing import ArrayLike
 
@@ -53,8 +53,16 @@ class PValue(NamedTuple):
     draws: int | None = None
 
 
-# Those of ECCE-R and ECCE-MAD.
-PValues = tuple[PValue, PValue]
+class PValues(NamedTuple):
+    """Those of ECCE-R and ECCE-MAD."""
+
+    r: PValue
+    mad: PValue
+
+    @classmethod
+    def of(cls, log10: Iterable[float], method: Obtained) -> PValues:
+        """Return P-values by their decimal logarithms, both obtained in one way."""
+        return cls(*(PValue(each, method) for each in log10))
 
 
 class Tally:
@@ -182,8 +190,7 @@ def count(
         return r_and_mad(paths(rng, some))
 
     tally.fill(statistics, draws=draws, batch=int(_CELLS / cost))
-    r, mad = tally.found()
-    return r, mad
+    return PValues(*tally.found())
 
 
 def same_every_time(rng: np.random.Generator | None) -> np.random.Generator:

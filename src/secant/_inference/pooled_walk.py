@@ -203,10 +203,10 @@ def _coarse(paths: Paths, cell: float) -> list[Run]:
     ]
 
 
-def of_one_event(blocks: Blocks) -> float | None:
+def of_one_event(blocks: Blocks) -> float:
     r"""Return a decimal logarithm of ECCE-R's P-value where one event, or failure, is all there is.
 
-    None where more than one was expected, or not exactly one happened.
+    0 where more than one was expected, or not exactly one happened: P is at most 1.
 
     Notes
     -----
@@ -226,10 +226,10 @@ def of_one_event(blocks: Blocks) -> float | None:
         least, most = 1.0 - most, 1.0 - least
     expected = float((blocks.n * score).sum())
     if int(happened.sum()) != 1 or expected >= 1.0 or float(most.max()) >= 1.0:
-        return None
+        return 0.0
     at = int(np.flatnonzero(happened)[0])
-    if blocks.open[at] or (score[at] == 0.0):
-        return None
+    if blocks.open[at] or score[at] == 0.0:
+        return 0.0
     own = float(blocks.n[at] * score[at]) * (1.0 + 1e-12) + 8.0 * math.ulp(1.0)
     odds = blocks.n * (score / (1.0 - most))
     none = math.exp(float((blocks.n * np.log1p(-score)).sum()))

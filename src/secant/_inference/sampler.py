@@ -101,8 +101,7 @@ def pvalues(
     draws = min(draws, max(FEWEST_DRAWS, int(_MOST / cost)))
     found = count(paths.draw, paths.limits, rng=rng, cost=cost, draws=draws, enough=enough)
     each = zip(found, paths.limits.tolist(), (2.0, 1.0), strict=True)
-    r, mad = (_bounded(paths.jumps, *of_metric) for of_metric in each)
-    return r, mad
+    return PValues(*(_bounded(paths.jumps, *of_metric) for of_metric in each))
 
 
 def _bounded(jumps: Jumps, drawn: PValue, limit: float, factor: float) -> PValue:
