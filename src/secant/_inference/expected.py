@@ -14,6 +14,7 @@ import numpy as np
 
 from secant import null
 from secant._inference.draws import same_every_time
+from secant._inference.path import r_and_mad
 
 if TYPE_CHECKING:
     from secant._base.types import FloatArray, NumberArray
@@ -145,7 +146,6 @@ def _drawn(blocks: Blocks, mean: FloatArray, share: FloatArray, each: FloatArray
     draws = min(_DRAWS, _NUMBERS // len(n))
     happened = rng.binomial(n.astype(np.int64), chance, size=(draws, len(n)))
     path = np.cumsum((happened - n * chance) * (weight / n), axis=1)
-    highest, lowest = path.max(axis=1, initial=0.0), path.min(axis=1, initial=0.0)
     unit = math.sqrt(float((weight**2 / n * chance * (1.0 - chance)).sum()))
     # What is missed between the ends of steps taken together, beyond what the data miss: of normal
     # steps a part of their standard deviation, of rare events no more than is expected of them.
@@ -155,7 +155,5 @@ def _drawn(blocks: Blocks, mean: FloatArray, share: FloatArray, each: FloatArray
     fine = pooled(share * fine) / np.maximum(within, 1e-300)
     several = np.add.reduceat(np.where(blocks.open, 2, 1), starts) > 1
     missed = float((_place_of_the_highest(within) * (coarse - fine))[several].sum())
-    return Expected(
-        float((highest - lowest).mean()) / unit + 2.0 * missed,
-        float(np.maximum(highest, -lowest).mean()) / unit + missed,
-    )
+    r, mad = (r_and_mad(path).mean(axis=0) / unit).tolist()
+    return Expected(r + 2.0 * missed, mad + missed)

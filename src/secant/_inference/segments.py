@@ -23,6 +23,7 @@ from secant import null
 from secant._inference.adjust import StepDown, holm, or_beyond, surprise
 from secant._inference.draws import ENOUGH
 from secant._inference.limits import at_level
+from secant._inference.path import guarded, r_and_mad
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -114,8 +115,7 @@ class Segments:
 
 def spans(gain: FloatArray) -> FloatArray:
     """Return the range of the cumulative gains, which start at 0."""
-    path = np.cumsum(gain, axis=-1)
-    span: FloatArray = np.maximum(path.max(axis=-1), 0.0) - np.minimum(path.min(axis=-1), 0.0)
+    span: FloatArray = r_and_mad(np.cumsum(gain, axis=-1))[..., 0]
     return span
 
 
@@ -257,7 +257,7 @@ class Redraw:
         the adjusted P-value is Holm's if that is smaller.
         """
         span = self.observed(labels)
-        reach = span * (1 - 1e-12) - 4 * np.spacing(self._expected.sum(axis=1))
+        reach = guarded(span, self._expected.sum(axis=1))
         observed, limit = (self.segments.surprise(np.maximum(each, 0.0)) for each in (span, reach))
         tally = StepDown(observed, limit, enough)
         largest: list[float] = []
