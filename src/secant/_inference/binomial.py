@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from secant._base.types import FloatArray
 
-__all__ = ["clopper_pearson", "log_upper_tail", "lower_limit", "wilson"]
+__all__ = ["clopper_pearson", "expit", "log_upper_tail", "lower_limit", "wilson"]
 
 _HALF_LOG_TWO_PI = 0.5 * math.log(2.0 * math.pi)
 
@@ -79,8 +79,8 @@ def clopper_pearson(
     log_tail = np.full(k.shape, math.log(0.5 * (1.0 - confidence_level)))
     # The upper limit is the lower one with failures for successes. Log odds change their sign
     # exactly, so neither limit loses digits near 0 or 1.
-    low = _expit(_log_odds_limit(k, total, log_tail))
-    high = _expit(-_log_odds_limit(total - k, total, log_tail))
+    low = expit(_log_odds_limit(k, total, log_tail))
+    high = expit(-_log_odds_limit(total - k, total, log_tail))
     return low, high
 
 
@@ -148,7 +148,7 @@ def lower_limit(successes: ArrayLike, n: ArrayLike, error: ArrayLike) -> FloatAr
     array([0.     , 0.34755, 0.23673])
     """
     k, total, tail = _as_floats(successes, n, error)
-    return _expit(_log_odds_limit(k, total, np.log(tail)))
+    return expit(_log_odds_limit(k, total, np.log(tail)))
 
 
 def log_upper_tail(k: FloatArray, n: FloatArray, p: FloatArray, q: FloatArray) -> FloatArray:
@@ -178,7 +178,7 @@ def _log_odds_quantile(a: FloatArray, b: FloatArray, log_tail: FloatArray) -> Fl
     for _ in range(100):  # pragma: no branch - it is never reached
         # Fractions of a success can put the limit below the smallest double.
         np.maximum(u, _VANISHING_LOG_ODDS, out=u)
-        x, y = _expit(u), _expit(-u)
+        x, y = expit(u), expit(-u)
         mills = _mills_ratio(a, b, x, y)
         gap = log_tail - (log_peak - _log_fall(a, b, x, y) + np.log(mills))
         u += mills * gap
@@ -301,7 +301,7 @@ def _deviance(k: FloatArray, mean: FloatArray) -> FloatArray:
     return np.where(near, close, k * log_quotient + (mean - k))
 
 
-def _expit(u: FloatArray) -> FloatArray:
+def expit(u: FloatArray) -> FloatArray:
     """Return 1/(1 + exp(-u)) with full relative accuracy at both ends."""
     odds = np.exp(-np.abs(u))
     return np.where(u < 0.0, odds, 1.0) / (1.0 + odds)

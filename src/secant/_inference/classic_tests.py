@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from secant._inference.binomial import expit
 from secant._inference.tilt import Bounded, Jumps, tail
 
 if TYPE_CHECKING:
@@ -148,8 +149,7 @@ def _spacing(largest: float, spread: float, kinds: float) -> float:
 
 def _usable(blocks: Blocks) -> BoolArray:
     """Tell which blocks have scores with a logit: not ties at 0 or 1."""
-    tie = ~blocks.open
-    usable: BoolArray = ~(tie & ((blocks.low == 0) | (blocks.low == 1)))
+    usable: BoolArray = blocks.open | ((blocks.low > 0) & (blocks.low < 1))
     return usable
 
 
@@ -157,25 +157,12 @@ def _points(blocks: Blocks) -> _Points:
     """Return where the outcomes 0 and 1 of each block lie on average."""
     w0, w1 = blocks.w0.astype(np.float64), blocks.w1.astype(np.float64)
     middle = blocks.low + (blocks.high - blocks.low) / 2
-    below = np.divide(blocks.down, w0, out=middle.copy(), where=(w0 > 0) & blocks.open)
-    above = 1 - np.divide(blocks.up, w1, out=1 - middle, where=(w1 > 0) & blocks.open)
-    tie = ~blocks.open
-    below[tie] = above[tie] = blocks.low[tie]
+    below = np.divide(blocks.down, w0, out=middle.copy(), where=w0 > 0)
+    above = 1 - np.divide(blocks.up, w1, out=1 - middle, where=w1 > 0)
+    ends = np.finfo(float).tiny, 1 - 2.0**-53  # to which a mean may be rounded
+    score = [np.where(blocks.open, np.clip(each, *ends), blocks.low) for each in (below, above)]
     nothing = np.zeros_like(w0)
-    score = np.concatenate([below, above])
-    tiny = np.finfo(float).tiny
-    inside = np.clip(score, tiny, 1 - 2.0**-53)  # a mean may be rounded to an end
-    open_ = np.concatenate([blocks.open, blocks.open])
-    return _Points(
-        np.where(open_, inside, score),
-        np.concatenate([w0, nothing]),
-        np.concatenate([nothing, w1]),
-    )
-
-
-def _expit(x: FloatArray) -> FloatArray:
-    half: FloatArray = 0.5 * (1 + np.tanh(0.5 * x))
-    return half
+    return _Points(*map(np.concatenate, (score, [w0, nothing], [nothing, w1])))
 
 
 def _likelihood(x: FloatArray, points: _Points) -> float:
@@ -184,13 +171,13 @@ def _likelihood(x: FloatArray, points: _Points) -> float:
 
 
 def _information(x: FloatArray, beta: FloatArray, points: _Points) -> FloatArray:
-    p = _expit(x @ beta)
+    p = expit(x @ beta)
     found: FloatArray = (x * ((points.w0 + points.w1) * p * (1 - p))[:, None]).T @ x
     return found
 
 
 def _newton(x: FloatArray, beta: FloatArray, points: _Points) -> FloatArray | None:
-    p = _expit(x @ beta)
+    p = expit(x @ beta)
     gradient = x.T @ (points.w1 * (1 - p) - points.w0 * p)
     try:
         step: FloatArray = np.linalg.solve(_information(x, beta, points), gradient).astype(float)

@@ -185,11 +185,8 @@ def count(
         As in :class:`Tally`.
     """
     tally = Tally(limits, enough)
-
-    def statistics(some: int) -> FloatArray:
-        return r_and_mad(paths(rng, some))
-
-    tally.fill(statistics, draws=draws, batch=int(_CELLS / cost))
+    batch = int(_CELLS / cost)
+    tally.fill(lambda some: r_and_mad(paths(rng, some)), draws=draws, batch=batch)
     return PValues(*tally.found())
 
 

@@ -201,17 +201,13 @@ def least_log_pvalue(blocks: Blocks) -> float:
     if max(nothing + ones, everything + zeros) * (1 - _GUARD) > max(nothing, everything):
         return -math.inf
     # The middle of an open block will do: many observations have tiny probabilities.
-    score = ties.low
-    if ties.least is not None:
-        score = ties.mean_score
-    elif ties.high is not ties.low:
-        score = (ties.low + ties.high) / 2
+    score = (ties.low + ties.high) / 2 if ties.least is None else ties.mean_score
     chances = []
     if nothing >= most:
         chances.append(float((ties.n * np.log1p(-score)).sum()))
     if everything >= most:
         chances.append(float((ties.n * np.log(score)).sum()))
-    return chances[0] if len(chances) == 1 else float(np.logaddexp.reduce(chances))
+    return float(np.logaddexp.reduce(chances))
 
 
 @lru_cache(maxsize=64)
