@@ -399,6 +399,22 @@ def show(rows, key, title, keys, label=str):
             print(f"| {label(name)} | {max(counts):,} | " + " | ".join(cells) + " |")
 
 
+def show_highest(rows):
+    """Print how far above the truth a P-value is at most, by how large steps may be."""
+    least = 1e-3, 1e-6, 1e-12
+    head = [f"{name}: P from {p:g}" for name in ("ECCE-R", "ECCE-MAD") for p in least]
+    print("\n| h at most | " + " | ".join(head) + " |")
+    print("|--:|" + "--:|" * len(head))
+    for i, most in enumerate(COARSE[1:]):
+        kept = [row for row in rows if row[4] <= i]
+        cells = []
+        for which in LAWS:
+            for p in least:
+                some = [row[3] for row in kept if row[1] == which and row[2] >= math.log(p)]
+                cells.append(f"{math.exp(max(some)):.2f}" if some else "")
+        print(f"| 1/{round(1 / most)} | " + " | ".join(cells) + " |")
+
+
 def label(size):
     low, high = BANDS[size + 1], BANDS[size]
     return f"{low:g} to {high:g}" if low else f"below {high:g}"
@@ -422,6 +438,7 @@ def main():
             sizes,
             label,
         )
+    show_highest(rows)
     for kind in ("ties", "another order", "one large step"):
         show([row for row in rows if kind in row[0]], lambda _, kind=kind: kind, "with", (kind,))
     print("\nThe lowest and highest of each size:\n")

@@ -117,7 +117,7 @@ def test_two_classes_are_one_event_seen_from_both_sides(data):
     assert result[1].ecce_r == event.ecce_r
     assert result[0].ecce_r.value == pytest.approx(event.ecce_r.value, abs=1e-12)
     adjusted = {row.key: row.adjusted_pvalue for row in result.rows}
-    assert adjusted[0] == pytest.approx(adjusted[1], rel=0.05)  # of P-values certified to 1%
+    assert adjusted[0] == pytest.approx(adjusted[1], rel=0.05)  # of P-values that draws decide
 
 
 @pytest.mark.parametrize("kind", ["top-label", "one-vs-rest"])

@@ -163,7 +163,7 @@ def test_frequency_weights_are_drawn_as_repeated_rows():
 
 
 @pytest.mark.parametrize("variance", [0.05, 0.5, 3, 30])
-def test_a_segment_by_itself_never_has_a_smaller_pvalue_than_the_certified_one(variance):
+def test_a_segment_by_itself_never_has_a_smaller_pvalue_than_the_exact_one(variance):
     # The Brownian range at Bennett's scale; the paths here are read at every score.
     n = 400
     p = np.linspace(0.5, 1.5, n) * variance / n

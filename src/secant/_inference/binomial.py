@@ -170,7 +170,7 @@ def _log_odds_quantile(a: FloatArray, b: FloatArray, log_tail: FloatArray) -> Fl
     """Solve log P(X <= expit(u)) = log_tail for u, X ~ Beta(a, b), by Newton's method.
 
     The logarithm of the tail is concave in u, so a step never ends right of the solution, and from
-    the left the steps approach it monotonically: no bracket is needed.
+    the left the steps approach it monotonically: nothing needs to enclose it.
     """
     log_peak = _log_peak(a, b)
     u = _first_log_odds(a, b, log_peak, log_tail)
