@@ -10,7 +10,7 @@ import numpy as np
 from secant import null
 from secant._blocks.table import Totals, running_sum
 from secant._inference.design import refuse_outcome_weights
-from secant._inference.draws import PValue, same_every_time
+from secant._inference.draws import PValues, same_every_time
 from secant._inference.limits import half_width, interval, normalize
 from secant._input.arraylike import one_dimensional, one_value_a_row, plain_value
 from secant._input.observations import check_alignment, observations
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from secant._base.types import BoolArray, FloatArray, Obtained
-    from secant._inference.draws import PValues
     from secant._metrics.subgroup import Compared, Stretches
 
 __all__ = ["compare_groups"]
@@ -296,12 +295,11 @@ def _pvalues(
 ) -> PValues:
     """Return the P-values of ECCE-R and ECCE-MAD."""
     if sigma == 0:  # no stretch holds two different responses, and both metrics are exactly 0
-        return PValue(0.0, "exact"), PValue(0.0, "exact")
+        return PValues.of([0.0, 0.0], "exact")
     if method == "asymptotic":
         laws = zip(values, (null.range, null.mad), strict=True)
         logs = (law.logsf(value / sigma) / math.log(10) for value, law in laws)
-        r, mad = (PValue(log10, "large-sample") for log10 in logs)
-        return r, mad
+        return PValues.of(logs, "large-sample")
     from secant._inference.permutation import exchanged  # noqa: PLC0415  (few comparisons need it)
 
     return exchanged(rows, sums, rng=same_every_time(rng))
