@@ -183,6 +183,32 @@ def test_a_thousand_groups_take_a_handful_of_queries(engine, answers):
         same(found[key], result)
 
 
+@pytest.mark.parametrize("engine", ["duckdb", "polars lazy", "sqlite"])
+def test_small_groups_bring_their_scores_at_once(engine, answers):
+    made = table(20_000, groups=1000)
+    found = assess(made, engine)
+    assert answers == [1000, 20_000]  # the sizes, the scores
+    wanted = secant.assess_by(**arguments(made, None))
+    for key, result in wanted.items():
+        same(found[key], result)
+        assert found[key].ecce_r.pvalue == result.ecce_r.pvalue
+
+
+@pytest.mark.parametrize("sizes", [[300, 301], [10, 300, 301, 5000], [1, 1, 1, 9000, 2]])
+def test_large_groups_beside_small_ones_are_cut_into_cells(sizes, answers):
+    made = table(sum(sizes))
+    made["segment"] = np.repeat(np.arange(len(sizes)), sizes)
+    small = sum(size for size in sizes if size <= budget.TIES_UP_TO)
+    found = assess(made)
+    assert small < answers[1] < sum(sizes)
+    wanted = secant.assess_by(**arguments(made, None))
+    for key, result in wanted.items():
+        same(found[key], result)
+        # Large samples are tilted by blocks, which differ.
+        near = 1e-9 if result.n <= budget.TIES_UP_TO else 1e-5
+        assert found[key].ecce_r.log10_pvalue == pytest.approx(result.ecce_r.log10_pvalue, abs=near)
+
+
 # Asked for by name --------------------------------------------------------------------------------
 
 

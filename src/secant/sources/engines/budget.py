@@ -28,6 +28,9 @@ CELL_BITS = 14
 # In groups a cell holds eight rows on average, or more where all cells together would be too many.
 ROWS_A_CELL = 8
 FIRST_CELLS = 40_000
+# Rows of a group up to which its sums come back by score at once, where rows weigh the same: its
+# P-value needs every score, and looking twice would bring more.
+TIES_UP_TO = 300
 # Cells for the square root of the rows: many pay where few rows are then left to look into.
 MANY_CELLS, FEW_CELLS = 4, 2
 # Of what is left: what groups that need all their rows may take, where not all of them fit.

@@ -217,6 +217,11 @@ class Table:
         """Whether rows carry sampling weights."""
         return self.weight_kind == "sampling"
 
+    @property
+    def equal_weights(self) -> bool:
+        """Whether every observation weighs the same."""
+        return not self.sampling and self.outcome_weights is None
+
     # Questions ------------------------------------------------------------------------------------
 
     def sums(self, what: str, *asks: Ask) -> list[Answer]:

@@ -98,8 +98,9 @@ class EngineGroups:
                     raise changed(int(seen.get(key, 0)), sizes.get(key, 0))
         used = sums["anchor"] >= 0
         full = {found[number] for number in np.unique(codes[used]).tolist()}
-        names = [key[0] if len(self.by) == 1 else key for key in sizes]
-        order = [(list(sizes)[i], names[i]) for i in key_order(names)]
+        every = list(sizes)
+        names = [key[0] if len(self.by) == 1 else key for key in every]
+        order = [(every[i], names[i]) for i in key_order(names)]
         self._keys: list[Key] = [key for key, _ in order if key in full]
         self.keys: Sequence[Any] = [name for key, name in order if key in full]
         self.empty = tuple(name for key, name in order if key not in full)
@@ -219,13 +220,24 @@ class EngineGroups:
         """Cut large groups finely and small ones coarsely: cells stay far fewer than rows."""
         if not self._table.by:
             return grid(budget.CELL_BITS)
-        large = {key: size for key, size in sizes.items() if size > rows.SORT_UP_TO}
-        small = {key: size for key, size in sizes.items() if key not in large}
-        bits = [first_bits(some.values(), len(sizes)) for some in (large, small) if some]
-        if len(bits) == 1:
-            return grid(bits[0])
-        is_large = members(self._table, list(large), list(small))
-        return nw.when(is_large).then(grid(bits[0])).otherwise(grid(bits[1]))
+        few = budget.TIES_UP_TO if self._table.equal_weights else 0
+        ties = [key for key, size in sizes.items() if size <= few]
+        large = [key for key, size in sizes.items() if size > max(few, rows.SORT_UP_TO)]
+        small = [key for key, size in sizes.items() if few < size <= rows.SORT_UP_TO]
+        classes = [(ties, SCORE)] if ties else []
+        for some in filter(None, (large, small)):
+            bits = first_bits([sizes[key] for key in some], len(sizes))
+            classes.append((some, grid(bits)))
+        return self._cut(classes)
+
+    def _cut(self, classes: Sequence[tuple[Sequence[Key], nw.Expr]]) -> nw.Expr:
+        """Cut the scores of each class of groups by an expression of its own."""
+        (these, found), *rest = classes
+        if not rest:
+            return found
+        others = [key for keys, _ in rest for key in keys]
+        is_one = members(self._table, these, others)
+        return nw.when(is_one).then(found).otherwise(self._cut(rest))
 
     def _finer_grid(self, unseen: Mapping[int, Blocks]) -> nw.Expr:
         """Cut at every distinct score, or more coarsely in the largest groups if they are many."""
@@ -242,9 +254,8 @@ class EngineGroups:
             return SCORE
         if not small:
             return grid(bits)
-        keys = ([self._keys[i] for i in numbers] for numbers in (large, small))
-        is_large = members(self._table, *keys)
-        return nw.when(is_large).then(grid(bits)).otherwise(SCORE)
+        pairs = ((large, grid(bits)), (small, SCORE))
+        return self._cut([([self._keys[i] for i in numbers], by) for numbers, by in pairs])
 
     # Answers --------------------------------------------------------------------------------------
 
