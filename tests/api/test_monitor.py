@@ -194,7 +194,7 @@ def test_slopes_are_left_out_of_cells_and_that_is_said():
     monitor = fed(predictions(500))
     monitor.add(state)
     assert [each.slopes for each in monitor.history] == [True, False]
-    assert "1 batch came as Cells" in str(monitor)
+    assert "1 batch came as sums (Cells, tables of engines)" in str(monitor)
 
 
 @given(st.lists(st.integers(0, 300), min_size=1, max_size=5), st.integers(0, 5))

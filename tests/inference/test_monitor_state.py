@@ -80,7 +80,7 @@ def test_coarse_cells_cut_at_their_own_edges():
     cells = secant.Cells(256)
     rng = np.random.default_rng(2)
     cells.update(rng.integers(0, 2, 1000), rng.random(1000))
-    batch = CellBatch(cells._sums, cells.n_cells, cells.forbidden)
+    batch = CellBatch.of(cells._sums, cells.n_cells, cells.forbidden)
     state = fed(batch, batch)
     assert not (state.edges * 256 % 1).any()
     state = state.after(rows(100), None)  # rows fit any cuts
@@ -91,7 +91,7 @@ def test_coarse_cells_cut_at_their_own_edges():
 def test_few_cells_wait_too():
     cells = secant.Cells(1024)
     cells.update([0, 1, 1], [0.2, 0.2001, 1.0])
-    state = fed(CellBatch(cells._sums, cells.n_cells, 0), rows(200))
+    state = fed(CellBatch.of(cells._sums, cells.n_cells, 0), rows(200))
     assert state.waiting == 0
     assert not (state.edges * 1024 % 1).any()
     assert state.records[0].table.n.sum() == 3

@@ -256,6 +256,48 @@ def test_minus_zero_is_zero(engine, tmp_path):
     assert_same(found, secant.assess(made["happened"], made["forecast"]))
 
 
+# A monitor ----------------------------------------------------------------------------------------
+
+
+@every_engine
+def test_a_monitor_takes_sums_and_no_rows(engine, tmp_path, passes):
+    cells, sums = secant.Monitor(), secant.Monitor()
+    for day in range(3):
+        made = predictions(900, day, 1.2)
+        made["forecast"][:4] = 0.0, 0.0, 1.0, 1.0
+        made["happened"][:4] = 0, 1, 1, 0
+        state = secant.Cells()
+        state.update(made["happened"], made["forecast"])
+        cells.add(state)
+        sums.add("happened", "forecast", data=table(engine, tmp_path, **made))
+    assert len(passes) == 3
+    for one, other in zip(sums.history, cells.history, strict=True):
+        assert (one.n, one.events, one.slopes) == (other.n, other.events, False)
+        assert one.log10_evidence == pytest.approx(other.log10_evidence, abs=1e-9)
+    assert sums.history.n_forbidden == cells.history.n_forbidden == 6
+    assert "3 batches came as sums (Cells, tables of engines)" in str(sums)
+
+
+def test_a_monitor_refuses_rows_of_an_engine_as_it_refuses_others(tmp_path):
+    monitor = secant.Monitor()
+    with pytest.raises(InputError, match=r"column 'forecast' \(y_prob\) holds 1 value outside"):
+        monitor.add(
+            "happened",
+            "forecast",
+            data=table("duckdb", tmp_path, happened=[0, 1], forecast=[0.5, 1.5]),
+        )
+    assert not len(monitor.history)
+
+
+@pytest.mark.parametrize("n", [1, 159, 160])
+def test_few_rows_of_an_engine_wait_for_more(n, tmp_path):
+    monitor = secant.Monitor()
+    for part in (predictions(n), predictions(200, 1)):
+        monitor.add("happened", "forecast", data=table("duckdb", tmp_path, **part))
+    assert monitor.history.edges is not None
+    assert monitor.history.n == n + 200
+
+
 # Cutting ------------------------------------------------------------------------------------------
 
 SCORES = st.lists(st.floats(0, 1) | st.floats(0, 1e-6) | st.floats(1 - 1e-6, 1), min_size=2)

@@ -12,12 +12,14 @@ import numpy as np
 from secant._api.cells import Cells
 from secant._base.endings import check_ending
 from secant._base.writing import write_whole
+from secant._inference.evalues import GRID
 from secant._inference.monitor_file import pack, read, unpack
 from secant._inference.monitor_state import CellBatch, RowBatch, State
 from secant._input.options import Reading, check_level
 from secant._results.monitor import history_of
 from secant.errors import Argument, InputError
-from secant.sources.open import open_rows
+from secant.sources.open import open_means, open_rows
+from secant.sources.tables import is_kept
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -172,7 +174,7 @@ class Monitor:
         """Add a batch of predictions whose outcomes are all known.
 
         A batch with a fault in it changes nothing. In whatever order its rows stand, the numbers
-        are the same to the last bit.
+        are the same to the last bit, unless an engine adds them up.
 
         Parameters
         ----------
@@ -183,8 +185,9 @@ class Monitor:
             are added up as Cells first: a batch is added once.
         y_prob : array-like of shape (n,)
             Predicted probabilities. No rows at all are a batch too.
-        data : data frame, mapping, path or list of paths, optional
-            Where to find the columns that ``y_true`` and ``y_prob`` then name.
+        data : data frame, mapping, table of an engine, path or list of paths, optional
+            Where to find the columns that ``y_true`` and ``y_prob`` then name. Of an engine's
+            table only sums are asked, which tell what Cells tell.
         time : int, str, date, datetime or datetime64, optional
             What to call the batch; each must come after the one before. Numbered unless given.
         sample_weight
@@ -302,6 +305,8 @@ def _batch(y_true: Any, y_prob: Any, data: Any, sample_weight: Any, pos_label: A
     if data is None and _is_empty(y_true) and _is_empty(y_prob):
         return RowBatch(np.empty(0), np.empty(0, np.int64))
     reading = Reading(pos_label=pos_label)
+    if data is not None and is_kept(data):
+        return CellBatch(*open_means(y_true, y_prob, GRID, data=data, reading=reading))
     rows = open_rows(y_true, y_prob, asked="Monitor.add", data=data, reading=reading)
     return RowBatch(rows.scores, rows.labels)
 
@@ -317,7 +322,7 @@ def _of_cells(cells: Cells, others: dict[str, Any]) -> CellBatch:
     if sums.sampling:
         weights = "these Cells hold predictions with sampling weights, which a monitor cannot use"
         raise InputError(weights)
-    return CellBatch(sums, cells.n_cells, cells.forbidden)
+    return CellBatch.of(sums, cells.n_cells, cells.forbidden)
 
 
 def _is_empty(column: Any) -> bool:

@@ -87,16 +87,27 @@ class RowBatch:
 
 
 class CellBatch:
-    """Sums per cell, as ``Cells`` keeps them."""
+    """Sums per cell: counts and mean scores of cells of equal width.
 
-    def __init__(self, sums: CellSums, n_cells: int, forbidden: int) -> None:
-        self._means = sums.means()
-        self._cells = n_cells
-        self.n = int(sums.count.sum())
-        self.grid = min(self._cells, GRID)
+    Parameters
+    ----------
+    means, n_cells
+        What cells hold, and how many there are.
+    impossible
+        Events with a score of 0, and failures with a score of 1.
+    """
+
+    def __init__(self, means: CellMeans, n_cells: int, impossible: tuple[int, int]) -> None:
+        self._means, self._cells, self._impossible = means, n_cells, impossible
+        self.n = int((means.n0 + means.n1).sum())
+        self.grid = min(n_cells, GRID)
+
+    @classmethod
+    def of(cls, sums: CellSums, n_cells: int, forbidden: int) -> CellBatch:
+        """Return sums as ``Cells`` keeps them."""
         # Failures in the cell of the score 1, which a state that was read may not have.
         at_one = int(sums.count[-2]) if sums.count.size and sums.grid.anchor[-1] == 1 else 0
-        self._impossible = forbidden - at_one, at_one
+        return cls(sums.means(), n_cells, (forbidden - at_one, at_one))
 
     def counts(self, grid: int) -> IntArray:
         """Return how many scores each cell of a grid holds, and last those of exactly 1."""

@@ -104,8 +104,8 @@ def notes(history: MonitorHistory) -> tuple[str, ...]:
     without = sum(not each.slopes for each in history.periods if each.n)
     if without and not history.tolerance:
         said.append(
-            f"{_batches(without)} came as Cells, which cannot show scores that are too extreme "
-            "or too moderate as a whole; ranges of scores were watched."
+            f"{_batches(without)} came as sums (Cells, tables of engines), which cannot show "
+            "scores that are too extreme or too moderate as a whole; ranges of scores were watched."
         )
     if history.periods and history.edges is None:
         said.append(

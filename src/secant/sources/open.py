@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from secant._base.types import IntArray
+    from secant._blocks.cell_sums import CellMeans
     from secant._blocks.looking import Groups, Source
     from secant._input.columns import Columns
     from secant._input.observations import Observations
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
 __all__ = [
     "open_columns",
     "open_groups",
+    "open_means",
     "open_rows",
     "open_side_by_side",
     "open_source",
@@ -277,6 +279,29 @@ def open_rows(
     source = open_source(y_true, y_prob, data=data, sample_weight=sample_weight, reading=reading)
     assert isinstance(source, RowSource)  # noqa: S101
     return source.in_memory()
+
+
+def open_means(
+    y_true: Any, y_prob: Any, n_cells: int, *, data: Any, reading: Reading = AS_USUAL
+) -> tuple[CellMeans, int, tuple[int, int]]:
+    """Return counts and mean scores of cells of equal width, of a table whose rows an engine keeps.
+
+    Returns
+    -------
+    means, n_cells, impossible
+        What cells hold, how many there are, and how many events have a score of 0, and how many
+        failures a score of 1.
+
+    Raises
+    ------
+    InputError
+        As :func:`open_source`.
+    """
+    from secant.sources.engines.source import cell_means  # noqa: PLC0415  (narwhals is an extra)
+
+    columns = named_columns(y_true, y_prob, reading=reading)
+    means, impossible = cell_means(table_of(data, columns.names), columns, n_cells)
+    return means, n_cells, impossible
 
 
 def _names_of(columns: list[Any]) -> tuple[str, ...]:

@@ -14,7 +14,7 @@ import narwhals as nw
 import numpy as np
 
 from secant._base.types import Forbidden
-from secant._blocks.cell_sums import row_totals
+from secant._blocks.cell_sums import CellMeans, row_totals
 from secant._blocks.looking import Source
 from secant._blocks.refining import pick
 from secant._blocks.sorting import PathRows
@@ -27,7 +27,7 @@ from secant.sources import rows
 from secant.sources.engines import budget
 from secant.sources.engines.answers import Sums
 from secant.sources.engines.budget import first_bits, smallest_first
-from secant.sources.engines.expressions import SCORE, grid
+from secant.sources.engines.expressions import SCORE, floor, grid
 from secant.sources.engines.faults import FILTER, NO_ROWS, WEIGHTLESS
 from secant.sources.engines.filters import conditions, members
 from secant.sources.engines.queries import Ask, Table
@@ -45,7 +45,15 @@ if TYPE_CHECKING:
 
     Key = tuple[Any, ...]
 
-__all__ = ["EngineGroups", "EngineSource", "check", "chunk_of", "open_engine", "open_engine_groups"]
+__all__ = [
+    "EngineGroups",
+    "EngineSource",
+    "cell_means",
+    "check",
+    "chunk_of",
+    "open_engine",
+    "open_engine_groups",
+]
 
 # Rows a cell below which cutting would bring back no less than the distinct scores.
 _FEW_ROWS_A_CELL = 2
@@ -71,6 +79,30 @@ def open_engine_groups(frame: nw.LazyFrame[Any], columns: Columns) -> EngineGrou
         As :func:`open_engine`.
     """
     return EngineGroups(Table(frame, columns), columns)
+
+
+def cell_means(
+    frame: nw.LazyFrame[Any], columns: Columns, n_cells: int
+) -> tuple[CellMeans, tuple[int, int]]:
+    """Return counts and mean scores of cells of equal width, and how many outcomes were ruled out.
+
+    Of the latter come first the events with a score of 0, then the failures with a score of 1.
+
+    Raises
+    ------
+    InputError
+        As :func:`open_engine`.
+    """
+    table = Table(frame, columns)
+    wide = float(n_cells)
+    ask = Ask(cells=floor(SCORE * wide) / wide, moments=False, checks=True)
+    answer = table.sums("summing cells", ask)[0]
+    check(answer, table, columns)
+    sums = Sums(answer.columns, np.zeros(len(answer.columns["rows"]), np.int64))
+    blocks, forbidden = sums.blocks(), sums.columns["forbidden"]
+    at_one = int(forbidden[sums.anchors == 1].sum())
+    means = CellMeans(blocks.mean_score, blocks.n0, blocks.n1)
+    return means, (int(forbidden.sum()) - at_one, at_one)
 
 
 class EngineGroups:
