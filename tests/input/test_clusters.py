@@ -71,6 +71,18 @@ def test_a_missing_id_is_refused_with_its_place(ids, shown):
     assert str(refused.value).startswith(f"clusters[1] is {shown}, and every row needs")
 
 
+def test_several_columns_tell_apart_what_differs_in_any():
+    person, site = ["a", "a", "b", "b", "a"], [1, 2, 1, 1, 1]
+    codes = cluster_codes([person, np.array(site)], 5)
+    assert same_partition(codes, list(zip(person, site, strict=True)))
+    with pytest.raises(InputError, match=r"^clusters\[1\]\[2\] is None, and every row needs"):
+        cluster_codes([person, [1, 2, None, 4, 5]], 5)
+    with pytest.raises(
+        InputError, match=r"clusters\[1\] must have one value a row; it has 2, not 5"
+    ):
+        cluster_codes([person, [1, 2]], 5)
+
+
 def test_ids_that_are_no_column_are_refused():
     with pytest.raises(InputError, match="clusters must have one value a row; it has 2, not 3"):
         cluster_codes([1, 2], 3)

@@ -381,6 +381,32 @@ def test_clusters(source, scores, weights, kind, n):
     )
 
 
+@pytest.mark.parametrize("missing", [False, True])
+def test_clusters_of_several_columns(source, missing):
+    rng = np.random.default_rng(10)
+    made = columns(rng.random(2000), 10)
+    made["patient"], made["site"] = patients("text", rng, 2000), rng.integers(0, 3, 2000)
+    both = np.array(
+        [f"{one}/{other}" for one, other in zip(made["patient"], made["site"], strict=True)]
+    )
+    wanted = secant.assess(made["happened"], made["forecast"], clusters=both)
+    if missing:
+        made["patient"][17] = None
+    given = source(made)
+    arrays = [made["patient"], made["site"]]
+    given["clusters"] = ["patient", "site"] if "data" in given else arrays
+    if missing:
+        with pytest.raises(secant.InputError, match=r"clusters") as refused:
+            secant.assess(**given)
+        assert "site" not in str(refused.value)
+        return
+    found = secant.assess(**given)
+    assert found.n_clusters == np.unique(both).size
+    assert_same(
+        answers(found, later=False) | flips(found), answers(wanted, later=False) | flips(wanted)
+    )
+
+
 def test_clusters_in_groups(source):
     rng = np.random.default_rng(8)
     made = columns(rng.random(4000), 8, segment=segments)

@@ -268,9 +268,10 @@ def assess(
         What a row of outcome 0 and a row of outcome 1 weigh, where rows were kept by their outcome:
         ``(20, 1)`` if of the failures one in twenty was kept, and every event. They multiply
         ``sample_weight``. P-values and limits then know how the rows came about.
-    clusters : array-like of shape (n,), optional
+    clusters : array-like of shape (n,), or a list of them, optional
         Which rows belong together: the id of the patient, customer, question or game that each
-        row is about, of any type. Rows of one cluster may depend on each other; clusters must be
+        row is about, of any type. Of several, as of patients and sites, rows belong together
+        that agree in all. Rows of one cluster may depend on each other; clusters must be
         independent, and many enough that none decides: an outbreak in a few of them is not seen
         for what it is. P-values and limits then come from flipping the signs of whole clusters at
         random. It takes 20 clusters, and below 50 the result says that it is approximate.

@@ -71,7 +71,7 @@ def assess_by(
     adjust : {"holm", "benjamini-hochberg"}
         ``"holm"`` keeps the chance of any false finding at most 1 - ``confidence_level``;
         ``"benjamini-hochberg"`` the expected share of false ones among the findings.
-    clusters : array-like of shape (n,), optional
+    clusters : array-like of shape (n,), or a list of them, optional
         Which rows belong together, as in :func:`assess`; a cluster may have rows in several
         groups. A group with fewer than 20 clusters is ``"too few"`` to say anything.
     order_by : array-like of shape (n,), optional

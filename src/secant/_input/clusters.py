@@ -9,7 +9,7 @@ import numpy as np
 
 from secant._base.visible import visible
 from secant._input.arraylike import names_of_rows, of_rows, shown
-from secant._input.keys import coded, factorized, plain_key
+from secant._input.keys import coded, combine, factorized, group_columns, plain_key
 from secant._input.rules import DROP_OR_FILL
 from secant.errors import Argument, InputError, Message
 
@@ -45,8 +45,9 @@ def cluster_codes(values: Any, rows: int, kept: IntArray | None = None) -> IntAr
 
     Parameters
     ----------
-    values : array-like
-        The id of each row's cluster: numbers, texts, dates, whatever can be told apart.
+    values : array-like, or a list of array-likes of one length
+        The id of each row's cluster: numbers, texts, dates, whatever can be told apart. With
+        several columns rows belong together where all of them agree.
     rows : int
         How many rows there are.
     kept : array, optional
@@ -62,6 +63,19 @@ def cluster_codes(values: Any, rows: int, kept: IntArray | None = None) -> IntAr
     >>> cluster_codes(["ann", "bob", "ann"], 3).tolist()
     [0, 1, 0]
     """
+    columns = group_columns(values)
+    if len(columns) == 1:
+        return _codes(columns[0], rows, kept)
+    codes = []
+    for place, column in enumerate(columns):
+        try:
+            codes.append(_codes(column, rows, kept))
+        except InputError as error:
+            raise error.renamed({"clusters": f"clusters[{place}]"}) from error
+    return combine(codes)
+
+
+def _codes(values: Any, rows: int, kept: IntArray | None) -> IntArray:
     ids = of_rows("clusters", names_of_rows("clusters", values), rows, kept)
     try:
         distinct, codes = coded(ids)
@@ -76,7 +90,12 @@ def cluster_codes(values: Any, rows: int, kept: IntArray | None = None) -> IntAr
 
 
 def is_missing(key: Any) -> bool:
-    """Tell whether an id is none: what is missing has the key None, and a text may be empty."""
+    """Tell whether an id is none: what is missing has the key None, and a text may be empty.
+
+    An id of several columns is none where one of them is.
+    """
+    if isinstance(key, tuple):
+        return any(map(is_missing, key))
     return key is None or (isinstance(key, str) and not key)
 
 

@@ -35,7 +35,7 @@ class Columns(NamedTuple):
     sample_weight: str | None = None
     by: tuple[str, ...] = ()
     reading: Reading = AS_USUAL
-    clusters: str | None = None
+    clusters: tuple[str, ...] | None = None
     order_by: str | None = None
 
     @property
@@ -50,15 +50,13 @@ class Columns(NamedTuple):
 
     @property
     def roles(self) -> dict[Argument, str]:
-        """What each column is wanted for, by the argument that names it; ``by`` may be several."""
+        """What each column is wanted for, by the argument that names it, which may name several."""
         roles = {Argument("y_true"): self.y_true, Argument("y_prob"): self.y_prob}
         if self.sample_weight is not None:
             roles[Argument("sample_weight")] = self.sample_weight
-        several = len(self.by) > 1
-        for place, name in enumerate(self.by):
-            roles[Argument("by", index=place if several else None)] = name
-        if self.clusters is not None:
-            roles[Argument("clusters")] = self.clusters
+        for argument, names in (("by", self.by), ("clusters", self.clusters or ())):
+            for place, name in enumerate(names):
+                roles[Argument(argument, index=place if len(names) > 1 else None)] = name
         if self.order_by is not None:
             roles[Argument("order_by")] = self.order_by
         return roles
@@ -131,21 +129,14 @@ def named_columns(
     InputError
         If one is not a text, or the outcomes are named for something else as well.
     """
-    groups: tuple[str, ...] = ()
-    if by is not None:
-        several = by if isinstance(by, (list, tuple)) else [by]
-        groups = tuple(column_name("by", name) for name in several)
-        if not groups or len(set(groups)) < len(groups):
-            wanted = f" must name one column or several different ones; got {by!r}"
-            raise InputError(Argument("by"), wanted)
     weight = None if sample_weight is None else column_name("sample_weight", sample_weight)
     columns = Columns(
         column_name("y_true", y_true),
         column_name("y_prob", y_prob),
         weight,
-        groups,
+        () if by is None else _several("by", by),
         reading,
-        None if clusters is None else column_name("clusters", clusters),
+        None if clusters is None else _several("clusters", clusters),
         None if order_by is None else column_name("order_by", order_by),
     )
     if columns.order_by == columns.y_prob:  # the order that there is anyway
@@ -158,6 +149,16 @@ def named_columns(
             why = LATER if argument.name == "order_by" else SELECTED
             raise InputError(argument, f" names {name!r}, the column of outcomes: {why}")
     return columns
+
+
+def _several(argument: str, given: Any) -> tuple[str, ...]:
+    """Return the names of one column or of several different ones."""
+    several = given if isinstance(given, (list, tuple)) else [given]
+    names = tuple(column_name(argument, name) for name in several)
+    if not names or len(set(names)) < len(names):
+        wanted = f" must name one column or several different ones; got {given!r}"
+        raise InputError(Argument(argument), wanted)
+    return names
 
 
 def column_name(argument: str, value: Any) -> str:

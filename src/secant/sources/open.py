@@ -76,7 +76,8 @@ def open_source(
             return _plain(y_true, y_prob, sample_weight, reading)
         seen = observations(y_true, y_prob, sample_weight, reading)
         rows = {"y_true": y_true, "y_prob": y_prob, "sample_weight": sample_weight}
-        check_alignment(**rows, clusters=clusters, order_by=order_by)
+        ids = _numbered("clusters", group_columns(clusters))
+        check_alignment(*ids, **rows, order_by=order_by)
         seen = _clustered(seen, clusters, y_true)
         return _rows(_ordered(seen, order_by, y_true, y_prob))
     columns = named_columns(
@@ -130,7 +131,8 @@ def open_groups(
         seen = observations(y_true, y_prob, sample_weight, reading)
         rows = {"y_true": y_true, "y_prob": y_prob, "sample_weight": sample_weight}
         groups = _numbered("by", group_columns(by))
-        check_alignment(*groups, **rows, clusters=clusters, order_by=order_by)
+        ids = _numbered("clusters", group_columns(clusters))
+        check_alignment(*groups, *ids, **rows, order_by=order_by)
         seen = _clustered(seen, clusters, y_true)
         seen = _ordered(seen, order_by, y_true, y_prob)
         if any(column is y_true for _, column in groups):
@@ -431,14 +433,18 @@ def read_table(table: Any, columns: Columns) -> Observations:
     columns.check(names_of(table), Argument("data"))
     weight = None if columns.sample_weight is None else values_of(table, columns.sample_weight)
     labels, scores = values_of(table, columns.y_true), values_of(table, columns.y_prob)
-    clusters = None if columns.clusters is None else values_of(table, columns.clusters)
+    clusters = None
+    if columns.clusters is not None:
+        ids = [values_of(table, name) for name in columns.clusters]
+        clusters = ids if len(ids) > 1 else ids[0]
     order = None if columns.order_by is None else values_of(table, columns.order_by)
     try:
         seen = observations(labels, scores, weight, columns.reading)
         if isinstance(table, Mapping):  # whose columns may be of several frames
             rows = {"y_true": labels, "y_prob": scores, "sample_weight": weight}
             groups = _numbered("by", [values_of(table, name) for name in columns.by])
-            check_alignment(*groups, **rows, clusters=clusters, order_by=order)
+            groups += _numbered("clusters", group_columns(clusters))
+            check_alignment(*groups, **rows, order_by=order)
         seen = _clustered(seen, clusters, labels)
         return _ordered(seen, order, labels, scores, name=columns.order_by)
     except InputError as error:
@@ -449,7 +455,7 @@ def _clustered(seen: Observations, clusters: Any, y_true: Any) -> Observations:
     """Return rows that know which of them belong together."""
     if clusters is None:
         return seen
-    if clusters is y_true:
+    if any(column is y_true for column in group_columns(clusters)):
         holds = Argument("clusters"), " holds the outcomes, ", Argument("y_true")
         raise InputError(*holds, "; it must tell which rows belong together")
     with numbered_as(seen.kept):

@@ -66,7 +66,8 @@ def _fetched(
     seen = replace(seen, keys=places, axis=axis, left_out=table.left_out)
     if table.clusters:
         ids, codes = answer.coded(list(table.clusters))
-        seen = replace(seen, clusters=cluster_codes([ids[code][0] for code in codes], seen.rows))
+        each = [[ids[code][i] for code in codes] for i in range(len(table.clusters))]
+        seen = replace(seen, clusters=cluster_codes(each, seen.rows))
     pieces = split(seen, groups.owners(answer), len(sources)) if table.by else [seen]
     pairs = zip(pieces, sources, strict=True)
     return [OrderedSource(rows, Forbidden(by.forbidden.count, ())) for rows, by in pairs if rows]

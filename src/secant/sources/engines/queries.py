@@ -151,8 +151,7 @@ class Table:
         self.engine.check_names(columns.names)
         taken = schema.names()
         # Columns that tell which rows belong together, by what they are called here.
-        several = () if columns.clusters is None else (columns.clusters,)
-        self.clusters = {f"cluster{i}": name for i, name in enumerate(several)}
+        self.clusters = {f"cluster{i}": name for i, name in enumerate(columns.clusters or ())}
         keys = dict(zip(self.by, columns.by, strict=True)) | self.clusters
         # Texts are told apart by their digits wherever they are compared or grouped.
         named = {**keys, "label": columns.y_true} if self.engine.collates else {}

@@ -80,9 +80,9 @@ def cluster_numbers(table: Predictions, batch: Batch, numbers: dict[Any, int]) -
     InputError
         If the id of a cluster is missing: the file, the row there, the column.
     """
-    name = table.columns.clusters
-    assert name is not None  # noqa: S101
-    keys, codes = group_codes([table.complete(batch, "clusters", name)])
+    names = table.columns.clusters
+    assert names is not None  # noqa: S101
+    keys, codes = group_codes([table.complete(batch, "clusters", name) for name in names])
     for code, key in enumerate(keys):
         if is_missing(key):
             error = missing_id("NaN" if key is None else repr(key), int(np.argmax(codes == code)))
