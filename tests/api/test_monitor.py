@@ -61,7 +61,7 @@ def test_a_calibrated_model_raises_no_alarm():
     assert monitor.history.n == 30_000
 
 
-def test_too_extreme_and_too_timid_are_found():
+def test_too_extreme_and_too_moderate_are_found():
     for power, direction in ((0.6, "too extreme"), (1.6, "too moderate")):
         rng = np.random.default_rng(2)
         monitor = Monitor()
