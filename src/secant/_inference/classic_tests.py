@@ -22,8 +22,6 @@ __all__ = ["CoxFit", "cox_fit", "spiegelhalter"]
 
 _MOST_STEPS = 100
 _MOST_HALVINGS = 60
-# An intercept or slope beyond this is on its way to infinity: scores tell outcomes apart.
-_INFINITE = 1e3
 _DONE = 1e-10
 # Distinct scores, of which some multiples are needed for their sums to be blurred.
 _KINDS = 20
@@ -61,6 +59,10 @@ def cox_fit(blocks: Blocks) -> CoxFit:
     if not (points.w0.any() and points.w1.any()) or np.ptp(points.score) == 0:
         return nothing
     logit = np.log(points.score) - np.log1p(-points.score)
+    without, with_event = points.score[points.w0 > 0], points.score[points.w1 > 0]
+    for sign in (1.0, -1.0):  # scores tell outcomes apart, in the right order or the wrong one
+        if (sign * without).max() <= (sign * with_event).min():
+            return nothing._replace(slope=sign * math.inf)
     x = np.column_stack([np.ones_like(logit), logit])
     before = _likelihood(logit, points)
     beta, likelihood = np.array([0.0, 1.0]), before
@@ -74,14 +76,11 @@ def cox_fit(blocks: Blocks) -> CoxFit:
                 break
             step = step / 2
         beta, likelihood = beta + step, max(found, likelihood)
-        if np.abs(beta).max() > _INFINITE:
-            break
         if np.abs(step).max() <= _DONE * np.abs(beta).max():
             errors = _errors(x, beta, points)
             chi2 = max(0.0, 2 * (likelihood - before))
             return CoxFit(float(beta[0]), float(beta[1]), errors, chi2, left_out)
-    # Outcomes that scores tell apart without a fault, in the right order or the wrong one.
-    return nothing._replace(slope=math.copysign(math.inf, beta[1]))
+    return nothing
 
 
 def spiegelhalter(blocks: Blocks, totals: Totals) -> tuple[float, float]:
