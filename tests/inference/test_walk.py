@@ -265,13 +265,13 @@ def test_laws_are_binomial_and_lose_only_what_is_faint(mean, chance):
     stats = optional("scipy.stats")
     size = round(mean / chance)
     for faint in (5.0, 60.0, 300.0):
-        low, pmf = walk._binomial(mean, chance, size, rare=True, faint=faint)
+        low, pmf = walk.binomial(mean, chance, size, rare=True, faint=faint)
         inside = np.arange(low, low + len(pmf))
         outside = stats.binom.cdf(low - 1, size, chance) + stats.binom.sf(inside[-1], size, chance)
         assert outside <= 3 * math.exp(-faint)
         law = stats.binom.pmf(inside, size, chance)
         assert pmf == pytest.approx(law / law.sum(), rel=1e-9, abs=1e-300)
-        fewest, turned = walk._binomial(mean, chance, size, rare=False, faint=faint)
+        fewest, turned = walk.binomial(mean, chance, size, rare=False, faint=faint)
         assert fewest == size - inside[-1]
         assert turned.tolist() == pmf[::-1].tolist()
 
@@ -299,7 +299,7 @@ def test_no_law_is_wider_than_the_smallest_pvalue_asks_for(monkeypatch):
 
 @given(st.floats(0.01, 40), st.floats(1e-6, 0.5))
 def test_a_law_of_any_size_has_the_mean_and_variance_asked_for(mean, chance):
-    low, pmf = walk._binomial(mean, chance, 10**9, rare=True, faint=60.0)
+    low, pmf = walk.binomial(mean, chance, 10**9, rare=True, faint=60.0)
     inside = low + np.arange(len(pmf))
     assert pmf.sum() == pytest.approx(1)
     size = mean / chance

@@ -50,6 +50,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Paths",
+    "binomial",
     "binomials_of_one",
     "costs",
     "exact_runs",
@@ -166,7 +167,7 @@ def observe_along(
     laws: list[tuple[int, FloatArray]] = [(0, np.ones(1))] * len(ends)
     for k, s, count in zip(*(each[random].tolist() for each in (step, score, n)), strict=True):
         chance = min(s, 1.0 - s)
-        fewest, pmf = _binomial(count * chance, chance, count, rare=s < 0.5, faint=faint)
+        fewest, pmf = binomial(count * chance, chance, count, rare=s < 0.5, faint=faint)
         laws[k] = laws[k][0] + fewest, np.convolve(laws[k][1], pmf)
     expected = float((n * score).sum())
     expected = max(expected, float(n.sum()) - expected)
@@ -192,7 +193,7 @@ def binomials_of_one(
         What is rarer than exp(-faint) is left out.
     """
     each = zip(*(column.tolist() for column in (means, chances, sizes, rarer)), strict=True)
-    return _of_one([_binomial(*step, rare=rare, faint=faint) for *step, rare in each])
+    return _of_one([binomial(*step, rare=rare, faint=faint) for *step, rare in each])
 
 
 def _of_one(laws: list[tuple[int, FloatArray]]) -> Laws:
@@ -380,7 +381,7 @@ def _binomials(score: FloatArray, sizes: IntArray, faint: float) -> Laws:
         for path in np.flatnonzero(~whole).tolist():
             chance, size = float(min(event[path], other[path])), int(n[path])
             rare = bool(event[path] < 0.5)
-            law_of_path = _binomial(size * chance, chance, size, rare=rare, faint=faint)
+            law_of_path = binomial(size * chance, chance, size, rare=rare, faint=faint)
             long.append((path, *law_of_path))
         if long:
             taps = max(len(pmf) for _, _, pmf in long)
@@ -399,7 +400,7 @@ _BINOMIAL = np.array(
 )
 
 
-def _binomial(
+def binomial(
     mean: float, chance: float, n: int, *, rare: bool, faint: float
 ) -> tuple[int, FloatArray]:
     """Return a law of events, binomial in what is rarer: the fewest, and probabilities."""
