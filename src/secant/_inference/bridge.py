@@ -50,7 +50,7 @@ __all__ = [
 
 # Ends at which a path is looked at, if there are more.
 LOOKS = 300
-# Rows up to which paths are followed together, with all counts that can be.
+# Rows up to which paths stand side by side, and are followed with all counts that can be.
 FEW_ROWS = 64
 # From this variance on, with no step of a larger share of it, the path is a Brownian bridge.
 _LARGE, _LARGEST_STEP = 2_000.0, 1 / 1_000
@@ -103,6 +103,8 @@ class Paths(NamedTuple):
 
 def total(terms: FloatArray) -> FloatArray:
     """Add up columns, the same bits whatever stands beside them and below."""
+    if len(terms) > FEW_ROWS:  # one path alone
+        return np.sum(terms, axis=0)
     sums: FloatArray = compensated_sum(terms)[-1]
     return sums
 

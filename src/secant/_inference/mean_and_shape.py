@@ -18,6 +18,7 @@ bridge C_j - t_j C_J, and only its rank among that of drawn paths counts.
 from __future__ import annotations
 
 import math
+from itertools import repeat
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -38,7 +39,7 @@ from secant._inference.lattice import SCALE, log10_share
 from secant._inference.tilt import Jumps
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from secant._base.types import BoolArray, FloatArray, IntArray, Obtained
     from secant._blocks.table import Blocks
@@ -56,8 +57,6 @@ __all__ = [
     "without_asking",
 ]
 
-# Rows up to which tables are described together.
-_FEW_ROWS = 64
 # Cells of all walks that are taken together.
 _TOGETHER = 1 << 16
 # From this variance on the number of events has its large-sample P-value.
@@ -136,10 +135,15 @@ def combined(mean: PValue, shape: PValue) -> PValue:
     >>> round(10 ** combined(half, half).log10, 4)
     0.5966
     """
-    log_x = (mean.log10 + shape.log10) * math.log(10)
-    log10 = mean.log10 + shape.log10 + (math.log10(1.0 - log_x) if log_x > -math.inf else 0.0)
-    word = max(mean.method, shape.method, key=_WORDS.index)
-    return PValue(min(log10, 0.0), word)
+    log10 = float(_fisher(np.array(mean.log10 + shape.log10)))
+    return PValue(log10, max(mean.method, shape.method, key=_WORDS.index))
+
+
+def _fisher(log10_x: FloatArray) -> FloatArray:
+    """Return decimal logarithms of x(1 - log x)."""
+    more = np.log10(1.0 - np.maximum(log10_x, -1e300) * math.log(10))
+    fisher: FloatArray = np.minimum(log10_x + more, 0.0)
+    return fisher
 
 
 # --- rows whose ties are known --------------------------------------------------------------------
@@ -188,20 +192,15 @@ def of_ties(tables: Sequence[Table], ends: IntArray | None = None) -> list[Teste
     (2.68, 1.0, 0.0075)
     """
     rows = [int(table[1].sum()) for table in tables]
-    few = [i for i, count in enumerate(rows) if count <= _FEW_ROWS and ends is None]
+    few = [i for i, count in enumerate(rows) if count <= bridge.FEW_ROWS and ends is None]
     # Tables of about the same size together, so that little of what is laid out stays empty.
     few.sort(key=rows.__getitem__)
     found: dict[int, Tested] = {}
-    start = 0
-    while start < len(few):
-        # All are as long as the last one, which is at most twice as long as the first.
-        most = 2 * rows[few[start]] + 2
-        stop = start + max(1, _TOGETHER // (most * most))
-        while start < min(stop, len(few)) and rows[few[min(stop, len(few)) - 1]] > most:
-            stop = min(stop, len(few)) - 1
-        some = few[start:stop]
+    while few:
+        some = few[: max(1, _TOGETHER // (2 * rows[few[0]] + 2))]
+        some = [i for i in some if rows[i] <= 2 * rows[few[0]]]
         found |= zip(some, _of_few(_laid_out([tables[i] for i in some])), strict=True)
-        start += len(some)
+        few = few[len(some) :]
     for i in sorted(set(range(len(tables))) - found.keys()):
         found[i] = _of_one(_laid_out([tables[i]], ends))
     return [found[i] for i in range(len(tables))]
@@ -235,7 +234,7 @@ def _laid_out(tables: Sequence[Table], ends: IntArray | None = None) -> _Columns
     return _Columns(*columns, before, after)
 
 
-def _of_few(columns: _Columns) -> Iterator[Tested]:
+def _of_few(columns: _Columns) -> list[Tested]:
     """Test tables of few rows, exactly and all at once."""
     means, expected = _means_of_few(columns)
     shapes = np.zeros(len(expected))
@@ -247,23 +246,10 @@ def _of_few(columns: _Columns) -> Iterator[Tested]:
         excursions[some] = paths.excursion / paths.deviation
         places[some] = np.where(paths.step < 0, -1, few.entry[paths.step, np.arange(len(paths.step))])
     several = columns.ends.sum(axis=0) > 1
-    each = means, shapes, columns.happened, expected, excursions, places, several
-    for mean, shape, *rest, has_shape in zip(*(column.tolist() for column in each), strict=True):
-        yield _tested(PValue(mean, "exact"), PValue(shape, "exact"), *rest, has_shape=has_shape)
-
-
-def _tested(
-    mean: PValue,
-    shape: PValue,
-    happened: int,
-    expected: float,
-    excursion: float = 0.0,
-    place: int = -1,
-    *,
-    has_shape: bool,
-) -> Tested:
-    both = combined(mean, shape) if has_shape else mean
-    return Tested(both, mean, shape, happened, expected, excursion, place)
+    both = np.where(several, _fisher(means + shapes), means)
+    parts = (map(PValue, each.tolist(), repeat("exact")) for each in (both, means, shapes))
+    more = (each.tolist() for each in (columns.happened, expected, excursions, places))
+    return list(map(Tested, *parts, *more))
 
 
 def _means_of_few(columns: _Columns) -> tuple[FloatArray, FloatArray]:
@@ -295,7 +281,7 @@ def _of_one(columns: _Columns) -> Tested:
     """Test one table of any size."""
     score, n = columns.score[:, 0], columns.n[:, 0]
     if not n.any():
-        return next(iter(_of_few(columns)))
+        return _of_few(columns)[0]
     variance = n * score * (1.0 - score)
     happened, expected = int(columns.happened[0]), float(bridge.total(columns.n * columns.score)[0])
     far = float(far_from(columns.happened, np.array([expected]), columns.n.sum(axis=0))[0])
@@ -309,9 +295,10 @@ def _of_one(columns: _Columns) -> Tested:
         faint = FAINT + 2.0 * far * far / max(spread, 1e-300)
         laws = coin_laws(score, 1.0 - score, n, halves, faint)
         mean = _mean(log10_both_tails(laws, expected, far, faint), jumps, expected, far)
-    several = int(columns.ends.sum()) > 1
     if not columns.varies[0]:
-        return _tested(mean, PValue(0.0, "exact"), happened, expected, has_shape=several)
+        certain = PValue(0.0, "exact")
+        both = combined(mean, certain) if columns.ends.sum() > 1 else mean
+        return Tested(both, mean, certain, happened, expected)
     paths, (event, failure) = _paths(columns)
 
     def laws_of(step: IntArray, faint: float) -> list[tuple[int, FloatArray]]:
@@ -330,7 +317,7 @@ def _of_one(columns: _Columns) -> Tested:
     excursion, step = float(paths.excursion[0] / paths.deviation[0]), int(paths.step[0])
     place = int(columns.entry[step, 0]) if step >= 0 else -1
     shape = PValue(log10, found)
-    return _tested(mean, shape, happened, expected, excursion, place, has_shape=several)
+    return Tested(combined(mean, shape), mean, shape, happened, expected, excursion, place)
 
 
 def _mean(log10: float, jumps: Jumps, expected: float, far: float) -> PValue:
