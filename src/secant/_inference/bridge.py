@@ -19,13 +19,15 @@ Outcomes that a score of 0 or 1 forbids move the path that was seen, never the l
 from __future__ import annotations
 
 import math
+from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from secant._inference.counts import FAINT, in_rows
+from secant._inference.counts import ADDED, FAINT, in_rows, pool_laws
 from secant._inference.lattice import SCALE
 from secant._inference.path import compensated_sum
+from secant._inference.tilt import Jumps, rate
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -41,10 +43,12 @@ __all__ = [
     "follow_few_rows",
     "is_brownian",
     "log10_kolmogorov",
+    "log10_large",
     "looked_at",
     "observe",
     "shifted",
     "shifts",
+    "tested",
     "total",
 ]
 
@@ -54,12 +58,13 @@ LOOKS = 300
 FEW_ROWS = 64
 # From this variance on, with no step of a larger share of it, the path is a Brownian bridge.
 _LARGE, _LARGEST_STEP = 2_000.0, 1 / 1_000
+# Beyond this logarithm of P it is asked how far paths of counts stray, taken together in pools.
+_NEAR, _POOLS = -4.0, 256
 # Variance beyond which steps are counted in units of several events.
 _WIDE = 8_000.0
 # Paths are left out that stray so far that less than exp(-40) of P is lost.
 _BEYOND, _MARGIN = 20.0, 10.0
-# Added for laws of pools, which are matched; and what is said of P if nothing is left of it.
-_ADDED = math.log10(1.01)
+# What is said of P if doubles hold nothing of it.
 _NOTHING = -560.0
 # A shift is found once so little is missing; logits are not shifted further than from end to end.
 _MISSING, _FARTHEST, _MOST_STEPS = 1e-13, 1_500.0, 200
@@ -256,6 +261,58 @@ def _log10(gone: FloatArray, inside: FloatArray) -> FloatArray:
     return logs
 
 
+def tested(
+    path: Callable[[BoolArray], Paths],
+    ends: BoolArray,
+    variance: FloatArray,
+    laws: Callable[[IntArray, float], list[Law]],
+) -> tuple[Paths, float, bool]:
+    """Return one path where it was looked at, log10 P, and whether this is a large sample's.
+
+    Parameters
+    ----------
+    path
+        Returns the path that is looked at some ends of steps.
+    ends
+        Where it may be.
+    variance
+        That of each step before any shift.
+    laws
+        As for :func:`follow`.
+    """
+    paths = path(ends)
+    last = np.flatnonzero(ends[:, 0])
+    if is_brownian(np.add.reduceat(paths.variance[:, 0], np.append(0, last[:-1] + 1))):
+        return paths, log10_large(paths), True
+    looks = looked_at(ends, variance)
+    if looks is not ends:
+        paths = path(looks)
+    if paths.variance.sum() <= _WIDE:
+        return paths, follow(paths, laws), False
+    wide = _coarser(paths)
+    columns = [each[:, 0] for each in (wide.n, wide.mean, wide.variance)]
+    log10 = follow(wide, lambda step, faint: pool_laws(*columns, step, faint)) + ADDED
+    return paths, min(log10, 0.0), True
+
+
+def _coarser(paths: Paths) -> Paths:
+    """Count the events of one path in units of several, so that it has no more variance than that.
+
+    Every step has the law with mean and variance that many times smaller; a path that is within
+    half a unit of its reach counts.
+    """
+    times = float(paths.variance.sum()) / _WIDE
+    n = np.ceil(paths.n / times).astype(np.int64)
+    mean, variance = paths.mean / times, paths.variance / times
+    centre, share = compensated_sum(mean), np.cumsum(variance, axis=0) / _WIDE
+    happened = np.rint(centre[-1]).astype(np.int64)
+    centre += share * (happened - centre[-1])
+    reach = paths.reach / math.sqrt(times) - 0.5
+    return paths._replace(
+        n=n, mean=mean, variance=variance, happened=happened, centre=centre, reach=reach
+    )
+
+
 def follow(paths: Paths, laws: Callable[[IntArray, float], list[Law]]) -> float:
     """Return a decimal logarithm of P for one path of any number of rows.
 
@@ -325,6 +382,50 @@ def is_brownian(variance: FloatArray) -> bool:
     return whole >= _LARGE and float(variance.max()) <= _LARGEST_STEP * whole
 
 
+def log10_large(paths: Paths) -> float:
+    """Return a decimal logarithm of P for one path of so much variance that it is a bridge.
+
+    Notes
+    -----
+    A bridge strays by c with a probability of about exp(-2 c^2 / V), which is too small far in the
+    tail: paths of counts stray further than that. They get to c, up or down, at the step where that
+    is likeliest, and back, with a probability of about exp(-I), I the rate of a rise by c up to
+    there and of a fall by c from there on (:mod:`secant._inference.tilt`). So sqrt(I / 2) takes the
+    place of c / sqrt(V), if that makes P larger. Rows are taken together, which does so too.
+    """
+    reach = max(float(paths.reach[0]), 0.0)
+    plain = log10_kolmogorov(reach / float(paths.deviation[0]))
+    if plain > _NEAR:
+        return plain
+    random = paths.variance > 0.0
+    n, mean, variance = (each[random] for each in (paths.n, paths.mean, paths.variance))
+    looks = np.flatnonzero(
+        looked_at(np.ones_like(variance, bool)[:, None], variance[:, None], _POOLS)
+    )
+    n, mean = (np.add.reduceat(each, np.append(0, looks[:-1] + 1)) for each in (n, mean))
+    chance = np.clip(mean / n, np.finfo(float).tiny, 1.0 - 2.0**-53)
+    logs = []
+    for sign in (1, -1):
+
+        @cache
+        def exponent(at: int, sign: int = sign) -> float:
+            before, after = Jumps(n[:at], chance[:at]), Jumps(n[at:], chance[at:])
+            return rate(before, reach, sign) + rate(after, reach, -sign)
+
+        low, high = 1, len(n) - 1
+        while high - low > 2:
+            third = (high - low) // 3
+            left, right = exponent(low + third), exponent(high - third)
+            if left <= right:
+                high -= third
+            else:
+                low = low + third
+        least = min(exponent(at) for at in range(low, high + 1))
+        logs.append(log10_kolmogorov(math.sqrt(least / 2.0)) * math.log(10))
+    tilted = (float(np.logaddexp(*logs)) - math.log(2.0)) / math.log(10)
+    return max(plain, tilted)
+
+
 def log10_kolmogorov(excursion: float) -> float:
     """Return a decimal logarithm of the chance that a Brownian bridge strays as far.
 
@@ -334,6 +435,8 @@ def log10_kolmogorov(excursion: float) -> float:
     0.05
     """
     x = abs(excursion)
+    if math.isinf(x):
+        return -math.inf
     if x < 0.2:  # below, the chance is 1 - 1e-12 or more
         return 0.0
     terms = (math.copysign(math.exp(-2.0 * x * x * (k * k - 1)), k % 2 - 0.5) for k in range(1, 40))

@@ -23,10 +23,22 @@ if TYPE_CHECKING:
     # The fewest events, and the probabilities of so many and more.
     Law = tuple[int, FloatArray]
 
-__all__ = ["FAINT", "coin_laws", "far_from", "in_rows", "log10_both_tails", "pool_laws", "saddlepoint", "side_by_side"]
+__all__ = [
+    "ADDED",
+    "FAINT",
+    "coin_laws",
+    "far_from",
+    "in_rows",
+    "log10_both_tails",
+    "pool_laws",
+    "saddlepoint",
+    "side_by_side",
+]
 
 # What is rarer than exp(-FAINT) of the most likely count is left out, where nothing else counts.
 FAINT = 45.0
+# Added to logarithms of P where laws are matched, not proved.
+ADDED = math.log10(1.01)
 # Rows whose law is computed at once; larger ties have theirs in closed form.
 _TOGETHER = 32
 # Laws of no more counts are kept whole.
@@ -68,7 +80,9 @@ def coin_laws(
     return [merged(each, faint) for each in parts]
 
 
-def _of_rows(event: FloatArray, failure: FloatArray, step: IntArray) -> list[tuple[int, FloatArray]]:
+def _of_rows(
+    event: FloatArray, failure: FloatArray, step: IntArray
+) -> list[tuple[int, FloatArray]]:
     """Return laws of a few rows each, with the step they are in."""
     if not len(step):
         return []
@@ -118,8 +132,20 @@ def in_rows(n: IntArray) -> tuple[IntArray, IntArray, IntArray, BoolArray]:
     return step, row, column, number == np.repeat(ends - 1, copies)
 
 
-def pool_laws(n: IntArray, mean: FloatArray, variance: FloatArray, faint: float) -> list[Law]:
-    """Return binomial laws with the mean and variance of the number of events in each step."""
+def pool_laws(
+    n: IntArray, mean: FloatArray, variance: FloatArray, step: IntArray, faint: float
+) -> list[Law]:
+    """Return binomial laws with the mean and variance of the number of events in each step.
+
+    Parameters
+    ----------
+    n, mean, variance
+        Rows of each cell, mean and variance of their events.
+    step, faint
+        As for :func:`coin_laws`.
+    """
+    starts = np.flatnonzero(np.diff(step, prepend=-1))
+    n, mean, variance = (np.add.reduceat(each, starts) for each in (n, mean, variance))
     rare = mean <= 0.5 * n
     rarer = np.where(rare, mean, n - mean)
     chance = np.maximum(1.0 - variance / np.maximum(rarer, 1e-300), rarer / n)

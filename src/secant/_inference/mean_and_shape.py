@@ -23,8 +23,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from secant._inference import bridge
+from secant._inference import bridge, limits
+from secant._inference.binomial import clopper_pearson
 from secant._inference.counts import (
+    ADDED,
     FAINT,
     coin_laws,
     far_from,
@@ -39,30 +41,31 @@ from secant._inference.lattice import SCALE, log10_share
 from secant._inference.tilt import Jumps
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from secant._base.types import BoolArray, FloatArray, IntArray, Obtained
-    from secant._blocks.table import Blocks
+    from secant._blocks.table import Blocks, Totals
     from secant._inference.walk import Table
 
 __all__ = [
+    "Mean",
     "Sums",
     "Tested",
     "combined",
     "from_draws",
+    "mean_of",
+    "needs_shifted_sums",
     "of_flips",
     "of_sums",
     "of_ties",
+    "sums_of",
     "surprise",
-    "without_asking",
 ]
 
 # Cells of all walks that are taken together.
 _TOGETHER = 1 << 16
 # From this variance on the number of events has its large-sample P-value.
 _LARGE = 2_000.0
-# Added where laws are matched; and what is left of a P-value that doubles cannot hold.
-_ADDED, _NOTHING = math.log10(1.01), -560.0
 # By how much, in standard deviations, a path may be off for scores being known as means of cells.
 _SLACK = 1e-3
 # How a P-value that rests on two was obtained: the word that promises less.
@@ -241,10 +244,13 @@ def _of_few(columns: _Columns) -> list[Tested]:
     excursions, places = np.zeros(len(expected)), np.full(len(expected), -1)
     if (some := columns.varies).any():
         few = columns.select(some)
-        paths, chances = _paths(few)
+        chances = _chances(few)
+        paths = _paths(few, chances, few.ends)
         shapes[some] = bridge.follow_few_rows(paths, chances)
         excursions[some] = paths.excursion / paths.deviation
-        places[some] = np.where(paths.step < 0, -1, few.entry[paths.step, np.arange(len(paths.step))])
+        places[some] = np.where(
+            paths.step < 0, -1, few.entry[paths.step, np.arange(len(paths.step))]
+        )
     several = columns.ends.sum(axis=0) > 1
     both = np.where(several, _fisher(means + shapes), means)
     parts = (map(PValue, each.tolist(), repeat("exact")) for each in (both, means, shapes))
@@ -267,14 +273,17 @@ def _means_of_few(columns: _Columns) -> tuple[FloatArray, FloatArray]:
     return log10_share(np.cumsum(np.where(away, laws, 0.0), axis=0)[-1]), expected
 
 
+def _chances(columns: _Columns) -> tuple[FloatArray, FloatArray]:
+    theta = bridge.shifts(columns.score, columns.n, columns.n1.sum(axis=0))
+    return bridge.shifted(columns.score, theta)
+
+
 def _paths(
-    columns: _Columns, ends: BoolArray | None = None
-) -> tuple[bridge.Paths, tuple[FloatArray, FloatArray]]:
-    n, n1 = columns.n, columns.n1
-    event, failure = bridge.shifted(columns.score, bridge.shifts(columns.score, n, n1.sum(axis=0)))
-    forbidden, looks = (columns.before, columns.after), columns.ends if ends is None else ends
-    mean = n * event
-    return bridge.observe(n, n1, (mean, mean * failure), forbidden, looks), (event, failure)
+    columns: _Columns, chances: tuple[FloatArray, FloatArray], ends: BoolArray
+) -> bridge.Paths:
+    mean = columns.n * chances[0]
+    forbidden = columns.before, columns.after
+    return bridge.observe(columns.n, columns.n1, (mean, mean * chances[1]), forbidden, ends)
 
 
 def _of_one(columns: _Columns) -> Tested:
@@ -299,24 +308,16 @@ def _of_one(columns: _Columns) -> Tested:
         certain = PValue(0.0, "exact")
         both = combined(mean, certain) if columns.ends.sum() > 1 else mean
         return Tested(both, mean, certain, happened, expected)
-    paths, (event, failure) = _paths(columns)
-
-    def laws_of(step: IntArray, faint: float) -> list[tuple[int, FloatArray]]:
-        return coin_laws(event[:, 0], failure[:, 0], n, step, faint)
-
-    ends = np.flatnonzero(columns.ends[:, 0])
-    steps = np.add.reduceat(paths.variance[:, 0], np.append(0, ends[:-1] + 1))
-    found: Obtained = "exact"
-    if bridge.is_brownian(steps):
-        log10, found = bridge.log10_kolmogorov(float(paths.excursion[0] / paths.deviation[0])), "large-sample"
-    else:
-        looks = bridge.looked_at(columns.ends, variance[:, None])
-        if looks is not columns.ends:
-            paths, _ = _paths(columns, looks)
-        log10 = bridge.follow(paths, laws_of)
+    event, failure = (each[:, 0] for each in _chances(columns))
+    paths, log10, large = bridge.tested(
+        lambda ends: _paths(columns, (event[:, None], failure[:, None]), ends),
+        columns.ends,
+        variance[:, None],
+        lambda step, faint: coin_laws(event, failure, n, step, faint),
+    )
     excursion, step = float(paths.excursion[0] / paths.deviation[0]), int(paths.step[0])
     place = int(columns.entry[step, 0]) if step >= 0 else -1
-    shape = PValue(log10, found)
+    shape = PValue(log10, "large-sample" if large else "exact")
     return Tested(combined(mean, shape), mean, shape, happened, expected, excursion, place)
 
 
@@ -325,3 +326,212 @@ def _mean(log10: float, jumps: Jumps, expected: float, far: float) -> PValue:
     if log10 > -math.inf or far > max(jumps.most(1), jumps.most(-1)) * (1 + 1e-12):
         return PValue(log10, "exact")
     return PValue(saddlepoint(jumps, expected, far), "upper bound")
+
+
+# --- sums over cells ------------------------------------------------------------------------------
+
+
+def of_sums(sums: Sums) -> Tested:
+    """Test sums over cells: upper bounds, as pools have laws that are matched, or large samples.
+
+    Sums of cells that hold ties alone give what :func:`of_ties` gives, but for that.
+    """
+    n, mean = sums.n[:, None], sums.expected
+    happened = int(sums.n1.sum()) + sums.before + sums.after
+    expected, spread = float(mean.sum()), float(sums.variance.sum())
+    rows, ends = int(n.sum()), np.ones(n.shape, np.bool_)
+    far = float(far_from(np.array(happened), np.array(expected), np.array(rows)))
+    chance = np.clip(mean / sums.n, np.finfo(float).tiny, 1.0 - 2.0**-53)
+    narrower = float((mean * (1.0 - chance)).sum()) - spread
+    jumps = Jumps(sums.n, chance, narrower=max(narrower - 1e-12 * spread, 0.0))
+    if spread >= _LARGE:
+        p = PValue(saddlepoint(jumps, expected, far), "large-sample")
+    else:
+        faint = FAINT + 2.0 * far * far / max(spread, 1e-300)
+        looks = np.flatnonzero(bridge.looked_at(ends, sums.variance[:, None]))
+        step = np.searchsorted(looks, np.arange(len(n)))
+        laws = pool_laws(sums.n, mean, sums.variance, step, faint)
+        p = _mean(log10_both_tails(laws, expected, far, faint), jumps, expected, far)
+        p = PValue(min(p.log10 + ADDED, 0.0), "upper bound")
+    if len(n) < 2 or not 0 < int(sums.n1.sum()) < rows:
+        certain = PValue(0.0, "exact")
+        return Tested(combined(p, certain) if len(n) > 1 else p, p, certain, happened, expected)
+    moments = sums.shifted[:, None], sums.spread[:, None]
+    forbidden = np.array([sums.before]), np.array([sums.after])
+    paths, log10, large = bridge.tested(
+        lambda ends: bridge.observe(n, sums.n1[:, None], moments, forbidden, ends, sums.slack),
+        ends,
+        sums.variance[:, None],
+        lambda step, faint: pool_laws(sums.n, sums.shifted, sums.spread, step, faint),
+    )
+    shape = (
+        PValue(log10, "large-sample") if large else PValue(min(log10 + ADDED, 0.0), "upper bound")
+    )
+    excursion, step = float(paths.excursion[0] / paths.deviation[0]), int(paths.step[0])
+    return Tested(combined(p, shape), p, shape, happened, expected, excursion, step)
+
+
+def sums_of(blocks: Blocks, variance: FloatArray | None = None) -> Sums:
+    """Return what blocks of equal weight know without being asked for shifted sums.
+
+    Scores of a block stand where their mean is. A shift bends between the lowest and the highest
+    score of a block, so that sums of q lie between that and their chord; ``slack`` is by how much.
+
+    Parameters
+    ----------
+    blocks
+        In the order of scores, those that hold scores of 0 or 1 resolved where outcomes were
+        forbidden.
+    variance
+        The sum of s(1 - s) in each; that of the mean score if it is not known.
+    """
+    open_ = (blocks.highest > 0.0) & (blocks.lowest < 1.0)
+    before = int(blocks.n1[blocks.highest <= 0.0].sum())
+    after = -int(blocks.n0[blocks.lowest >= 1.0].sum())
+    some = blocks.select(open_)
+    n, n1, score = some.n, some.n1, some.mean_score
+    spread = n * score * (1.0 - score) if variance is None else variance[open_]
+    k, rows = int(n1.sum()), int(n.sum())
+    if not 0 < k < rows:
+        return Sums(n, n1, n * score, spread, n * score, spread, before, after)
+    inside = np.clip(score, np.finfo(float).tiny, 1.0 - 2.0**-53)[:, None]
+    theta = float(bridge.shifts(inside, n[:, None], np.array([k]))[0])
+    event, failure = bridge.shifted(score, theta)
+    (low, _), (high, _) = (bridge.shifted(each, theta) for each in (some.lowest, some.highest))
+    width = some.highest - some.lowest
+    share = np.divide(score - some.lowest, width, out=np.zeros(len(n)), where=width > 0.0)
+    chord = np.where(width > 0.0, low + share * (high - low), event)
+    slack = float((n * np.abs(chord - event)).sum())
+    return Sums(n, n1, n * score, spread, n * event, n * event * failure, before, after, slack)
+
+
+def needs_shifted_sums(sums: Sums) -> bool:
+    """Tell whether cells are so wide that sums of shifted scores must be asked for."""
+    return sums.slack > _SLACK * math.sqrt(float(sums.spread.sum()))
+
+
+# --- drawn and flipped paths ----------------------------------------------------------------------
+
+
+def surprise(paths: FloatArray, share: FloatArray, deviation: float) -> FloatArray:
+    """Return minus the logarithm of x for paths, a row each, as in large samples.
+
+    A path among others drawn like it has P by its rank: the share of those no less surprising.
+
+    Parameters
+    ----------
+    paths
+        Cumulative differences where they are looked at, the last of which is the end.
+    share
+        The share of the variance up to there.
+    deviation
+        The standard deviation of the end.
+    """
+    ends, excursions = _ends_and_excursions(paths, share)
+    return _surprise(np.abs(ends) / deviation, excursions / deviation)
+
+
+def _ends_and_excursions(paths: FloatArray, share: FloatArray) -> tuple[FloatArray, FloatArray]:
+    ends = paths[..., -1]
+    return ends, np.abs(paths - ends[..., None] * share).max(axis=-1)
+
+
+def _surprise(z: FloatArray, excursion: FloatArray) -> FloatArray:
+    # Mills's ratio to a few percent, exact at 0; a rank asks for no more.
+    log_mean = math.log(4.0 / math.sqrt(2.0 * math.pi)) - 0.5 * z * z
+    log_mean -= np.log(z + np.sqrt(z * z + 8.0 / math.pi))
+    x2 = np.maximum(excursion, 0.3) ** 2
+    log_shape = math.log(2.0) - 2.0 * x2 + np.log1p(np.exp(-16.0 * x2) - np.exp(-6.0 * x2))
+    found: FloatArray = -(log_mean + np.minimum(log_shape, 0.0))
+    return found
+
+
+def from_draws(drawn: PValue, of_range: PValue) -> PValue:
+    """Return P from the rank of x, and below what draws can tell from ECCE-R's P-value.
+
+    Where no draw is as surprising P is 1/(draws + 1), or that of ECCE-R if it is smaller: below
+    that level ECCE-R's test alone rejects, above it the rank alone.
+    """
+    if drawn.method == "simulated" or of_range.log10 >= drawn.log10:
+        return drawn
+    return of_range
+
+
+def of_flips(paths: Iterable[FloatArray], share: FloatArray) -> tuple[PValue, PValue, PValue]:
+    """Return P that decides, of the mean and of the shape, from signs of clusters.
+
+    Parameters
+    ----------
+    paths
+        The observed path, as the only row of the first; and flipped ones, some at a time.
+    share
+        The share of the variance up to where paths are looked at.
+
+    Notes
+    -----
+    How far ends and shapes go by chance is seen from all paths, the observed one included, so that
+    it has no place of its own among them: P is valid if all orders of them are equally likely.
+    """
+    parts = [_ends_and_excursions(some, share) for some in paths]
+    ends, excursions = (np.concatenate(each) for each in zip(*parts, strict=True))
+    z = np.abs(ends) / max(math.sqrt(float(np.square(ends).mean())), 1e-300)
+    far = excursions * (_MEAN_EXCURSION / max(float(excursions.mean()), 1e-300))
+    both, mean, shape = (_rank(values) for values in (_surprise(z, far), z, far))
+    return both, mean, shape
+
+
+def _rank(values: FloatArray) -> PValue:
+    """Return the share of values no smaller than the first, but for rounding."""
+    large = values >= values[0] - 1e-12 * abs(float(values[0]))
+    count = int(np.count_nonzero(large))
+    method: Obtained = "simulated" if count > 1 else "upper bound"
+    return PValue(math.log10(count / len(values)), method, len(values) - 1)
+
+
+# --- the size of the mean -------------------------------------------------------------------------
+
+
+class Mean(NamedTuple):
+    """By how much outcomes differ from forecasts on average, and observed over expected events.
+
+    ``named`` is the P-value of the difference with the spread that outcomes themselves show, which
+    is asked before the mean is named as what is wrong.
+    """
+
+    value: float
+    ci: tuple[float, float]
+    ratio: float
+    ratio_ci: tuple[float, float]
+    named: float
+
+
+def mean_of(blocks: Blocks, totals: Totals, level: float, spread: float = 0.0) -> Mean:
+    """Return the mean difference with limits: Clopper and Pearson's where no row has a weight.
+
+    Parameters
+    ----------
+    blocks, totals
+        All observations.
+    level
+        The confidence level.
+    spread
+        Standard deviation of the difference between clusters, where there are any.
+    """
+    gain, weight = blocks.total_gain, totals.weight
+    rate = float(blocks.w1.sum()) / weight
+    value, forecast = gain / weight, max(rate - gain / weight, 0.0)
+    deviation = max(totals.sigma_hat, spread)
+    if totals.equal_weights and not spread:
+        low, high = (float(each) for each in clopper_pearson(rate * totals.n, totals.n, level))
+    else:
+        from statistics import NormalDist  # noqa: PLC0415  (loads more than all of this)
+
+        quantile = NormalDist().inv_cdf(0.5 + 0.5 * level)
+        half = limits.noise(totals, quantile, 1.0 - level)
+        half = max(half, math.hypot(quantile * spread, limits.unseen(totals, quantile, 1 - level)))
+        low, high = max(rate - half, 0.0), min(rate + half, 1.0)
+    far = abs(value) / deviation if deviation > 0.0 else math.inf
+    named = math.erfc(far / math.sqrt(2.0)) if value else 1.0
+    ratios = (each / forecast if forecast > 0.0 else math.inf for each in (rate, low, high))
+    ratio, *ends = ratios
+    return Mean(value, (low - forecast, high - forecast), ratio, (ends[0], ends[1]), named)
