@@ -269,8 +269,10 @@ def _means_of_few(columns: _Columns) -> tuple[FloatArray, FloatArray]:
     expected = bridge.total(columns.n * columns.score)
     far = far_from(columns.happened, expected, columns.n.sum(axis=0))
     away = np.abs(np.arange(len(laws))[:, None] - expected) >= far
-    # Where nothing is random all is known.
-    return log10_share(np.cumsum(np.where(away, laws, 0.0), axis=0)[-1]), expected
+    logs = log10_share(np.cumsum(np.where(away, laws, 0.0), axis=0)[-1])
+    # Where nothing is random all was right, or something was impossible.
+    wrong = ~columns.n.any(axis=0) & ((columns.before > 0) | (columns.after < 0))
+    return np.where(wrong, -np.inf, logs), expected
 
 
 def _chances(columns: _Columns) -> tuple[FloatArray, FloatArray]:
