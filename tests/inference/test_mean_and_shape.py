@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from secant._blocks.table import Totals, collapse, merge
 from secant._inference import bridge, mean_and_shape, walk
 from secant._inference.draws import PValue
-from ties import blocks_of, by_fractions, observed_table, random_ties, rows_of, table, tables
+from ties import blocks_of, observed_table, random_ties, rows_of, table, tables
 
 
 def found_for(*ties, **options):
@@ -261,7 +261,11 @@ def test_a_p_value_of_1e_200_has_its_digits():
 
 def test_what_cannot_vary_was_right_or_was_not():
     for n1, p in (([0, 3], 1.0), ([1, 3], 0.0), ([0, 2], 0.0), ([1, 2], 0.0)):
-        assert powers(found_for(np.array([0.0, 1.0]), np.array([3, 3]), np.array(n1))) == [p, p, 1.0]
+        assert powers(found_for(np.array([0.0, 1.0]), np.array([3, 3]), np.array(n1))) == [
+            p,
+            p,
+            1.0,
+        ]
 
 
 def test_one_kind_of_outcome_has_no_shape():
@@ -341,7 +345,9 @@ def test_wide_cells_ask_for_shifted_sums():
     sums = mean_and_shape.sums_of(wide)
     assert mean_and_shape.needs_shifted_sums(sums)
     # What was asked is within what was said.
-    event = bridge.shifted(ties[0], bridge.shifts(ties[0][:, None], ties[1][:, None], ties[2].sum(keepdims=True)))[0]
+    event = bridge.shifted(
+        ties[0], bridge.shifts(ties[0][:, None], ties[1][:, None], ties[2].sum(keepdims=True))
+    )[0]
     asked = np.add.reduceat(event * ties[1], np.arange(0, len(blocks), 600))
     assert np.abs(np.cumsum(asked - sums.shifted)).max() <= 1.5 * sums.slack
     exact = sums._replace(shifted=asked, slack=0.0)
@@ -439,7 +445,9 @@ def test_the_mean_has_limits_and_a_ratio():
     assert (found.value, found.ratio) == pytest.approx((0.1, 1.5))
     assert found.ci == pytest.approx((0.01241, 0.19981), abs=1e-4)  # Clopper and Pearson
     assert found.ratio_ci == pytest.approx([1 + each / 0.2 for each in found.ci])
-    assert found.named == pytest.approx(math.erfc(0.1 / math.sqrt(0.0025 + 0.0001 * 0) / 2**0.5), rel=0.5)
+    assert found.named == pytest.approx(
+        math.erfc(0.1 / math.sqrt(0.0025 + 0.0001 * 0) / 2**0.5), rel=0.5
+    )
     wide = mean_and_shape.mean_of(blocks, totals_of(blocks), 0.95, spread=0.2)
     assert wide.ci[0] < found.ci[0] < found.ci[1] < wide.ci[1]
     assert wide.named > found.named

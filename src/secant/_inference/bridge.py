@@ -108,9 +108,8 @@ class Paths(NamedTuple):
 
 def total(terms: FloatArray) -> FloatArray:
     """Add up columns, the same bits whatever stands beside them and below."""
-    if len(terms) > FEW_ROWS:  # one path alone
-        return np.sum(terms, axis=0)
-    sums: FloatArray = compensated_sum(terms)[-1]
+    # Where steps are many there is one path alone.
+    sums: FloatArray = terms.sum(0) if len(terms) > FEW_ROWS else compensated_sum(terms)[-1]
     return sums
 
 
@@ -131,7 +130,8 @@ def shifts(score: FloatArray, n: IntArray, happened: IntArray) -> FloatArray:
     array([0.3333, 0.6667])
     """
     rows, expected = n.sum(axis=0), total(n * score)
-    theta = np.log(happened / (rows - happened)) - np.log(expected / total(n * (1.0 - score)))
+    odds = expected / total(n * (1.0 - score))
+    theta: FloatArray = np.log(happened / (rows - happened)) - np.log(odds)
     low, high = np.full_like(theta, -_FARTHEST), np.full_like(theta, _FARTHEST)
     close = _MISSING * np.minimum(happened, rows - happened) + 1e-15 * rows
     left = np.arange(len(theta))
@@ -153,8 +153,8 @@ def shifts(score: FloatArray, n: IntArray, happened: IntArray) -> FloatArray:
 
 def shifted(score: FloatArray, theta: FloatArray | float) -> tuple[FloatArray, FloatArray]:
     """Return the chances of events and of failures after a shift of logits."""
-    odds = score * np.exp(np.minimum(theta, 0.0))
-    against = (1.0 - score) * np.exp(-np.maximum(theta, 0.0))
+    odds: FloatArray = score * np.exp(np.minimum(theta, 0.0))
+    against: FloatArray = (1.0 - score) * np.exp(-np.maximum(theta, 0.0))
     return odds / (odds + against), against / (odds + against)
 
 
@@ -187,6 +187,7 @@ def observe(
     moments: tuple[FloatArray, FloatArray],
     forbidden: tuple[IntArray, IntArray],
     ends: BoolArray,
+    *,
     slack: float = 0.0,
 ) -> Paths:
     """Return paths, and how far they stray.
@@ -281,8 +282,8 @@ def tested(
         As for :func:`follow`.
     """
     paths = path(ends)
-    last = np.flatnonzero(ends[:, 0])
-    if is_brownian(np.add.reduceat(paths.variance[:, 0], np.append(0, last[:-1] + 1))):
+    starts = np.append(0, np.flatnonzero(ends[:, 0])[:-1] + 1)
+    if is_brownian(np.add.reduceat(paths.variance[:, 0], starts)):
         return paths, log10_large(paths), True
     looks = looked_at(ends, variance)
     if looks is not ends:
@@ -290,8 +291,8 @@ def tested(
     if paths.variance.sum() <= _WIDE:
         return paths, follow(paths, laws), False
     wide = _coarser(paths)
-    columns = [each[:, 0] for each in (wide.n, wide.mean, wide.variance)]
-    log10 = follow(wide, lambda step, faint: pool_laws(*columns, step, faint)) + ADDED
+    n, mean, variance = wide.n[:, 0], wide.mean[:, 0], wide.variance[:, 0]
+    log10 = follow(wide, lambda step, faint: pool_laws(n, mean, variance, step, faint)) + ADDED
     return paths, min(log10, 0.0), True
 
 
@@ -397,33 +398,32 @@ def log10_large(paths: Paths) -> float:
     plain = log10_kolmogorov(reach / float(paths.deviation[0]))
     if plain > _NEAR:
         return plain
-    random = paths.variance > 0.0
-    n, mean, variance = (each[random] for each in (paths.n, paths.mean, paths.variance))
-    looks = np.flatnonzero(
-        looked_at(np.ones_like(variance, bool)[:, None], variance[:, None], _POOLS)
-    )
-    n, mean = (np.add.reduceat(each, np.append(0, looks[:-1] + 1)) for each in (n, mean))
+    looks = looked_at(np.ones(paths.n.shape, np.bool_), paths.variance, _POOLS)
+    starts = np.append(0, np.flatnonzero(looks)[:-1] + 1)
+    n, mean = np.add.reduceat(paths.n[:, 0], starts), np.add.reduceat(paths.mean[:, 0], starts)
     chance = np.clip(mean / n, np.finfo(float).tiny, 1.0 - 2.0**-53)
-    logs = []
-    for sign in (1, -1):
-
-        @cache
-        def exponent(at: int, sign: int = sign) -> float:
-            before, after = Jumps(n[:at], chance[:at]), Jumps(n[at:], chance[at:])
-            return rate(before, reach, sign) + rate(after, reach, -sign)
-
-        low, high = 1, len(n) - 1
-        while high - low > 2:
-            third = (high - low) // 3
-            left, right = exponent(low + third), exponent(high - third)
-            if left <= right:
-                high -= third
-            else:
-                low = low + third
-        least = min(exponent(at) for at in range(low, high + 1))
-        logs.append(log10_kolmogorov(math.sqrt(least / 2.0)) * math.log(10))
-    tilted = (float(np.logaddexp(*logs)) - math.log(2.0)) / math.log(10)
+    exponents = [_exponent(n, chance, reach, sign) for sign in (1, -1)]
+    logs = [log10_kolmogorov(math.sqrt(0.5 * each)) for each in exponents]
+    tilted = float(np.log10(np.mean(np.power(10.0, np.subtract(logs, max(logs)))))) + max(logs)
     return max(plain, tilted)
+
+
+def _exponent(n: IntArray, chance: FloatArray, reach: float, sign: int) -> float:
+    """Return the least exponent of a path that goes so far up (or down), and back to 0."""
+
+    @cache
+    def exponent(at: int) -> float:
+        before, after = Jumps(n[:at], chance[:at]), Jumps(n[at:], chance[at:])
+        return rate(before, reach, sign) + rate(after, reach, -sign)
+
+    low, high = 1, len(n) - 1
+    while high - low > 2:
+        third = (high - low) // 3
+        if exponent(low + third) <= exponent(high - third):
+            high -= third
+        else:
+            low += third
+    return min(exponent(at) for at in range(low, high + 1))
 
 
 def log10_kolmogorov(excursion: float) -> float:

@@ -18,7 +18,7 @@ from secant._inference.tilt import Jumps, rate, tail
 from secant._inference.walk import binomial
 
 if TYPE_CHECKING:
-    from secant._base.types import BoolArray, FloatArray, IntArray
+    from secant._base.types import BoolArray, FloatArray, IntArray, NumberArray
 
     # The fewest events, and the probabilities of so many and more.
     Law = tuple[int, FloatArray]
@@ -43,6 +43,8 @@ ADDED = math.log10(1.01)
 _TOGETHER = 32
 # Laws of no more counts are kept whole.
 _SHORT = 64
+# Means and variances of pools that hold chances on both sides of 1/2 may ask for more than this.
+_MOST_CHANCE = 0.95
 # Doubles below this one are not trusted with a logarithm.
 _LEAST = 1e-290
 
@@ -70,8 +72,8 @@ def coin_laws(
     parts: list[list[Law]] = [[] for _ in range(int(step[-1]) + 1)]
     few = n <= _TOGETHER
     copies = n[few]
-    rows = (np.repeat(each[few], copies) for each in (event, failure, step))
-    for which, law in _of_rows(*rows):
+    chances = np.repeat(event[few], copies), np.repeat(failure[few], copies)
+    for which, law in _of_rows(*chances, np.repeat(step[few], copies)):
         parts[which].append((0, law))
     for i in np.flatnonzero(~few).tolist():
         chance, size = float(min(event[i], failure[i])), int(n[i])
@@ -149,7 +151,7 @@ def pool_laws(
     rare = mean <= 0.5 * n
     rarer = np.where(rare, mean, n - mean)
     chance = np.maximum(1.0 - variance / np.maximum(rarer, 1e-300), rarer / n)
-    chance = np.minimum(chance, 0.5)
+    chance = np.minimum(chance, _MOST_CHANCE)
     each = zip(rarer.tolist(), chance.tolist(), n.tolist(), rare.tolist(), strict=True)
     return [
         binomial(m, c, size, rare=is_rare, faint=faint)
@@ -175,9 +177,10 @@ def _trimmed(first: int, law: FloatArray, faint: float) -> Law:
     return first + int(kept[0]), law[kept[0] : kept[-1] + 1]
 
 
-def far_from(happened: FloatArray, expected: FloatArray, n: FloatArray) -> FloatArray:
+def far_from(happened: NumberArray, expected: FloatArray, n: NumberArray) -> FloatArray:
     """Return how far from what is expected a number is as far as the one that happened."""
-    return guarded(np.abs(happened - expected), np.maximum(expected, n - expected))
+    far: FloatArray = guarded(np.abs(happened - expected), np.maximum(expected, n - expected))
+    return far
 
 
 def log10_both_tails(laws: list[Law], expected: float, far: float, faint: float) -> float:

@@ -1,4 +1,4 @@
-r"""The test that decides: is the number of events right, and is the path right given the number?
+r"""The test that decides: is the number of events right, and the path given that number.
 
 ECCE-R asks both at once, and pays for it. Here the path of cumulative differences is split:
 
@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import math
 from itertools import repeat
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -49,8 +49,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Mean",
+    "MeanAndShape",
     "Sums",
-    "Tested",
     "combined",
     "from_draws",
     "mean_of",
@@ -74,7 +74,7 @@ _WORDS: tuple[Obtained, ...] = "exact", "upper bound", "large-sample", "simulate
 _MEAN_EXCURSION = math.sqrt(math.pi / 2.0) * math.log(2.0)
 
 
-class Tested(NamedTuple):
+class MeanAndShape(NamedTuple):
     """P that decides, those of both parts, and what they are about.
 
     Attributes
@@ -165,19 +165,22 @@ class _Columns(NamedTuple):
 
     @property
     def happened(self) -> IntArray:
-        return self.n1.sum(axis=0) + self.before + self.after
+        happened: IntArray = self.n1.sum(axis=0) + self.before + self.after
+        return happened
 
     @property
     def varies(self) -> BoolArray:
         """Whether paths have a shape: two ends, and outcomes of both kinds."""
         happened, rows = self.n1.sum(axis=0), self.n.sum(axis=0)
-        return (self.ends.sum(axis=0) > 1) & (happened > 0) & (happened < rows)
+        varies: BoolArray = (self.ends.sum(axis=0) > 1) & (happened > 0) & (happened < rows)
+        return varies
 
     def select(self, columns: BoolArray) -> _Columns:
-        return _Columns(*(each[..., columns] for each in self))
+        some: list[Any] = [each[..., columns] for each in self]
+        return _Columns(*some)
 
 
-def of_ties(tables: Sequence[Table], ends: IntArray | None = None) -> list[Tested]:
+def of_ties(tables: Sequence[Table], ends: IntArray | None = None) -> list[MeanAndShape]:
     """Test tables of ties, exactly unless their variance is large.
 
     Parameters
@@ -198,7 +201,7 @@ def of_ties(tables: Sequence[Table], ends: IntArray | None = None) -> list[Teste
     few = [i for i, count in enumerate(rows) if count <= bridge.FEW_ROWS and ends is None]
     # Tables of about the same size together, so that little of what is laid out stays empty.
     few.sort(key=rows.__getitem__)
-    found: dict[int, Tested] = {}
+    found: dict[int, MeanAndShape] = {}
     while few:
         some = few[: max(1, _TOGETHER // (2 * rows[few[0]] + 2))]
         some = [i for i in some if rows[i] <= 2 * rows[few[0]]]
@@ -224,7 +227,7 @@ def _laid_out(tables: Sequence[Table], ends: IntArray | None = None) -> _Columns
     at = np.arange(len(column)) - np.searchsorted(column, column), column
     shape = int(at[0].max(initial=0)) + 1, many
 
-    def put(values: FloatArray | IntArray | BoolArray, fill: float) -> FloatArray:
+    def put(values: Any, fill: float) -> Any:
         laid = np.full(shape, fill, values.dtype)
         laid[at] = values[random] if len(values) == len(random) else values
         return laid
@@ -237,7 +240,7 @@ def _laid_out(tables: Sequence[Table], ends: IntArray | None = None) -> _Columns
     return _Columns(*columns, before, after)
 
 
-def _of_few(columns: _Columns) -> list[Tested]:
+def _of_few(columns: _Columns) -> list[MeanAndShape]:
     """Test tables of few rows, exactly and all at once."""
     means, expected = _means_of_few(columns)
     shapes = np.zeros(len(expected))
@@ -253,9 +256,10 @@ def _of_few(columns: _Columns) -> list[Tested]:
         )
     several = columns.ends.sum(axis=0) > 1
     both = np.where(several, _fisher(means + shapes), means)
-    parts = (map(PValue, each.tolist(), repeat("exact")) for each in (both, means, shapes))
+    exact: Obtained = "exact"
+    parts = (map(PValue, each.tolist(), repeat(exact)) for each in (both, means, shapes))
     more = (each.tolist() for each in (columns.happened, expected, excursions, places))
-    return list(map(Tested, *parts, *more))
+    return list(map(MeanAndShape, *parts, *more))
 
 
 def _means_of_few(columns: _Columns) -> tuple[FloatArray, FloatArray]:
@@ -288,7 +292,7 @@ def _paths(
     return bridge.observe(columns.n, columns.n1, (mean, mean * chances[1]), forbidden, ends)
 
 
-def _of_one(columns: _Columns) -> Tested:
+def _of_one(columns: _Columns) -> MeanAndShape:
     """Test one table of any size."""
     score, n = columns.score[:, 0], columns.n[:, 0]
     if not n.any():
@@ -309,7 +313,7 @@ def _of_one(columns: _Columns) -> Tested:
     if not columns.varies[0]:
         certain = PValue(0.0, "exact")
         both = combined(mean, certain) if columns.ends.sum() > 1 else mean
-        return Tested(both, mean, certain, happened, expected)
+        return MeanAndShape(both, mean, certain, happened, expected)
     event, failure = (each[:, 0] for each in _chances(columns))
     paths, log10, large = bridge.tested(
         lambda ends: _paths(columns, (event[:, None], failure[:, None]), ends),
@@ -320,7 +324,7 @@ def _of_one(columns: _Columns) -> Tested:
     excursion, step = float(paths.excursion[0] / paths.deviation[0]), int(paths.step[0])
     place = int(columns.entry[step, 0]) if step >= 0 else -1
     shape = PValue(log10, "large-sample" if large else "exact")
-    return Tested(combined(mean, shape), mean, shape, happened, expected, excursion, place)
+    return MeanAndShape(combined(mean, shape), mean, shape, happened, expected, excursion, place)
 
 
 def _mean(log10: float, jumps: Jumps, expected: float, far: float) -> PValue:
@@ -333,7 +337,7 @@ def _mean(log10: float, jumps: Jumps, expected: float, far: float) -> PValue:
 # --- sums over cells ------------------------------------------------------------------------------
 
 
-def of_sums(sums: Sums) -> Tested:
+def of_sums(sums: Sums) -> MeanAndShape:
     """Test sums over cells: upper bounds, as pools have laws that are matched, or large samples.
 
     Sums of cells that hold ties alone give what :func:`of_ties` gives, but for that.
@@ -351,17 +355,21 @@ def of_sums(sums: Sums) -> Tested:
     else:
         faint = FAINT + 2.0 * far * far / max(spread, 1e-300)
         looks = np.flatnonzero(bridge.looked_at(ends, sums.variance[:, None]))
-        step = np.searchsorted(looks, np.arange(len(n)))
-        laws = pool_laws(sums.n, mean, sums.variance, step, faint)
+        pool = np.searchsorted(looks, np.arange(len(n)))
+        laws = pool_laws(sums.n, mean, sums.variance, pool, faint)
         p = _mean(log10_both_tails(laws, expected, far, faint), jumps, expected, far)
         p = PValue(min(p.log10 + ADDED, 0.0), "upper bound")
     if len(n) < 2 or not 0 < int(sums.n1.sum()) < rows:
         certain = PValue(0.0, "exact")
-        return Tested(combined(p, certain) if len(n) > 1 else p, p, certain, happened, expected)
+        return MeanAndShape(
+            combined(p, certain) if len(n) > 1 else p, p, certain, happened, expected
+        )
     moments = sums.shifted[:, None], sums.spread[:, None]
     forbidden = np.array([sums.before]), np.array([sums.after])
     paths, log10, large = bridge.tested(
-        lambda ends: bridge.observe(n, sums.n1[:, None], moments, forbidden, ends, sums.slack),
+        lambda ends: bridge.observe(
+            n, sums.n1[:, None], moments, forbidden, ends, slack=sums.slack
+        ),
         ends,
         sums.variance[:, None],
         lambda step, faint: pool_laws(sums.n, sums.shifted, sums.spread, step, faint),
@@ -370,7 +378,7 @@ def of_sums(sums: Sums) -> Tested:
         PValue(log10, "large-sample") if large else PValue(min(log10 + ADDED, 0.0), "upper bound")
     )
     excursion, step = float(paths.excursion[0] / paths.deviation[0]), int(paths.step[0])
-    return Tested(combined(p, shape), p, shape, happened, expected, excursion, step)
+    return MeanAndShape(combined(p, shape), p, shape, happened, expected, excursion, step)
 
 
 def sums_of(blocks: Blocks, variance: FloatArray | None = None) -> Sums:
