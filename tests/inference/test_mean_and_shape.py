@@ -256,6 +256,15 @@ def test_a_p_value_of_1e_200_has_its_digits():
     assert alike.mean.log10 == pytest.approx(log10, rel=1e-12)
 
 
+def test_what_doubles_cannot_hold_has_a_bound():
+    score, n = np.array([1e-300, 0.5]), np.array([3, 1])
+    found = found_for(score, n, np.array([3, 0]))
+    assert found.mean.method == found.pvalue.method == "upper bound"
+    # Two of the three, and the other one: 1.5e-600.
+    assert -599.9 <= found.mean.log10 < -590.0
+    assert found_for(score, n, np.array([1, 0])).mean.method == "exact"
+
+
 # What has no shape, or no chance ------------------------------------------------------------------
 
 

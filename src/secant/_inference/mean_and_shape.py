@@ -207,8 +207,9 @@ def of_ties(tables: Sequence[Table], ends: IntArray | None = None) -> list[MeanA
         some = [i for i in some if rows[i] <= 2 * rows[few[0]]]
         found |= zip(some, _of_few(_laid_out([tables[i] for i in some])), strict=True)
         few = few[len(some) :]
-    for i in sorted(set(range(len(tables))) - found.keys()):
-        found[i] = _of_one(_laid_out([tables[i]], ends))
+    for i, table in enumerate(tables):  # the others, and what doubles hold nothing of
+        if i not in found or found[i].mean.log10 == -math.inf:
+            found[i] = _of_one(_laid_out([table], ends))
     return [found[i] for i in range(len(tables))]
 
 
