@@ -381,8 +381,7 @@ def test_large_samples_agree_with_the_walk_near_where_one_takes_over(shift, kind
     monkeypatch.setattr(bridge.looked_at, "__defaults__", (1 << 20,))
     walked = found_for(*ties)
     assert walked.shape.method == "exact"
-    monkeypatch.setattr(bridge, "_LARGE", 500.0)
-    monkeypatch.setattr(mean_and_shape, "_LARGE", 500.0)
+    monkeypatch.setattr(bridge, "LARGE", 500.0)
     large = found_for(*ties)
     assert large.pvalue.method == "large-sample"
     assert large.excursion == walked.excursion

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "FEW_ROWS",
+    "LARGE",
     "LOOKS",
     "Paths",
     "follow",
@@ -55,9 +56,9 @@ __all__ = [
 # Ends at which a path is looked at, if there are more.
 LOOKS = 300
 # Rows up to which paths stand side by side, and are followed with all counts that can be.
-FEW_ROWS = 64
+FEW_ROWS = 128
 # From this variance on, with no step of a larger share of it, the path is a Brownian bridge.
-_LARGE, _LARGEST_STEP = 2_000.0, 1 / 1_000
+LARGE, _LARGEST_STEP = 2_000.0, 1 / 1_000
 # Beyond this logarithm of P it is asked how far paths of counts stray, taken together in pools.
 _NEAR, _POOLS = -4.0, 256
 # Variance beyond which steps are counted in units of several events.
@@ -380,7 +381,7 @@ def _put(values: FloatArray, start: int, cells: FloatArray) -> None:
 def is_brownian(variance: FloatArray) -> bool:
     """Tell whether a path with steps of these variances strays as a Brownian bridge does."""
     whole = float(variance.sum())
-    return whole >= _LARGE and float(variance.max()) <= _LARGEST_STEP * whole
+    return whole >= LARGE and float(variance.max()) <= _LARGEST_STEP * whole
 
 
 def log10_large(paths: Paths) -> float:

@@ -41,10 +41,11 @@ from secant._inference.lattice import SCALE, log10_share
 from secant._inference.tilt import Jumps
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from secant._base.types import BoolArray, FloatArray, IntArray, Obtained
     from secant._blocks.table import Blocks, Totals
+    from secant._inference.counts import Law
     from secant._inference.walk import Table
 
 __all__ = [
@@ -64,8 +65,6 @@ __all__ = [
 
 # Cells of all walks that are taken together.
 _TOGETHER = 1 << 16
-# From this variance on the number of events has its large-sample P-value.
-_LARGE = 2_000.0
 # By how much, in standard deviations, a path may be off for scores being known as means of cells.
 _SLACK = 1e-3
 # How a P-value that rests on two was obtained: the word that promises less.
@@ -295,44 +294,23 @@ def _paths(
 
 def _of_one(columns: _Columns) -> MeanAndShape:
     """Test one table of any size."""
-    score, n = columns.score[:, 0], columns.n[:, 0]
-    if not n.any():
+    if not columns.n.any():
         return _of_few(columns)[0]
-    variance = n * score * (1.0 - score)
-    happened, expected = int(columns.happened[0]), float(bridge.total(columns.n * columns.score)[0])
-    far = float(far_from(columns.happened, np.array([expected]), columns.n.sum(axis=0))[0])
-    spread, jumps = float(variance.sum()), Jumps(n, score)
-    if spread >= _LARGE:
-        mean = PValue(saddlepoint(jumps, expected, far), "large-sample")
-    else:
-        halves = (2 * np.cumsum(n) > n.sum()).astype(np.int64)
-        halves -= halves[0]
-        # The chance is at least about exp(-far^2 / V), if not as small as that of all or nothing.
-        faint = FAINT + 2.0 * far * far / max(spread, 1e-300)
-        laws = coin_laws(score, 1.0 - score, n, halves, faint)
-        mean = _mean(log10_both_tails(laws, expected, far, faint), jumps, expected, far)
-    if not columns.varies[0]:
-        certain = PValue(0.0, "exact")
-        both = combined(mean, certain) if columns.ends.sum() > 1 else mean
-        return MeanAndShape(both, mean, certain, happened, expected)
-    event, failure = (each[:, 0] for each in _chances(columns))
-    paths, log10, large = bridge.tested(
-        lambda ends: _paths(columns, (event[:, None], failure[:, None]), ends),
-        columns.ends,
-        variance[:, None],
-        lambda step, faint: coin_laws(event, failure, n, step, faint),
+    score, n, n1 = columns.score[:, 0], columns.n[:, 0], columns.n1[:, 0]
+    chances = shifted = score, 1.0 - score
+    if columns.varies[0]:
+        event, failure = _chances(columns)
+        shifted = event[:, 0], failure[:, 0]
+    before, after = int(columns.before[0]), int(columns.after[0])
+    mean, later = n * score, n * shifted[0]
+    found = _tested(
+        Sums(n, n1, mean, mean * chances[1], later, later * shifted[1], before, after),
+        columns.ends[:, 0],
+        lambda step, faint: coin_laws(*chances, n, step, faint),
+        lambda step, faint: coin_laws(*shifted, n, step, faint),
+        exact=True,
     )
-    excursion, step = float(paths.excursion[0] / paths.deviation[0]), int(paths.step[0])
-    place = int(columns.entry[step, 0]) if step >= 0 else -1
-    shape = PValue(log10, "large-sample" if large else "exact")
-    return MeanAndShape(combined(mean, shape), mean, shape, happened, expected, excursion, place)
-
-
-def _mean(log10: float, jumps: Jumps, expected: float, far: float) -> PValue:
-    """Return P of a mean; where doubles hold nothing of it, what bounds it."""
-    if log10 > -math.inf or far > max(jumps.most(1), jumps.most(-1)) * (1 + 1e-12):
-        return PValue(log10, "exact")
-    return PValue(saddlepoint(jumps, expected, far), "upper bound")
+    return found._replace(place=int(columns.entry[found.place, 0]) if found.place >= 0 else -1)
 
 
 # --- sums over cells ------------------------------------------------------------------------------
@@ -343,43 +321,62 @@ def of_sums(sums: Sums) -> MeanAndShape:
 
     Sums of cells that hold ties alone give what :func:`of_ties` gives, but for that.
     """
-    n, mean = sums.n[:, None], sums.expected
-    happened = int(sums.n1.sum()) + sums.before + sums.after
-    expected, spread = float(mean.sum()), float(sums.variance.sum())
-    rows, ends = int(n.sum()), np.ones(n.shape, np.bool_)
+    n = sums.n
+    return _tested(
+        sums,
+        np.ones(len(n), np.bool_),
+        lambda step, faint: pool_laws(n, sums.expected, sums.variance, step, faint),
+        lambda step, faint: pool_laws(n, sums.shifted, sums.spread, step, faint),
+        exact=False,
+    )
+
+
+def _tested(
+    sums: Sums,
+    ends: BoolArray,
+    laws: Callable[[IntArray, float], list[Law]],
+    shifted_laws: Callable[[IntArray, float], list[Law]],
+    *,
+    exact: bool,
+) -> MeanAndShape:
+    """Test steps of one path, looked at some ends, whose numbers of events have these laws."""
+    found: Obtained = "exact" if exact else "upper bound"
+    added = 0.0 if exact else ADDED
+    n, n1, looks = sums.n[:, None], sums.n1[:, None], ends[:, None]
+    variance, k, rows = sums.variance[:, None], int(sums.n1.sum()), int(sums.n.sum())
+    happened = k + sums.before + sums.after
+    expected, spread = float(sums.expected.sum()), float(variance.sum())
     far = float(far_from(np.array(happened), np.array(expected), np.array(rows)))
-    chance = np.clip(mean / sums.n, np.finfo(float).tiny, 1.0 - 2.0**-53)
-    narrower = float((mean * (1.0 - chance)).sum()) - spread
+    chance = np.clip(sums.expected / sums.n, np.finfo(float).tiny, 1.0 - 2.0**-53)
+    narrower = float((sums.expected * (1.0 - chance)).sum()) - spread
     jumps = Jumps(sums.n, chance, narrower=max(narrower - 1e-12 * spread, 0.0))
-    if spread >= _LARGE:
-        p = PValue(saddlepoint(jumps, expected, far), "large-sample")
+    if spread >= bridge.LARGE:
+        mean = PValue(saddlepoint(jumps, expected, far), "large-sample")
     else:
+        # The chance is at least about exp(-far^2 / V), if not as small as that of all or nothing.
         faint = FAINT + 2.0 * far * far / max(spread, 1e-300)
-        looks = np.flatnonzero(bridge.looked_at(ends, sums.variance[:, None]))
-        pool = np.searchsorted(looks, np.arange(len(n)))
-        laws = pool_laws(sums.n, mean, sums.variance, pool, faint)
-        p = _mean(log10_both_tails(laws, expected, far, faint), jumps, expected, far)
-        p = PValue(min(p.log10 + ADDED, 0.0), "upper bound")
-    if len(n) < 2 or not 0 < int(sums.n1.sum()) < rows:
-        certain = PValue(0.0, "exact")
+        pool = np.searchsorted(np.flatnonzero(bridge.looked_at(looks, variance)), np.arange(len(n)))
+        log10 = log10_both_tails(laws(pool, faint), expected, far, faint)
+        mean = PValue(min(log10 + added, 0.0), found)
+        if log10 == -math.inf and far <= max(jumps.most(1), jumps.most(-1)) * (1 + 1e-12):
+            mean = PValue(saddlepoint(jumps, expected, far), "upper bound")
+    several, shape = int(ends.sum()) > 1, PValue(0.0, "exact")
+    if not several or not 0 < k < rows:
         return MeanAndShape(
-            combined(p, certain) if len(n) > 1 else p, p, certain, happened, expected
+            combined(mean, shape) if several else mean, mean, shape, happened, expected
         )
     moments = sums.shifted[:, None], sums.spread[:, None]
     forbidden = np.array([sums.before]), np.array([sums.after])
     paths, log10, large = bridge.tested(
-        lambda ends: bridge.observe(
-            n, sums.n1[:, None], moments, forbidden, ends, slack=sums.slack
-        ),
-        ends,
-        sums.variance[:, None],
-        lambda step, faint: pool_laws(sums.n, sums.shifted, sums.spread, step, faint),
+        lambda ends: bridge.observe(n, n1, moments, forbidden, ends, slack=sums.slack),
+        looks,
+        variance,
+        shifted_laws,
     )
-    shape = (
-        PValue(log10, "large-sample") if large else PValue(min(log10 + ADDED, 0.0), "upper bound")
-    )
-    excursion, step = float(paths.excursion[0] / paths.deviation[0]), int(paths.step[0])
-    return MeanAndShape(combined(p, shape), p, shape, happened, expected, excursion, step)
+    shape = PValue(log10 if large else min(log10 + added, 0.0), "large-sample" if large else found)
+    excursion = float(paths.excursion[0] / paths.deviation[0])
+    both = combined(mean, shape)
+    return MeanAndShape(both, mean, shape, happened, expected, excursion, int(paths.step[0]))
 
 
 def sums_of(blocks: Blocks, variance: FloatArray | None = None) -> Sums:
