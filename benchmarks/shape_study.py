@@ -90,7 +90,7 @@ def weighted(rng, score):
     paths = np.cumsum((happened - score) * weight, axis=1)
     variance = np.cumsum(weight**2 * score * (1 - score))
     deviation = math.sqrt(variance[-1])
-    surprise = mean_and_shape.surprise(paths, variance / variance[-1], deviation)
+    surprise = mean_and_shape.surprises(paths, variance / variance[-1], deviation)[:, 0]
     return float((surprise >= surprise[0]).mean())
 
 

@@ -411,10 +411,11 @@ def test_surprise_orders_paths_as_the_product_of_both_p_values_does():
     rng = np.random.default_rng(5)
     share = np.linspace(0.01, 1, 100)
     paths = np.cumsum(rng.standard_normal((500, 100)), axis=1)
-    found = mean_and_shape.surprise(paths, share, 10.0)
+    found, z, excursion = mean_and_shape.surprises(paths, share, 10.0).T
     ends = np.abs(paths[:, -1]) / 10
     far = np.abs(paths - paths[:, -1:] * share).max(axis=1) / 10
-    mean = np.array([math.erfc(z / math.sqrt(2)) for z in ends])
+    assert (z.tolist(), excursion.tolist()) == (ends.tolist(), far.tolist())
+    mean = np.array([math.erfc(each / math.sqrt(2)) for each in ends])
     shape = np.array([10 ** bridge.log10_kolmogorov(x) for x in far])
     # The ratio of Mills is taken from a formula that is right to 6%.
     assert found == pytest.approx(-np.log(mean * shape), abs=0.065)
@@ -453,9 +454,8 @@ def test_the_mean_has_limits_and_a_ratio():
     assert (found.value, found.ratio) == pytest.approx((0.1, 1.5))
     assert found.ci == pytest.approx((0.01241, 0.19981), abs=1e-4)  # Clopper and Pearson
     assert found.ratio_ci == pytest.approx([1 + each / 0.2 for each in found.ci])
-    assert found.named == pytest.approx(
-        math.erfc(0.1 / math.sqrt(0.0025 + 0.0001 * 0) / 2**0.5), rel=0.5
-    )
+    spread = math.sqrt(30 * 0.8**2 + 70 * 0.2**2) / 100  # that of the outcomes is the larger one
+    assert found.named == pytest.approx(math.erfc(0.1 / spread / math.sqrt(2)))
     wide = mean_and_shape.mean_of(blocks, totals_of(blocks), 0.95, spread=0.2)
     assert wide.ci[0] < found.ci[0] < found.ci[1] < wide.ci[1]
     assert wide.named > found.named

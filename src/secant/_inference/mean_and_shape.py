@@ -60,7 +60,7 @@ __all__ = [
     "of_sums",
     "of_ties",
     "sums_of",
-    "surprise",
+    "surprises",
 ]
 
 # Cells of all walks that are taken together.
@@ -421,10 +421,11 @@ def needs_shifted_sums(sums: Sums) -> bool:
 # --- drawn and flipped paths ----------------------------------------------------------------------
 
 
-def surprise(paths: FloatArray, share: FloatArray, deviation: float) -> FloatArray:
-    """Return minus the logarithm of x for paths, a row each, as in large samples.
+def surprises(paths: FloatArray, share: FloatArray, deviation: float) -> FloatArray:
+    """Return minus the logarithm of x, as in large samples, and what it is made of.
 
-    A path among others drawn like it has P by its rank: the share of those no less surprising.
+    A path among others drawn like it has P by its rank: the share of those no less surprising; the
+    mean and the shape have theirs by the size of the end, and of the excursion.
 
     Parameters
     ----------
@@ -434,9 +435,15 @@ def surprise(paths: FloatArray, share: FloatArray, deviation: float) -> FloatArr
         The share of the variance up to there.
     deviation
         The standard deviation of the end.
+
+    Returns
+    -------
+    ndarray
+        A row for each path; columns for the test that decides, the mean, the shape.
     """
     ends, excursions = _ends_and_excursions(paths, share)
-    return _surprise(np.abs(ends) / deviation, excursions / deviation)
+    z, far = np.abs(ends) / deviation, excursions / deviation
+    return np.stack([_surprise(z, far), z, far], axis=-1)
 
 
 def _ends_and_excursions(paths: FloatArray, share: FloatArray) -> tuple[FloatArray, FloatArray]:
