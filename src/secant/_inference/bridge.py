@@ -47,9 +47,9 @@ __all__ = [
     "log10_large",
     "looked_at",
     "observe",
+    "shape_of",
     "shifted",
     "shifts",
-    "tested",
     "total",
 ]
 
@@ -263,7 +263,7 @@ def _log10(gone: FloatArray, inside: FloatArray) -> FloatArray:
     return logs
 
 
-def tested(
+def shape_of(
     path: Callable[[BoolArray], Paths],
     ends: BoolArray,
     variance: FloatArray,

@@ -194,7 +194,7 @@ def of_ties(tables: Sequence[Table], ends: IntArray | None = None) -> list[MeanA
     >>> two = np.array([0.2, 0.9]), np.array([4, 4]), np.array([3, 1])
     >>> [found] = of_ties([two])
     >>> round(found.excursion, 2), round(10**found.mean.log10, 3), round(10**found.shape.log10, 4)
-    (2.68, 1.0, 0.0075)
+    (2.45, 1.0, 0.0002)
     """
     rows = [int(table[1].sum()) for table in tables]
     few = [i for i, count in enumerate(rows) if count <= bridge.FEW_ROWS and ends is None]
@@ -367,7 +367,7 @@ def _tested(
         )
     moments = sums.shifted[:, None], sums.spread[:, None]
     forbidden = np.array([sums.before]), np.array([sums.after])
-    paths, log10, large = bridge.tested(
+    paths, log10, large = bridge.shape_of(
         lambda ends: bridge.observe(n, n1, moments, forbidden, ends, slack=sums.slack),
         looks,
         variance,
