@@ -11,10 +11,17 @@ import numpy as np
 from secant._inference.evalues import component
 from secant._inference.monitor_state import Table
 from secant._input.periods import written
-from secant._results import monitor_words
 from secant._results.base import Result, Said
+from secant._results.monitor_words import written_evidence, written_time
 from secant._results.parts import Curve
-from secant._results.wording import percent, predictions, score
+from secant._results.wording import (
+    capital,
+    percent,
+    predictions,
+    score,
+    signed_pvalue,
+    wrong_scores,
+)
 
 if TYPE_CHECKING:
     import os
@@ -91,7 +98,7 @@ class Period(Result):
         alarm = "; alarm" if self.alarm else ""
         return Said(
             f"{written(self.time)}: {predictions(self.n)}{rates}, evidence "
-            f"{monitor_words.written_evidence(self.log10_evidence)} to 1{alarm}."
+            f"{written_evidence(self.log10_evidence)} to 1{alarm}."
         )
 
 
@@ -283,27 +290,79 @@ class MonitorHistory(Result):
     @property
     def headline(self) -> str:
         """The answer in a few words."""
-        return monitor_words.headline(self)
+        if not self.periods:
+            return "Nothing has been added yet"
+        within = f" within {self.tolerance:g}" if self.tolerance else ""
+        if self.alarm:
+            return f"Alarm at {written_time(self.alarm_time)}: not calibrated{within}"
+        return f"No alarm in {_batches(len(self))}"
 
     @property
     def story(self) -> str:
         """Which scores are off since when; where there is no alarm, what that means."""
-        return monitor_words.story(self)
+        if not self.periods:
+            return "Add a batch of predictions when all of its outcomes are known."
+        if self.where is None:
+            beyond = f" by more than {self.tolerance:g}" if self.tolerance else ""
+            return (
+                f"No scores are seen to be off{beyond}. That is no proof of calibration: a small "
+                "error, or one that has only begun, takes more predictions to show."
+            )
+        where = self.where
+        if where.low == where.high:
+            came = f"{where.n:,} {'event' if where.low == 0 else 'failure'}{'' if where.n == 1 else 's'}"
+            return (
+                f"{came} came after a score of exactly {where.low:.0f}, the first at "
+                f"{written_time(self.since)}: no chance explains that."
+            )
+        since = written_time(self.since)
+        found = f"{capital(where.scores)} have been {where.direction} since about {since}"
+        if where.direction in {"too extreme", "too moderate"}:
+            return f"{found} ({predictions(where.n)})."
+        return (
+            f"{found}: mean forecast {percent(where.mean_score)}, mean outcome "
+            f"{percent(where.mean_response)} ({predictions(where.n)})."
+        )
 
     @property
     def evidence_words(self) -> str:
         """How much evidence there is, and what raises an alarm, in a sentence."""
-        return monitor_words.how_much(self)
+        largest = max((each.log10_evidence for each in self.periods), default=0.0)
+        if math.isinf(self.log10_pvalue):
+            return "An outcome that its score ruled out has the P-value 0."
+        chance = signed_pvalue(self.pvalue, log10=self.log10_pvalue)
+        return (
+            f"Evidence has reached {written_evidence(largest)} to 1, an alarm is raised at "
+            f"{self.threshold:,.4g} to 1 (P {chance}, valid however often one looks)."
+        )
 
     @property
     def extent(self) -> str:
         """How much has been seen, in a sentence."""
-        return monitor_words.extent(self)
+        if not self.periods:
+            return ""
+        first, last = (written(self.periods[end].time) for end in (0, -1))
+        return f"{predictions(self.n)} in {_batches(len(self))}, {first} to {last}."
 
     @property
     def notes(self) -> tuple[str, ...]:
         """What else one should know, a sentence each."""
-        return monitor_words.notes(self)
+        said = []
+        if self.n_forbidden:
+            refutes = "" if self.tolerance else ": that alone refutes them"
+            said.append(f"{wrong_scores(self.n_forbidden)}{refutes}.")
+        without = sum(not each.slopes for each in self.periods if each.n)
+        if without and not self.tolerance:
+            said.append(
+                f"{_batches(without)} came as sums (Cells, tables of engines), which cannot show "
+                "scores that are too extreme or too moderate as a whole; ranges of scores were watched."
+            )
+        if self.periods and self.edges is None:
+            said.append(
+                "Fewer than 160 predictions so far: all scores are watched together, and ranges "
+                "of scores once there are that many."
+            )
+        return tuple(said)
 
     def _say(self) -> Said:
         lines = [self.evidence_words, self.extent] if self.periods else []
@@ -446,3 +505,7 @@ def _impossible(records: Sequence[Record]) -> tuple[Time, Where]:
 
 def _json_time(time: Time | None) -> int | str | None:
     return time if time is None or isinstance(time, (int, str)) else written(time)
+
+
+def _batches(count: int) -> str:
+    return f"{count:,} batch{'' if count == 1 else 'es'}"
