@@ -310,9 +310,9 @@ class MonitorHistory(Result):
             )
         where = self.where
         if where.low == where.high:
-            came = f"{where.n:,} {'event' if where.low == 0 else 'failure'}{'' if where.n == 1 else 's'}"
+            what, s = "event" if where.low == 0 else "failure", "" if where.n == 1 else "s"
             return (
-                f"{came} came after a score of exactly {where.low:.0f}, the first at "
+                f"{where.n:,} {what}{s} came after a score of exactly {where.low:.0f}, the first at "
                 f"{written_time(self.since)}: no chance explains that."
             )
         since = written_time(self.since)
