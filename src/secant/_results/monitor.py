@@ -312,8 +312,8 @@ class MonitorHistory(Result):
         if where.low == where.high:
             what, s = "event" if where.low == 0 else "failure", "" if where.n == 1 else "s"
             return (
-                f"{where.n:,} {what}{s} came after a score of exactly {where.low:.0f}, the first at "
-                f"{written_time(self.since)}: no chance explains that."
+                f"{where.n:,} {what}{s} came after a score of exactly {where.low:.0f}, the first "
+                f"at {written_time(self.since)}: no chance explains that."
             )
         since = written_time(self.since)
         found = f"{capital(where.scores)} have been {where.direction} since about {since}"
