@@ -355,7 +355,8 @@ class MonitorHistory(Result):
         if without and not self.tolerance:
             said.append(
                 f"{_batches(without)} came as sums (Cells, tables of engines), which cannot show "
-                "scores that are too extreme or too moderate as a whole; ranges of scores were watched."
+                "scores that are too extreme or too moderate as a whole; ranges of scores were "
+                "watched."
             )
         if self.periods and self.edges is None:
             said.append(
