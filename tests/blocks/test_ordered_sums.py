@@ -41,7 +41,8 @@ def test_cells_of_one_key_are_ties(weights, outcome_weights):
 
 
 def test_against_plain_sums():
-    keys, (score, labels, weight) = rows(2, weights="sampling")
+    keys, chunk = rows(2, weights="sampling")
+    score, labels, weight = chunk[:3]
     blocks = pairs_of(keys, Chunk(score, labels, weight), counted=False).blocks()
     for number, key in enumerate(np.unique(keys)):
         here = keys == key
@@ -93,7 +94,7 @@ def test_totals_are_those_of_the_rows_in_however_many_chunks(weights, outcome_we
         some = (None if column is None else column[part] for column in chunk)
         cells.add(Chunk(*some), keys[part])
     totals = cells.totals(cells.blocks())
-    score, labels, weight = chunk
+    score, labels, weight = chunk[:3]
     copies = weight if counted else np.ones(500)
     a = np.ones(500) if weight is None or counted else weight
     o0, o1 = outcome_weights or (1.0, 1.0)

@@ -6,9 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from secant._blocks.grids import DyadicGrid, Scratch
-from secant._blocks.refining import Refinement, _owners, join, pick
+from secant._blocks.refining import Refinement, _owners
 from secant._blocks.table import collapse, merge, with_fixed
-from secant._input.observations import Chunk
+from secant._input.observations import Chunk, pick
 
 rows = st.lists(
     st.tuples(st.integers(0, 8).map(lambda k: k / 8) | st.floats(0, 1), st.integers(0, 1)),
@@ -46,7 +46,7 @@ def assert_equal(found, expected):
 def test_light_blocks_become_ties(weighted, data, every, common):
     p, y = np.array([s for s, _ in data]) + 0.0, np.array([r for _, r in data])
     chunk = Chunk(p, y, np.arange(1.0, len(p) + 1) if weighted else None)
-    ties = collapse(*chunk)
+    ties = collapse(*chunk[:3])
     coarse = merge(ties, np.arange(0, len(ties), every))
     # A score may be common in the one block that holds it.
     common = np.where((coarse.low <= common) & (common <= coarse.high), common, -1.0)
@@ -64,7 +64,7 @@ def test_light_blocks_become_ties(weighted, data, every, common):
 def test_heavy_blocks_are_cut_where_the_path_turns(weighted, run, data, every, common):
     p, y = np.array([s for s, _ in data]) + 0.0, np.array([r for _, r in data])
     chunk = Chunk(p, y, np.arange(1.0, len(p) + 1) if weighted else None)
-    ties = collapse(*chunk)
+    ties = collapse(*chunk[:3])
     coarse = merge(ties, np.arange(0, len(ties), every))
     common = np.where((coarse.low <= common) & (common <= coarse.high), common, -1.0)
     finer = refined(chunk, coarse, light=False, common=common, run=run, pieces=2)
@@ -122,10 +122,3 @@ def test_every_bucket_knows_which_block_it_meets(seed):
     for bucket, owner in enumerate(_owners(grid, blocks).tolist()):
         met = np.flatnonzero((first <= bucket) & (bucket <= last)).tolist()
         assert owner == (met[0] if len(met) == 1 else -2 if met else -1)
-
-
-def test_chunks_are_picked_and_joined():
-    chunk = Chunk(np.array([0.1, 0.2, 0.3]), np.array([0, 1, 1]), np.array([1.0, 2.0, 3.0]))
-    parts = [pick(chunk, slice(1)), pick(chunk, np.array([False, True, True]))]
-    assert [column.tolist() for column in join(parts)] == [column.tolist() for column in chunk]
-    assert join([pick(Chunk(*chunk[:2], None), slice(2))] * 2).weights is None

@@ -18,7 +18,7 @@ import secant
 from doors import INF, NAN, P, W, Y, answers, every_door, names, update, with_item
 from helpers import optional
 from secant import InputError
-from secant._input.observations import observations
+from secant._input.observations import Chunk, join, observations, pick
 from secant._input.options import Reading
 from secant.sources import rows as row_source
 
@@ -276,8 +276,20 @@ def test_what_stands_beside_rows_comes_along_with_them(size, weighted):
     w = rng.integers(0, 3, 30).astype(float) if weighted else None
     seen = replace(observations(y, p, w, Reading("frequency")), keys=keys, clusters=keys)
     used = np.flatnonzero(np.ones(30) if w is None else w)
-    for walk in (seen.with_keys, seen.with_clusters):
-        pairs = [
-            pair for chunk, beside in walk(size) for pair in zip(chunk.scores, beside, strict=True)
-        ]
-        assert pairs == list(zip(p[used], keys[used], strict=True))
+    found = [
+        row
+        for chunk in seen.chunks(size, clusters=True)
+        for row in zip(chunk.scores, chunk.place, chunk.cluster, strict=True)
+    ]
+    assert found == list(zip(p[used], keys[used], keys[used], strict=True))
+    assert next(seen.chunks(size)).cluster is None
+
+
+def test_chunks_are_picked_and_joined():
+    group = np.array([2, 0, 1])
+    weights = np.array([1.0, 2.0, 3.0])
+    chunk = Chunk(np.array([0.1, 0.2, 0.3]), np.array([0, 1, 1]), weights, place=group)
+    parts = [pick(chunk, slice(1)), pick(chunk, np.array([False, True, True]))]
+    for found, wanted in zip(join(parts), chunk, strict=True):
+        assert found is wanted is None or found.tolist() == wanted.tolist()
+    assert join([pick(Chunk(*chunk[:2], None), slice(2))] * 2).weights is None

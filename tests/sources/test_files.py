@@ -21,8 +21,8 @@ from secant._base.progress import showing
 from secant.errors import Argument
 from secant.sources import rows
 from secant.sources.files import arrow as _arrow
+from secant.sources.files import first, held, spool, walking
 from secant.sources.files import groups as _file_groups
-from secant.sources.files import held, walking
 from secant.sources.files import passes as _passes
 from secant.sources.files import table as _table
 from secant.sources.files.arrow import Parquet
@@ -398,6 +398,7 @@ def test_folders_name_groups(folder, monkeypatch, few):
 
 def test_later_questions_to_a_group_read_its_own_files(folder, monkeypatch):
     monkeypatch.setattr(rows, "SORT_UP_TO", 10)
+    monkeypatch.setattr(first, "KEEP", 0)
     data = partitioned(folder)
     found = secant.assess_by("outcome", "p", "year", method="asymptotic", data=data)
     other = folder / "set" / "year=2025" / "outcome=1" / "part-0.parquet"
@@ -409,7 +410,7 @@ def test_later_questions_to_a_group_read_its_own_files(folder, monkeypatch):
     monkeypatch.setattr(
         _file_groups.FileGroups,
         "walk",
-        lambda self, groups: walked.append(kept(self, groups)) or walked[-1],
+        lambda *a, **how: walked.append(kept(*a, **how)) or walked[-1],
     )
     source = found[2026]._source
     source.refine(source.blocks()[0])
@@ -1157,8 +1158,11 @@ def test_an_interrupt_is_heard_when_reading_stops_early(name, kind, few_rows_are
         secant.assess(**NAMES, data=write(name))
 
 
-def test_groups_take_turns(monkeypatch, few_rows_are_many):
+@pytest.mark.parametrize("keep", [0, N])
+def test_rows_of_groups_wait_on_disk(keep, monkeypatch, few_rows_are_many):
     monkeypatch.setattr(_passes, "COLLECT", 150)
+    monkeypatch.setattr(first, "KEEP", keep)
+    monkeypatch.setattr(spool, "IN_MEMORY", 150)
     g = np.where(np.arange(N) < 600, 0, np.arange(N) % 9)
     found = secant.assess_by("y", "p", "g", data=write("a.parquet", g=g))
     monkeypatch.undo()
@@ -1169,6 +1173,7 @@ def test_groups_take_turns(monkeypatch, few_rows_are_many):
 
 
 def test_a_new_group_is_a_change(monkeypatch, few_rows_are_many):
+    monkeypatch.setattr(first, "KEEP", 0)
     g = np.arange(N) % 2
     write("a.parquet", g=g)
     learn = _file_groups.KeyBook.close

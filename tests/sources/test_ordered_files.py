@@ -11,7 +11,7 @@ import secant
 from helpers import optional
 from secant import InputError
 from secant.sources import ordered, rows
-from secant.sources.files import ordered as aside
+from secant.sources.files import spool
 
 arrow = optional("pyarrow")
 parquet = optional("pyarrow.parquet")
@@ -85,7 +85,7 @@ def test_files_and_arrays(data, order, options):
 def test_many_rows_go_to_disk_and_are_cut_into_cells(data, monkeypatch):
     held, path = data
     one = secant.assess("y", "s", data=held, order_by="x", method="asymptotic")
-    monkeypatch.setattr(aside, "IN_MEMORY", 1000)
+    monkeypatch.setattr(spool, "IN_MEMORY", 1000)
     monkeypatch.setattr(rows, "CHUNK", 400)
     monkeypatch.setattr(rows, "SORT_UP_TO", 100)
     monkeypatch.setattr(rows, "COLLECT_UP_TO", 100)

@@ -10,7 +10,7 @@ import numpy as np
 from secant import null
 from secant._base.progress import reporting
 from secant._blocks.key_sums import Ask
-from secant._blocks.looking import Families, resolve_all
+from secant._blocks.looking import resolve_all
 from secant._blocks.table import merge
 from secant._inference import choose, clusters
 from secant._inference.design import refuse_outcome_weights
@@ -126,7 +126,7 @@ def _flipped(
     """Flip the signs of clusters, group by group."""
     if any(each.outcome_weights is not None for each in totals):
         check_combination(outcome_weights=True, clusters=True)
-    families = groups.families if isinstance(groups, Families) else [slice(0, len(tables))]
+    families = groups.families
     plans = [clusters.plan(len(tables[family]), confidence_level) for family in families]
     found = groups.sums(
         [

@@ -108,7 +108,7 @@ class CellSums:
 
     def add(self, chunk: Chunk) -> None:
         """Add some observations."""
-        scores, labels, weights = chunk
+        scores, labels, weights = chunk[:3]
         if not scores.size:
             return
         cell, offset = self.grid.locate(scores, self._scratch)
@@ -282,7 +282,7 @@ def row_totals(
     Where nothing is weighted, what :func:`completed` finds in blocks is not added up here. Of
     possible steps, those that are at most ``above`` may be left out.
     """
-    scores, labels, weights = chunk
+    scores, labels, weights = chunk[:3]
     if not sampling and outcome_weights is None:
         total = _total if weights is None else _Multiplied(weights).total
         n = scores.shape[0] if weights is None else float(weights.sum())

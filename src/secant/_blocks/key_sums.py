@@ -156,23 +156,22 @@ class KeyAdder:
         self._ends = high[last]
         self._weight = np.bincount(cell, weight)
         self._most, self._shift, self._counted = ask.most, ask.shift, counted
+        self._clusters = ask.clusters
         self._cell = np.arange(self._ends.size)  # of each end, once cells are fewer
         self._parts: list[KeySums] = []
         self._entries = self._pooled = 0
 
-    def add(
-        self, chunk: Chunk, keys: IntArray | None = None, places: NumberArray | None = None
-    ) -> None:
-        """Add rows, with the number of each one's key, if keys are told apart.
+    def add(self, chunk: Chunk) -> None:
+        """Add rows, which know their clusters if the question is about these.
 
-        Where the order is not that of scores, ``places`` are those of rows along it.
+        Where the order is not that of scores, they know their places along it.
 
         Raises
         ------
         SecantError
             If a score is larger than all that were seen before.
         """
-        scores, labels, weights = chunk
+        scores, labels, weights, _, keys, places = chunk
         if not scores.size:
             return
         cell = np.searchsorted(self._ends, scores if places is None else places)
@@ -189,7 +188,8 @@ class KeyAdder:
                 column * squares for column in columns[2:]
             ]
             copies = weights.astype(np.int64) if self._counted else copies
-        keys = np.zeros(scores.size, np.int64) if keys is None else keys
+        if not self._clusters or keys is None:
+            keys = np.zeros(scores.size, np.int64)
         self._parts.append(pooled(KeySums(keys, self._cell[cell], copies, *columns)))
         self._entries += self._parts[-1].cell.size
         if self._entries > 2 * self._pooled + _WAITING:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from secant._input.axis import Axis
 
 __all__ = [
-    "Families",
     "Groups",
     "Refine",
     "RowsInOrder",
@@ -113,57 +112,58 @@ class ScoreSums(NamedTuple):
     log_loss: float
 
 
-class Groups(Protocol):
+class Groups:
     """Observations in groups, all of which are looked at together.
 
-    A look at many groups costs one pass over the data, not one for each. ``keys`` are the groups'
-    names in the data, ``by`` the names of what they are grouped by, ``empty`` the keys of groups
-    without weight, of which nothing else is known here, and ``left_out`` counts the rows of all
-    groups that lacked a score or an outcome; it is known after the first look.
+    A look at many groups costs one pass over the data, not one for each. What groups there are may
+    be known after the first look alone.
+
+    Attributes
+    ----------
+    keys
+        What the groups are called in the data.
+    by
+        The names of what they are grouped by.
+    empty
+        The keys of groups without weight, of which nothing else is known here.
     """
 
+    keys: Sequence[Any] = ()
+    by: tuple[str, ...] = ()
+    empty: tuple[Any, ...] = ()
+
     @property
-    def keys(self) -> Sequence[Any]: ...
-    @property
-    def by(self) -> tuple[str, ...]: ...
-    @property
-    def empty(self) -> tuple[Any, ...]: ...
-    @property
-    def left_out(self) -> int: ...
-
-    def blocks(self) -> list[tuple[Blocks, Totals]]:
-        """Return blocks and sums of every group, in the order of ``keys``."""
-        ...
-
-    def refine(self, wanted: Mapping[int, Blocks]) -> dict[int, Blocks]:
-        """Return finer blocks for the groups numbered, as :meth:`Source.refine` does for one."""
-        ...
-
-    def source(self, number: int) -> Source:
-        """Return one group by itself, for questions asked later."""
-        ...
-
-    def in_order(self, numbers: Sequence[int]) -> Mapping[int, RowsInOrder]:
-        """Return what walks over the rows of groups in order, without those that cannot be had."""
-        ...
-
-    def sums(self, asks: Sequence[Ask]) -> Sequence[KeySums]:
-        """Answer questions about groups, all of them in one more look at the data."""
-        ...
-
-    def release(self) -> None:
-        """Forget rows that were read into memory: they are read again if anything is asked."""
-        ...
-
-
-@runtime_checkable
-class Families(Protocol):
-    """Groups of several kinds side by side; those of one kind are tested together."""
+    def left_out(self) -> int:
+        """How many rows of all groups lacked a score or an outcome."""
+        raise NotImplementedError
 
     @property
     def families(self) -> Sequence[slice]:
-        """The numbers of the groups of each kind, known after the first look."""
-        ...
+        """The groups of each kind, which are tested together; known after the first look."""
+        return [slice(0, len(self.keys))]
+
+    def blocks(self) -> list[tuple[Blocks, Totals]]:
+        """Return blocks and sums of every group, in the order of ``keys``."""
+        raise NotImplementedError
+
+    def refine(self, wanted: Mapping[int, Blocks]) -> dict[int, Blocks]:
+        """Return finer blocks for the groups numbered, as :meth:`Source.refine` does for one."""
+        raise NotImplementedError
+
+    def source(self, number: int) -> Source:
+        """Return one group by itself, for questions asked later."""
+        raise NotImplementedError
+
+    def in_order(self, numbers: Sequence[int]) -> Mapping[int, RowsInOrder]:
+        """Return what walks over the rows of groups in order, without those that cannot be had."""
+        raise NotImplementedError
+
+    def sums(self, asks: Sequence[Ask]) -> Sequence[KeySums]:
+        """Answer questions about groups, all of them in one more look at the data."""
+        raise NotImplementedError
+
+    def release(self) -> None:
+        """Forget rows that were read into memory: they are read again if anything is asked."""
 
 
 if TYPE_CHECKING:

@@ -70,7 +70,7 @@ def pairs_of(
     outcome_weights
         What the outcomes 0 and 1 weigh, on top of the weights of rows.
     """
-    scores, labels, weights = rows
+    scores, labels, weights = rows[:3]
     if weights is None:
         key, score, happened = _in_order(keys, rows)
     else:
@@ -173,7 +173,7 @@ class KeyCells:
 
     def add(self, chunk: Chunk, keys: NumberArray) -> None:
         """Take in some rows, at most 2^18, whose memory may be used again afterwards."""
-        scores, labels, weights = chunk
+        scores, labels, weights = chunk[:3]
         if not scores.shape[0]:
             return
         cell = np.maximum(np.searchsorted(self._edges, keys, side="right") - 1, 0)

@@ -12,7 +12,7 @@ from secant._blocks.cell_sums import CellSums
 from secant._blocks.grids import PointGrid, Scratch, rank
 from secant._blocks.sorting import Sorting
 from secant._blocks.table import Inside, collapse, concatenate, merge, running_sum, with_fixed
-from secant._input.observations import Chunk
+from secant._input.observations import pick
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,8 +20,9 @@ if TYPE_CHECKING:
     from secant._base.types import BoolArray, FloatArray, IntArray
     from secant._blocks.grids import DyadicGrid, SampledGrid, SpreadGrid
     from secant._blocks.table import Blocks
+    from secant._input.observations import Chunk
 
-__all__ = ["Refinement", "join", "pick"]
+__all__ = ["Refinement"]
 
 _NOBODY = -1
 _SEVERAL = -2
@@ -117,7 +118,7 @@ class Refinement:
         reached = 0
         for rows in self._rows.chunks(_TOGETHER):
             ties = collapse(
-                *rows,
+                *rows[:3],
                 counted=self._counted,
                 moments=self._moments,
                 ordered=True,
@@ -192,21 +193,3 @@ def _owners(grid: DyadicGrid | SampledGrid | SpreadGrid, blocks: Blocks) -> IntA
     owner[meets == 0] = _NOBODY
     owner[meets > 1] = _SEVERAL
     return owner
-
-
-def pick(chunk: Chunk, index: IntArray | BoolArray | slice) -> Chunk:
-    """Return the rows at an index, mask or slice."""
-    scores, labels, weights = chunk
-    return Chunk(scores[index], labels[index], None if weights is None else weights[index])
-
-
-def join(chunks: list[Chunk]) -> Chunk:
-    """Put chunks one after the other."""
-    if len(chunks) == 1:
-        return chunks[0]
-    scores, labels, weights = zip(*chunks, strict=True)
-    return Chunk(
-        np.concatenate(scores),
-        np.concatenate(labels),
-        None if weights[0] is None else np.concatenate(weights),
-    )

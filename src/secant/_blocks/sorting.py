@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from secant._base.types import FloatArray, IntArray
 
-__all__ = ["RUN", "PathRows", "Sorting", "packed", "unpacked"]
+__all__ = ["RUN", "PathRows", "Sorting", "on_disk", "packed", "unpacked"]
 
 # Rows that are sorted together where memory is short: 32 MB of them, or 64 with weights.
 RUN = 1 << 22
@@ -104,8 +104,8 @@ class Sorting:
     def _put_aside(self) -> None:
         """Move the rows in memory to a file."""
         run = self._sorted()
-        weights = None if run.weights is None else _on_disk(run.weights)
-        self._runs.append(_Run(_on_disk(run.keys), weights))
+        weights = None if run.weights is None else on_disk(run.weights)
+        self._runs.append(_Run(on_disk(run.keys), weights))
         self._filled = 0
 
 
@@ -126,16 +126,23 @@ def unpacked(keys: IntArray) -> tuple[FloatArray, IntArray]:
     return (keys >> 1).view(np.float64), keys & 1
 
 
-def _on_disk(values: Any) -> Any:
-    """Write numbers to a file that is gone as soon as nothing refers to it, and map it."""
+def on_disk(*parts: Any) -> Any:
+    """Write numbers to a file that is gone as soon as nothing refers to it, and map it.
+
+    Raises
+    ------
+    SecantError
+        If there is no room for them.
+    """
     try:
         with tempfile.TemporaryFile(prefix="secant-") as file:
-            values.tofile(file)
+            for part in parts:
+                part.tofile(file)
             file.flush()
-            return np.memmap(file, values.dtype, "r", shape=values.shape)
+            return np.memmap(file, parts[0].dtype, "r")
     except OSError as problem:
-        where = tempfile.gettempdir()
-        msg = f"{values.nbytes:,} bytes could not be put aside in {where} while sorting: {problem}"
+        size, where = sum(part.nbytes for part in parts), tempfile.gettempdir()
+        msg = f"{size:,} bytes could not be put aside in {where} while sorting: {problem}"
         raise SecantError(msg) from problem
 
 

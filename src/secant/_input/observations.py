@@ -31,7 +31,7 @@ from secant.errors import Argument, InputError, SecantError
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator
 
-    from secant._base.types import FloatArray, IntArray, NumberArray
+    from secant._base.types import BoolArray, FloatArray, IntArray, NumberArray
     from secant._input.axis import Axis
     from secant._input.options import Reading
 
@@ -39,10 +39,13 @@ __all__ = [
     "Chunk",
     "Observations",
     "aligned",
+    "as_observations",
     "check_alignment",
     "check_lengths",
+    "join",
     "numbered_as",
     "observations",
+    "pick",
     "seen_before",
     "split",
     "weights_of",
@@ -50,11 +53,24 @@ __all__ = [
 
 
 class Chunk(NamedTuple):
-    """Some consecutive rows: contiguous float64 scores, 0/1 or booleans, float64 weights."""
+    """Some rows: contiguous float64 scores, 0/1 or booleans, float64 weights, and whose they are.
+
+    Attributes
+    ----------
+    group
+        The number of each row's group, or of its level in each of several features.
+    cluster
+        The number of each row's cluster.
+    place
+        Each row's place along another order than that of scores.
+    """
 
     scores: FloatArray
     labels: np.ndarray[Any, Any]
-    weights: FloatArray | None
+    weights: FloatArray | None = None
+    group: IntArray | None = None
+    cluster: IntArray | None = None
+    place: NumberArray | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,11 +171,12 @@ class Observations:
         """Return about so many of the scores, from everywhere, in ascending order."""
         return np.sort(self.scores[:: -(-self.rows // size)].astype(np.float64) + 0.0)
 
-    def chunks(self, size: int) -> Generator[Chunk]:
+    def chunks(self, size: int, *, clusters: bool = False) -> Generator[Chunk]:
         """Walk over the rows in pieces small enough to stay in cache, skipping weight zero.
 
-        The arrays handed out are views of the input or of a buffer that is used again for the
-        next piece: read them, do not keep them.
+        Their clusters come along if asked for, and their places where there are any. The arrays
+        handed out are views of the input or of a buffer that is used again for the next piece: read
+        them, do not keep them.
         """
         size = min(size, self.rows)
         score_buffer = np.empty(size)
@@ -172,35 +189,30 @@ class Observations:
             labels = self.labels[piece]
             if not whole:
                 labels = _native(labels, label_buffer)
-            if self.weights is None:
-                yield Chunk(scores, labels, None)
-                continue
-            weights = _native(self.weights[piece], weight_buffer)
-            if self.has_zero_weights:
-                counted = weights > 0
-                scores, labels, weights = scores[counted], labels[counted], weights[counted]
-            yield Chunk(scores, labels, weights)
+            weights = None if self.weights is None else _native(self.weights[piece], weight_buffer)
+            cluster = self.clusters[piece] if clusters and self.clusters is not None else None
+            place = None if self.keys is None else self.keys[piece]
+            chunk = Chunk(scores, labels, weights, cluster=cluster, place=place)
+            if self.has_zero_weights and weights is not None:
+                chunk = pick(chunk, weights > 0)
+            yield chunk
 
-    def with_clusters(self, size: int) -> Generator[tuple[Chunk, IntArray]]:
-        """Walk over the rows as :meth:`chunks` does; the numbers of their clusters come along."""
-        assert self.clusters is not None  # noqa: S101
-        return self._beside(self.clusters, size)
 
-    def with_keys(self, size: int) -> Generator[tuple[Chunk, NumberArray]]:
-        """Walk over the rows as :meth:`chunks` does; their places along the axis come along."""
-        assert self.keys is not None  # noqa: S101
-        return self._beside(self.keys, size)
+def pick(chunk: Chunk, index: IntArray | BoolArray | slice) -> Chunk:
+    """Return the rows at an index, mask or slice."""
+    columns: list[Any] = [None if column is None else column[index] for column in chunk]
+    return Chunk(*columns)
 
-    def _beside(self, column: Any, size: int) -> Generator[tuple[Chunk, Any]]:
-        """Walk over the rows of positive weight and their values in another column."""
-        if self.has_zero_weights:
-            assert self.weights is not None  # noqa: S101
-            column = column[np.flatnonzero(self.weights)]
-        start = 0
-        for chunk in self.chunks(size):
-            stop = start + chunk.scores.shape[0]
-            yield chunk, column[start:stop]
-            start = stop
+
+def join(chunks: list[Chunk]) -> Chunk:
+    """Put chunks one after the other."""
+    if len(chunks) == 1:
+        return chunks[0]
+    columns: list[Any] = [
+        None if column[0] is None else np.concatenate(column)
+        for column in zip(*chunks, strict=True)
+    ]
+    return Chunk(*columns)
 
 
 def observations(
@@ -320,6 +332,50 @@ def seen_before(
         highest=extent[1],
         forbidden=forbidden_rows(labels, scores, weights) if refused else (),
         has_zero_weights=zeros,
+    )
+
+
+def as_observations(
+    rows: Chunk,
+    reading: Reading,
+    extent: tuple[float, float] | None = None,
+    *,
+    axis: Axis | None = None,
+    left_out: int = 0,
+) -> Observations:
+    """Return rows of positive weight that were checked as they came.
+
+    Parameters
+    ----------
+    rows
+        The rows, with their clusters and places if they have any.
+    reading
+        How they were read.
+    extent
+        The smallest and the largest score, where these are known.
+    axis, left_out
+        As of observations.
+    """
+    scores, labels, weights, _, clusters, keys = rows
+    n = scores.shape[0]
+    if weights is not None and reading.counts:
+        n = int(sum(float(part.sum()) for part in np.array_split(weights, 64)))
+    lowest, highest = extent or (float(scores.min()), float(scores.max()))
+    return Observations(
+        labels,
+        scores,
+        weights,
+        counted=reading.counts,
+        n=n,
+        lowest=lowest,
+        highest=highest,
+        forbidden=(),
+        has_zero_weights=False,
+        outcome_weights=reading.outcome_weights,
+        clusters=clusters,
+        keys=keys,
+        axis=axis,
+        left_out=left_out,
     )
 
 

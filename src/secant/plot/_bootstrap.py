@@ -74,7 +74,7 @@ def resample_rows(
     binning = ece.Binning(n_bins, strategy)
     totals = result._totals  # noqa: SLF001  (bins ask it for the number of rows only)
     generator = np.random.default_rng(rng)
-    scores, labels, weights = next(seen.chunks(seen.rows))
+    scores, labels, weights, *_ = next(seen.chunks(seen.rows))
     assert weights is not None  # noqa: S101
 
     def draw() -> Blocks:

@@ -4,19 +4,24 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from secant._blocks.looking import Groups
+from secant._input.keys import key_order
+from secant._input.observations import split
 from secant.sources.small import blocks_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
+    from secant._base.types import IntArray
     from secant._blocks.key_sums import Ask, KeySums
     from secant._blocks.looking import RowsInOrder, Source
     from secant._blocks.table import Blocks, Totals
+    from secant._input.observations import Observations
 
-__all__ = ["Apart"]
+__all__ = ["Apart", "apart"]
 
 
-class Apart:
+class Apart(Groups):
     """Groups that lie apart from each other, a source each.
 
     Parameters
@@ -39,8 +44,13 @@ class Apart:
         empty: tuple[Any, ...] = (),
         left_out: int = 0,
     ) -> None:
-        self.keys, self.by, self.empty, self.left_out = keys, by, empty, left_out
-        self._sources = sources
+        self.keys, self.by, self.empty = keys, by, empty
+        self._sources, self._left_out = sources, left_out
+
+    @property
+    def left_out(self) -> int:
+        """How many rows lacked a score or an outcome, of all groups."""
+        return self._left_out
 
     def blocks(self) -> list[tuple[Blocks, Totals]]:
         """Return blocks and sums of every group."""
@@ -67,3 +77,34 @@ class Apart:
         """Return what walks over the rows of groups in order, without those that cannot be had."""
         found = {number: self._sources[number].in_order() for number in numbers}
         return {number: rows for number, rows in found.items() if rows is not None}
+
+
+def apart(
+    seen: Observations,
+    keys: Sequence[Any],
+    codes: IntArray,
+    by: tuple[str, ...],
+    source: Callable[[Observations, int], Source],
+) -> Apart:
+    """Return rows in memory in groups, in the order of keys.
+
+    Parameters
+    ----------
+    seen
+        The rows.
+    keys, codes
+        Row i is in group ``keys[codes[i]]``.
+    by
+        The names of what they are grouped by.
+    source
+        Makes a source of the rows of a group and its number.
+    """
+    pieces = split(seen, codes, len(keys))
+    full, sources, empty = [], [], []
+    for number in key_order(keys):
+        if (piece := pieces[number]) is None:
+            empty.append(keys[number])
+        else:
+            full.append(keys[number])
+            sources.append(source(piece, number))
+    return Apart(full, sources, by, tuple(empty), seen.left_out)

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 from secant._input.arraylike import on_a_device, one_dimensional, without_mask
 from secant._input.clusters import cluster_codes
 from secant._input.columns import SELECTED, check_column, column_name, named_columns
-from secant._input.keys import group_columns, grouped, key_order
-from secant._input.observations import check_alignment, numbered_as, observations, split
+from secant._input.keys import group_columns, grouped
+from secant._input.observations import check_alignment, numbered_as, observations
 from secant._input.options import AS_USUAL
 from secant._input.ordering import are_equal, are_outcomes, holds_outcomes, ordering
 from secant.errors import Argument, InputError
-from secant.sources.apart import Apart
+from secant.sources.apart import apart
 from secant.sources.ordered import OrderedSource
 from secant.sources.rows import RowSource, of_arrays
 from secant.sources.streams import readable, staying
@@ -32,7 +32,6 @@ from secant.sources.tables import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from secant._base.types import IntArray
     from secant._blocks.cell_sums import CellMeans
     from secant._blocks.looking import Groups, Source
     from secant._input.columns import Columns
@@ -139,7 +138,8 @@ def open_groups(
             holds = Argument("by"), " holds the outcomes, ", Argument("y_true")
             raise InputError(*holds, f": {SELECTED}")
         keys, codes = grouped(by, seen.rows + seen.left_out, seen.kept)
-        return _apart(seen, keys, codes, given or _names_of(group_columns(by)))
+        by = given or _names_of(group_columns(by))
+        return apart(seen, keys, codes, by, _rows)
     columns = named_columns(
         y_true, y_prob, sample_weight, by, clusters, order_by=order_by, reading=reading
     )
@@ -159,7 +159,7 @@ def open_groups(
         )
     except InputError as error:
         raise columns.explain(error) from error
-    return _apart(seen, keys, codes, columns.by)
+    return apart(seen, keys, codes, columns.by, _rows)
 
 
 def open_side_by_side(
@@ -411,23 +411,6 @@ def _tensors(y_true: Any, y_prob: Any, sample_weight: Any, reading: Reading) -> 
     return open_tensors(y_true, y_prob, sample_weight, reading)
 
 
-def _apart(
-    seen: Observations,
-    keys: list[Any],
-    codes: IntArray,
-    by: tuple[str, ...],
-) -> Apart:
-    pieces = split(seen, codes, len(keys))
-    full, sources, empty = [], [], []
-    for number in key_order(keys):
-        if (piece := pieces[number]) is None:
-            empty.append(keys[number])
-        else:
-            full.append(keys[number])
-            sources.append(_rows(piece))
-    return Apart(full, sources, by, tuple(empty), seen.left_out)
-
-
 def read_table(table: Any, columns: Columns) -> Observations:
     """Check the columns of a table in memory, without copying what needs no copy."""
     columns.check(names_of(table), Argument("data"))
@@ -482,7 +465,7 @@ def _ordered(
     return replace(seen, keys=keys, axis=axis)
 
 
-def _rows(seen: Observations) -> Source:
+def _rows(seen: Observations, _number: int = 0) -> Source:
     return RowSource(seen) if seen.axis is None else OrderedSource(seen)
 
 

@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 from contextlib import closing
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from secant._blocks.cell_sums import row_totals
-from secant._blocks.key_sums import KeyAdder
 from secant._blocks.looking import Source
 from secant._blocks.ordered_sums import KeyCells, edges_of, pairs_of
-from secant._blocks.refining import join, pick
 from secant._blocks.sorting import PathRows
 from secant._blocks.table import concatenate
-from secant._input.observations import Chunk
+from secant._input.observations import join, pick
 from secant.errors import SecantError
 from secant.sources import rows as row_source
-from secant.sources.rows import RowSource, kept
+from secant.sources.rows import RowSource, copied, kept, sums_of
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Sequence
@@ -28,7 +27,7 @@ if TYPE_CHECKING:
     from secant._blocks.looking import RowsInOrder
     from secant._blocks.ordered_sums import Pairs
     from secant._blocks.table import Blocks, Totals
-    from secant._input.observations import Observations
+    from secant._input.observations import Chunk, Observations
 
 __all__ = ["OrderedSource"]
 
@@ -65,7 +64,8 @@ class OrderedSource(Source):
         self.axis = rows.axis
         self._rows = rows
         self._refused = rows.refused if refused is None else refused
-        self._by_score = RowSource(rows) if by_score is None else by_score
+        alone = replace(rows, keys=None, axis=None)
+        self._by_score = RowSource(alone) if by_score is None else by_score
         self._cells: KeyCells | None = None
 
     @property
@@ -97,7 +97,7 @@ class OrderedSource(Source):
         """Return blocks that hold every observation, and the sums over all of them."""
         seen = self._rows
         if seen.rows <= row_source.SORT_UP_TO:
-            rows = self._all_rows[0]
+            rows = self._all_rows
             blocks = self.pairs.blocks()
             totals = row_totals(
                 rows,
@@ -108,9 +108,9 @@ class OrderedSource(Source):
             weighted = seen.sampling or seen.outcome_weights is not None
             return blocks, totals if weighted else totals.completed(blocks)
         cells = self._key_cells(edges_of(self._sample(), _CELLS))
-        with closing(seen.with_keys(row_source.CHUNK)) as chunks:
-            for chunk, keys in chunks:
-                cells.add(chunk, keys)
+        with closing(seen.chunks(row_source.CHUNK)) as chunks:
+            for chunk in chunks:
+                cells.add(chunk, _places(chunk))
         self._cells = cells
         blocks = cells.blocks()
         return blocks, cells.totals(blocks)
@@ -132,13 +132,12 @@ class OrderedSource(Source):
     def in_order(self) -> RowsInOrder:
         """Return what walks over all rows in the order of keys, of scores, of weights."""
         rows, ends = self._ordered
-        return lambda: [PathRows(*rows, ends)]
+        return lambda: [PathRows(*rows[:3], ends)]
 
     @cached_property
     def pairs(self) -> Pairs:
         """The observations by key and score."""
-        rows, keys = self._all_rows
-        return self._pairs(keys, rows)
+        return self._pairs(self._all_rows)
 
     def score_counts(self) -> tuple[NumberArray, FloatArray]:
         """Return how many observations there are of each score, or in narrow cells of scores."""
@@ -149,22 +148,16 @@ class OrderedSource(Source):
 
     def sums(self, asks: Sequence[Ask]) -> list[KeySums]:
         """Answer questions about these rows, the only group there is."""
-        adders = [KeyAdder(ask, counted=self._rows.counted) for ask in asks]
-        beside = self._rows.with_keys(row_source.CHUNK)
-        chunks = self.by_score.with_clusters(asks)
-        with closing(chunks), closing(beside):
-            for (chunk, clusters), (_, places) in zip(chunks, beside, strict=True):
-                for ask, adder in zip(asks, adders, strict=True):
-                    adder.add(chunk, clusters if ask.clusters else None, places)
-        return [adder.sums() for adder in adders]
+        return sums_of(self._rows, asks)
 
     def recheck(self) -> None:
         """Raise SecantError if the arrays are seen to have changed since they were checked."""
         self._rows.recheck()
 
-    def _pairs(self, keys: NumberArray, rows: Chunk) -> Pairs:
+    def _pairs(self, rows: Chunk) -> Pairs:
         seen = self._rows
-        return pairs_of(keys, rows, counted=seen.counted, outcome_weights=seen.outcome_weights)
+        key, o = _places(rows), seen.outcome_weights
+        return pairs_of(key, rows, counted=seen.counted, outcome_weights=o)
 
     def _key_cells(self, edges: NumberArray) -> KeyCells:
         seen = self._rows
@@ -181,51 +174,49 @@ class OrderedSource(Source):
         some: Any = keys[:: -(-keys.shape[0] // _SAMPLE)]
         return np.sort(some)
 
-    def _inside(self, blocks: Blocks) -> Generator[tuple[Chunk, NumberArray]]:
+    def _inside(self, blocks: Blocks) -> Generator[Chunk]:
         """Walk over the rows that some blocks hold."""
-        with closing(self._rows.with_keys(row_source.CHUNK)) as chunks:
-            for chunk, keys in chunks:
-                inside = _within(blocks, keys)
-                yield pick(chunk, inside), keys[inside]
+        with closing(self._rows.chunks(row_source.CHUNK)) as chunks:
+            for chunk in chunks:
+                yield pick(chunk, _within(blocks, _places(chunk)))
 
     def _ties(self, blocks: Blocks) -> Blocks:
-        found = [(kept(chunk), keys) for chunk, keys in self._inside(blocks) if keys.size]
+        found = [kept(chunk) for chunk in self._inside(blocks) if chunk.scores.size]
         if not found:
             raise _changed()
-        rows = join([chunk for chunk, _ in found])
-        keys = np.concatenate([keys for _, keys in found])
-        return self._pairs(keys, rows).blocks()
+        return self._pairs(join(found)).blocks()
 
     def _pieces(self, blocks: Blocks) -> Blocks:
         """Cut blocks at keys that share their rows fairly; one more walk finds them."""
         each = max(1, int(blocks.n.sum()) // (1 << 20))
-        found: list[Any] = [keys[::each].copy() for _, keys in self._inside(blocks)]
+        found: list[Any] = [_places(chunk)[::each].copy() for chunk in self._inside(blocks)]
         sample: Any = np.sort(np.concatenate(found))
         edges = edges_of(sample, _PIECES * max(1, len(blocks) // 16))
         # Where blocks begin cells begin, and end where they end.
         edges = np.unique(np.concatenate([edges, blocks.low]))
         cells = self._key_cells(edges)
-        for chunk, keys in self._inside(blocks):
-            cells.add(chunk, keys)
+        for chunk in self._inside(blocks):
+            cells.add(chunk, _places(chunk))
         return cells.blocks()
 
     @cached_property
-    def _all_rows(self) -> tuple[Chunk, Any]:
-        """All rows in memory, as they come, with their keys."""
-        with closing(self._rows.with_keys(self.rows)) as chunks:
-            found = [(kept(chunk), keys) for chunk, keys in chunks]
-        return join([chunk for chunk, _ in found]), np.concatenate([keys for _, keys in found])
+    def _all_rows(self) -> Chunk:
+        """All rows in memory, as they come."""
+        with closing(self._rows.chunks(self.rows)) as chunks:
+            return join([kept(chunk) for chunk in chunks])
 
     @cached_property
     def _ordered(self) -> tuple[Chunk, IntArray]:
-        rows, keys = self._all_rows
-        if self._rows.counted and rows.weights is not None:
-            index = np.repeat(np.arange(keys.size), rows.weights.astype(np.int64))
-            rows, keys = Chunk(rows.scores[index], rows.labels[index], None), keys[index]
-        by = (rows.scores, keys) if rows.weights is None else (rows.weights, rows.scores, keys)
-        order = np.lexsort(by)
-        keys = keys[order]
-        return pick(rows, order), np.append(np.flatnonzero(keys[1:] != keys[:-1]), keys.size - 1)
+        rows = copied(self._all_rows) if self._rows.counted else self._all_rows
+        by = [column for column in (rows.weights, rows.scores, rows.place) if column is not None]
+        rows = pick(rows, np.lexsort(by))
+        places = _places(rows)
+        return rows, np.append(np.flatnonzero(places[1:] != places[:-1]), places.size - 1)
+
+
+def _places(chunk: Chunk) -> NumberArray:
+    assert chunk.place is not None  # noqa: S101
+    return chunk.place
 
 
 def _within(blocks: Blocks, keys: NumberArray) -> BoolArray:

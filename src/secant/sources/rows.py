@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from contextlib import closing
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeGuard, runtime_checkable
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeGuard
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from secant._blocks.fixed_sums import FixedSums
 from secant._blocks.grids import DyadicGrid, SampledGrid
 from secant._blocks.key_sums import KeyAdder
 from secant._blocks.looking import ScoreSums, Source
-from secant._blocks.refining import Refinement, join, pick
+from secant._blocks.refining import Refinement
 from secant._blocks.sorting import RUN, PathRows, Sorting
 from secant._blocks.table import Blocks, Totals, collapse, in_order, running_sum
 from secant._blocks.weighed_sums import CopiedSums, WeighedSums, surveyed
@@ -23,7 +23,9 @@ from secant._input.observations import (
     Chunk,
     Observations,
     aligned,
+    join,
     observations,
+    pick,
     seen_before,
     weights_of,
 )
@@ -38,7 +40,7 @@ if TYPE_CHECKING:
     from secant._blocks.looking import RowsInOrder
     from secant._input.options import WeightKind
 
-__all__ = ["RowSource", "Rows", "in_memory", "kept", "of_arrays"]
+__all__ = ["RowSource", "Rows", "copied", "in_memory", "kept", "of_arrays", "sums_of"]
 
 # Up to this many rows sorting everything is as quick as cutting into cells, and keeps every point.
 SORT_UP_TO = 1 << 16
@@ -104,8 +106,11 @@ class Rows(Protocol):
         """How many rows lacked a score or an outcome; known as well."""
         ...
 
-    def chunks(self, size: int) -> Generator[Chunk]:
-        """Walk over the rows of positive weight; a chunk is valid until the next one is taken."""
+    def chunks(self, size: int, *, clusters: bool = False) -> Generator[Chunk]:
+        """Walk over the rows of positive weight; a chunk is valid until the next one is taken.
+
+        ``clusters`` says that the numbers of their clusters are to come along.
+        """
         ...
 
     def sample(self, size: int) -> FloatArray:
@@ -114,15 +119,6 @@ class Rows(Protocol):
 
     def recheck(self) -> None:
         """Raise SecantError if the rows are seen to have changed since they were checked."""
-        ...
-
-
-@runtime_checkable
-class ClusteredRows(Protocol):
-    """Rows that belong together in clusters."""
-
-    def with_clusters(self, size: int) -> Generator[tuple[Chunk, IntArray]]:
-        """Walk over the rows of positive weight, with the number of each one's cluster."""
         ...
 
 
@@ -145,7 +141,6 @@ class RowSource(Source):
         self._observations = rows
         self._log_loss = not self.is_in_memory if log_loss is None else log_loss
         self._fixed = fixed
-        self._lent: Chunk | None = None
 
     @property
     def sampling(self) -> bool:
@@ -218,7 +213,7 @@ class RowSource(Source):
         if seen.weights is not None or seen.outcome_weights is not None:
             return None
         (chunk,) = seen.chunks(seen.rows)
-        score, happened, _ = in_order(*chunk)
+        score, happened, _ = in_order(*chunk[:3])
         if (score[1:] == score[:-1]).any():
             steps = collapse(score, happened, None, ordered=True).gain
         else:
@@ -329,15 +324,6 @@ class RowSource(Source):
             Reading(kind, outcome_weights=self._observations.outcome_weights),
         )
 
-    @property
-    def has_rows(self) -> bool:
-        """Whether rows can be had without reading a file."""
-        return getattr(self._observations, "in_memory", self.is_in_memory)
-
-    def lend(self, rows: Chunk) -> None:
-        """Take all rows, read together with those of others, for the next who asks for them."""
-        self._lent = rows
-
     def in_order(self) -> RowsInOrder:
         """Return what walks over all rows in the order of scores, then of weights.
 
@@ -346,48 +332,29 @@ class RowSource(Source):
         What is not in memory is sorted in runs on disk.
         """
         weighted = self.sampling or self._observations.counted
-        run = self.rows if self.is_in_memory or self._lent is not None else RUN
+        run = self.rows if self.is_in_memory else RUN
         rows = Sorting(self.rows, weighted=weighted, run=run)
-        if self._lent is None:
-            self._feed(rows)
-        else:
-            rows.add(self._lent)
-            self._lent = None
+        self._feed(rows)
 
         def walk() -> Iterator[PathRows]:
             for chunk in rows.chunks(CHUNK):
-                scores, _, weights = chunk
+                scores, weights = chunk.scores, chunk.weights
                 if weights is not None and (scores[1:] == scores[:-1]).any():
                     chunk = pick(chunk, np.lexsort((weights, scores)))  # noqa: PLW2901
-                yield PathRows(*(copied(chunk) if self._observations.counted else chunk))
+                yield PathRows(*(copied(chunk) if self._observations.counted else chunk)[:3])
 
         return walk
 
     def sums(self, asks: Sequence[Ask]) -> list[KeySums]:
         """Answer questions about these rows, the only group there is."""
-        adders = [KeyAdder(ask, counted=self._observations.counted) for ask in asks]
-        with closing(self.with_clusters(asks)) as chunks:
-            for chunk, clusters in chunks:
-                for ask, adder in zip(asks, adders, strict=True):
-                    adder.add(chunk, clusters if ask.clusters else None)
-        return [adder.sums() for adder in adders]
-
-    def with_clusters(self, asks: Sequence[Ask]) -> Generator[tuple[Chunk, IntArray | None]]:
-        """Walk over all rows, with the numbers of their clusters if anybody asks for these."""
-        if any(ask.clusters for ask in asks):
-            assert isinstance(self._observations, ClusteredRows)  # noqa: S101
-            yield from self._observations.with_clusters(CHUNK)
-            return
-        with closing(self._observations.chunks(CHUNK)) as chunks:
-            for chunk in chunks:
-                yield chunk, None
+        return sums_of(self._observations, asks)
 
     def score_sums(self) -> ScoreSums:
         """Walk over all rows for the sums that proper scores need and blocks do not have."""
         parts = []
         outcome_weights = self._observations.outcome_weights
         with closing(self._observations.chunks(CHUNK)) as chunks:
-            for scores, labels, weights in chunks:
+            for scores, labels, weights, *_ in chunks:
                 residual = np.abs(labels - scores.astype(np.float64, copy=False))
                 columns = [residual, log_losses(scores, labels)]
                 if weights is not None:
@@ -513,7 +480,7 @@ class RowSource(Source):
     ) -> Blocks:
         seen = self._observations
         return collapse(
-            *rows,
+            *rows[:3],
             counted=seen.counted,
             moments=moments,
             order=order,
@@ -652,7 +619,7 @@ def copied(rows: Chunk) -> Chunk:
     if rows.weights is None:
         return rows
     index = np.repeat(np.arange(rows.weights.shape[0]), rows.weights.astype(np.int64))
-    return Chunk(rows.scores[index], rows.labels[index], None)
+    return pick(rows, index)._replace(weights=None)
 
 
 def _spread_out(sample: FloatArray) -> bool:
@@ -663,7 +630,17 @@ def _spread_out(sample: FloatArray) -> bool:
     return bool(heaviest * 128 <= variance.sum() and repeats * 50 <= sample.shape[0])
 
 
+def sums_of(rows: Rows, asks: Sequence[Ask]) -> list[KeySums]:
+    """Answer questions about all of some rows, in one walk."""
+    adders = [KeyAdder(ask, counted=rows.counted) for ask in asks]
+    with closing(rows.chunks(CHUNK, clusters=any(ask.clusters for ask in asks))) as chunks:
+        for chunk in chunks:
+            for adder in adders:
+                adder.add(chunk)
+    return [adder.sums() for adder in adders]
+
+
 def kept(chunk: Chunk) -> Chunk:
     """Copy a chunk, whose memory may be used again for the next one."""
-    scores, labels, weights = chunk
-    return Chunk(scores.copy(), labels.copy(), None if weights is None else weights.copy())
+    columns: list[Any] = [None if column is None else column.copy() for column in chunk]
+    return Chunk(*columns)

@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from secant._base.progress import reporting
-from secant._blocks.refining import pick
 from secant._blocks.score_cells import MOST_CELLS, finest
 from secant._blocks.segment_sums import Adder
 from secant._input.columns import SELECTED, named_columns
 from secant._input.features import check_features, column_of, levels_of
-from secant._input.observations import Chunk, check_alignment, observations, split
+from secant._input.observations import Chunk, check_alignment, observations, pick, split
 from secant._input.options import AS_USUAL
 from secant.errors import Argument, InputError
 from secant.sources.open import read_table, refuse_names

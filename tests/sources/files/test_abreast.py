@@ -13,8 +13,8 @@ from secant._base.types import Forbidden
 from secant.sources import rows
 from secant.sources.files import abreast, first, held
 from secant.sources.files.abreast import Abreast, _Outcomes
+from secant.sources.files.groups import FileRows
 from secant.sources.files.prefetch import THREAD
-from secant.sources.files.source import FileRows
 from secant.sources.files.table import FileTable
 from secant.sources.open import open_source
 
@@ -192,7 +192,7 @@ def test_scores_are_read_again_alone_while_outcomes_are_kept(most, columns_read,
 def test_a_result_keeps_no_outcomes(columns_read):
     write()
     result = assess()
-    assert result._source._files._abreast._outcomes is None
+    assert result._source._files._groups._abreast._outcomes is None
     columns_read.clear()
     assert result.between(0.2, 0.7).n == np.count_nonzero((P >= 0.2) & (P <= 0.7))
     assert set(columns_read) <= {("abreast", "y", "p"), ("walk", "y", "p")}
@@ -239,7 +239,7 @@ def test_one_model_alone_is_read_abreast_whoever_asks(most, columns_read, monkey
     found = secant.assess_models("y", {"one": "p"}, **asked)["one"]
     kinds = {kind for kind, *_ in columns_read}
     assert kinds == ({"abreast"} if most < N else {"walk"})
-    assert found._source._observations._abreast._outcomes is None
+    assert found._source._observations._groups._abreast._outcomes is None
     assert told(found)[:-1] == told(wanted)[:-1]
 
 
@@ -255,7 +255,7 @@ def test_a_piece_whose_scores_only_touch_a_range_is_read():
     write(p=np.repeat(np.arange(10) / 10, N // 10), y=np.arange(N) % 2)
     table = open_source("y", "p", data="a.parquet")._files
     assert table.feed(rows.RowSource(table).fixed_sums())
-    reader = table._abreast
+    reader = table._groups._abreast
     pieces = reader._pieces()
 
     def near(low, high):
@@ -371,7 +371,7 @@ def test_files_that_change_between_passes_are_noticed(monkeypatch):
     refine = FileRows.feed
 
     def changed(self, taker):
-        if self._seen is not None:
+        if self._groups._seen is not None:
             write(p=P[::-1])
         return refine(self, taker)
 
@@ -390,7 +390,7 @@ def test_a_piece_with_fewer_rows_than_told_is_refused():
 
 def test_a_walk_takes_note_of_what_others_saw():
     write()
-    walk = open_source("y", "p", data="a.parquet")._files.walk()
+    walk = open_source("y", "p", data="a.parquet")._files._groups.walk()
     walk.saw(5, (0.25, 0.5), [np.array([4]), np.array([1, 3])])
     assert walk.checks.extent == (5, 0.25, 0.5)
     assert walk.refused.found == Forbidden(3, (1, 3, 4))

@@ -60,7 +60,7 @@ def _fetched(
 ) -> list[OrderedSource]:
     """Return groups whose rows are fetched, all of them together."""
     answer = table.observations()
-    scores, labels, weights = chunk_of(answer)
+    scores, labels, weights = chunk_of(answer)[:3]
     seen = observations(labels, scores, weights, replace(columns.reading, pos_label=None))
     places, axis = _places(answer.frame["order"], columns)
     seen = replace(seen, keys=places, axis=axis, left_out=table.left_out)

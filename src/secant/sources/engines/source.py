@@ -15,12 +15,11 @@ import numpy as np
 
 from secant._base.types import Forbidden
 from secant._blocks.cell_sums import CellMeans, row_totals
-from secant._blocks.looking import Source
-from secant._blocks.refining import pick
+from secant._blocks.looking import Groups, Source
 from secant._blocks.sorting import PathRows
 from secant._blocks.table import Blocks, Totals, changed, collapse, concatenate
 from secant._input.keys import key_order
-from secant._input.observations import Chunk
+from secant._input.observations import Chunk, pick
 from secant._input.rules import counted
 from secant.errors import Argument, InputError
 from secant.sources import rows
@@ -105,7 +104,7 @@ def cell_means(
     return means, (int(forbidden.sum()) - at_one, at_one)
 
 
-class EngineGroups:
+class EngineGroups(Groups):
     """Groups of rows in an engine's table, looked at together; one group where there is no ``by``.
 
     Counting the rows of groups is one pass over the data (there is none without groups), the
@@ -201,7 +200,7 @@ class EngineGroups:
                 # Nothing of these groups has to be looked into any more.
                 known = self._known[number]
                 finer = collapse(
-                    *found,
+                    *found[:3],
                     counted=self.counted,
                     moments=True,
                     outcome_weights=table.outcome_weights,
@@ -214,7 +213,7 @@ class EngineGroups:
         if self.counted:
             found = rows.copied(found)
         keys = (found.scores,) if found.weights is None else (found.weights, found.scores)
-        return [PathRows(*pick(found, np.lexsort(keys)))]
+        return [PathRows(*pick(found, np.lexsort(keys))[:3])]
 
     def release(self) -> None:
         """Forget the rows that were fetched."""

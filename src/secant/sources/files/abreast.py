@@ -19,8 +19,7 @@ import numpy as np
 
 from secant._base.progress import reporting
 from secant._blocks import kernels
-from secant._blocks.refining import join
-from secant._input.observations import Chunk
+from secant._input.observations import Chunk, join
 from secant._input.rules import forbidden_rows
 from secant.errors import InputError, SecantError
 from secant.sources.files.prefetch import THREAD

@@ -1,4 +1,4 @@
-"""Groups of rows in files, all of which are read in the same walks."""
+"""Rows of files, as one or in groups, all of which are read in the same walks."""
 
 from __future__ import annotations
 
@@ -9,50 +9,54 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from secant._base.types import Forbidden
-from secant._blocks.key_sums import KeyAdder
-from secant._blocks.refining import pick
-from secant._input.rules import NO_ROWS, NO_WEIGHT
-from secant.errors import InputError, SecantError
+from secant._blocks.fixed_sums import FixedSums
+from secant._blocks.refining import Refinement
+from secant._input.observations import as_observations, pick, split
+from secant.errors import SecantError
 from secant.sources import rows as row_source
-from secant.sources.files.clusters import ClusterWalk
-from secant.sources.files.collected import Collected
-from secant.sources.files.first import KEEP, GroupsLook, feed, sorting
+from secant.sources.files import first
+from secant.sources.files.abreast import Abreast
+from secant.sources.files.first import FirstLook, feed
+from secant.sources.files.held import collected
 from secant.sources.files.keys import KeyBook
-from secant.sources.files.passes import Clusters, Taker, turns
-from secant.sources.files.walking import Walk, gathered, usable
+from secant.sources.files.spool import in_groups
+from secant.sources.files.walking import Walk, usable
 from secant.sources.rows import RowSource
+from secant.sources.small import blocks_of
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterable, Mapping, Sequence
+    from collections.abc import Collection, Generator, Iterator, Mapping
 
     from secant._base.types import FloatArray, IntArray
     from secant._blocks.cell_sums import CellSums
-    from secant._blocks.key_sums import Ask, KeySums
     from secant._blocks.table import Blocks, Totals
-    from secant._input.observations import Chunk
+    from secant._input.observations import Chunk, Observations
     from secant.sources.files.passes import Adds
     from secant.sources.files.predictions import Predictions
-    from secant.sources.files.walking import ForbiddenRows
+    from secant.sources.files.spool import Spool
 
-__all__ = ["FileGroups"]
+__all__ = ["FileGroups", "FileRows"]
 
-# Chunks looked at together, so that each of many groups has more than a few rows in them.
-_CHUNKS = 4
 _SAMPLE = 1 << 18
 _FEW = 256  # scores that are too few to sample a group by
+# Rows of small groups that are put in order together.
+_TOGETHER = 1 << 20
 
 
 class FileGroups:
-    """The groups of rows in files.
+    """The rows of files, in groups where columns say what to group by, else as one.
 
-    A first walk finds them. The rows of a small group are collected, since all its ties are needed;
-    those of a large one are cut into cells. If too much would be collected at once, groups take
-    turns.
+    A first walk finds the groups. The rows of a small one wait in a spool, since all its ties are
+    needed; those of a large one are cut into cells. Inside, groups are numbered as they are met.
 
     Parameters
     ----------
     table
-        The files; its columns say what to group by.
+        The files.
+    by
+        What to group by, if not as its columns say.
+    moments
+        Whether blocks of rows that are not in groups are to know the noise of each.
 
     Attributes
     ----------
@@ -60,197 +64,206 @@ class FileGroups:
         As :class:`Groups` has them; what groups there are is known after the first look.
     """
 
-    def __init__(self, table: Predictions) -> None:
-        self.by = table.columns.by
-        self.keys: list[Any] = []
+    def __init__(
+        self, table: Predictions, *, by: tuple[str, ...] | None = None, moments: bool = False
+    ) -> None:
+        self.table, self._moments = table, moments
+        self.by = table.columns.by if by is None else by
+        self.keys: list[Any] = [] if self.by else [None]
         self.empty: tuple[Any, ...] = ()
-        self._table = table
         self._book = KeyBook()
-        self._every: list[Any] = []
-        self._counts = np.zeros(0, np.int64)
-        self._with_weight = np.zeros(0, np.int64)
-        self._refused: dict[int, Forbidden] = {}
-        self._extent: tuple[int, float, float] | None = None
-        self._first: _First | None = None
-        self._kept: Collected | None = None
-
-    def first(self) -> Taker:
-        """Return what takes in all rows; then there are :meth:`found`."""
-        self._first = _First(self, Walk(self._table, 0, self._book.learn))
-        return self._first
-
-    def found(self) -> list[tuple[Blocks, Totals]]:
-        """Return blocks and sums of every group, in the order of ``keys``."""
-        assert self._first is not None  # noqa: S101
-        walk, look, self._first = self._first.walk, self._first.look, None
-        self._every, self._counts = self._book.close(self._table.are_texts(self.by))
-        number = self._book.number
-        self._compare(walk, {int(number[met]): rows for met, rows in walk.refused_in.items()})
-        found = self._looked(look, number)
-        later = np.sort(number[: len(look.later)][look.later]).tolist()
-        costs = np.minimum(self._counts, row_source.SORT_UP_TO)[later]
-        for groups in turns(later, costs.tolist()):
-            found |= self._look(groups)
-        if not found:
-            nothing = NO_WEIGHT if self._every else NO_ROWS
-            raise self._table.told(self._table.refused_whole(InputError(nothing)))
-        self.keys = [self._every[group] for group in sorted(found)]
-        self.empty = tuple(key for group, key in enumerate(self._every) if group not in found)
-        self._with_weight = np.array(sorted(found))
-        return [found[group] for group in sorted(found)]
-
-    def feeding(self, takers: Mapping[int, Adds]) -> Taker:
-        """Return what hands the rows of some groups to the taker of each."""
-        return _Feeding(self, {int(self._with_weight[i]): taker for i, taker in takers.items()})
-
-    def adders(self, asks: Sequence[Ask]) -> Clusters:
-        """Return what adds up rows by cluster and cell, for every group."""
-        walk = ClusterWalk(self._table, int(self._counts.sum()), self._book.numbers, again=True)
-        counted = self._table.columns.reading.counts
-        return _Clusters(
-            walk,
-            {int(self._with_weight[ask.group]): KeyAdder(ask, counted=counted) for ask in asks},
-        )
-
-    def source(self, number: int) -> RowSource:
-        """Return one group by itself, for questions asked later."""
-        return RowSource(GroupRows(self, int(self._with_weight[number])))
-
-    def release(self) -> None:
-        """Forget nothing: what is kept is little."""
-
-    # For one group by itself ------------------------------------------------------------------
+        self._every: list[Any] = [None]
+        self._with_weight = [0]
+        self._rows = table.rows
+        self._seen: Walk | None = None
+        self._abreast = Abreast(table)
+        self._first = FirstLook(self._sums)
+        self._lent: dict[int, Chunk] = {}
+        self._spool: Spool | None = None
+        self._sources: dict[int, RowSource] = {}
 
     @property
     def left_out(self) -> int:
-        """How many rows lacked a score or an outcome, of all groups."""
-        return self._table.left_out
+        """How many rows lacked a score or an outcome, of all groups; known after the first look."""
+        return self.table.left_out
 
-    @property
-    def table(self) -> Predictions:
-        """The files."""
-        return self._table
+    # Passes over all of them ------------------------------------------------------------------
 
-    def count(self, group: int) -> int:
-        """Return the number of rows of a group."""
-        return int(self._counts[group])
+    def take(self, chunk: Chunk) -> None:
+        """Take in some rows, whose groups need not be known before."""
+        self._first.add(chunk)
 
-    def kept(self, group: int) -> Chunk | None:
-        """Return the rows of a group, if they are in memory."""
-        return None if self._kept is None else self._kept.rows(group)
+    def found(self, walk: Walk) -> list[tuple[Blocks, Totals]]:
+        """Return blocks and sums of every group, in the order of ``keys``.
 
-    def refused(self, group: int) -> Forbidden:
-        """Return the rows of a group whose score rules out what happened."""
-        return self._refused.get(group, Forbidden(0, ()))
-
-    def sample(self, group: int) -> FloatArray:
-        """Return some of the scores of a group in ascending order; of all groups if too few."""
-        return self.sample_of(int(self._met[group]))
-
-    def sample_of(self, met: int) -> FloatArray:
-        """Return the same of the group before which so many were met."""
-        scores, groups = self._sample
-        start, stop = np.searchsorted(groups, [met, met + 1])
-        return usable(scores[start:stop] if stop - start >= _FEW else scores)
-
-    def walk(self, groups: Iterable[int]) -> Walk:
-        """Return a walk over the files that can hold rows of some groups, checked before."""
-        keys = {self._every[group] for group in groups}
-        files = self._table.files_with(self.by, keys)
-        return Walk(self._table, int(self._counts.sum()), self._book.numbers, files)
-
-    def chunks(
-        self, walk: Walk, groups: Iterable[int], size: int | None = None
-    ) -> Generator[tuple[Chunk, IntArray]]:
-        """Walk over the rows of some groups, in chunks sorted by group; the groups come along."""
-        groups = list(groups)
-        size = size or _CHUNKS * row_source.CHUNK
-        with closing(gathered(walk.chunks(min(size, row_source.CHUNK)), size)) as chunks:
-            for chunk, owner in chunks:
-                assert owner is not None  # noqa: S101
-                yield self.ours(groups, chunk, owner)
-
-    def ours(self, groups: Sequence[int], chunk: Chunk, owner: IntArray) -> tuple[Chunk, IntArray]:
-        """Return the rows of some groups, sorted by group; the groups come along."""
-        wanted = np.zeros(len(self._every), bool)
-        wanted[groups] = True
-        rows = np.flatnonzero(wanted[owner])
-        order = rows[sorting(owner[rows], len(self._every))]
-        return pick(chunk, order), owner[order]
-
-    # Looks at all of them ---------------------------------------------------------------------
-
-    def cells(self, met: int, count: int, total: int, seen: int) -> CellSums:
-        """Return cells for a group that turns out to be large, of which so many rows were met.
-
-        Parameters
-        ----------
-        met
-            How many groups were met before it.
-        count
-            How many rows it has among those seen.
-        total, seen
-            How many rows there are, about, and how many have been seen.
+        ``walk`` has given all rows to :meth:`take`.
         """
-        rows = max(count, round(count * max(total, seen) / seen))
-        return RowSource(_Unfinished(self, met, rows)).cell_sums()
+        self.walked(walk)
+        numbers = [0]
+        if self.by:
+            self._every, numbers = self._book.close(self.table.are_texts(self.by))
+        look = self._first
+        found = {number: self.source_of(number).summed(sums) for number, sums in look.sums.items()}
+        self._spool = look.spool
+        found |= dict(self._small(look))
+        self._with_weight = [number for number in numbers if number in found]
+        self.keys = [self._every[number] for number in self._with_weight]
+        self.empty = tuple(self._every[number] for number in numbers if number not in found)
+        return [found[number] for number in self._with_weight]
 
-    def _looked(self, look: GroupsLook, number: IntArray) -> dict[int, tuple[Blocks, Totals]]:
-        """Return what a first look has found, less groups without weight."""
-        kept = number[: len(look.later)][look.is_kept]
-        collected = Collected(np.sort(kept).tolist(), self._counts, self._table.columns.reading)
-        for chunk, met in look.rows():
-            owner = number[met]
-            order = sorting(owner, len(self._every))
-            collected.add(pick(chunk, order), owner[order])
-        if collected.size <= KEEP:
-            self._kept = collected
-        found = collected.blocks()
-        for group, cells in look.sums.items():
-            blocks = cells.blocks()
-            found[int(number[group])] = blocks, cells.totals(blocks)
-        return found
+    def at_once(self) -> list[tuple[Blocks, Totals]] | None:
+        """Return the same of many rows without groups, read by several threads, if they can be."""
+        many = self.table.rows is not None and self.table.rows > max(
+            first.KEEP, row_source.SORT_UP_TO
+        )
+        if self.by or not many:
+            return None
+        source = self.source_of(0)
+        sums = source.first_sums(moments=self._moments)
+        return [source.summed(sums)] if self.feed(sums) else None
 
-    def _look(self, groups: list[int]) -> dict[int, tuple[Blocks, Totals]]:
-        """Return blocks and sums of some groups, less those without weight, from a walk more."""
-        small = [group for group in groups if self._counts[group] <= row_source.SORT_UP_TO]
-        columns = self._table.columns
-        collected = Collected(small, self._counts, columns.reading)
-        sums = {
-            group: RowSource(GroupRows(self, group)).cell_sums()
-            for group in groups
-            if self._counts[group] > row_source.SORT_UP_TO
-        }
-        walk = Walk(self._table, int(self._counts.sum()), self._book.numbers)
-        with closing(self.chunks(walk, groups)) as chunks:
-            for chunk, owner in chunks:
-                feed(sums, chunk, owner)
-                collected.add(chunk, owner)
-        self._compare(walk, walk.refused_in)
-        found = collected.blocks()
-        for group, cells in sums.items():
-            if cells.parts:
-                blocks = cells.blocks()
-                found[group] = blocks, cells.totals(blocks)
-        return found
+    def walk(self, numbers: Collection[int] | None = None, *, clusters: bool = False) -> Walk:
+        """Return a walk over the files that can hold rows of some groups, or over all of them."""
+        files = None
+        if self.by and numbers is not None:
+            keys = {self._every[number] for number in numbers}
+            files = self.table.files_with(self.by, keys)
+        again = self._seen is not None
+        coder = self._book.numbers if again else self._book.learn
+        total = self._rows or 0
+        more: dict[str, Any] = {"again": again, "clusters": clusters}
+        return Walk(self.table, total, coder if self.by else None, files, **more)
 
-    def _compare(self, walk: Walk, refused: Mapping[int, ForbiddenRows]) -> None:
-        """Make sure that every walk sees the same rows, and note what was refused."""
-        if self._extent not in (None, walk.checks.extent):
+    def walked(self, walk: Walk) -> None:
+        """Make sure that every walk sees the same rows.
+
+        Raises
+        ------
+        SecantError
+            If there are more of them, or fewer.
+        """
+        if self._seen is None:
+            self._seen, self._rows = walk, walk.checks.rows
+        elif walk.files is None and walk.checks.rows != self._seen.checks.rows:
             msg = "the files were changed while they were assessed: assess them again"
             raise SecantError(msg)
-        self._extent = walk.checks.extent
-        self._refused = {group: rows.found for group, rows in refused.items()}
 
-    @cached_property
-    def _met(self) -> IntArray:
-        """How many groups were met before each of those in their order."""
-        return np.argsort(self._book.number)
+    def number(self, place: int) -> int:
+        """Return the number of a group inside, given its place among ``keys``."""
+        return self._with_weight[place]
+
+    def route(self, takers: Mapping[int, Adds], chunk: Chunk) -> None:
+        """Give rows to the takers of their groups, by the numbers inside."""
+        if not self.by:
+            chunk = chunk._replace(group=np.zeros(chunk.scores.size, np.int8))
+        else:
+            wanted = np.zeros(len(self._every), bool)
+            wanted[list(takers)] = True
+            chunk = in_groups(pick(chunk, wanted[chunk.group]))
+        feed(takers, chunk)
+
+    def feed(self, taker: object) -> bool:
+        """Give all rows to who takes them in several threads; False if nothing was done."""
+        walk = self.walk()
+        if isinstance(taker, FixedSums):
+            fed = self._abreast.add_up(taker, walk)
+        else:
+            fed = isinstance(taker, Refinement) and self._abreast.refine(taker, walk)
+        if fed:
+            self.walked(walk)
+        return fed
+
+    def lend(self, number: int, rows: Chunk) -> None:
+        """Keep the rows of a group until all are released."""
+        self._lent[number] = rows
+
+    def release(self) -> None:
+        """Forget what was kept for the passes of one assessment, unless it is little."""
+        self._abreast.forget()
+        self._lent = {}
+        if self._spool is not None and self._spool.size > max(first.KEEP, row_source.SORT_UP_TO):
+            self._spool = None
+
+    # One group by itself ----------------------------------------------------------------------
+
+    def source_of(self, number: int) -> RowSource:
+        """Return one group by itself, given its number inside."""
+        if not self.by:
+            return self._sources.setdefault(number, RowSource(FileRows(self, number)))
+        return RowSource(FileRows(self, number))
+
+    def count(self, number: int) -> int:
+        """Return the number of rows of a group, those of weight zero included."""
+        if self.by:
+            return int(self._book.counts[number])
+        if self._rows is None:
+            self._rows = self.table.estimated_rows()
+        return self._rows
+
+    def kept(self, number: int) -> Chunk | None:
+        """Return the rows of a group, if they are in memory."""
+        if number in self._lent:
+            return self._lent[number]
+        if self._spool is None or not self._first.is_kept[number]:
+            return None
+        return self._spool.of(slice(number, number + 1))
+
+    def refused(self, number: int) -> Forbidden:
+        """Return the rows of a group whose score rules out what happened."""
+        if self._seen is None:
+            return Forbidden(0, ())
+        if not self.by:
+            return self._seen.refused.found
+        found = self._seen.refused_in.get(number)
+        return Forbidden(0, ()) if found is None else found.found
+
+    @property
+    def extent(self) -> tuple[float, float]:
+        """Limits of the scores: those of all groups once they have been seen."""
+        return (0.0, 1.0) if self._seen is None else self._seen.checks.extent[1:]
+
+    def sample(self, number: int, size: int) -> FloatArray:
+        """Return about so many scores of a group in ascending order; of all groups if too few."""
+        if not self.by:
+            table = self.table
+            scores = [table.scores(batch) for batch in table.sample([table.columns.y_prob], size)]
+            return usable(np.concatenate(scores) if scores else np.empty(0))
+        every, groups = self._sample
+        start, stop = np.searchsorted(groups, [number, number + 1])
+        some = usable(every[start:stop] if stop - start >= _FEW else every)
+        return some[:: max(1, some.shape[0] // size)]
+
+    def _sums(self, number: int, count: int, seen: int) -> CellSums | FixedSums:
+        """Return sums for a group that turns out to be large, of which so many rows were met."""
+        if not self.by:
+            return self.source_of(0).first_sums(moments=self._moments)
+        rows = max(count, round(count * max(self.table.about_rows(seen), seen) / seen))
+        return RowSource(FileRows(self, number, rows)).cell_sums()
+
+    def _small(self, look: FirstLook) -> Iterator[tuple[int, tuple[Blocks, Totals]]]:
+        """Return the groups that are not cut, each with its ties and its sums."""
+        counts = np.where(look.is_cut, 0, look.counts)
+        turn = (np.cumsum(counts) - counts) // _TOGETHER
+        starts = np.flatnonzero(np.diff(turn, prepend=-1)).tolist()
+        for start, stop in zip(starts, [*starts[1:], counts.size], strict=True):
+            rows = look.spool.of(slice(start, stop))
+            if rows is not None and look.is_cut[start:stop].any():
+                rows = pick(rows, ~look.is_cut[rows.group])
+            if rows is None or not rows.scores.size:
+                continue
+            group: Any = rows.group
+            first = np.diff(group, prepend=-1) > 0
+            pieces = split(self._observations(rows), np.cumsum(first) - 1, int(first.sum()))
+            sources = [RowSource(piece, log_loss=True) for piece in pieces if piece is not None]
+            yield from zip(group[first].tolist(), blocks_of(sources), strict=True)
+
+    def _observations(self, rows: Chunk) -> Observations:
+        return as_observations(rows, self.table.columns.reading)
 
     @cached_property
     def _sample(self) -> tuple[FloatArray, IntArray]:
         """Some scores and their groups, in the order in which these were met."""
-        table = self._table
+        table = self.table
         names = [table.columns.y_prob, *self.by]
         scores, groups = [np.empty(0)], [np.empty(0, np.int64)]
         for batch in table.sample(list(dict.fromkeys(names)), _SAMPLE):
@@ -262,25 +275,44 @@ class FileGroups:
         return np.concatenate(scores)[order], together[order]
 
 
-class GroupRows:
-    """The observations of one group among those of files, which were checked before."""
+class FileRows:
+    """The rows of one group in files, or all of them, checked in the first walk over them.
 
-    lowest = 0.0
-    highest = 1.0
-    left_out = 0
+    Before that ``rows`` may be an estimate where the format does not tell, but one that is right
+    about whether rows are few or many.
 
-    def __init__(self, groups: FileGroups, group: int) -> None:
-        self._groups, self._group = groups, group
+    Parameters
+    ----------
+    groups
+        The files.
+    number
+        The number of the group.
+    about
+        How many rows there are, about, while they are being met.
+    """
+
+    def __init__(self, groups: FileGroups, number: int = 0, about: int | None = None) -> None:
+        self._groups, self._number, self._about = groups, number, about
 
     @property
     def rows(self) -> int:
         """How many rows there are, those of weight zero included."""
-        return self._groups.count(self._group)
+        return self._groups.count(self._number) if self._about is None else self._about
 
     @property
     def in_memory(self) -> bool:
         """Whether all rows are kept, so that none is read again."""
-        return self._groups.kept(self._group) is not None
+        return self._groups.kept(self._number) is not None
+
+    @property
+    def lowest(self) -> float:
+        """A lower limit of the scores."""
+        return self._groups.extent[0]
+
+    @property
+    def highest(self) -> float:
+        """An upper limit of the scores."""
+        return self._groups.extent[1]
 
     @property
     def counted(self) -> bool:
@@ -298,92 +330,58 @@ class GroupRows:
         return self._groups.table.columns.reading.outcome_weights
 
     @property
+    def left_out(self) -> int:
+        """How many rows lacked a score or an outcome, where there are no groups."""
+        return 0 if self._groups.by else self._groups.left_out
+
+    @property
     def refused(self) -> Forbidden:
         """The rows whose score rules out what happened, numbered through all files."""
-        return self._groups.refused(self._group)
+        return self._groups.refused(self._number)
 
-    def chunks(self, size: int) -> Generator[Chunk]:
+    def chunks(self, size: int, *, clusters: bool = False) -> Generator[Chunk]:
         """Walk over the rows of positive weight; a chunk is valid until the next one is taken."""
         size = max(1, min(size, row_source.CHUNK))
-        rows = self._groups.kept(self._group)
-        if rows is not None:
-            yield from (pick(rows, slice(i, i + size)) for i in range(0, len(rows.scores), size))
+        kept = None if clusters else self._groups.kept(self._number)
+        if kept is not None:
+            yield from _cut(kept, size)
             return
-        walk = self._groups.walk([self._group])
-        with closing(self._groups.chunks(walk, [self._group], size)) as chunks:
-            for chunk, _ in chunks:
-                yield chunk
+        walk = self._groups.walk([self._number], clusters=clusters)
+        with closing(walk.chunks(size)) as chunks:
+            for chunk in chunks:
+                if chunk.group is not None:
+                    chunk = pick(chunk, chunk.group == self._number)  # noqa: PLW2901
+                yield from _cut(chunk, size)
+        self._groups.walked(walk)
+
+    def observations(self, most: int) -> Observations | None:
+        """Read all rows into memory; None if there turn out to be more than so many."""
+        table = self._groups.table
+        walk = self._groups.walk()
+        with closing(walk.chunks(row_source.CHUNK)) as chunks:
+            rows = collected(chunks, most if table.rows is None else table.rows)
+        if rows is None:
+            return None
+        self._groups.walked(walk)
+        return as_observations(rows, table.columns.reading, self._groups.extent)
+
+    def feed(self, taker: object) -> bool:
+        """Give all rows to who takes them in several threads; False if nothing was done."""
+        return not self._groups.by and self._groups.feed(taker)
+
+    def forget(self) -> None:
+        """Forget what was kept for the passes of one assessment."""
+        self._groups.release()
 
     def sample(self, size: int) -> FloatArray:
-        """Return about so many of the scores in ascending order."""
-        scores = self._groups.sample(self._group)
-        return scores[:: max(1, scores.shape[0] // size)]
+        """Return about so many of the scores, from everywhere, in ascending order."""
+        return self._groups.sample(self._number, size)
 
     def recheck(self) -> None:
         """Raise SecantError if a file is seen to have changed since it was first looked at."""
         self._groups.table.recheck()
 
 
-class _Unfinished(GroupRows):
-    """The observations of a group while they are being met: what cells are made from."""
-
-    def __init__(self, groups: FileGroups, met: int, rows: int) -> None:
-        super().__init__(groups, met)
-        self._about = rows
-
-    @property
-    def rows(self) -> int:
-        """How many rows there are, about."""
-        return self._about
-
-    def sample(self, size: int) -> FloatArray:
-        """Return about so many of the scores in ascending order."""
-        scores = self._groups.sample_of(self._group)
-        return scores[:: max(1, scores.shape[0] // size)]
-
-
-class _First(Taker):
-    """Takes in the rows of all groups, which are not known before."""
-
-    def __init__(self, groups: FileGroups, walk: Walk) -> None:
-        super().__init__(walk, _CHUNKS * row_source.CHUNK)
-        self._groups, self._seen = groups, 0
-        self.look = GroupsLook(self._cells)
-
-    def add(self, chunk: Chunk, owner: IntArray) -> None:
-        self._seen += owner.shape[0]
-        self.look.add(chunk, owner)
-
-    def _cells(self, met: int, count: int) -> CellSums:
-        total = self._groups.table.about_rows(self._seen)
-        return self._groups.cells(met, count, total, self._seen)
-
-
-class _Feeding(Taker):
-    """Hands the rows of some groups to the taker of each."""
-
-    def __init__(self, groups: FileGroups, takers: Mapping[int, Adds]) -> None:
-        super().__init__(groups.walk(takers), _CHUNKS * row_source.CHUNK)
-        self._groups, self._takers = groups, takers
-
-    def add(self, chunk: Chunk, owner: IntArray) -> None:
-        feed(self._takers, *self._groups.ours(list(self._takers), chunk, owner))
-
-
-class _Clusters(Clusters):
-    """Adds up the rows of every group by cluster and cell."""
-
-    def __init__(self, walk: ClusterWalk, adders: dict[int, KeyAdder]) -> None:
-        super().__init__(walk)
-        self._adders = adders
-
-    def add(self, chunk: Chunk, owner: IntArray) -> None:
-        groups, clusters = owner[:, 0], owner[:, 1]
-        order = np.argsort(groups, kind="stable")
-        edges = np.flatnonzero(np.diff(groups[order], prepend=-1)).tolist()
-        for start, stop in zip(edges, [*edges[1:], order.shape[0]], strict=True):
-            rows = order[start:stop]
-            self._adders[int(groups[rows[0]])].add(pick(chunk, rows), clusters[rows])
-
-    def sums(self) -> list[KeySums]:
-        return [adder.sums() for adder in self._adders.values()]
+def _cut(chunk: Chunk, size: int) -> Iterator[Chunk]:
+    """Cut rows into pieces of at most a size."""
+    return (pick(chunk, slice(i, i + size)) for i in range(0, chunk.scores.shape[0], size))

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from secant._base.types import Forbidden
     from secant._blocks.table import Blocks, Totals
-    from secant.sources.files.source import FileRows
+    from secant.sources.files.groups import FileRows
 
 __all__ = ["HOLD", "HeldSource", "collected"]
 

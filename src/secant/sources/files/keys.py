@@ -20,12 +20,14 @@ __all__ = ["KeyBook"]
 
 
 class KeyBook:
-    """The keys of groups: learnt in a first walk, known by number, in their order, afterwards."""
+    """The keys of groups, by how many were met before each: learnt in a first walk, known then.
+
+    ``counts`` are the rows of each.
+    """
 
     def __init__(self) -> None:
         self._code: dict[Any, int] = {}
-        self._number = np.empty(0, np.int64)
-        self._counts = np.zeros(0, np.int64)
+        self.counts = np.zeros(0, np.int64)
         self._lock = threading.Lock()
 
     def learn(self, keys: Sequence[Any], codes: IntArray) -> IntArray:
@@ -34,13 +36,13 @@ class KeyBook:
         Returns
         -------
         array
-            A number for the group of each row: how many were met before it.
+            The number of each row's group.
         """
         met = self.met(keys)
         grown = np.zeros(len(self._code), np.int64)
-        grown[: len(self._counts)] = self._counts
+        grown[: len(self.counts)] = self.counts
         np.add.at(grown, met, np.bincount(codes, minlength=len(keys)))
-        self._counts = grown
+        self.counts = grown
         return met[codes]
 
     def met(self, keys: Sequence[Any]) -> IntArray:
@@ -50,13 +52,8 @@ class KeyBook:
                 self._code.setdefault(key, len(self._code))
             return self._codes(keys)
 
-    @property
-    def number(self) -> IntArray:
-        """The number that each group has in the order of keys, in the order they were met."""
-        return self._number
-
-    def close(self, is_text: Sequence[bool]) -> tuple[list[Any], IntArray]:
-        """Return every key and its number of rows, in the order of keys, and number them so.
+    def close(self, is_text: Sequence[bool]) -> tuple[list[Any], list[int]]:
+        """Return every key in the order they were met, and the numbers in the order of keys.
 
         Parameters
         ----------
@@ -64,11 +61,8 @@ class KeyBook:
             For every column of keys, whether its texts may stand for numbers.
         """
         keys = _typed(list(self._code), is_text)
-        order = key_order(keys)
-        self._counts = np.append(self._counts, np.zeros(len(keys) - len(self._counts), np.int64))
-        self._number = np.empty(len(keys), np.int64)
-        self._number[order] = np.arange(len(keys))
-        return [keys[code] for code in order], self._counts[order]
+        self.counts = np.append(self.counts, np.zeros(len(keys) - len(self.counts), np.int64))
+        return keys, key_order(keys)
 
     def numbers(self, keys: Sequence[Any], codes: IntArray) -> IntArray:
         """Return the group of each row.
@@ -83,8 +77,7 @@ class KeyBook:
         except KeyError as error:
             msg = f"the files were changed while they were assessed: {error} is a new group"
             raise SecantError(msg) from error
-        numbers: IntArray = self._number[known][codes]
-        return numbers
+        return known[codes]
 
     def _codes(self, keys: Sequence[Any]) -> IntArray:
         return np.array([self._code[key] for key in keys], np.int64)

@@ -1,42 +1,43 @@
 """One pass over files for all who asked: a batch is read once and handed to each of them.
 
-A *look* is what is to be known of the files: all rows, or the rows of every group, of one column of
-scores. Several looks side by side are answered like the groups of one table, so that whatever is
-asked for takes the passes of one of them.
+Several columns of scores side by side, each of all rows or of the rows of every group, are answered
+like the groups of one table, so that whatever is asked for takes the passes of one of them.
 """
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from contextlib import closing
 from functools import partial
 from itertools import accumulate
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
-import numpy as np
-
-from secant._blocks.refining import join
+from secant._blocks.key_sums import KeyAdder
+from secant._blocks.looking import Groups
 from secant._blocks.sorting import RUN
+from secant._input.observations import join
 from secant.sources import rows as row_source
+from secant.sources.files.first import feed
 from secant.sources.files.walking import side_by_side
 from secant.sources.rows import kept
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from secant._base.types import IntArray
     from secant._blocks.key_sums import Ask, KeySums
     from secant._blocks.looking import RowsInOrder
     from secant._blocks.sorting import PathRows
     from secant._blocks.table import Blocks, Totals
     from secant._input.observations import Chunk
+    from secant.sources.files.groups import FileGroups
     from secant.sources.files.walking import Walk
     from secant.sources.rows import RowSource
 
-__all__ = ["COLLECT", "Adds", "Clusters", "Look", "SideBySide", "Taker", "run", "turns"]
+__all__ = ["COLLECT", "Adds", "SideBySide", "run", "turns"]
 
 # What one pass may collect, in rows, for all groups together: about 256 MB.
 COLLECT = 1 << 23
+# Chunks looked at together, so that each of many groups has more than a few rows in them.
+_CHUNKS = 4
 
 
 class Adds(Protocol):
@@ -47,141 +48,31 @@ class Adds(Protocol):
         ...
 
 
-class Taker(ABC):
-    """Somebody who wants to see all rows once.
-
-    Parameters
-    ----------
-    walk
-        Which columns to read, and how to check them.
-    size
-        RowsInOrder to be handed over together, at most; small files and row groups are joined.
-    """
-
-    def __init__(self, walk: Walk, size: int | None = None) -> None:
-        self.walk, self._size = walk, size or row_source.CHUNK
-        self._held: list[tuple[Chunk, IntArray | None]] = []
-        self._count = 0
-
-    @abstractmethod
-    def add(self, chunk: Chunk, owner: Any) -> None:
-        """Take in some rows, and the numbers of their groups where the walk numbers them."""
-
-    def alone(self) -> bool:
-        """See all rows at once, if nobody else wants to; False if nothing was done."""
-        return False
-
-    def finish(self) -> None:  # noqa: B027  (not everybody minds)
-        """Take note that there are no more."""
-
-    def gather(self, chunk: Chunk, owner: IntArray | None) -> None:
-        """Hold rows back until they are worth to be looked at."""
-        rows = chunk.scores.shape[0]
-        if self._count + rows > self._size:
-            self.flush()
-        self._held.append((chunk, owner))
-        self._count += rows
-
-    def flush(self) -> None:
-        """Take in what was held back."""
-        held, self._held, self._count = self._held, [], 0
-        if held:
-            self.add(join([chunk for chunk, _ in held]), _joined([owner for _, owner in held]))
+def run(walks: Sequence[Walk], takers: Sequence[Callable[[Chunk], None]]) -> None:
+    """Read the files once, for all of the takers, each of which sees what its walk checks."""
+    in_groups = any(walk.in_groups for walk in walks)
+    together = row_source.CHUNK * (_CHUNKS if in_groups else 1)
+    with closing(side_by_side(walks, row_source.CHUNK, together)) as batches:
+        for chunks in batches:
+            for take, chunk in zip(takers, chunks, strict=True):
+                if chunk is not None:
+                    take(chunk)
 
 
-def _joined(owners: list[IntArray | None]) -> IntArray | None:
-    known = [owner for owner in owners if owner is not None]
-    return np.concatenate(known) if known else None
-
-
-def run(takers: Sequence[Taker]) -> None:
-    """Read the files once, for all of the takers."""
-    if len(takers) == 1 and takers[0].alone():
-        return
-    walks = [taker.walk for taker in takers]
-    with closing(side_by_side(walks, row_source.CHUNK)) as batches:
-        for checked in batches:
-            for taker, rows in zip(takers, checked, strict=True):
-                if rows is not None:
-                    taker.gather(*rows)
-    for taker in takers:
-        taker.flush()
-        taker.finish()
-
-
-class Look(Protocol):
-    """What is to be known of files: several groups of rows, or one of all of them."""
-
-    @property
-    def keys(self) -> Sequence[Any]: ...  # noqa: D102  (as Groups has them)
-    @property
-    def by(self) -> tuple[str, ...]: ...  # noqa: D102
-    @property
-    def empty(self) -> tuple[Any, ...]: ...  # noqa: D102
-    @property
-    def left_out(self) -> int: ...  # noqa: D102
-
-    def first(self) -> Taker:
-        """Return what takes in all rows; then there are :meth:`found`."""
-        ...
-
-    def found(self) -> list[tuple[Blocks, Totals]]:
-        """Return blocks and sums of every group."""
-        ...
-
-    def feeding(self, takers: Mapping[int, Adds]) -> Taker:
-        """Return what hands the rows of some groups to the taker of each."""
-        ...
-
-    def adders(self, asks: Sequence[Ask]) -> Clusters:
-        """Return what adds up rows by cluster and cell, for every group."""
-        ...
-
-    def source(self, number: int) -> RowSource:
-        """Return one group by itself."""
-        ...
-
-    def release(self) -> None:
-        """Forget what was kept for the passes of one assessment."""
-        ...
-
-
-class Clusters(Taker):
-    """Adds up rows by cluster and cell."""
-
-    @abstractmethod
-    def sums(self) -> list[KeySums]:
-        """Return the sums of every group."""
-
-
-class SideBySide:
-    """Several looks at the same files, as the groups of one table.
+class SideBySide(Groups):
+    """Several columns of scores in the same files, and their groups, as the groups of one table.
 
     Parameters
     ----------
     looks
-        What to look at; ``keys`` are those of all, ``by`` and ``empty`` those of the last.
+        What to look at. Once that was done ``keys`` are those of all, ``by`` and ``empty`` those
+        of the last.
     """
 
-    def __init__(self, looks: Sequence[Look]) -> None:
+    def __init__(self, looks: Sequence[FileGroups]) -> None:
         self.looks = looks
+        self.by = looks[-1].by
         self._starts = [0]
-        self._lent: dict[int, Chunk] = {}
-
-    @property
-    def keys(self) -> list[Any]:
-        """What the groups are called, look by look."""
-        return [key for look in self.looks for key in look.keys]
-
-    @property
-    def by(self) -> tuple[str, ...]:
-        """What the last look groups by."""
-        return self.looks[-1].by
-
-    @property
-    def empty(self) -> tuple[Any, ...]:
-        """The groups of the last look that have no weight."""
-        return self.looks[-1].empty
 
     @property
     def left_out(self) -> int:
@@ -196,10 +87,15 @@ class SideBySide:
 
     def blocks(self) -> list[tuple[Blocks, Totals]]:
         """Return blocks and sums of every group, from one pass."""
-        run([look.first() for look in self.looks])
-        found = [look.found() for look in self.looks]
-        self._starts = [0, *accumulate(map(len, found))]
-        return [each for of_look in found for each in of_look]
+        found = [self.looks[0].at_once() if len(self.looks) == 1 else None]
+        if found == [None]:
+            walks = [look.walk() for look in self.looks]
+            run(walks, [look.take for look in self.looks])
+            found = [look.found(walk) for look, walk in zip(self.looks, walks, strict=True)]
+        self._starts = [0, *accumulate(len(of_look or ()) for of_look in found)]
+        self.keys = [key for look in self.looks for key in look.keys]
+        self.empty = self.looks[-1].empty
+        return [each for of_look in found for each in of_look or ()]
 
     def refine(self, wanted: Mapping[int, Blocks]) -> dict[int, Blocks]:
         """Return finer blocks for the groups numbered, from one pass unless they are too many."""
@@ -211,21 +107,22 @@ class SideBySide:
             finer |= {i: taker.blocks() for i, taker in takers.items()}
         return finer
 
-    def in_order(self, numbers: Sequence[int]) -> dict[int, RowsInOrder]:
+    def in_order(self, numbers: Sequence[int]) -> Mapping[int, RowsInOrder]:
         """Return what walks over the rows of groups in order.
 
-        They are read in one pass unless they are too many, and lent to each :meth:`source`, which
-        forgets them once they were asked for.
+        Those that are not at hand are read in one pass unless they are too many.
         """
-        absent = [number for number in numbers if not self.source(number).has_rows]
-        if absent:
-            takers, room = {}, COLLECT
-            for number in absent:
-                room -= self.source(number).rows
+        takers, room = {}, COLLECT
+        for number in numbers:
+            look, place = self._place(number)
+            if look.kept(place) is None:
+                room -= look.count(place)
                 if room >= 0:  # the others read their own
                     takers[number] = _Rows()
-            self._feed(takers)
-            self._lent = {number: join(taker.chunks) for number, taker in takers.items()}
+        self._feed(takers)
+        for number, taker in takers.items():
+            look, place = self._place(number)
+            look.lend(place, join(taker.chunks))
         return {number: partial(self._walk, number) for number in numbers}
 
     def _walk(self, number: int) -> Iterable[PathRows]:
@@ -233,11 +130,8 @@ class SideBySide:
 
     def source(self, number: int) -> RowSource:
         """Return one group by itself, for questions asked later."""
-        look, start, _ = next(share for share in self._shares() if number < share[2])
-        source = look.source(number - start)
-        if number in self._lent:
-            source.lend(self._lent[number])
-        return source
+        look, place = self._place(number)
+        return look.source_of(place)
 
     def release(self) -> None:
         """Forget what looks have kept for the passes of one assessment."""
@@ -245,26 +139,44 @@ class SideBySide:
             look.release()
 
     def sums(self, asks: Sequence[Ask]) -> list[KeySums]:
-        """Answer questions about all groups, in their order, from one pass."""
-        takers = [
-            look.adders([ask._replace(group=ask.group - start) for ask in asks[start:stop]])
-            for look, start, stop in self._shares()
-        ]
-        run(takers)
-        return [sums for taker in takers for sums in taker.sums()]
+        """Answer questions about groups, all of them from one pass."""
+        counted = self.looks[0].table.columns.reading.counts
+        adders = [KeyAdder(ask, counted=counted) for ask in asks]
+        takers: dict[int, _Several] = {}
+        for ask, adder in zip(asks, adders, strict=True):
+            takers.setdefault(ask.group, _Several()).adders.append(adder)
+        self._feed(takers, clusters=any(ask.clusters for ask in asks))
+        return [adder.sums() for adder in adders]
 
-    def _feed(self, takers: Mapping[int, Adds]) -> None:
+    def _feed(self, takers: Mapping[int, Adds], *, clusters: bool = False) -> None:
         """Hand the rows of groups to the taker of each, in one pass."""
-        feeding = []
-        for look, start, stop in self._shares():
-            share = {i - start: taker for i, taker in takers.items() if start <= i < stop}
-            if share:
-                feeding.append(look.feeding(share))
-        run(feeding)
+        of_looks: list[dict[int, Adds]] = [{} for _ in self.looks]
+        for number, taker in takers.items():
+            look, place = self._place(number)
+            rows = None if clusters else look.kept(place)
+            if rows is None:
+                of_looks[self.looks.index(look)][place] = taker
+            else:
+                feed({place: taker}, rows)
+        shares = [share for share in zip(self.looks, of_looks, strict=True) if share[1]]
+        if not shares:
+            return
+        look, first = shares[0]
+        if len(shares) == 1 and not clusters and not look.by and look.feed(first[0]):
+            return
+        walks = [look.walk(share, clusters=clusters) for look, share in shares]
+        run(walks, [partial(look.route, share) for look, share in shares])
+        for (look, _), walk in zip(shares, walks, strict=True):
+            look.walked(walk)
 
-    def _shares(self) -> Iterator[tuple[Look, int, int]]:
-        """Return each look, and where the numbers of its groups begin and end."""
-        return zip(self.looks, self._starts, self._starts[1:], strict=False)
+    def _place(self, number: int) -> tuple[FileGroups, int]:
+        """Return the look that a group belongs to, and its number there."""
+        look, start = next(
+            (look, start)
+            for look, start, stop in zip(self.looks, self._starts, self._starts[1:], strict=False)
+            if number < stop
+        )
+        return look, look.number(number - start)
 
 
 class _Rows:
@@ -275,6 +187,17 @@ class _Rows:
 
     def add(self, chunk: Chunk) -> None:
         self.chunks.append(kept(chunk))
+
+
+class _Several:
+    """Hands rows to several adders."""
+
+    def __init__(self) -> None:
+        self.adders: list[KeyAdder] = []
+
+    def add(self, chunk: Chunk) -> None:
+        for adder in self.adders:
+            adder.add(chunk)
 
 
 def turns(numbers: Iterable[int], costs: list[int]) -> Iterator[list[int]]:

@@ -152,8 +152,8 @@ class PeriodFiles(Predictions):
 
         walk = Walk(self, total, numbered)
         with closing(walk.chunks(row_source.CHUNK)) as chunks:
-            for chunk, numbers in chunks:
-                assert numbers is not None  # noqa: S101
+            for chunk in chunks:
+                numbers: Any = chunk.group
                 order = np.argsort(numbers, kind="stable")
                 owner = numbers[order]
                 starts = np.flatnonzero(np.diff(owner, prepend=-2))

@@ -10,7 +10,6 @@ import numpy as np
 
 from secant._base.progress import reporting
 from secant._base.types import Forbidden
-from secant._blocks.refining import pick
 from secant._blocks.score_cells import MOST_CELLS, CellFinder, anchors
 from secant._blocks.segment_sums import Adder
 from secant._input.features import (
@@ -21,13 +20,14 @@ from secant._input.features import (
     levels_of_numbers,
     sorted_out,
 )
+from secant._input.observations import pick
 from secant._input.rules import NO_ROWS
 from secant.errors import InputError
 from secant.sources import rows as row_source
 from secant.sources.files.csv import typed
 from secant.sources.files.predictions import Predictions
 from secant.sources.files.values import TIMES, group_codes, kind_of, numbers
-from secant.sources.files.walking import Walk, gathered, usable
+from secant.sources.files.walking import Walk, usable
 from secant.sources.rows import RowSource
 
 if TYPE_CHECKING:
@@ -69,13 +69,6 @@ class _FeatureFiles(Predictions):
             found[found < 0] = len(levels)
             codes.append(found)
         return [], np.column_stack(codes)
-
-
-class _FeatureWalk(Walk):
-    """A walk in which the groups of a row are its levels."""
-
-    def _note(self, refused: IntArray, numbers: IntArray, groups: IntArray | None) -> None:  # noqa: ARG002
-        self.refused.add(numbers)
 
 
 class FileSegments:
@@ -134,10 +127,10 @@ class FileSegments:
     def sums(self, groupings: Sequence[Grouping]) -> Iterator[Sums]:
         """Return the sums of groupings, all from one walk."""
         adder = self._adder(groupings)
-        for chunk, codes in self._walk():
+        for chunk in self._walk():
             if chunk.weights is not None and self.sampling:
                 self.heaviest = max(self.heaviest, float(chunk.weights.max(initial=0.0)))
-            adder.add(chunk, list(codes.T), self._cell(chunk.scores))
+            adder.add(chunk, list(_levels(chunk).T), self._cell(chunk.scores))
         return iter(adder.sums())
 
     def inside(
@@ -145,31 +138,27 @@ class FileSegments:
     ) -> dict[Grouping, FloatArray]:
         """Return the weight of the rows that meet conditions, by levels and cells."""
         adder = self._adder(groupings)
-        for chunk, codes in self.meeting(conditions):
-            adder.add(chunk, list(codes.T), self._cell(chunk.scores))
+        for chunk in self.meeting(conditions):
+            adder.add(chunk, list(_levels(chunk).T), self._cell(chunk.scores))
         return {grouping: sums.w for grouping, sums in zip(groupings, adder.sums(), strict=True)}
 
     def source(self, conditions: Conditions, n: int) -> RowSource:
         """Return the rows that meet conditions."""
         return RowSource(_SegmentRows(self, conditions, n))
 
-    def meeting(self, conditions: Conditions) -> Generator[tuple[Chunk, IntArray]]:
+    def meeting(self, conditions: Conditions) -> Generator[Chunk]:
         """Walk over the rows that meet conditions."""
         with closing(self._walk()) as chunks:
-            for chunk, codes in chunks:
-                rows = np.flatnonzero(_met(codes, conditions))
-                yield pick(chunk, rows), codes[rows]
+            for chunk in chunks:
+                yield pick(chunk, _met(_levels(chunk), conditions))
 
     def recheck(self) -> None:
         """Raise SecantError if a file is seen to have changed since it was first looked at."""
         self._table.recheck()
 
-    def _walk(self) -> Generator[tuple[Chunk, IntArray]]:
-        walk = _FeatureWalk(self._table, self.rows, lambda _, codes: codes)
-        with closing(gathered(walk.chunks(row_source.CHUNK), row_source.CHUNK)) as chunks:
-            for chunk, codes in chunks:
-                assert codes is not None  # noqa: S101
-                yield chunk, codes
+    def _walk(self) -> Generator[Chunk]:
+        walk = Walk(self._table, self.rows, lambda _, codes: codes)
+        return walk.chunks(row_source.CHUNK)
 
     def _adder(self, groupings: Sequence[Grouping]) -> Adder:
         sizes = [len(levels) for levels in self.levels]
@@ -246,11 +235,11 @@ class _SegmentRows:
         """How many rows have a score that rules out what happened; their numbers are not kept."""
         return Forbidden(self._refused, ())
 
-    def chunks(self, size: int) -> Generator[Chunk]:
+    def chunks(self, size: int, *, clusters: bool = False) -> Generator[Chunk]:  # noqa: ARG002  (none)
         """Walk over the rows of positive weight; a chunk is valid until the next one is taken."""
         refused = 0
         with closing(self._files.meeting(self._conditions)) as found:
-            for chunk, _ in found:
+            for chunk in found:
                 scores, happened = chunk.scores, chunk.labels != 0
                 wrong = ((scores == 0) & happened) | ((scores == 1) & ~happened)
                 refused += int(np.count_nonzero(wrong))
@@ -267,6 +256,12 @@ class _SegmentRows:
     def recheck(self) -> None:
         """Raise SecantError if a file is seen to have changed since it was first looked at."""
         self._files.recheck()
+
+
+def _levels(chunk: Chunk) -> IntArray:
+    """Return the level of every row in every feature, a column each."""
+    assert chunk.group is not None  # noqa: S101
+    return chunk.group
 
 
 def _met(codes: IntArray, conditions: Conditions) -> BoolArray:

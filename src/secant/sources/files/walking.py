@@ -9,21 +9,23 @@ import numpy as np
 
 from secant._base.progress import reporting
 from secant._base.types import Forbidden
-from secant._blocks.refining import join, pick
 from secant._input.batches import Checks
-from secant._input.observations import Chunk
+from secant._input.clusters import is_missing, missing_id
+from secant._input.keys import key_numbers
+from secant._input.observations import Chunk, join, pick
 from secant.errors import InputError
 from secant.sources.files.prefetch import prefetched
+from secant.sources.files.values import group_codes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Sequence
 
-    from secant._base.types import FloatArray, IntArray
+    from secant._base.types import FloatArray, IntArray, NumberArray
     from secant._input.columns import Columns
     from secant.sources.files.predictions import Predictions
     from secant.sources.files.table import Batch, File
 
-__all__ = ["ForbiddenRows", "Walk", "gathered", "usable"]
+__all__ = ["ForbiddenRows", "Walk", "side_by_side", "usable"]
 
 # So many forbidden rows are remembered by number; all are counted.
 _REMEMBERED = 1 << 16
@@ -63,6 +65,10 @@ class Walk:
     again
         Whether an earlier walk has checked every row: the files have not changed since then, or
         the walk says so, and most checks are spared.
+    clusters
+        Whether rows are to come with the numbers of their clusters.
+    places
+        Finds the places of rows along another order than that of scores, where there is one.
     """
 
     def __init__(
@@ -73,21 +79,20 @@ class Walk:
         files: Sequence[File] | None = None,
         *,
         again: bool = False,
+        clusters: bool = False,
+        places: Callable[[Batch], NumberArray] | None = None,
     ) -> None:
         self._table, self._total, self._again = table, total, again
         self._number_groups, self._files = number_groups, files
+        self._places = places
+        self._ids: dict[Any, int] | None = {} if clusters else None
         self.checks = Checks(table.columns.reading)
         self.refused = ForbiddenRows()
         self.refused_in: dict[int, ForbiddenRows] = {}
         self._left_out = 0
 
-    def chunks(self, size: int) -> Generator[tuple[Chunk, IntArray | None]]:
+    def chunks(self, size: int) -> Generator[Chunk]:
         """Walk over the rows of positive weight, each checked, at most ``size`` at a time.
-
-        Yields
-        ------
-        chunk, groups
-            Rows, and the number of each one's group, if asked for.
 
         Raises
         ------
@@ -95,9 +100,9 @@ class Walk:
             If rows cannot be used: the file, the row there, the column and the value.
         """
         with closing(side_by_side([self], size)) as read:
-            for (checked,) in read:
-                if checked is not None:
-                    yield checked
+            for (chunk,) in read:
+                if chunk is not None:
+                    yield chunk
 
     @property
     def table(self) -> Predictions:
@@ -115,6 +120,11 @@ class Walk:
         return self._files
 
     @property
+    def in_groups(self) -> bool:
+        """Whether rows come with the numbers of their groups."""
+        return self._number_groups is not None
+
+    @property
     def total(self) -> int:
         """About how many rows there are; 0 where nobody knows yet."""
         return self._total
@@ -122,19 +132,15 @@ class Walk:
     @property
     def _columns(self) -> Columns:
         """The columns to read."""
-        columns = self._table.columns._replace(clusters=None, order_by=None)
-        return columns._replace(by=()) if self._number_groups is None else columns
+        columns = self._table.columns
+        return columns._replace(
+            by=() if self._number_groups is None else columns.by,
+            clusters=None if self._ids is None else columns.clusters,
+            order_by=None if self._places is None else columns.order_by,
+        )
 
-    def _owners(self, batch: Batch) -> IntArray | None:
-        """Return the groups that rows are in, if asked for."""
-        if self._number_groups is None:
-            return None
-        return self._number_groups(*self._table.keys(batch))
-
-    def checked(self, batch: Batch) -> tuple[Chunk, IntArray | None] | None:
-        """Return the rows of a batch that have weight, and the numbers of their groups.
-
-        None where every row is left out.
+    def checked(self, batch: Batch) -> Chunk | None:
+        """Return the rows of a batch that have weight; None where every row is left out.
 
         Raises
         ------
@@ -173,8 +179,9 @@ class Walk:
         if self._files is None and not self._again:
             self._finish()
 
-    def _checked(self, batch: Batch) -> tuple[Chunk, IntArray | None]:
-        labels, scores, weights, words = self._table.values(batch)
+    def _checked(self, batch: Batch) -> Chunk:
+        table = self._table
+        labels, scores, weights, words = table.values(batch)
         refused = np.zeros(0, np.int64)
         try:
             if self._again:
@@ -182,20 +189,21 @@ class Walk:
             else:
                 labels, refused = self.checks.batch(labels, scores, weights, words)
         except InputError as error:
-            raise self._table.refused(batch, error) from error
-        groups = self._owners(batch)
+            raise table.refused(batch, error) from error
+        place = None if self._places is None else self._places(batch)
+        group = None if self._number_groups is None else self._number_groups(*table.keys(batch))
+        cluster = None if self._ids is None else _cluster_numbers(table, batch, self._ids)
         if refused.size:
-            places = refused if batch.kept is None else batch.kept[refused]
-            self._note(refused, places + batch.first, groups)
-        return _of_positive_weight(Chunk(scores, labels, weights), groups)
+            numbers = refused if batch.kept is None else batch.kept[refused]
+            self._note(numbers + batch.first, None if group is None else group[refused])
+        return _of_positive_weight(Chunk(scores, labels, weights, group, cluster, place))
 
-    def _note(self, refused: IntArray, numbers: IntArray, groups: IntArray | None) -> None:
-        """Remember rows of a batch by their numbers in all files, and which groups they are in."""
+    def _note(self, numbers: IntArray, groups: IntArray | None) -> None:
+        """Remember refused rows by their numbers in all files, and which groups they are in."""
         self.refused.add(numbers)
-        if groups is not None:
-            owners = groups[refused]
-            for group in np.unique(owners).tolist():
-                self.refused_in.setdefault(group, ForbiddenRows()).add(numbers[owners == group])
+        if groups is not None and groups.ndim == 1:  # not those of levels
+            for group in np.unique(groups).tolist():
+                self.refused_in.setdefault(group, ForbiddenRows()).add(numbers[groups == group])
 
     def _finish(self) -> None:
         self._table.left_out = self._left_out
@@ -207,14 +215,24 @@ class Walk:
 
 
 def side_by_side(
-    walks: Sequence[Walk], size: int
-) -> Generator[list[tuple[Chunk, IntArray | None] | None]]:
+    walks: Sequence[Walk], size: int, together: int | None = None
+) -> Generator[list[Chunk | None]]:
     """Walk over the same files for several walks at once: a batch is read once, checked for each.
+
+    Parameters
+    ----------
+    walks
+        Which columns to read, and how to check them.
+    size
+        Rows to be read at a time, at most.
+    together
+        Rows to be handed over at a time, at most, if not as many: those of small files and row
+        groups are joined.
 
     Yields
     ------
     list
-        What :meth:`Walk.checked` returns, for each walk.
+        The rows that each walk is to see next, if any.
     """
     table = walks[0].table.beside([walk.table for walk in walks[1:]])
     names = list(dict.fromkeys(name for walk in walks for name in walk.names))
@@ -222,7 +240,7 @@ def side_by_side(
     for walk in walks:
         files = None if files is None or walk.files is None else [*files, *walk.files]
 
-    def rows() -> Generator[tuple[int, list[tuple[Chunk, IntArray | None] | None]]]:
+    def rows() -> Generator[tuple[int, list[Chunk | None]]]:
         """Read and check what the walks need; this may run in a thread of its own."""
         with closing(table.walk(names, size, files)) as batches:
             for batch in batches:
@@ -230,49 +248,53 @@ def side_by_side(
 
     read = rows() if table.reads_ahead else prefetched(rows())
     total = max(walk.total for walk in walks)
+    held: list[list[Chunk | None]] = []
+    first = last = 0  # rows of files up to what is held, and with it
     with reporting(table.doing) as report, closing(read):
         for done, checked in read:
-            yield checked
+            if held and done - first > (together or size):
+                yield _joined(held)
+                held, first = [], last
+            held.append(checked)
+            last = done
             total = total or walks[0].table.about_rows(done)
             report(done, total)
+        if held:
+            yield _joined(held)
     for walk in walks:
         walk.finish()
 
 
-def gathered(
-    chunks: Generator[tuple[Chunk, IntArray | None]], size: int
-) -> Generator[tuple[Chunk, IntArray | None]]:
-    """Join small chunks, as many small files or row groups make, up to ``size`` rows."""
-    held: list[tuple[Chunk, IntArray | None]] = []
-    count = 0
-    with closing(chunks):
-        for chunk, groups in chunks:
-            rows = chunk.scores.shape[0]
-            if held and count + rows > size:
-                yield _joined(held)
-                held, count = [], 0
-            held.append((chunk, groups))
-            count += rows
-        if held:
-            yield _joined(held)
+def _joined(held: list[list[Chunk | None]]) -> list[Chunk | None]:
+    each = ([chunk for chunk in chunks if chunk is not None] for chunks in zip(*held, strict=True))
+    return [join(chunks) if chunks else None for chunks in each]
 
 
-def _joined(held: list[tuple[Chunk, IntArray | None]]) -> tuple[Chunk, IntArray | None]:
-    if len(held) == 1:
-        return held[0]
-    groups = [groups for _, groups in held if groups is not None]
-    return join([chunk for chunk, _ in held]), np.concatenate(groups) if groups else None
-
-
-def _of_positive_weight(chunk: Chunk, groups: IntArray | None) -> tuple[Chunk, IntArray | None]:
+def _of_positive_weight(chunk: Chunk) -> Chunk:
     """Return the rows that count, their labels in a type that can be added up."""
     if chunk.weights is not None and not chunk.weights.all():
-        counted = chunk.weights > 0
-        chunk = pick(chunk, counted)
-        groups = None if groups is None else groups[counted]
+        chunk = pick(chunk, chunk.weights > 0)
     if not np.can_cast(chunk.labels.dtype, np.int64):
         chunk = chunk._replace(labels=chunk.labels.astype(np.int64))
-    return chunk, groups
+    return chunk
+
+
+def _cluster_numbers(table: Predictions, batch: Batch, numbers: dict[Any, int]) -> IntArray:
+    """Return the number of each row's cluster; ids that are new get the next one.
+
+    Raises
+    ------
+    InputError
+        If the id of a cluster is missing: the file, the row there, the column.
+    """
+    names = table.columns.clusters
+    assert names is not None  # noqa: S101
+    keys, codes = group_codes([table.complete(batch, "clusters", name) for name in names])
+    for code, key in enumerate(keys):
+        if is_missing(key):
+            error = missing_id("NaN" if key is None else repr(key), int(np.argmax(codes == code)))
+            raise table.refused(batch, error)
+    return key_numbers(keys, codes, numbers)
 
 
 def usable(scores: FloatArray) -> FloatArray:

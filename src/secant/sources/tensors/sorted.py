@@ -126,7 +126,7 @@ class SortedRows:
         place = np.arange(int(ends[-1])) + np.repeat(start - ends + rows, rows)
         index = self.torch.from_numpy(place).to(self.keys.device)
         return collapse(
-            *self.on_host(index),
+            *self.on_host(index)[:3],
             counted=self.counted,
             moments=moments,
             outcome_weights=self.outcome_weights,

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from secant._blocks.looking import Source
-from secant._blocks.refining import pick
 from secant._blocks.sorting import PathRows
+from secant._input.observations import pick
 from secant.sources.tensors.reading import Unchanged
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ class TensorSource(Source):
         """Return what walks over all rows in the order of scores, then of weights."""
         rows = self._sorted.on_host(slice(None))
         keys = (rows.scores,) if rows.weights is None else (rows.weights, rows.scores)
-        ordered = PathRows(*pick(rows, np.lexsort(keys)))
+        ordered = PathRows(*pick(rows, np.lexsort(keys))[:3])
         return lambda: [ordered]
 
     def score_sums(self) -> ScoreSums:
