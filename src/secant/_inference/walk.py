@@ -27,6 +27,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from secant._base import extras
+from secant._base.progress import reporting
 from secant._inference.lattice import (
     PRODUCT,
     SCALE,
@@ -232,8 +234,6 @@ def log10_pvalues(
     >>> (10.0 ** log10_pvalues([two])).round(12)  # 0.5 * 0.4: two failures
     array([[0.2, 0.2]])
     """
-    from secant._base.progress import reporting  # noqa: PLC0415  (not for `import secant`)
-
     if not tables:
         return np.zeros((0, 2))
     found = np.zeros((len(tables), 2))
@@ -303,10 +303,8 @@ def _of_some(paths: Paths, absorbed: Callable[[Run], FloatArray]) -> FloatArray:
 
 def runner(work: float) -> Callable[[Run], FloatArray]:
     """Return what runs walks that take so many nanoseconds in numpy: compiled where that pays."""
-    from secant._base.extras import is_usable  # noqa: PLC0415  (not for `import secant`)
-
     switched_off = os.environ.get("NUMBA_DISABLE_JIT", "0") not in {"", "0"}
-    pays = work >= _WORTH_COMPILING and not switched_off and is_usable("numba")
+    pays = work >= _WORTH_COMPILING and not switched_off and extras.is_usable("numba")
     return absorbed_compiled if pays else absorbed_in_numpy
 
 
