@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from secant._blocks.key_sums import shifted_scores
 from secant._blocks.table import STEPS, Blocks, Spread, Totals, from_sums, largest_steps
 from secant.errors import SecantError
 
@@ -117,6 +118,17 @@ class Sums:
             **ends,
         )
 
+    def shifted(self, shift: float) -> tuple[FloatArray, FloatArray]:
+        """Return the sums over shifted scores q: of w q, and of the variances of outcomes."""
+        q, spread = shifted_scores(self._from[0], shift)
+        found = []
+        for name in ("w", "ww" if self._weight_kind == "sampling" else "w"):
+            mass = self._mass(name).all
+            d, dd = (self._distance(f"{name}q{which}") for which in ("d", "dd"))
+            # Around the anchor, as in _mass.
+            found.append((mass * q + d, np.maximum(mass * spread + (1 - 2 * q) * d - dd, 0)))
+        return found[0][0], found[1][1]
+
     def parts(self) -> dict[int, Blocks]:
         """Return the blocks of each group, by its number."""
         blocks = self.blocks()
@@ -176,13 +188,13 @@ class Sums:
             found.append([largest, *(min(largest, math.sqrt(rest / k)) for k in more)])
         return largest_steps(*found)
 
+    def _distance(self, column: str) -> Any:
+        return np.where(self._tie, 0.0, self.columns[column]) if column in self.columns else 0.0
+
     def _mass(self, name: str) -> _Mass:
         """Turn distances from anchors into sums over scores; a tie has no distances."""
         sums, (a0, a1) = self.columns, self._from
-
-        def distance(column: str) -> Any:
-            return np.where(self._tie, 0.0, sums[column]) if column in sums else 0.0
-
+        distance = self._distance
         if name in sums:
             whole = sums[name] + sums[f"{name}_rest"]
             happened = sums[f"{name}1"] + sums[f"{name}1_rest"]

@@ -116,8 +116,8 @@ class EngineGroups(Groups):
         self.by = columns.by
         sizes = table.sizes() if table.by else {(): 0}
         table.budget.groups = max(1, len(sizes))
-        self._grids = [self._first_grid(sizes)]
-        ask = Ask(table.by, self._grids[0], checks=True, totals=True, third=True)
+        self.grids = [self._first_grid(sizes)]
+        ask = Ask(table.by, self.grids[0], checks=True, totals=True, third=True)
         answer = table.sums("summing cells", ask)[0]
         check(answer, table, columns)
         found, codes = answer.coded(table.by)
@@ -220,11 +220,15 @@ class EngineGroups(Groups):
         self._rows_of.clear()
 
     def sums(self, asks: Sequence[SumsAsked]) -> list[KeySums]:
-        """Answer questions about clusters of every group, from one more query."""
-        from secant.sources.engines.clusters import cluster_sums  # noqa: PLC0415  (rarely asked for)
+        """Answer questions about groups: those about clusters, or of one shift, in one query."""
+        from secant.sources.engines.key_sums import key_sums  # noqa: PLC0415  (rarely asked for)
 
-        tables, most = [ask.blocks for ask in asks], asks[0].most or 0
-        return cluster_sums(self._table, self.owners, tables, most, sum(self._sizes))
+        return key_sums(self._table, self, asks)
+
+    @property
+    def n_rows(self) -> int:
+        """How many rows have weight."""
+        return sum(self._sizes)
 
     def steps(self, number: int) -> tuple[float, ...] | None:
         """Return the largest possible steps of a group whose rows were fetched."""
@@ -313,7 +317,7 @@ class EngineGroups(Groups):
         wanted = sum(int(part.n.sum()) for part in unseen.values())
         spare = max(0, self._table.budget.room - wanted) if anchor is SCORE else wanted // 4
         parts: dict[int, list[Blocks]] = {number: [] for number in unseen}
-        within = () if anchor is SCORE else tuple(self._grids)
+        within = () if anchor is SCORE else tuple(self.grids)
         for where, asked in conditions(self._table, self._keys, self._known, unseen, spare):
             ask = Ask(self._table.by, anchor, within, where)
             answer = self._table.sums("looking into cells", ask)[0]
@@ -328,7 +332,7 @@ class EngineGroups(Groups):
                 lie_within(known, blocks), concatenate(parts[number])
             )
         if anchor is not SCORE:
-            self._grids.append(anchor)
+            self.grids.append(anchor)
 
 
 class EngineSource(Source):
