@@ -22,6 +22,7 @@ __all__ = [
     "KeySums",
     "coarsened",
     "equal_cells",
+    "in_cells",
     "pooled",
     "shifted_scores",
 ]
@@ -130,8 +131,30 @@ def coarsened(sums: KeySums, weight: NumberArray, most: int) -> KeySums:
     return pooled(sums._replace(cell=equal_cells(weight, COARSE)[sums.cell]))
 
 
-def shifted_scores(scores: FloatArray, shift: float) -> tuple[FloatArray, FloatArray]:
-    """Return q = expit(logit s + shift), and q(1 - q); scores of 0 and 1 stay what they are."""
+def in_cells(sums: KeySums, weight: NumberArray, most: int | None) -> KeySums:
+    """Return sums of blocks in the cells of a question that says how many ``most`` there may be.
+
+    Parameters
+    ----------
+    sums
+        One entry for every pair of a key and a block.
+    weight
+        The weight of each block.
+    most
+        As in :class:`Ask`; None leaves every block a cell.
+    """
+    if most is None:
+        return sums
+    cells = equal_cells(weight, ENDS)
+    found = pooled(sums._replace(cell=cells[sums.cell]))
+    return coarsened(found, np.bincount(cells, weight), most)
+
+
+def shifted_scores(scores: Any, shift: float) -> tuple[Any, Any]:
+    """Return q = expit(logit s + shift), and q(1 - q); scores of 0 and 1 stay what they are.
+
+    Scores may be an array or a tensor.
+    """
     happens, fails = min(1.0, math.exp(min(shift, 0.0))), math.exp(-max(shift, 0.0))
     odds, against = scores * happens, (1 - scores) * fails
     q = odds / (odds + against)

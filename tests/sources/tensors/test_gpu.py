@@ -9,6 +9,7 @@ from hypothesis.extra import numpy as arrays
 import secant
 from helpers import optional
 from plain_passes import PlainPasses
+from secant._blocks.key_sums import Ask
 from secant._input.options import Reading
 from secant._metrics.ecce import extremes
 from secant.sources.tensors import gpu
@@ -72,6 +73,22 @@ def test_answers_are_the_arrays(monkeypatch, scores, power, kind, weighted):
     assert found.ecce_mad == pytest.approx(expected.ecce_mad.value, abs=1e-14)
     assert totals.sigma == pytest.approx(expected.sigma, rel=1e-12)
     assert source.forbidden == expected._source.forbidden
+
+
+def test_shifted_sums_of_cells_are_those_of_rows():
+    rng = np.random.default_rng(3)
+    p = rng.random(N).astype(np.float32)
+    y = rng.random(N) < p
+    source, _ = source_of(y, torch.tensor(p))
+    blocks, _ = source.blocks()
+    assert blocks.open.any()
+    (found,) = source.sums([Ask(blocks, shift=0.4)])
+    odds = np.exp(0.4) * p.astype(float) / (1 - p.astype(float))
+    q, rest = odds / (1 + odds), 1 / (1 + odds)
+    place = np.searchsorted(blocks.low, p, side="right") - 1
+    np.testing.assert_array_equal(found.n, blocks.n)
+    np.testing.assert_allclose(found.shifted, np.bincount(place, q), rtol=1e-12)
+    np.testing.assert_allclose(found.spread, np.bincount(place, q * rest), rtol=1e-12)
 
 
 @pytest.mark.parametrize("scores", SCORES)

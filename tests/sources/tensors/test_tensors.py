@@ -9,6 +9,7 @@ import pytest
 
 import secant
 from helpers import optional
+from secant._blocks.key_sums import Ask
 from secant._input.observations import observations
 from secant._input.options import Reading
 from secant._metrics.ecce import extremes
@@ -103,6 +104,38 @@ def test_a_whole_result_is_the_arrays(elsewhere, weights):
     assert found.ece().noise_floor == pytest.approx(expected.ece().noise_floor, rel=1e-9)
     mine, theirs = found.between(0.1234, 0.71), expected.between(0.1234, 0.71)
     assert (mine.n, mine.miscalibration) == (theirs.n, pytest.approx(theirs.miscalibration))
+
+
+@pytest.mark.parametrize("shift", [0.0, 1.2, -30.0])
+@pytest.mark.parametrize("weights", WEIGHTS)
+@pytest.mark.parametrize("scores", ["uniform", "certain", "grid"])
+@pytest.mark.parametrize("resolved", [False, True])
+def test_shifted_sums_are_those_of_arrays(scores, weights, shift, resolved):
+    y, p, tensor = drawn(scores)
+    w = WEIGHTS[weights] and WEIGHTS[weights](np.random.default_rng(5), N)
+    what = "frequency" if weights == "frequency" else "sampling"
+    source = opened(y, tensor, w, what)
+    blocks, totals = source.blocks()
+    if resolved:
+        blocks, _ = extremes(blocks, totals.weight, source.refine)
+    ask = Ask(blocks, shift=shift)
+    (found,) = source.sums([ask])
+    (wanted,) = RowSource(observations(y, p, w, Reading(what))).sums([ask])
+    for name in ("key", "cell", "n"):
+        np.testing.assert_array_equal(getattr(found, name), getattr(wanted, name))
+    heaviest = 1.0 if w is None else float(np.max(w)) ** 2
+    for name in ("gain", "shifted", "spread"):
+        mine, theirs = getattr(found, name), getattr(wanted, name)
+        if theirs is None:
+            assert mine is None
+        else:
+            np.testing.assert_allclose(
+                mine, theirs, rtol=1e-11, atol=1e-13 * heaviest, err_msg=name
+            )
+    (joined,) = source.sums([ask._replace(most=300)])
+    (other,) = RowSource(observations(y, p, w, Reading(what))).sums([ask._replace(most=300)])
+    np.testing.assert_array_equal(joined.cell, other.cell)
+    np.testing.assert_allclose(joined.gain, other.gain, rtol=0, atol=1e-10 * heaviest)
 
 
 @pytest.mark.parametrize("weights", WEIGHTS)

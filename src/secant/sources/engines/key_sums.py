@@ -10,8 +10,7 @@ from secant._blocks.key_sums import (
     COARSE,
     ENDS,
     KeySums,
-    coarsened,
-    equal_cells,
+    in_cells,
     pooled,
     shifted_scores,
 )
@@ -90,7 +89,7 @@ def _by_cluster(
         some = KeySums(
             pair[ours] % len(ids), place, n, blocks.gain[ours], *(m[ours] for m in moved)
         )
-        every[each.group] = _in_cells(some, np.bincount(place, weight), each.most)
+        every[each.group] = in_cells(pooled(some), np.bincount(place, weight), each.most)
     return every
 
 
@@ -112,12 +111,7 @@ def _by_block(table: Table, groups: EngineGroups, asks: Sequence[SumsAsked]) -> 
                 del inside[number]
         for blocks in inside.values():
             raise changed(0, int(blocks.n.sum()))
-    return {
-        ask.group: known[ask.group]
-        if ask.most is None
-        else _in_cells(known[ask.group], ask.blocks.weight, ask.most)
-        for ask in asks
-    }
+    return {ask.group: in_cells(known[ask.group], ask.blocks.weight, ask.most) for ask in asks}
 
 
 def _of_ties(ask: SumsAsked, table: Table) -> KeySums:
@@ -151,13 +145,6 @@ def _fill(sums: KeySums, blocks: Blocks, cells: Blocks, moved: Sequence[FloatArr
     assert sums.shifted is not None  # noqa: S101
     assert sums.spread is not None  # noqa: S101
     sums.shifted[blocks.open], sums.spread[blocks.open] = map(added, moved)
-
-
-def _in_cells(sums: KeySums, weight: NumberArray, most: int | None) -> KeySums:
-    """Join neighbouring cells until weights are about equal, where there are too many."""
-    cells = equal_cells(weight, ENDS)
-    found = pooled(sums._replace(cell=cells[sums.cell]))
-    return found if most is None else coarsened(found, np.bincount(cells, weight), most)
 
 
 def _place(tables: Sequence[Blocks], n_rows: int) -> nw.Expr:

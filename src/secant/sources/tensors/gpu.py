@@ -23,7 +23,10 @@ from secant.sources.tensors.reading import Unchanged
 from secant.sources.tensors.source import FETCH_UP_TO, FINER_BLOCKS, TensorSource
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from secant._base.types import BoolArray, IntArray
+    from secant._blocks.key_sums import Ask, KeySums
     from secant._blocks.looking import RowsInOrder, ScoreSums
     from secant._blocks.table import Blocks
     from secant.sources.tensors.direct import DirectPasses
@@ -131,6 +134,10 @@ class GpuSource(Source):
     def in_order(self) -> RowsInOrder:
         """Return what walks over all rows in the order of scores, then of weights."""
         return self._plain.in_order()
+
+    def sums(self, asks: Sequence[Ask]) -> list[KeySums]:
+        """Answer questions about these rows, the only group there is."""
+        return self._plain.sums(asks)
 
     def score_sums(self) -> ScoreSums:
         """Return the sums that proper scores need and blocks do not have."""

@@ -14,6 +14,7 @@ import numpy as np
 
 from secant._base.extras import require
 from secant._blocks.cell_sums import row_terms
+from secant._blocks.key_sums import KeySums, shifted_scores
 from secant._blocks.table import (
     STEPS,
     Spread,
@@ -200,12 +201,20 @@ class SortedRows:
             outcome_weights=self.outcome_weights,
         )
 
-    def sums(self, edges: IntArray, *, moments: bool) -> dict[str, Any]:
+    def key_sums(self, blocks: Blocks, shift: float) -> KeySums:
+        """Return the sums of blocks that hold all rows, and those of shifted scores."""
+        start, stop = self.place(blocks.low, blocks.high)
+        sums = self.sums(np.append(start, stop[-1]), moments=False, shift=shift)
+        moved = (sums["wq"], sums["wwq" if self.sampling else "wqq"]) if shift else ()
+        key, gain = np.zeros(len(blocks), np.int64), sums["up"] - sums["down"]
+        return KeySums(key, np.arange(len(blocks)), sums["n0"] + sums["n1"], gain, *moved)
+
+    def sums(self, edges: IntArray, *, moments: bool, shift: float = 0.0) -> dict[str, Any]:
         """Return the sums between edges by name, without the weights of outcomes."""
         scale = 1.0
         if self.weights is not None:  # a power of two, which changes no digit
             scale = 2.0 ** math.frexp(float(self.weights.max()))[1]
-        whole, names = self._running(edges, scale, moments=moments)
+        whole, names = self._running(edges, scale, moments=moments, shift=shift)
         n, n1 = (np.diff(column) for column in whole[:2])
         found: dict[str, Any] = {"n0": n - n1, "n1": n1}
         for number, name in enumerate(names):
@@ -215,13 +224,13 @@ class SortedRows:
         return found
 
     def _running(
-        self, edges: IntArray, scale: float, *, moments: bool
+        self, edges: IntArray, scale: float, **which: Any
     ) -> tuple[list[IntArray], list[str]]:
         """Return running sums of integers at edges, two for each real column after two counts."""
         found: list[list[IntArray]] = []
         before: list[int] = []
         for piece in self._pieces():
-            counts, reals = self._columns(piece, scale, moments=moments)
+            counts, reals = self._columns(piece, scale, **which)
             limbs = []
             for real in reals.values():
                 upper = (real * _LIMB).floor()
@@ -237,7 +246,7 @@ class SortedRows:
         return joined, list(reals)
 
     def _columns(
-        self, piece: slice, scale: float, *, moments: bool
+        self, piece: slice, scale: float, *, moments: bool, shift: float
     ) -> tuple[list[Any], dict[str, Any]]:
         """Return what is counted, and what is added up: numbers in [0, 1]."""
         scores, labels = self._scores(piece)
@@ -259,4 +268,8 @@ class SortedRows:
         if moments and self.sampling:
             square = weights * weights
             reals |= {"wwv": weights * wv, "ww0": square * failed, "ww1": square * happened}
+        if shift:
+            q, spread = shifted_scores(scores, shift)
+            reals["wq"], spread = weights * q, weights * spread
+            reals |= {"wwq": weights * spread} if self.sampling else {"wqq": spread}
         return counts, reals

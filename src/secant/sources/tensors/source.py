@@ -7,13 +7,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from secant._blocks.key_sums import in_cells
 from secant._blocks.looking import Source
 from secant._blocks.sorting import PathRows
 from secant._input.observations import pick
 from secant.sources.tensors.reading import Unchanged
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from secant._base.types import Forbidden
+    from secant._blocks.key_sums import Ask, KeySums
     from secant._blocks.looking import RowsInOrder, ScoreSums
     from secant._blocks.table import Blocks, Totals
     from secant.sources.tensors.reading import Columns, TensorRows
@@ -72,6 +76,11 @@ class TensorSource(Source):
         keys = (rows.scores,) if rows.weights is None else (rows.weights, rows.scores)
         ordered = PathRows(*pick(rows, np.lexsort(keys))[:3])
         return lambda: [ordered]
+
+    def sums(self, asks: Sequence[Ask]) -> list[KeySums]:
+        """Answer questions about these rows, the only group there is; they have no clusters."""
+        found = ((ask, self._sorted.key_sums(ask.blocks, ask.shift)) for ask in asks)
+        return [in_cells(sums, ask.blocks.weight, ask.most) for ask, sums in found]
 
     def score_sums(self) -> ScoreSums:
         """Return the sums that proper scores need and blocks do not have."""
