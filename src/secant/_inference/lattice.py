@@ -192,15 +192,12 @@ def _spread(cells: FloatArray, places: NumberArray, chances: FloatArray, new: Fl
             law[places] = chances[:, walk]
             moved = np.convolve(cells[walk], law)
             new[walk, 1 : 1 + len(moved)] += moved
-    elif taps <= alive:
-        moved = np.empty_like(cells)
-        for place, chance in zip((1 + places).tolist(), chances[:, :, None], strict=True):
-            np.multiply(cells, chance, out=moved)
-            landing = new[:, place : place + alive]
-            np.add(landing, moved, out=landing)
-    else:
-        for cell in range(alive):
-            new[:, 1 + cell + places] += cells[:, cell, None] * chances.T
+        return
+    moved = np.empty_like(cells)
+    for place, chance in zip((1 + places).tolist(), chances[:, :, None], strict=True):
+        np.multiply(cells, chance, out=moved)
+        landing = new[:, place : place + alive]
+        np.add(landing, moved, out=landing)
 
 
 def absorbed_compiled(run: Run, function: Callable[..., None] | None = None) -> FloatArray:

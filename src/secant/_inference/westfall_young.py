@@ -200,7 +200,7 @@ class _Paths:
 
     Columns are sorted once. ``_reached[c, i]`` is the sum of the i smallest scores of class c,
     weighted; ``_end`` finds the entry of a row and class in it, at the end of the row's tie, and
-    ``_tie`` tells how many entries earlier that tie begins; it is None where no scores are tied.
+    ``_tie`` tells how many entries earlier that tie begins.
     """
 
     def __init__(
@@ -216,8 +216,7 @@ class _Paths:
         self._row, self._classes = row, k
         self._weight = units[row] if sampling and units is not None else None
         self._reached = np.zeros((k, n + 1))
-        tie = np.ones((k, n + 1), np.int32)
-        self._tie: np.ndarray[Any, np.dtype[np.int32]] | None = tie
+        self._tie = np.ones((k, n + 1), np.int32)
         self._end = np.empty((n, k), np.int32)
         self._variance, self._unit = np.empty(k), np.ones(k)
         for c in range(k):
@@ -228,13 +227,11 @@ class _Paths:
             starts = np.concatenate([[0], np.flatnonzero(score[1:] != score[:-1]) + 1])
             size = np.diff(starts, append=n)
             self._end[order, c] = np.repeat(starts + size, size)
-            tie[c, starts + size] = size
+            self._tie[c, starts + size] = size
             v = each * score * (1 - score)
             self._variance[c] = (v * each).sum() if sampling else v.sum()
             if sampling and self._variance[c] > 0:  # the weight that the variance has
                 self._unit[c] = (v * each * each).sum() / self._variance[c]
-        if (tie == 1).all():
-            self._tie = None
 
     def observed(self, labels: IntArray) -> tuple[FloatArray, FloatArray]:
         """Return the surprise of each class, and what is at least as much of it."""
@@ -276,7 +273,7 @@ class _Paths:
         offset = np.repeat(before[start], size)
         after, before = after - offset, before - offset
         reached = self._reached.ravel()
-        back: Any = 1 if self._tie is None else self._tie.ravel().take(place)
+        back = self._tie.ravel().take(place)
         highest = np.zeros(draws * k)
         lowest = np.tile(-self._reached[:, -1], draws)
         lowest[filled] += after[start + size - 1]
