@@ -368,13 +368,10 @@ def _binomials(score: FloatArray, sizes: IntArray, faint: float) -> Laws:
         other = 1.0 - event
         whole = n <= _WHOLE
         most = int(n[whole].max(initial=0))
-        if most <= 1:
-            law = np.stack([np.where(n > 0, other, 1.0), np.where(n > 0, event, 0.0)], axis=1)
-        else:
-            j = np.arange(most + 1)
-            rest = np.maximum(n[:, None] - j, 0)
-            law = _BINOMIAL[np.minimum(n, _WHOLE), : most + 1] * event[:, None] ** j
-            law *= other[:, None] ** rest
+        j = np.arange(most + 1)
+        rest = np.maximum(n[:, None] - j, 0)
+        law = _BINOMIAL[np.minimum(n, _WHOLE), : most + 1] * event[:, None] ** j
+        law *= other[:, None] ** rest
         long = []
         for path in np.flatnonzero(~whole).tolist():
             chance, size = float(min(event[path], other[path])), int(n[path])
