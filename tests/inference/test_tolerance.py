@@ -12,13 +12,13 @@ import secant
 from helpers import optional
 from samples import as_many, predictions
 from secant import null
-from secant._inference import tolerance
+from secant._inference import multiscale, tolerance
 from secant._inference.binomial import lower_limit
 from secant._inference.clusters import tail
 from secant._inference.limits import half_width
 from secant._inference.tolerance import _by_path, shown_beyond, steepest
 from secant._metrics.steepest import excess
-from ties import family
+from ties import family, table
 
 LEVELS = st.sampled_from([0.5, 0.9, 0.95])
 
@@ -51,6 +51,21 @@ def brute_force(y, p, level):
     return best
 
 
+def between_quantiles(y, p):
+    """Join ties between quantiles of expected events, or failures; one that holds any is alone."""
+    score, n, n1 = table(p, y)
+    cuts = {0}
+    for expected in (n * score, n * (1 - score)):
+        reached = np.concatenate([[0], np.cumsum(expected)]) / expected.sum() * 256
+        for k in range(1, 256):
+            end = int(np.searchsorted(reached, k - 1e-7))
+            cuts |= {end} if reached[end] <= k + 1e-7 else {end - 1, end}
+    starts = sorted(cuts - {len(score)})
+    n, n1, scored = (np.add.reduceat(each, starts) for each in (n, n1, n * score))
+    random = (scored > 0) & (scored < n)
+    return multiscale.Ties(scored[random] / n[random], n[random], n1[random])
+
+
 @given(predictions(most=12), LEVELS)
 def test_it_is_the_larger_of_the_path_and_of_the_counts(data, level):
     y, p, _, _ = data
@@ -65,7 +80,8 @@ def test_no_range_that_could_be_the_farthest_is_passed_over(seed):
     n = int(rng.integers(300, 6000))
     p = [rng.random(n), rng.beta(1, 49, n), rng.integers(0, 11, n) / 10][seed % 3]
     y = rng.random(n) < np.clip(p + (0.0, 0.1)[seed % 2] * np.sin(20 * p), 0, 1)
-    ties, ranges = family(y, p)
+    ties = between_quantiles(y, p)
+    ranges = multiscale.ranges(ties)
     sums = [
         np.concatenate([[0], np.cumsum(each)]) for each in (ties.n, ties.n1, ties.n * ties.score)
     ]
@@ -232,9 +248,6 @@ def test_shared_limits_hold_at_the_level_of_one_of_two():
     rng = np.random.default_rng(1)
     p = rng.uniform(0.1, 0.9, 20_000)
     result = secant.assess(rng.random(p.size) < p + 0.1, p, confidence_level=0.9)
-    refine = result._predictions.refine_at_hand
-    whole, half = (
-        _by_path(result._blocks, result._totals, error, refine, None) for error in (0.1, 0.05)
-    )
+    whole, half = (_by_path(result._blocks, result._totals, error, None) for error in (0.1, 0.05))
     assert result.steepest.ci == pytest.approx(half.limits, abs=1e-12)
     assert result.steepest.at_least < whole.at_least

@@ -188,6 +188,25 @@ def test_the_way_of_many_rows(source, scores, weights, few_rows_are_many, monkey
     assert_same(found, answers(by_arrays(secant.assess, made, **options)))
 
 
+@pytest.mark.parametrize("weights", ["none", "frequency"])
+@pytest.mark.parametrize("scores", ["plain", "skewed", "ties", "certain"])
+def test_the_steepest_range(source, scores, weights, few_rows_are_many, monkeypatch):
+    """It ends at the same scores, and is off by as much at least."""
+    p = SCORES[scores](np.random.default_rng(23), 3000)
+    made = columns(p, 24, weights=WEIGHTS[weights])
+    low = 2e-5 if scores == "skewed" else 0.25
+    made["happened"][(p > low) & (p < 1.5 * low)] = 1
+    options = {"weight_kind": "sampling" if weights == "none" else weights}
+    result = secant.assess(**source(made), **options)
+    found = result.steepest
+    monkeypatch.undo()
+    wanted = by_arrays(secant.assess, made, **options).steepest
+    assert wanted.at_least > 0.1
+    assert_same(
+        [*interval(found).values(), found.at_least], [*interval(wanted).values(), wanted.at_least]
+    )
+
+
 @pytest.mark.parametrize("weights", WEIGHTS)
 def test_weights_of_outcomes(source, weights, few_rows_are_many, monkeypatch):
     p = SCORES["certain"](np.random.default_rng(7), 600)

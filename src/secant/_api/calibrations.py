@@ -12,7 +12,7 @@ from secant._base.progress import reporting
 from secant._blocks.key_sums import Ask
 from secant._blocks.looking import resolve_all
 from secant._blocks.table import merge
-from secant._inference import choose, clusters
+from secant._inference import choose, clusters, tolerance
 from secant._inference.design import refuse_outcome_weights
 from secant._inference.limits import across_pools, half_width, interval, normalize, pooled
 from secant._input.combinations import check_combination
@@ -41,6 +41,8 @@ __all__ = ["calibration_of", "calibrations", "case_of", "thinned"]
 
 # Chance of so small an ECCE-R below which predictions are taken for fitted to their outcomes.
 _NEXT_TO_IMPOSSIBLE = 1e-4
+# Groups in files or engines up to which rows are looked at for the steepest range of each.
+_SHARP_GROUPS = 128
 # Distinct scores below which the path is too coarse for the Brownian limit.
 _FEW_SCORES = 50
 # Times that an outcome is expected, from which on it is missed if it never was: exp(-3) is 5%.
@@ -80,21 +82,26 @@ def calibrations(
         if (known := groups.source(number).steps()) is not None:
             totals[number] = replace(totals[number], steps=known)
 
+    sharp = {
+        number: tolerance.AtQuantiles(looks[number][0], totals[number], confidence_level)
+        for number in ([] if clustered else _looked_at_once(groups, len(looks)))
+    }
+
     def matters(number: int, blocks: Blocks) -> BoolArray:
         sums = totals[number]
-        found = could_hold_an_extreme(blocks, sums.weight)
-        # Looked at now, the shape takes no look of its own when the result is printed.
-        width = half_width(null.range, sums, 1 - confidence_level)
-        found |= could_turn(blocks, sums.weight, width)
+        found = _shown_by(blocks, sums, confidence_level)
         if alone[number]:
             found |= choose.needed(blocks, sums, method)
         if clustered:
             found |= clusters.needed(blocks)
-        if sums.outcome_weights is not None:
-            found |= across_pools(blocks)
-        return found if also is None else found | also(number, blocks, sums)
+        if also is not None:
+            found |= also(number, blocks, sums)
+        return sharp[number].marked(blocks, found) if number in sharp else found
 
     tables = resolve_all([blocks for blocks, _ in looks], matters, groups.refine)
+    cells: dict[int, Blocks | None] = {}
+    for number, quantiles in sharp.items():
+        tables[number], cells[number] = quantiles.taken(tables[number])
     rngs = [None] * len(tables) if rng is None else rng.spawn(len(tables))
     flips = _flipped(groups, tables, totals, confidence_level, rngs) if clustered else {}
     cases = [
@@ -109,11 +116,34 @@ def calibrations(
     def one(number: int) -> Calibration:
         case, of_case = cases[number], flips.get(number)
         pvalues = clusters.pvalues(of_case, case.totals, independent.get(number))
-        return calibration_of(case, pvalues, confidence_level, flips=of_case, short=number in short)
+        result = calibration_of(
+            case, pvalues, confidence_level, flips=of_case, short=number in short
+        )
+        return replace(result, _cells=cells.get(number)) if result.found else result
 
     results = [one(0)] if len(tables) == 1 else list(_in_turn(one, len(tables)))
     groups.release()  # so that a result does not keep rows
     return results
+
+
+def _shown_by(blocks: Blocks, totals: Totals, confidence_level: float) -> BoolArray:
+    """Mark the blocks that decide what a printed result says."""
+    found = could_hold_an_extreme(blocks, totals.weight)
+    # Looked at now, the shape takes no look of its own when the result is printed.
+    found |= could_turn(blocks, totals.weight, half_width(null.range, totals, 1 - confidence_level))
+    if totals.outcome_weights is not None:
+        found |= across_pools(blocks)
+    return found
+
+
+def _looked_at_once(groups: Groups, count: int) -> list[int]:
+    """Return the groups whose steepest range is found in the looks of the assessment, if at all.
+
+    Where rows do not stay at hand nobody reads them again for it.
+    """
+    if count > _SHARP_GROUPS:
+        return []
+    return [number for number in range(count) if not groups.source(number).at_hand]
 
 
 def _flipped(

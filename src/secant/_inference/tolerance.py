@@ -2,7 +2,8 @@
 
 Two ways to know, each better at what the other misses. The path of cumulative differences stays
 within a band of its truth everywhere: good for wide ranges, and for any range. The ranges of the
-multiscale scan have limits of their own, from their counts: good for narrow ones.
+multiscale scan have limits of their own, from their counts: good for narrow ones. These end at
+quantiles of the scores, weighted by what is expected, the same ones wherever rows are.
 """
 
 from __future__ import annotations
@@ -13,11 +14,14 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from secant import null
+from secant._blocks.looking import resolve
+from secant._blocks.table import concatenate, merge
 from secant._inference.binomial import log_upper_tail, lower_limit
 from secant._inference.clusters import tail
 from secant._inference.limits import around, half_width
 from secant._inference.multiscale import added, ranges, ties_of
 from secant._metrics import steepest as on_the_path
+from secant._metrics.ecce import path
 
 if TYPE_CHECKING:
     from secant._base.types import BoolArray, FloatArray, IntArray
@@ -25,10 +29,16 @@ if TYPE_CHECKING:
     from secant._blocks.table import Blocks, Totals
     from secant._inference.clusters import Flips
 
-__all__ = ["Steepest", "shown_beyond", "steepest"]
+__all__ = ["AtQuantiles", "Steepest", "shown_beyond", "steepest"]
 
 # Limits that differ by less are the same but for rounding.
 _GUARD = 1e-12
+# Ranges that are judged by their counts end at so many quantiles. A sum that is as near to one as
+# rounding may have moved it is there.
+_QUANTILES = 256
+_GUARD_OF_SUMS = 1e-7
+# How much rarer than asked for the path's range by the large-sample law may be than by another.
+_RARER = 4.0
 
 
 class Steepest(NamedTuple):
@@ -45,6 +55,8 @@ def steepest(
     confidence_level: float,
     refine: Refine | None,
     flips: Flips | None = None,
+    *,
+    cells: Blocks | None = None,
 ) -> Steepest | None:
     """Return the range whose simultaneous limits lie farthest from 0; None if all include it.
 
@@ -58,13 +70,133 @@ def steepest(
         How to look into a block; without it ranges end where blocks do.
     flips
         What the signs of clusters have shown, where rows belong together.
+    cells
+        The same observations between quantiles, where these are known.
     """
+
+    def matters(table: Blocks) -> BoolArray:
+        on_path, others = _matters(table, totals, confidence_level, flips)
+        return on_path | others
+
+    return _found(resolve(blocks, matters, refine), totals, confidence_level, flips, cells)
+
+
+class AtQuantiles:
+    """Has blocks looked into as :func:`steepest` does, while rows are there that will not stay.
+
+    Of rows that do not belong together, and where ECCE-R may be significant.
+
+    Parameters
+    ----------
+    blocks, totals
+        The observations as they were first looked at, and their sums.
+    confidence_level
+        As of :func:`steepest`.
+    """
+
+    def __init__(self, blocks: Blocks, totals: Totals, confidence_level: float) -> None:
+        self._first, self._totals, self._level = blocks, totals, confidence_level
+        self._cut = np.zeros(len(blocks), bool)
+        heights = path(blocks, totals.weight)
+        certain = half_width(null.range, totals, min(_RARER * (1 - confidence_level), 1.0))
+        self._asked = bool(heights.max() - heights.min() >= certain)
+
+    def marked(self, blocks: Blocks, matters: BoolArray) -> BoolArray:
+        """Mark what matters to others, and what the steepest range takes."""
+        others = np.zeros(len(blocks), bool)
+        if self._asked:
+            on_path, others = _matters(blocks, self._totals, self._level, None)
+            matters = matters | on_path
+        self._cut[self._owner(blocks.select(matters & blocks.open))] = True
+        return matters | others
+
+    def taken(self, blocks: Blocks) -> tuple[Blocks, Blocks | None]:
+        """Return blocks that others have had cut, and the cells between quantiles, if asked for."""
+        if not (self._asked and _exact_counts(self._totals, None)):
+            return blocks, None
+        first, cells = self._first.select(~self._cut), _between_quantiles(blocks)
+        return concatenate([blocks.select(self._cut[self._owner(blocks)]), first]), cells
+
+    def _owner(self, blocks: Blocks) -> IntArray:
+        """Return which of the first blocks each block comes from."""
+        return np.searchsorted(self._first.low, blocks.low, "right") - 1
+
+
+def _matters(
+    blocks: Blocks, totals: Totals, confidence_level: float, flips: Flips | None
+) -> tuple[BoolArray, BoolArray]:
+    """Mark the blocks that could hold an end of the steepest range on the path, or another one.
+
+    Ends shall be scores, and no ends of blocks.
+    """
+    error = _error(totals, confidence_level, flips)
+    half = half_width(null.range, totals, error, flips)
+    on_path = on_the_path.could_be_steepest(blocks, totals.weight, half)
+    others = np.zeros(len(blocks), bool)
+    if _exact_counts(totals, flips):
+        others = _holds_quantile(blocks)
+    if ((on_path | others) & blocks.open).any():
+        return on_path, others
+    found = _found(blocks, totals, confidence_level, flips)
+    if found is not None:
+        others |= (blocks.low == found.blocks.low[0]) | (blocks.high == found.blocks.high[-1])
+    return on_path, others
+
+
+def _found(
+    blocks: Blocks,
+    totals: Totals,
+    confidence_level: float,
+    flips: Flips | None,
+    cells: Blocks | None = None,
+) -> Steepest | None:
+    """Return the steepest range that ends where blocks do."""
+    error = _error(totals, confidence_level, flips)
+    by_path = _by_path(blocks, totals, error, flips)
     if not _exact_counts(totals, flips):
-        return _by_path(blocks, totals, 1 - confidence_level, refine, flips)
-    half = (1 - confidence_level) / 2
-    by_path = _by_path(blocks, totals, half, refine, None)
-    by_counts = _by_counts(blocks, half, 0.0 if by_path is None else by_path.at_least)
+        return by_path
+    more_than = 0.0 if by_path is None else by_path.at_least
+    by_counts = _by_counts(blocks if cells is None else cells, error, more_than)
     return by_path if by_counts is None else by_counts
+
+
+def _error(totals: Totals, confidence_level: float, flips: Flips | None) -> float:
+    """Return how probable an error of the path's limits may be: counts have the other half."""
+    return (1 - confidence_level) / (2 if _exact_counts(totals, flips) else 1)
+
+
+def _holds_quantile(blocks: Blocks) -> BoolArray:
+    """Mark the blocks with a quantile inside, not at an end."""
+    return _quantiles(blocks)[0]
+
+
+def _between_quantiles(blocks: Blocks) -> Blocks:
+    """Return blocks that end at quantiles: a tie that holds one is alone."""
+    inside, at_end = _quantiles(blocks)
+    ends = inside[:-1] | inside[1:] | at_end[:-1]
+    return merge(blocks, np.append(0, np.flatnonzero(ends) + 1))
+
+
+def _quantiles(blocks: Blocks) -> tuple[BoolArray, BoolArray]:
+    """Tell which blocks have a quantile inside, and which end at one.
+
+    Quantiles share out the events that are expected, and the failures: where events are rare, those
+    of all observations would leave next to nothing of the scores at which they are not.
+    """
+    inside, at_end = np.zeros((2, len(blocks)), bool)
+    for expected in (blocks.scored, blocks.weight - blocks.scored):
+        reached = np.cumsum(np.maximum(expected, 0))
+        if not reached[-1] > 0:
+            continue
+        reached *= _QUANTILES / reached[-1]
+        nearest = np.rint(reached)
+        near = np.abs(reached - nearest) <= _GUARD_OF_SUMS
+        # The last one below the end of a block, and below its beginning.
+        last = np.where(near, nearest - 1, np.floor(reached))
+        before = np.where(near, nearest, np.floor(reached))
+        inside |= last > np.append(0, before[:-1])
+        at_end |= near & (nearest > 0) & (nearest < _QUANTILES)
+    return inside, at_end
 
 
 def _exact_counts(totals: Totals, flips: Flips | None) -> bool:
@@ -78,6 +210,8 @@ def shown_beyond(
     tolerance: float,
     refine: Refine | None,
     flips: Flips | None = None,
+    *,
+    cells: Blocks | None = None,
 ) -> float:
     """Return a P-value for ranges that are truly off by no more than a tolerance.
 
@@ -88,15 +222,15 @@ def shown_beyond(
     most = on_the_path.excess(blocks, totals.weight, tolerance, refine)
     pvalue = tail(null.range, most, totals, flips)
     if _exact_counts(totals, flips):
-        pvalue = min(pvalue, _pvalue_of_counts(blocks, tolerance))
+        if cells is None:
+            cells = resolve(blocks, _holds_quantile, refine)
+        pvalue = min(pvalue, _pvalue_of_counts(cells, tolerance))
     return pvalue
 
 
-def _by_path(
-    blocks: Blocks, totals: Totals, error: float, refine: Refine | None, flips: Flips | None
-) -> Steepest | None:
+def _by_path(blocks: Blocks, totals: Totals, error: float, flips: Flips | None) -> Steepest | None:
     half = half_width(null.range, totals, error, flips)
-    inside = on_the_path.steepest(blocks, totals.weight, half, refine)
+    inside = on_the_path.steepest(blocks, totals.weight, half, None)
     if inside is None:
         return None
     half = half * totals.weight / float(inside.weight.sum())
@@ -196,8 +330,8 @@ class _Counts(NamedTuple):
 
 
 def _counts(blocks: Blocks) -> _Counts | None:
-    """Return the ranges of a scan of some blocks; None where nothing is random."""
-    ties, blocks = ties_of(blocks)
+    """Return the ranges of a scan, between quantiles of scores; None where nothing is random."""
+    ties, blocks = ties_of(_between_quantiles(blocks))
     if not len(blocks):
         return None
     family = ranges(ties)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from secant._blocks.looking import Refine
     from secant._blocks.table import Blocks
 
-__all__ = ["Climb", "excess", "steepest"]
+__all__ = ["Climb", "could_be_steepest", "excess", "steepest"]
 
 # Relative error within which an iteration has arrived.
 _ARRIVED = 1e-12
@@ -83,23 +83,25 @@ def steepest(
     Dinkelbach's iteration: at the tolerance that is sought, the largest excess is the threshold
     itself. Where it is more, the range that attains it has a larger quotient, the next tolerance.
     """
-    tolerance, climb = _iterate(blocks, weight, threshold, 0.0)
-    while refine is not None:
-        # Ends of blocks lead most of the way. What is left may take looks at the data.
-        coarse = _could_climb(blocks, weight, tolerance, threshold) & blocks.open
-        if not coarse.any():
-            break
-        blocks = blocks.replace(coarse, refine(blocks.select(coarse)))
-        tolerance, climb = _iterate(blocks, weight, threshold, tolerance)
+    blocks = resolve(blocks, lambda table: could_be_steepest(table, weight, threshold), refine)
+    tolerance, climb = _iterate(blocks, weight, threshold)
     if tolerance <= 0:
         return None
     return blocks.select(slice(climb.start, climb.stop))
 
 
-def _iterate(
-    blocks: Blocks, weight: float, threshold: float, tolerance: float
-) -> tuple[float, Climb]:
-    """Raise a tolerance until no range exceeds it by more than the threshold."""
+def could_be_steepest(blocks: Blocks, weight: float, threshold: float) -> BoolArray:
+    """Mark the blocks inside which the range of :func:`steepest` could begin or end.
+
+    Ends of blocks lead most of the way to its tolerance.
+    """
+    tolerance, _ = _iterate(blocks, weight, threshold)
+    return _could_climb(blocks, weight, tolerance, threshold)
+
+
+def _iterate(blocks: Blocks, weight: float, threshold: float) -> tuple[float, Climb]:
+    """Raise a tolerance from 0 until no range exceeds it by more than the threshold."""
+    tolerance = 0.0
     ends = path(blocks, weight)
     share = running_sum(np.asarray(blocks.weight, np.float64)) / weight
     while True:

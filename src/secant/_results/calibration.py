@@ -114,6 +114,8 @@ class Calibration(Result):
     axis: Axis | None = None
     n_left_out: int = 0
     _tolerance: Tolerance = VERY_LITTLE
+    # Between quantiles of the scores, where rows that told them did not stay at hand.
+    _cells: Blocks | None = None
 
     def asked(self, tolerance: Tolerance) -> Calibration:
         """Return the same result, whose words go by another tolerance; what is known is kept."""
@@ -256,10 +258,11 @@ class Calibration(Result):
         -----
         Its limits hold for all ranges at once, at a level shared by two ways to find them: those of
         the path of cumulative differences, and Clopper and Pearson's for the ranges of
-        :func:`secant.scan` (with sampling weights or clusters the first alone). Above 65,536 rows
-        only the ends of what is kept are tried, and rows within where they are in memory. What is
-        kept depends on where the data are: an engine may show another range than arrays, by a
-        little more or less. The limits of either hold.
+        :func:`secant.scan` (with sampling weights or clusters the first alone). These end at
+        quantiles of the scores: where the expected events, and the expected failures, reach 1/256,
+        2/256, ... of all. So it is the same range wherever the data are; an engine knows less about
+        sampling weights, and shows a little less. With clusters, and for more than 128 groups in
+        files or engines, only the ends of what is kept are tried. The limits hold in any case.
         """
         from secant._inference.tolerance import steepest  # noqa: PLC0415  (not what `import secant` pays for)
 
@@ -271,6 +274,7 @@ class Calibration(Result):
             self.confidence_level,
             self._predictions.refine_at_hand,
             self._flips,
+            cells=self._cells,
         )
         if found is None:
             return None
@@ -320,7 +324,8 @@ class Calibration(Result):
         if tolerance == 0:
             return chance
         refine = self._predictions.refine_at_hand
-        shown = shown_beyond(self._blocks, self._totals, float(tolerance), refine, self._flips)
+        about = self._blocks, self._totals, float(tolerance), refine, self._flips
+        shown = shown_beyond(*about, cells=self._cells)
         return max(chance, shown)
 
     def ecce_r_interval(self, confidence_level: float | None = None) -> tuple[float, float]:

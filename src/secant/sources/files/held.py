@@ -49,6 +49,11 @@ class HeldSource(RowSource):
         """The rows whose score rules out what happened, numbered through all files."""
         return self._files.refused
 
+    @property
+    def at_hand(self) -> bool:
+        """Whether looking again takes no reading of files: not once rows are released."""
+        return False
+
     def blocks(self, *, moments: bool = False) -> tuple[Blocks, Totals]:
         """Return blocks that hold every observation, and the sums over all of them."""
         if self._is_new and row_source.SORT_UP_TO < self._files.rows <= HOLD:
