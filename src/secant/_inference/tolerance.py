@@ -38,7 +38,7 @@ _GUARD = 1e-12
 _QUANTILES = 256
 _GUARD_OF_SUMS = 1e-7
 # How much rarer than asked for the path's range by the large-sample law may be than by another.
-_RARER = 4.0
+_RARER = 2.0
 
 
 class Steepest(NamedTuple):
@@ -125,22 +125,13 @@ class AtQuantiles:
 def _matters(
     blocks: Blocks, totals: Totals, confidence_level: float, flips: Flips | None
 ) -> tuple[BoolArray, BoolArray]:
-    """Mark the blocks that could hold an end of the steepest range on the path, or another one.
-
-    Ends shall be scores, and no ends of blocks.
-    """
+    """Mark the blocks that could hold an end of the steepest range on the path, or a quantile."""
     error = _error(totals, confidence_level, flips)
     half = half_width(null.range, totals, error, flips)
     on_path = on_the_path.could_be_steepest(blocks, totals.weight, half)
-    others = np.zeros(len(blocks), bool)
     if _exact_counts(totals, flips):
-        others = _holds_quantile(blocks)
-    if ((on_path | others) & blocks.open).any():
-        return on_path, others
-    found = _found(blocks, totals, confidence_level, flips)
-    if found is not None:
-        others |= (blocks.low == found.blocks.low[0]) | (blocks.high == found.blocks.high[-1])
-    return on_path, others
+        return on_path, _holds_quantile(blocks)
+    return on_path, np.zeros(len(blocks), bool)
 
 
 def _found(

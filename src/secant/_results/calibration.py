@@ -260,9 +260,9 @@ class Calibration(Result):
         the path of cumulative differences, and Clopper and Pearson's for the ranges of
         :func:`secant.scan` (with sampling weights or clusters the first alone). These end at
         quantiles of the scores: where the expected events, and the expected failures, reach 1/256,
-        2/256, ... of all. So it is the same range wherever the data are; an engine knows less about
-        sampling weights, and shows a little less. With clusters, and for more than 128 groups in
-        files or engines, only the ends of what is kept are tried. The limits hold in any case.
+        2/256, ... of all. So it holds the same rows wherever the data are; an engine knows less
+        about sampling weights, and shows a little less. With clusters, and for more than 128 groups
+        in files or engines, only the ends of what is kept are tried. The limits hold in any case.
         """
         from secant._inference.tolerance import steepest  # noqa: PLC0415  (not what `import secant` pays for)
 
