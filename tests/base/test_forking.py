@@ -58,7 +58,7 @@ def slowly(*arguments):
     return whole(*arguments)
 kernels._dispatcher = slowly
 compiled = kernels.compiled
-forked(lambda: compiled(kernels.sample, "<f8 C"), lambda: compiled(kernels.survey_scores))
+forked(lambda: compiled(kernels.select, "<f8 C"), lambda: compiled(kernels.fold))
 """
 
 

@@ -7,7 +7,14 @@ from hypothesis import strategies as st
 
 from secant import InputError
 from secant._blocks import grids
-from secant._blocks.grids import DyadicGrid, PointGrid, SampledGrid, Scratch, SpreadGrid
+from secant._blocks.grids import (
+    DyadicGrid,
+    PointGrid,
+    SampledGrid,
+    Scratch,
+    SpreadGrid,
+    survey_scores,
+)
 
 # Edges of cells, neighbouring doubles, and the smallest there are.
 scores = st.one_of(
@@ -104,3 +111,13 @@ def test_spread_cells_are_more_than_were_asked_for_where_none_may_be_wide():
     assert (np.diff(grid.low) > 0).all()
     assert (grid.bucket(grid.low, Scratch()) == np.arange(grid.n_buckets)).all()
     assert (grid.bucket(grid.high, Scratch()) == np.arange(grid.n_buckets)).all()
+
+
+@given(st.lists(scores, min_size=1, max_size=40))
+def test_what_a_survey_tells_of_a_sample(values):
+    p = np.sort(np.array(values) + 0.0)
+    variance, repeated, longest = survey_scores(p)
+    counts = np.unique(p, return_counts=True)[1]
+    assert variance == pytest.approx((p * (1 - p)).mean(), rel=1e-12, abs=1e-300)
+    assert repeated == p.size - counts.size
+    assert longest == counts.max()

@@ -91,16 +91,6 @@ def test_python_adds_up_what_the_grid_says(pairs, n_cells):
     assert (sums == expected).all()
 
 
-@given(st.lists(scores, min_size=1, max_size=40))
-def test_what_a_survey_tells_of_a_sample(values):
-    p = np.sort(np.array(values) + 0.0)
-    variance, repeated, longest = kernels.survey_scores(p)
-    counts = np.unique(p, return_counts=True)[1]
-    assert variance == pytest.approx((p * (1 - p)).mean(), rel=1e-12, abs=1e-300)
-    assert repeated == p.size - counts.size
-    assert longest == counts.max()
-
-
 @given(rows, st.integers(1, 3), st.integers(1, 30))
 def test_cells_are_settled_as_their_rows_say(pairs, threads, n_cells):
     """Heights at the ends of cells, and whether a cell's rows could lie beyond all of them."""
@@ -196,9 +186,7 @@ def test_compiled_code_has_the_numbers_of_python(score, label, layout):
         width = np.array([0.0, 0.31, 0.4, 0.6, 0.8, 1.0]).view(np.uint64) - low
         with np.errstate(over="ignore"):  # of which numpy would warn
             packed = of(kernels.collect, *kinds)(p, whole, one, *place, wanted, low, width, keys)
-        sample = np.empty(p.shape[0] + 1, np.int64)
-        drawn = of(kernels.sample, kinds[0])(p, 7, sample)
-        return facts, sums, mixed, found[:count], keys[:packed], sample[:drawn]
+        return facts, sums, mixed, found[:count], keys[:packed]
 
     for python, quick in zip(run(python=True), run(python=False), strict=True):
         assert (python == quick).all()
@@ -379,7 +367,7 @@ def test_where_nothing_can_be_kept_on_disk_it_is_compiled_all_the_same():
             assert nogil
             return lambda function: (function, signatures)
 
-    assert kernels._dispatcher(Numba, kernels.sample, "types") == (kernels.sample, ["types"])
+    assert kernels._dispatcher(Numba, kernels.fold, "types") == (kernels.fold, ["types"])
 
 
 def test_a_small_job_imports_no_numba():

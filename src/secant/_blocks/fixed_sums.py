@@ -10,7 +10,7 @@ import numpy as np
 
 from secant._blocks import kernels
 from secant._blocks.cell_sums import LEAST_LOST, summed_log_loss
-from secant._blocks.grids import Scratch, SpreadGrid
+from secant._blocks.grids import Scratch, SpreadGrid, survey_scores
 from secant._blocks.kernels import FINE, HIGHEST, LOWEST, ONE, OTHER, REFUSED, UNIT_BITS, VARIANCE
 from secant._blocks.table import FIXED_BITS, STEPS, Fixed, Totals, changed, from_sums
 
@@ -149,8 +149,7 @@ class FixedSums:
         bits = min(_FOLD_BITS, max(rows, 1).bit_length())
         # A cell as wide as 2^w holds at most 2^(w + 52) units a row, and sums stay below 2^62.
         self._fold_at = 1 << bits
-        lay = kernels.compiled(kernels.lay_grid)
-        self.grid = SpreadGrid(sample, n_cells, 62 - UNIT_BITS - bits, lay)
+        self.grid = SpreadGrid(sample, n_cells, 62 - UNIT_BITS - bits)
         self._start = (self.grid.low + 1.0).view(np.int64) - ONE
         self._anchor = self._anchors(sample)
         self._log_loss: list[float] | None = [] if log_loss else None
@@ -175,12 +174,12 @@ class FixedSums:
         low, high = sample[tenth], sample[-1 - tenth]
         if low < high < low * (1 + _NARROW):
             return False
-        variance, _, _ = kernels.compiled(kernels.survey_scores)(sample)
+        variance, _, _ = survey_scores(sample)
         return bool(variance >= 2 * _LEAST_VARIANCE)
 
     def _anchors(self, sample: FloatArray) -> IntArray | None:
         """Return the score that each cell may hold alone, as an integer; None if few repeat."""
-        _, repeats, _ = kernels.compiled(kernels.survey_scores)(sample)
+        _, repeats, _ = survey_scores(sample)
         if repeats <= _REPEATED * sample.shape[0]:
             return None
         repeated = np.flatnonzero(sample[1:] == sample[:-1])

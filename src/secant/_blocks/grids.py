@@ -25,8 +25,6 @@ from secant._input.options import is_whole
 from secant.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from secant._base.types import BoolArray, FloatArray, IntArray
 
 __all__ = [
@@ -37,10 +35,13 @@ __all__ = [
     "SpreadGrid",
     "dyadic_grid",
     "rank",
+    "survey_scores",
 ]
 
 MOST_CELLS = 1 << 24
 _FEW_EDGES = 16
+# Scores below those that carry this share of a sample are not worth cells of their own.
+_TAIL = 1 / 8192
 
 
 class Scratch:
@@ -152,13 +153,10 @@ class SampledGrid:
     # share out among cells as rows do if these are few.
     _MOST_BUCKETS = 1 << 17
     _BUCKETS_A_CELL = 4
-    # Scores below those that carry this share of the sample are not worth buckets of their own.
-    _TAIL = 1 / 8192
 
     def __init__(self, sample: FloatArray, lowest: float, highest: float, n_cells: int) -> None:
         share = _shares(sample)
-        tail = sample[min(np.searchsorted(np.cumsum(share), self._TAIL), sample.shape[0] - 1)]
-        bottom, top = (int(end) for end in _as_integers(np.array([tail, highest])))
+        bottom, top = map(int, _as_integers(np.array([_tail(sample, share), highest])))
         most = min(self._MOST_BUCKETS, self._BUCKETS_A_CELL * n_cells)
         self._shift = max(0, (top - bottom).bit_length() - most.bit_length() + 1)
         self._first = bottom >> self._shift
@@ -222,35 +220,44 @@ class SpreadGrid:
         How many cells to aim at.
     widest
         How wide a cell may be at most, as the exponent of a power of two.
-    lay
-        What lays the cells, compiled or not.
     """
 
     # The table must stay in the cache that is nearest to the processor.
     _MOST_COARSE = 1 << 10
     _SHIFT_BITS = 6
     _SHIFT = (1 << _SHIFT_BITS) - 1
+    # How much more than their share cells may hold before they are halved.
+    _ROOT = 2.0**0.5
 
-    def __init__(
-        self,
-        sample: FloatArray,
-        n_cells: int,
-        widest: int,
-        lay: Callable[..., Any] = kernels.lay_grid,
-    ) -> None:
-        table = np.empty(self._MOST_COARSE + 2, np.int64)
-        low = np.empty(self._MOST_COARSE + 2 * n_cells, np.int64)
-        arguments = sample, float(n_cells), 2.0**widest, self._MOST_COARSE, table
-        found = lay(*arguments, low)
-        if found[-1] > low.shape[0]:  # cells may not be wider, so that there are more
-            low = np.empty(found[-1], np.int64)
-            found = lay(*arguments, low)
+    def __init__(self, sample: FloatArray, n_cells: int, widest: int) -> None:
+        share = _shares(sample)
+        bottom = int(_as_integers(np.minimum(_tail(sample, share), 2.0**widest)))
         # A double's bits are counted from here, and shifted, to number coarse buckets.
-        self.shift, self.bottom, count, self.n_buckets = map(int, found)
+        shift = max(0, (kernels.ONE - bottom).bit_length() - self._MOST_COARSE.bit_length() + 1)
+        first = max((bottom >> shift) - 1, 0) if shift else bottom
+        self.shift, self.bottom = shift, first << shift
+        count = ((kernels.ONE - self.bottom) >> shift) + 1
+        bucket = np.maximum(_as_integers(sample) - self.bottom, 0) >> shift
+        held = np.bincount(bucket, share, count)
+        begins = np.arange(count) << shift
+        ends = (np.append(begins, count << shift) + self.bottom).view(np.float64)
+        ends[0] = 0.0
+        # Buckets are halved until their cells hold no more than their share, and are no wider.
+        size, power = np.frexp(np.maximum(held * n_cells / self._ROOT, np.diff(ends) / 2.0**widest))
+        fine = np.clip(np.where(size == 0.5, power - 1, power), 0, shift).astype(np.int64)
+        # The score 1 is alone; the first bucket has any exponents, whose lower bits say nothing.
+        fine[-1] = 0
+        fine[0] = 0 if self.bottom else fine[0]
+        cells, left = 1 << fine, shift - fine
+        before = np.cumsum(cells) - cells
+        self.n_buckets = int(cells.sum())
         # How far they are shifted to number cells, and what is then added.
-        self.table = table[:count]
+        self.table = ((before - (begins >> left)) << self._SHIFT_BITS) | left
         # The smallest score of each cell.
-        self.low: FloatArray = low[: self.n_buckets].view(np.float64)
+        inside = np.arange(self.n_buckets) - np.repeat(before, cells)
+        low = np.repeat(begins + self.bottom, cells) + (inside << np.repeat(left, cells))
+        low[0] = 0
+        self.low: FloatArray = low.view(np.float64)
 
     @property
     def high(self) -> FloatArray:
@@ -298,6 +305,19 @@ def _shares(sample: FloatArray) -> FloatArray:
     if (total := variance.sum()) > 0:
         share += 0.75 * variance / total
     return share
+
+
+def _tail(sample: FloatArray, share: FloatArray) -> float:
+    """Return the score up to which a sample in order carries next to nothing."""
+    place = np.searchsorted(np.cumsum(share), _TAIL)
+    return float(sample[min(place, sample.shape[0] - 1)])
+
+
+def survey_scores(sample: FloatArray) -> tuple[float, int, int]:
+    """Tell of scores in order what s(1 - s) is on average, how many repeat, and the longest tie."""
+    starts = np.flatnonzero(np.append(True, sample[1:] != sample[:-1]))
+    ties = np.diff(starts, append=sample.size)
+    return float((sample * (1 - sample)).mean()), sample.size - starts.size, int(ties.max())
 
 
 def rank(edges: FloatArray, scores: FloatArray) -> IntArray:

@@ -64,7 +64,6 @@ __all__ = [
     "fold",
     "halves",
     "kind_of",
-    "lay_grid",
     "log_loss",
     "no_facts",
     "no_weight_facts",
@@ -74,7 +73,6 @@ __all__ = [
     "share_out",
     "should_use_numba",
     "sort",
-    "survey_scores",
     "survey_weights",
     "takes",
     "threads",
@@ -107,10 +105,6 @@ _TOGETHER = 1 << 10
 # Chances that are multiplied at a time, and the least product to go on with: the square is normal.
 _FACTORS = 8
 _LEAST_PRODUCT = 2.0**-500
-# The share of a sample whose scores are too small for cells of their own; and how much more than
-# their share cells may hold before they are halved.
-_TAIL = 1 / 8192
-_ROOT = 2.0**0.5
 # What `add_rows` tells: the smallest and the largest score as integers; anything but zero if a
 # label is neither 0 nor 1; rows whose score rules out what happened. Without a scale the sum of
 # s(1 - s) in two parts, where it is at least 2^-12 and where it is less, each in two halves.
@@ -158,87 +152,6 @@ def takes(arguments: str) -> Callable[[_Function], _Function]:
         return function
 
     return noted
-
-
-@takes("whole numbers")
-def sample(scores: Any, step: int, keys: IntArray) -> Any:
-    """Return how many of every so-manieth score can be used, having noted their bits."""
-    count = np.int64(0)
-    for i in range(0, scores.shape[0], step):
-        bits = np.float64(scores[i] + 0.0).view(np.int64)
-        keys[count] = bits
-        count += np.int64(0 <= bits <= ONE)
-    return count
-
-
-@takes("doubles")
-def survey_scores(sample: FloatArray) -> Any:
-    """Tell of scores in order what s(1 - s) is on average, how many repeat, and the longest tie."""
-    total, repeated, tied, longest = 0.0, 0, 1, 1
-    for i in range(sample.shape[0]):
-        total += sample[i] * (1.0 - sample[i])
-        tied = tied + 1 if i > 0 and sample[i] == sample[i - 1] else 1
-        repeated += 1 if tied > 1 else 0
-        longest = max(longest, tied)
-    return total / sample.shape[0], repeated, longest
-
-
-@takes("doubles real real whole numbers numbers")
-def lay_grid(  # noqa: C901, PLR0917  (compiled as one)
-    sample: FloatArray, n_cells: float, widest: float, most: int, table: IntArray, low: IntArray
-) -> Any:
-    """Lay cells by a sample in order: buckets, at most about so many, and the cells in each.
-
-    Returns
-    -------
-    shift, bottom, buckets, cells
-        Bits are counted from ``bottom`` on and shifted, to number so many buckets. There are so
-        many cells, and ``low`` has the bits of the lowest score of each if it has room.
-    """
-    n, total = sample.shape[0], 0.0
-    for i in range(n):
-        total += sample[i] * (1.0 - sample[i])
-    # What each score shall count: a cell must be looked into when the cumulative difference may
-    # turn inside it, which depends on its variance; some share by count keeps all cells small.
-    share = np.full(n, 0.25 / n)
-    for i in range(n):
-        if total > 0:
-            share[i] += 0.75 * (sample[i] * (1.0 - sample[i]) / total)
-    # There is one bucket for scores below those that carry some share of the sample.
-    reached, tail = share[0], 0
-    while tail < n - 1 and reached < _TAIL:
-        tail += 1
-        reached += share[tail]
-    bottom: Any = np.float64(min(sample[tail], widest)).view(np.int64)
-    shift = 0
-    while (ONE - bottom) >> shift >= most:
-        shift += 1
-    first = max((bottom >> shift) - 1, 0) if shift > 0 else bottom
-    bottom = first << shift
-    buckets = ((ONE - bottom) >> shift) + 1
-    held = np.zeros(buckets)
-    for i in range(n):
-        bits: Any = np.float64(sample[i]).view(np.int64)
-        held[max(bits - bottom, 0) >> shift] += share[i]
-    before = np.int64(0)
-    for bucket in range(buckets):
-        begins = bucket << shift
-        start = np.int64(bottom + begins).view(np.float64) if bucket > 0 else 0.0
-        stop = np.int64(bottom + begins + (1 << shift)).view(np.float64)
-        fine, wide = 0, 1.0
-        # The score 1 is alone; the first bucket has any exponents, whose lower bits say nothing.
-        while fine < shift and bucket < buckets - 1 and (bucket > 0 or bottom == 0):
-            if held[bucket] * n_cells <= wide * _ROOT and stop - start <= wide * widest:
-                break
-            fine, wide = fine + 1, 2.0 * wide
-        left = shift - fine
-        table[bucket] = ((before - (begins >> left)) << 6) | left
-        for cell in range(1 << fine):
-            if before < low.shape[0]:
-                low[before] = bottom + begins + (cell << left)
-            before += 1
-    low[0] = 0
-    return shift, bottom, buckets, before
 
 
 @takes("numbers")
@@ -293,7 +206,7 @@ def add_rows(  # noqa: C901, PLR0912, PLR0915, PLR0917  (compiled as one)
     anchor
         A score of each cell: cells that hold another one are marked in ``mixed``.
     table, shift, bottom
-        Where cells are, as :func:`lay_grid` laid them.
+        Where cells are, as a ``SpreadGrid`` lays them.
     facts, sums
         Where all of that is added to.
     steps
@@ -686,11 +599,8 @@ def sort(
 
 def sampled(scores: np.ndarray[Any, Any], size: int) -> FloatArray:
     """Return about so many of the scores that can be used, from everywhere, in ascending order."""
-    step = -(-scores.shape[0] // size)
-    keys, room = np.empty((2, size + 1), np.int64)
-    count = compiled(sample, kind_of(scores))(scores, step, keys)
-    compiled(arrange, "none", "none")(None, None, keys[:count], room)
-    return keys[:count].view(np.float64)
+    some = scores[:: -(-scores.shape[0] // size)].astype(np.float64) + 0.0  # not -0.0
+    return np.sort(some[(some >= 0) & (some <= 1)])
 
 
 def collected(  # noqa: PLR0917  (as the kernel)

@@ -12,7 +12,7 @@ import numpy as np
 from secant._blocks import kernels
 from secant._blocks.cell_sums import CellSums, log_losses, row_totals
 from secant._blocks.fixed_sums import FixedSums
-from secant._blocks.grids import DyadicGrid, SampledGrid
+from secant._blocks.grids import DyadicGrid, SampledGrid, survey_scores
 from secant._blocks.key_sums import KeyAdder
 from secant._blocks.looking import ScoreSums, Source
 from secant._blocks.refining import Refinement
@@ -568,7 +568,7 @@ def _common_among_many(sample: FloatArray) -> bool:
     These cells are not cut at common scores, as those of numpy are: where an extreme is near one,
     all of its rows would be collected.
     """
-    _, repeated, longest = kernels.compiled(kernels.survey_scores)(sample)
+    _, repeated, longest = survey_scores(sample)
     return bool(sample.size - repeated > _FEW_VALUES and longest * 64 > sample.size)
 
 
