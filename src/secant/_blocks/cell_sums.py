@@ -108,14 +108,18 @@ class CellSums:
 
     def add(self, chunk: Chunk) -> None:
         """Add some observations."""
-        scores, labels, weights = chunk[:3]
-        if not scores.size:
+        if not chunk.scores.size:
             return
-        cell, offset = self.grid.locate(scores, self._scratch)
+        cell, offset = self.grid.locate(chunk.scores, self._scratch)
         if self.grid.ties:
             elsewhere = offset != 0
             if elsewhere.any():
                 self._mixed[cell[elsewhere]] = True
+        self.add_at(cell, offset, chunk)
+
+    def add_at(self, cell: IntArray, offset: FloatArray, chunk: Chunk) -> None:
+        """Add observations in known cells, and sums of ``offset``; neither stays as it is."""
+        scores, labels, weights = chunk[:3]
         slot = np.left_shift(cell, 1, out=cell)
         slot += labels
         self._count(slot, weights)
@@ -128,43 +132,50 @@ class CellSums:
 
     def blocks(self) -> Blocks:
         """Return the non-empty cells as blocks."""
-        n0, n1 = self.count[::2], self.count[1::2]
-        filled = np.flatnonzero(n0 + n1)
-        n: Any = n0[filled], n1[filled]
-
-        def pair(column: Any) -> Any:
-            return column[::2][filled], column[1::2][filled]
-
+        filled = self.filled
+        w0, w1 = _pair(self.weight if self.sampling else self.count, filled)
         anchor, mixed = self.grid.anchor[filled], self._mixed[filled]
-        weights = pair(self.weight) if self.sampling else None
-        w0, w1 = weights or n
-        before, beyond = pair(self.offset)
-        spread = None
-        if self.moments:
-            squares = (self.wwv[filled], pair(self.ww)) if self.sampling else ()
-            spread = Spread(pair(self.wv), *squares)
-        return from_sums(
+        before, beyond = _pair(self.offset, filled)
+        return self.blocks_at(
+            filled,
             np.where(mixed, self.grid.low[filled], anchor),
             np.where(mixed, self.grid.high[filled], anchor),
-            n,
             (
                 np.maximum(w0 * anchor + before * self.grid.unit, 0),
                 np.maximum(w1 * (1 - anchor) - beyond * self.grid.unit, 0),
             ),
-            weights=weights,
+        )
+
+    def blocks_at(
+        self, filled: IntArray, low: Any, high: Any, residuals: Any = None, **more: Any
+    ) -> Blocks:
+        """Return non-empty cells as blocks that lie there; residuals are sums of offsets."""
+        spread = None
+        if self.moments:
+            squares = (self.wwv[filled], _pair(self.ww, filled)) if self.sampling else ()
+            spread = Spread(_pair(self.wv, filled), *squares)
+        return from_sums(
+            *(low, high, _pair(self.count, filled)),
+            _pair(self.offset, filled) if residuals is None else residuals,
+            weights=_pair(self.weight, filled) if self.sampling else None,
             spread=spread,
             outcome_weights=self.outcome_weights,
+            **more,
         )
+
+    @property
+    def filled(self) -> IntArray:
+        """The cells that hold anything."""
+        return np.flatnonzero(self.count[::2] + self.count[1::2])
 
     def means(self) -> CellMeans:
         """Return counts and mean scores of the non-empty cells of a dyadic grid, unweighted.
 
         Rounded a little, so that they are the same in whatever order the sums were added up.
         """
-        n0, n1 = self.count[::2], self.count[1::2]
-        filled = np.flatnonzero(n0 + n1)
-        n0, n1 = n0[filled], n1[filled]
-        share = (self.offset[::2] + self.offset[1::2])[filled] / (n0 + n1)
+        filled = self.filled
+        n0, n1 = _pair(self.count, filled)
+        share = np.add(*_pair(self.offset, filled)) / (n0 + n1)
         share = np.clip(np.rint(share * _MEAN_STEPS), 0, _MEAN_STEPS - 1) / _MEAN_STEPS
         return CellMeans(self.grid.anchor[filled] + share * self.grid.unit, n0, n1)
 
@@ -253,6 +264,11 @@ class CellSums:
         )
         self._steps = largest_steps(self._steps, totals.steps or ())
         return totals
+
+
+def _pair(column: Any, filled: IntArray) -> tuple[Any, Any]:
+    """Return the sums of either response in some cells."""
+    return column[::2][filled], column[1::2][filled]
 
 
 def add_exactly(sums: FloatArray, slot: IntArray, values: FloatArray) -> None:

@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from secant._blocks.cell_sums import add_exactly, row_totals
+from secant._blocks.cell_sums import CellSums, add_exactly
+from secant._blocks.grids import PointGrid
 from secant._blocks.sorting import packed, unpacked
-from secant._blocks.table import Spread, Totals, add_totals, collapse, from_sums, merge
+from secant._blocks.table import collapse, merge
 
 if TYPE_CHECKING:
     from secant._base.types import FloatArray, IntArray, NumberArray
-    from secant._blocks.table import Blocks
+    from secant._blocks.table import Blocks, Totals
     from secant._input.observations import Chunk
 
 __all__ = ["KeyCells", "Pairs", "edges_of", "pairs_of"]
@@ -155,20 +156,20 @@ class KeyCells:
         counted: bool,
         outcome_weights: tuple[float, float] | None,
     ) -> None:
-        self._edges = edges
-        self._sampling, self._counted = sampling, counted
-        self._outcome_weights = outcome_weights
+        self._edges, self._counted = edges, counted
+        self._sums = CellSums(
+            PointGrid(edges),
+            sampling=sampling,
+            moments=True,
+            precise=True,
+            outcome_weights=outcome_weights,
+        )
         size = edges.shape[0]
-        self._n = np.zeros(2 * size, np.int64)
-        self._weight, self._residual = np.zeros((2, 2 * size))
-        self._wv, self._ww = np.zeros((2, 2 * size))
-        self._wwv = np.zeros(size)
         kind: Any = edges.dtype
         whole = kind.kind in "iu"
         most, least = (np.iinfo(kind).max, np.iinfo(kind).min) if whole else (np.inf, -np.inf)
         self._low, self._high = np.full(size, most, kind), np.full(size, least, kind)
         self._least, self._most = np.full(size, 2.0), np.full(size, -1.0)
-        self._parts: list[Totals] = []
         self._by_score = np.zeros((2, _SCORE_CELLS + 1))
 
     def add(self, chunk: Chunk, keys: NumberArray) -> None:
@@ -177,47 +178,16 @@ class KeyCells:
         if not scores.shape[0]:
             return
         cell = np.maximum(np.searchsorted(self._edges, keys, side="right") - 1, 0)
-        slot = 2 * cell + labels
-        size = self._n.shape[0]
-        happened = labels.astype(np.float64)
-        residual = np.abs(happened - scores)
-        variance = scores * (1 - scores)
-        copies = weights if self._counted else None
-        if copies is None:
-            self._n += np.bincount(slot, minlength=size)
-        else:
-            self._n += np.bincount(slot, copies, minlength=size).astype(np.int64)
-        if weights is not None:
-            add_exactly(self._weight, slot, weights)
-            residual = residual * weights
-        add_exactly(self._residual, slot, residual)
-        ww = None
-        if weights is not None:
-            ww = weights if self._counted else weights * weights
-            self._ww += np.bincount(slot, ww, minlength=size)
-        wv = variance if weights is None else variance * weights
-        self._wv += np.bincount(slot, wv, minlength=size)
-        self._wwv += np.bincount(cell, variance if ww is None else variance * ww, size // 2)
         np.minimum.at(self._low, cell, keys)
         np.maximum.at(self._high, cell, keys)
         np.minimum.at(self._least, cell, scores)
         np.maximum.at(self._most, cell, scores)
-        if not self._sampling:
+        if not self._sums.sampling:
             place = (scores * _SCORE_CELLS).astype(np.int64)
-            many = np.ones_like(scores) if copies is None else copies
+            many = weights if self._counted and weights is not None else np.ones_like(scores)
             for sums, values in zip(self._by_score, (many, many * scores), strict=True):
                 add_exactly(sums, place, values)
-        self._parts.append(
-            row_totals(
-                chunk,
-                variance,
-                sampling=self._sampling,
-                outcome_weights=self._outcome_weights,
-                log_loss=False,
-            )
-        )
-        if len(self._parts) >= 64:
-            self._parts = [add_totals(self._parts)]
+        self._sums.add_at(cell, np.abs(labels.astype(np.float64) - scores), chunk)
 
     @property
     def by_score(self) -> tuple[FloatArray, FloatArray]:
@@ -228,29 +198,10 @@ class KeyCells:
 
     def blocks(self) -> Blocks:
         """Return the cells that hold anything."""
-        n0, n1 = self._n[::2], self._n[1::2]
-        held = np.flatnonzero(n0 + n1)
-
-        def pair(column: Any) -> Any:
-            return column[::2][held], column[1::2][held]
-
-        weighted = self._weight.any() and not self._counted
-        squares = (self._wwv[held], pair(self._ww)) if weighted else ()
-        return from_sums(
-            self._low[held],
-            self._high[held],
-            (n0[held], n1[held]),
-            pair(self._residual),
-            weights=pair(self._weight) if weighted else None,
-            spread=Spread(pair(self._wv), *squares),
-            outcome_weights=self._outcome_weights,
-            least=self._least[held],
-            most=self._most[held],
-        )
+        held = self._sums.filled
+        ends = self._low[held], self._high[held]
+        return self._sums.blocks_at(held, *ends, least=self._least[held], most=self._most[held])
 
     def totals(self, blocks: Blocks) -> Totals:
         """Return the sums over all rows."""
-        totals = add_totals(self._parts)
-        if self._sampling or self._outcome_weights is not None:
-            return totals
-        return replace(totals, log_loss=None).completed(blocks)
+        return self._sums.totals(blocks)

@@ -399,20 +399,19 @@ def split(seen: Observations, codes: IntArray, n_groups: int) -> list[Observatio
 
     def one(number: int) -> Observations | None:
         piece = slice(bounds[number], bounds[number + 1])
-        group = Observations(
+        group = replace(
+            seen,
             labels=labels[piece],
             scores=scores[piece],
             weights=None if weights is None else weights[piece],
-            counted=seen.counted,
             n=piece.stop - piece.start,
             lowest=lowest[number],
             highest=highest[number],
             forbidden=tuple(refused.get(number, ())),
-            has_zero_weights=seen.has_zero_weights,
-            outcome_weights=seen.outcome_weights,
             clusters=None if clusters is None else clusters[piece],
             keys=None if keys is None else keys[piece],
-            axis=seen.axis,
+            kept=None,
+            left_out=0,
         )
         if group.weights is not None:
             if not group.weights.any():
