@@ -179,7 +179,7 @@ def _quantiles(blocks: Blocks) -> tuple[BoolArray, BoolArray]:
         reached = np.cumsum(np.maximum(expected, 0))
         if not reached[-1] > 0:
             continue
-        reached *= _QUANTILES / reached[-1]
+        reached = reached / reached[-1] * _QUANTILES
         nearest = np.rint(reached)
         near = np.abs(reached - nearest) <= _GUARD_OF_SUMS
         # The last one below the end of a block, and below its beginning.
