@@ -23,7 +23,6 @@ from secant.errors import Argument, InputError
 from secant.sources.apart import Apart
 from secant.sources.open import open_source
 from secant.sources.repeated import repeated_units
-from secant.sources.rows import RowSource
 
 if TYPE_CHECKING:
     import numpy as np
@@ -384,7 +383,7 @@ def assess(
 def _with_random_ties(
     source: Source, method: Method, confidence_level: float, rng: np.random.Generator | None
 ) -> Calibration:
-    if not isinstance(source, RowSource):
+    if source.lendable is None:
         keeps = " needs rows in memory or in files; an engine keeps its rows, and a device"
         hint = " (a tensor comes to memory as .cpu())"
         raise InputError(Argument("ties", "random"), keeps, hint=hint)

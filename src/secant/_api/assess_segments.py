@@ -26,7 +26,7 @@ from secant._results.segments import Segment
 from secant._results.wording import visible
 from secant.errors import Argument, InputError
 from secant.sources.apart import Apart
-from secant.sources.segments import InMemory, open_segments
+from secant.sources.segments import open_segments
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -244,7 +244,7 @@ class _Search:
         self, adjust: ClassAdjust | None, draws: int | None, rng: np.random.Generator | None
     ) -> Assessments:
         draws = self._how_many(adjust, draws)
-        if draws and isinstance(self._data, InMemory):
+        if draws:
             self._data.cells_for_draws(_CELLS)
         segments = self._catalogue()
         if draws and len(segments):
@@ -257,7 +257,7 @@ class _Search:
 
     def _how_many(self, adjust: ClassAdjust | None, draws: int | None) -> int:
         """Return how often to draw all outcomes; 0 is Holm's adjustment."""
-        if not isinstance(self._data, InMemory):
+        if not self._data.at_hand:
             if adjust == JOINT or draws is not None:
                 raise InputError(
                     Argument("adjust", JOINT),
@@ -314,7 +314,6 @@ class _Search:
         from secant._blocks.segment_sums import Adder  # noqa: PLC0415
         from secant._inference.segments import Redraw  # noqa: PLC0415
 
-        assert isinstance(self._data, InMemory)  # noqa: S101
         chunk, levels, cell = self._data.in_order()
         shape = segments.gain.shape
         nowhere = shape[0] * shape[1]

@@ -16,7 +16,6 @@ from secant._metrics.ecce import extremes
 from secant._results.model_comparison import ModelComparison
 from secant.errors import InputError
 from secant.sources.open import open_source, read_once
-from secant.sources.rows import RowSource, in_memory
 
 if TYPE_CHECKING:
     from secant._blocks.looking import Source
@@ -194,11 +193,11 @@ def _tested(a: Source | None, b: Source | None, level: float) -> dict[str, Any]:
     """Return the numbers of the paired test, where rows can be had, are enough and not too many."""
     from statistics import NormalDist  # noqa: PLC0415  (as in _noise_of_one)
 
-    if not (isinstance(a, RowSource) and isinstance(b, RowSource)):
+    if a is None or b is None or a.lendable is None or b.lendable is None:
         return {"untested": "it needs the rows themselves"}
-    if max(a.rows, b.rows) > MOST_ROWS:
+    if max(a.lendable, b.lendable) > MOST_ROWS:
         return {"untested": f"there are more than {MOST_ROWS:,} rows"}
-    one, other = a.in_memory(), b.in_memory()
+    one, other = a.observations(), b.observations()
     if why := _untestable(one, other):
         return {"untested": why}
     weights = one.weights
@@ -248,9 +247,11 @@ def _measured(source: Source) -> tuple[float, Totals]:
 
 def _same_scores(first: Source | None, second: Source | None) -> bool:
     """Tell of rows in memory whether both models give them the same scores."""
-    if not (in_memory(first) and in_memory(second)):
+    if first is None or second is None or None in (first.lendable, second.lendable):
+        return False
+    if not (first.at_hand and second.at_hand):
         return False  # no second look at all rows for a question hardly anybody asks
-    a, b = first.in_memory(), second.in_memory()
+    a, b = first.observations(), second.observations()
     if a.weights is None or not a.has_zero_weights:
         return np.array_equal(a.scores, b.scores)
     counted = a.weights > 0

@@ -7,11 +7,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
+    import numpy as np
+
     from secant._base.types import BoolArray, Forbidden
     from secant._blocks.key_sums import Ask, KeySums
     from secant._blocks.sorting import PathRows
     from secant._blocks.table import Blocks, Totals
     from secant._input.axis import Axis
+    from secant._input.observations import Observations
 
 __all__ = [
     "Groups",
@@ -43,10 +46,16 @@ class Source:
         Whether looking again takes no reading of files and no query.
     has_pairs
         Whether there are ``pairs``, the observations by place along the axis and score.
+    lendable
+        How many rows :meth:`observations` would return; None where they stay where they are.
     """
 
     axis: Axis | None = None
     has_pairs = False
+
+    @property
+    def lendable(self) -> int | None:
+        return None
 
     @property
     def sampling(self) -> bool:
@@ -80,6 +89,14 @@ class Source:
 
     def in_order(self) -> RowsInOrder | None:
         """Return what walks over all rows in the order of the path; None if they cannot be had."""
+        raise NotImplementedError
+
+    def observations(self) -> Observations:
+        """Return the rows themselves, read into memory where they are in files."""
+        raise NotImplementedError
+
+    def shuffled(self, rng: np.random.Generator) -> tuple[Blocks, Totals]:
+        """Return one block for each row that can be lent, equal scores in random order."""
         raise NotImplementedError
 
     def sums(self, asks: Sequence[Ask]) -> Sequence[KeySums]:

@@ -279,8 +279,7 @@ def open_rows(
     if is_kept(data):
         raise _kept_by_the_engine(asked)
     source = open_source(y_true, y_prob, data=data, sample_weight=sample_weight, reading=reading)
-    assert isinstance(source, RowSource)  # noqa: S101
-    return source.in_memory()
+    return source.observations()
 
 
 def open_means(

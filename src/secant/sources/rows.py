@@ -311,7 +311,12 @@ class RowSource(Source):
         """Whether the rows are in memory already."""
         return isinstance(self._observations, Observations)
 
-    def in_memory(self) -> Observations:
+    @property
+    def lendable(self) -> int:
+        """How many rows there are, all of which can be had."""
+        return self.rows
+
+    def observations(self) -> Observations:
         """Return the rows themselves, read into memory where they are elsewhere."""
         if isinstance(self._observations, Observations):
             return self._observations

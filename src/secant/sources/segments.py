@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -35,37 +35,54 @@ if TYPE_CHECKING:
 __all__ = ["InMemory", "Searchable", "open_segments"]
 
 
-class Searchable(Protocol):
+class Searchable:
     """Data that answer what a search for segments asks, wherever they are.
 
-    ``levels`` are those of each feature, ``rows`` the number of rows; ``sampling`` and ``counted``
-    tell what weights there are, ``heaviest`` is the largest of them (1 without any).
+    Attributes
+    ----------
+    levels
+        Those of each feature.
+    rows
+        How many rows there are.
+    sampling, counted
+        Whether rows carry sampling weights, and whether weights count copies of rows.
+    heaviest
+        The largest sampling weight, 1 without any; known after the first sums.
+    at_hand
+        Whether all rows are in memory, so that outcomes can be drawn for them.
     """
 
     levels: list[Levels]
-
-    @property
-    def rows(self) -> int: ...  # noqa: D102
-    @property
-    def sampling(self) -> bool: ...  # noqa: D102
-    @property
-    def counted(self) -> bool: ...  # noqa: D102
-    @property
-    def heaviest(self) -> float: ...  # noqa: D102
+    rows: int
+    sampling: bool
+    counted: bool
+    heaviest = 1.0
+    at_hand = False
 
     def sums(self, groupings: Sequence[Grouping]) -> Iterator[Sums]:
         """Return the sums of groupings, one after the other: one pass over the data."""
-        ...
+        raise NotImplementedError
 
     def inside(
         self, conditions: Conditions, groupings: Sequence[Grouping]
     ) -> dict[Grouping, FloatArray]:
         """Return the weight of the rows that meet conditions, by levels and cells: one pass."""
-        ...
+        raise NotImplementedError
 
     def source(self, conditions: Conditions, n: int) -> Source:
         """Return the rows that meet conditions, of which there are n observations."""
-        ...
+        raise NotImplementedError
+
+    def in_order(self) -> tuple[Chunk, list[IntArray], IntArray]:
+        """Return rows at hand in an order that their contents determine, their levels and cells.
+
+        Levels are told apart by how many rows they have, so that names do not matter.
+        """
+        raise NotImplementedError
+
+    def cells_for_draws(self, most: int) -> int:
+        """Cut scores at hand anew, into at most so many cells; return their number."""
+        raise NotImplementedError
 
 
 def open_segments(
@@ -146,14 +163,19 @@ def _given(features: Any) -> dict[str, Any]:
     )
 
 
-class InMemory:
+class InMemory(Searchable):
     """Rows in memory, with the level of each in every feature."""
+
+    at_hand = True
 
     def __init__(
         self, seen: Observations, columns: Mapping[str, Any], *, bins: int, most: int
     ) -> None:
-        self.seen = seen
-        self.levels: list[Levels] = []
+        self.seen, self.rows = seen, seen.rows
+        self.sampling, self.counted = seen.sampling, seen.counted
+        if seen.weights is not None:
+            self.heaviest = float(np.max(seen.weights))
+        self.levels = []
         self._codes: list[Any] = []
         with reporting("Reading features") as report:
             for done, (name, values) in enumerate(columns.items()):
@@ -170,26 +192,6 @@ class InMemory:
         scores = self.seen.scores.astype(np.float64, copy=False)
         anchors, cell = finest(scores, most)
         self._cells, self._cell = len(anchors), cell.astype(np.int16)
-
-    @property
-    def rows(self) -> int:
-        """The number of rows."""
-        return self.seen.rows
-
-    @property
-    def sampling(self) -> bool:
-        """Whether rows carry sampling weights."""
-        return self.seen.sampling
-
-    @property
-    def counted(self) -> bool:
-        """Whether weights count copies of rows."""
-        return self.seen.counted
-
-    @property
-    def heaviest(self) -> float:
-        """The largest sampling weight."""
-        return float(np.max(self.seen.weights)) if self.seen.weights is not None else 1.0
 
     def sums(self, groupings: Sequence[Grouping]) -> Iterator[Sums]:
         """Return the sums of groupings."""
@@ -215,10 +217,7 @@ class InMemory:
         return RowSource(piece)
 
     def in_order(self) -> tuple[Chunk, list[IntArray], IntArray]:
-        """Return rows in an order that their contents determine, their levels and cells.
-
-        Levels are told apart by how many rows they have, so that names do not matter.
-        """
+        """Return rows in an order that their contents determine, their levels and cells."""
         chunk, codes, cell = self._rows(np.arange(self.rows))
         ranks = []
         for each, levels in zip(codes, self.levels, strict=True):

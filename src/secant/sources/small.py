@@ -42,7 +42,7 @@ def _is_small(source: Source) -> TypeGuard[RowSource]:
 
 def _together(sources: Sequence[RowSource]) -> list[tuple[Blocks, Totals]]:
     sizes = np.array([source.rows for source in sources])
-    rows, edges = _sorted([source.in_memory() for source in sources], sizes)
+    rows, edges = _sorted([source.observations() for source in sources], sizes)
     blocks = collapse(*rows[:3], moments=True, ordered=True, edges=edges)
     # Every tie begins at a row, and every source at a tie.
     firsts = np.searchsorted(np.cumsum(blocks.n) - blocks.n, edges)

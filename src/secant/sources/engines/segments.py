@@ -26,6 +26,7 @@ from secant.sources.engines.budget import CELL_BITS
 from secant.sources.engines.expressions import WEIGHT, cell, grid, is_nan
 from secant.sources.engines.queries import Ask, Table, doubles
 from secant.sources.engines.source import check, open_engine
+from secant.sources.segments import Searchable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -45,7 +46,7 @@ TOGETHER = 40
 _FIRST_BITS = (12, 20, BITS[0])
 
 
-class EngineSegments:
+class EngineSegments(Searchable):
     """The rows of an engine's table.
 
     Parameters
@@ -60,6 +61,7 @@ class EngineSegments:
 
     def __init__(self, frame: nw.LazyFrame[Any], columns: Columns, *, bins: int, most: int) -> None:
         self._columns = columns
+        self.sampling, self.counted = columns.sampling, columns.weights == "frequency"
         self._table = table = Table(frame, columns)
         answer = table.sums("summing cells", Ask(cells=grid(CELL_BITS), checks=True))[0]
         check(answer, table, columns)
@@ -85,16 +87,6 @@ class EngineSegments:
     def _collect(self, frame: nw.LazyFrame[Any]) -> nw.DataFrame[Any]:
         with self._table.engine.asked("summing segments"):
             return self._table.collected(frame)
-
-    @property
-    def sampling(self) -> bool:
-        """Whether rows carry sampling weights."""
-        return self._columns.sampling
-
-    @property
-    def counted(self) -> bool:
-        """Whether weights count copies of rows."""
-        return self._columns.weights == "frequency"
 
     @property
     def _all(self) -> nw.LazyFrame[Any]:

@@ -29,6 +29,7 @@ from secant.sources.files.predictions import Predictions
 from secant.sources.files.values import TIMES, group_codes, kind_of, numbers
 from secant.sources.files.walking import Walk, usable
 from secant.sources.rows import RowSource
+from secant.sources.segments import Searchable
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator, Sequence
@@ -71,7 +72,7 @@ class _FeatureFiles(Predictions):
         return [], np.column_stack(codes)
 
 
-class FileSegments:
+class FileSegments(Searchable):
     """The rows of files, which are read anew for every question.
 
     Parameters
@@ -86,6 +87,7 @@ class FileSegments:
 
     def __init__(self, data: Any, columns: Columns, *, bins: int, most: int) -> None:
         self._table = _FeatureFiles(data, columns)
+        self.sampling, self.counted = columns.sampling, columns.weights == "frequency"
         self.levels = self._learn(bins, most)
         self._table.levels = self.levels
         self.heaviest = 0.0 if self.sampling else 1.0
@@ -113,16 +115,6 @@ class FileSegments:
             values.levels(name, bins=bins, most=most, is_text=is_text)
             for name, values, is_text in zip(columns.by, features, texts, strict=True)
         ]
-
-    @property
-    def sampling(self) -> bool:
-        """Whether rows carry sampling weights."""
-        return self._table.columns.sampling
-
-    @property
-    def counted(self) -> bool:
-        """Whether weights count copies of rows."""
-        return self._table.columns.weights == "frequency"
 
     def sums(self, groupings: Sequence[Grouping]) -> Iterator[Sums]:
         """Return the sums of groupings, all from one walk."""
