@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import secant
 from helpers import optional
-from secant._input.keys import grouped, key_order, plain_key
+from secant._input.keys import coded, group_order, grouped, key_order, plain_key
 from secant._input.observations import observations, split
 from secant._input.options import Reading
 
@@ -248,3 +248,24 @@ def test_groups_are_their_rows_alone(kind):
 def test_one_key_a_row():
     with pytest.raises(secant.InputError, match="by must have one value a row"):
         secant.assess_by([0, 1, 1], [0.2, 0.5, 0.7], ["a", "b"])
+
+
+@pytest.mark.parametrize("kind", ["bool", "int8", "uint8", "int32", "int64", "uint64"])
+@given(st.data())
+def test_whole_numbers_are_told_apart_as_a_sort_tells_them(kind, data):
+    least, most = (0, 1) if kind == "bool" else (np.iinfo(kind).min, np.iinfo(kind).max)
+    first = data.draw(st.sampled_from([least, most - 1, 0]))
+    near = st.integers(max(first - 5, least), min(first + 5, most))
+    values = data.draw(st.lists(near | st.integers(least, most), max_size=20))
+    column = np.array(values, kind)
+    distinct, codes = coded(column)
+    expected, numbers = np.unique(column, return_inverse=True)
+    assert distinct.dtype == expected.dtype
+    assert distinct.tolist() == expected.tolist()
+    assert codes.tolist() == numbers.tolist()
+
+
+@given(st.lists(st.integers(0, 3) | st.integers(0, 2**20) | st.integers(0, 2**40), max_size=30))
+def test_rows_of_a_group_stay_in_their_order(codes):
+    codes = np.array(codes, np.int64)
+    assert group_order(codes).tolist() == np.argsort(codes, kind="stable").tolist()

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from secant._blocks.sorting import on_disk
+from secant._input.keys import group_order
 from secant._input.observations import Chunk, join, pick
 
 if TYPE_CHECKING:
@@ -106,9 +107,7 @@ def _mapped(parts: list[Chunk]) -> Chunk:
 def in_groups(chunk: Chunk) -> Chunk:
     """Return rows in the order of their groups, first come first within one."""
     group: Any = chunk.group
-    if group.size and group.max() <= np.iinfo(np.uint16).max:
-        group = group.astype(np.uint16)  # a radix sort, for short numbers
-    return pick(chunk, np.argsort(group, kind="stable"))
+    return pick(chunk, group_order(group))
 
 
 def _slice(run: Chunk, first: int, last: int) -> slice:
