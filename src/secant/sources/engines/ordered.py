@@ -47,17 +47,12 @@ def open_engine_along(frame: nw.LazyFrame[Any], columns: Columns) -> Groups:
     """
     table = Table(frame, columns)
     groups = EngineGroups(table, columns)
-    sources = [groups.source(number) for number in range(len(groups.keys))]
-    if sum(source.rows for source in sources) > budget.LEAVE:
-        found: list[Source] = list(_summed(table, columns, groups, sources))
-    else:
-        found = list(_fetched(table, columns, groups, sources))
+    many = groups.n_rows > budget.LEAVE
+    found = (_summed if many else _fetched)(table, columns, groups)
     return Apart(groups.keys, found, groups.by, groups.empty, table.left_out)
 
 
-def _fetched(
-    table: Table, columns: Columns, groups: EngineGroups, sources: list[EngineSource]
-) -> list[OrderedSource]:
+def _fetched(table: Table, columns: Columns, groups: EngineGroups) -> list[Source]:
     """Return groups whose rows are fetched, all of them together."""
     answer = table.observations()
     scores, labels, weights = chunk_of(answer)[:3]
@@ -68,9 +63,9 @@ def _fetched(
         ids, codes = answer.coded(list(table.clusters))
         each = [[ids[code][i] for code in codes] for i in range(len(table.clusters))]
         seen = replace(seen, clusters=cluster_codes(each, seen.rows))
-    pieces = split(seen, groups.owners(answer), len(sources)) if table.by else [seen]
-    pairs = zip(pieces, sources, strict=True)
-    return [OrderedSource(rows, Forbidden(by.forbidden.count, ())) for rows, by in pairs if rows]
+    pieces = split(seen, groups.owners(answer), len(groups.keys)) if table.by else [seen]
+    pairs = zip(pieces, groups.sources, strict=True)
+    return [OrderedSource(rows, by.forbidden) for rows, by in pairs if rows]
 
 
 def _places(column: nw.Series[Any], columns: Columns) -> tuple[NumberArray, Axis]:
@@ -86,9 +81,7 @@ def _places(column: nw.Series[Any], columns: Columns) -> tuple[NumberArray, Axis
         raise InputError(*subject, error.complaint, column=name, hint=error.hint) from error
 
 
-def _summed(
-    table: Table, columns: Columns, groups: EngineGroups, sources: list[EngineSource]
-) -> list[EngineAlong]:
+def _summed(table: Table, columns: Columns, groups: EngineGroups) -> list[Source]:
     """Return sums for every distinct place of every group."""
     if table.clusters:
         raise InputError(
@@ -108,9 +101,9 @@ def _summed(
     keys, axis = _places(answer.frame["order"], columns)
     weights = table.weight_kind, table.outcome_weights
     found = Sums(answer.columns, groups.owners(answer), *weights, places=keys).parts()
-    along = []
-    for number, source in enumerate(sources):
-        expected = int(source.blocks()[0].n.sum())
+    along: list[Source] = []
+    for number, source in enumerate(groups.sources):
+        expected = int(source.first[0].n.sum())
         if number not in found or int(found[number].n.sum()) != expected:
             raise changed(int(found[number].n.sum()) if number in found else 0, expected)
         along.append(EngineAlong(found[number], axis, source))
@@ -128,33 +121,21 @@ class EngineAlong(Source):
         The same predictions in the order of their scores.
     """
 
+    sampling, left_out, forbidden = False, 0, Forbidden(0, ())
+
     def __init__(self, blocks: Blocks, axis: Axis, by_score: EngineSource) -> None:
-        self.axis, self._by_score = axis, by_score
-        self._blocks = blocks
+        self.axis, self._by_score, self._first = axis, by_score, (blocks, by_score.first[1])
+        self.sampling, self.left_out = by_score.sampling, by_score.left_out
+        self.forbidden = by_score.forbidden
 
     @property
     def by_score(self) -> EngineSource:
         """The same predictions in the order of their scores."""
         return self._by_score
 
-    @property
-    def sampling(self) -> bool:
-        """Whether rows carry sampling weights."""
-        return self.by_score.sampling
-
-    @property
-    def forbidden(self) -> Forbidden:
-        """How many rows have a score that rules out what happened; they have no numbers."""
-        return self.by_score.forbidden
-
-    @property
-    def left_out(self) -> int:
-        """How many rows lacked a score or an outcome."""
-        return self.by_score.left_out
-
     def blocks(self, *, moments: bool = False) -> tuple[Blocks, Totals]:  # noqa: ARG002  (always)
         """Return a tie for every place, and the sums over all of them."""
-        return self._blocks, self.by_score.blocks()[1]
+        return self._first
 
     def refine(self, blocks: Blocks) -> Blocks:
         """Return blocks as they are: nothing more can be learnt inside a tie."""
@@ -162,7 +143,7 @@ class EngineAlong(Source):
 
     def score_counts(self) -> tuple[NumberArray, FloatArray]:
         """Return how many observations cells of scores hold, and their mean scores."""
-        blocks = self.by_score.blocks()[0]
+        blocks = self.by_score.first[0]
         return blocks.n, blocks.mean_score
 
     def in_order(self) -> None:

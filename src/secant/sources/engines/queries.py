@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import narwhals as nw
 import numpy as np
 
-from secant._input.keys import combined
+from secant._input.keys import combined, factorized
 from secant._input.rules import ALL_MISSING
 from secant.errors import Argument, InputError
 from secant.sources.engines.budget import Budget
@@ -33,7 +33,6 @@ from secant.sources.engines.expressions import (
     zero_or_one,
 )
 from secant.sources.engines.faults import Faults, missing
-from secant.sources.engines.keys import coded
 from secant.sources.engines.outcomes import outcomes
 from secant.sources.engines.terms import SAID, USABLE, shifted, terms
 
@@ -49,6 +48,7 @@ __all__ = ["Answer", "Ask", "Table", "collect", "doubles"]
 
 # More rows than there are: a limit, which keeps databases from merging a query into the next.
 _ALL = 1 << 62
+_NO_TIME = np.iinfo(np.int64).min  # what NaT is as a whole number
 
 
 def collect(frame: nw.LazyFrame[Any]) -> nw.DataFrame[Any]:
@@ -119,7 +119,7 @@ class Answer(NamedTuple):
         """Return the distinct keys in some columns, and the number of each row's."""
         if not names or not len(self.frame):
             return [()] * min(1, len(self.frame)), np.zeros(len(self.frame), np.int64)
-        return combined([coded(self.frame[name]) for name in names])
+        return combined([_coded(self.frame[name]) for name in names])
 
 
 class Table:
@@ -442,3 +442,25 @@ def _place(schema: nw.Schema, name: str) -> nw.Expr:
 def doubles(column: nw.Series[Any]) -> FloatArray:
     """Return a column of an answer in double precision."""
     return np.asarray(column.to_numpy(), np.float64)
+
+
+def _coded(column: nw.Series[Any]) -> tuple[list[Any], IntArray]:
+    """Return the distinct keys in a column of an answer, and the number of each row's.
+
+    They are plain values: one type, one meaning. A date is a ``datetime.date``, a time without a
+    zone a ``datetime.datetime`` without one, and a time with a zone one in UTC. Times that a
+    ``datetime`` cannot hold, finer than microseconds or beyond its years, are the text that ISO
+    8601 has for them, as everywhere.
+    """
+    dtype, zoned = column.dtype, False
+    values = np.empty(len(column), object)
+    if isinstance(dtype, nw.Datetime):
+        # Engines' own objects round to microseconds, or wrap.
+        unit = "ns" if dtype.time_unit == "ns" else "us"
+        ticks = column.dt.timestamp("ns" if unit == "ns" else "us").to_list()
+        missing = column.is_null().to_list()
+        whole = [_NO_TIME if gone else int(tick) for tick, gone in zip(ticks, missing, strict=True)]
+        values, zoned = np.array(whole, np.int64).view(f"M8[{unit}]"), bool(dtype.time_zone)
+    else:
+        values[:] = column.to_list()
+    return factorized(values, zoned=zoned)

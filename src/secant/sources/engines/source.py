@@ -7,7 +7,6 @@ cut into narrower cells first.
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import narwhals as nw
@@ -113,7 +112,8 @@ class EngineGroups(Groups):
 
     def __init__(self, table: Table, columns: Columns) -> None:
         self._table = table
-        self.by = columns.by
+        self.by, self.sampling = columns.by, table.sampling
+        self.outcome_weights = table.outcome_weights
         sizes = table.sizes() if table.by else {(): 0}
         table.budget.groups = max(1, len(sizes))
         self.grids = [self._first_grid(sizes)]
@@ -138,26 +138,22 @@ class EngineGroups(Groups):
         self._numbers = {key: number for number, key in enumerate(self._keys)}
         owner = self.owners(answer)
         grouped = self._sums(answer, owner)
-        self._first = list(zip(grouped.parts().values(), grouped.totals(), strict=True))
-        # Rows of positive weight, each of which is one row to bring back however many it counts as.
-        self._sizes: list[int]
-        self._forbidden: list[int]
-        self._sizes, self._forbidden = (
+        self.left_out = table.left_out
+        first = zip(grouped.parts().values(), grouped.totals(), strict=True)
+        counts = (
             np.bincount(owner[used], sums[name][used]).astype(np.int64).tolist()
             for name in ("rows", "forbidden")
         )
-        # Every group as finely as it has been seen so far, and what more it may bring.
-        self._known = [blocks for blocks, _ in self._first]
-        self._rows_of: dict[int, Chunk] = {}
-
-    @property
-    def left_out(self) -> int:
-        """How many rows lacked a score or an outcome, of all groups."""
-        return self._table.left_out
+        self.sources = [
+            EngineSource(self, number, *told)
+            for number, told in enumerate(zip(first, *counts, strict=True))
+        ]
+        # Every group as finely as it has been seen so far.
+        self._known = [source.first[0] for source in self.sources]
 
     def blocks(self) -> list[tuple[Blocks, Totals]]:
         """Return blocks and sums of every group."""
-        return self._first
+        return [source.first for source in self.sources]
 
     def refine(self, wanted: Mapping[int, Blocks]) -> dict[int, Blocks]:
         """Return finer blocks for the groups numbered: distinct scores, unless there are too many.
@@ -175,19 +171,11 @@ class EngineGroups(Groups):
 
     def source(self, number: int) -> EngineSource:
         """Return one group by itself."""
-        return EngineSource(self, number)
-
-    def size(self, number: int) -> int:
-        """Count the rows of a group that have weight."""
-        return self._sizes[number]
-
-    def forbidden(self, number: int) -> int:
-        """Count the rows of a group whose score rules out what happened."""
-        return self._forbidden[number]
+        return self.sources[number]
 
     def in_order(self, numbers: Sequence[int]) -> dict[int, RowsInOrder]:
         """Fetch the rows of groups together, of as many as may leave the engine."""
-        sizes = {number: self._sizes[number] for number in numbers}
+        sizes = {number: self.sources[number].rows for number in numbers}
         fitting = self._table.budget.fitting(sizes)
         if fitting:
             answer = self._table.observations([self._keys[number] for number in fitting])
@@ -196,7 +184,7 @@ class EngineGroups(Groups):
             edges = np.searchsorted(owner[order], np.arange(len(self._keys) + 1))
             for number in fitting:
                 found = chunk_of(answer, order[edges[number] : edges[number + 1]])
-                self._rows_of[number] = found
+                self.sources[number].fetched = found
                 # Nothing of these groups has to be looked into any more.
                 known = self._known[number]
                 finer = collapse(
@@ -206,18 +194,12 @@ class EngineGroups(Groups):
                     outcome_weights=table.outcome_weights,
                 )
                 self._known[number] = known.replace(known.low >= 0, finer)
-        return {number: partial(self._walk, number) for number in fitting}
-
-    def _walk(self, number: int) -> list[PathRows]:
-        found = self._rows_of[number]
-        if self.counted:
-            found = rows.copied(found)
-        keys = (found.scores,) if found.weights is None else (found.weights, found.scores)
-        return [PathRows(*pick(found, np.lexsort(keys))[:3])]
+        return {number: self.sources[number].walk for number in fitting}
 
     def release(self) -> None:
         """Forget the rows that were fetched."""
-        self._rows_of.clear()
+        for source in self.sources:
+            source.fetched = None
 
     def sums(self, asks: Sequence[SumsAsked]) -> list[KeySums]:
         """Answer questions about groups: those about clusters, or of one shift, in one query."""
@@ -228,21 +210,7 @@ class EngineGroups(Groups):
     @property
     def n_rows(self) -> int:
         """How many rows have weight."""
-        return sum(self._sizes)
-
-    def steps(self, number: int) -> tuple[float, ...] | None:
-        """Return the largest possible steps of a group whose rows were fetched."""
-        if number not in self._rows_of:
-            return None
-        chunk = self._rows_of[number]
-        variance = chunk.scores * (1 - chunk.scores)
-        by_outcome = self._table.outcome_weights
-        return row_totals(chunk, variance, sampling=self.sampling, outcome_weights=by_outcome).steps
-
-    @property
-    def sampling(self) -> bool:
-        """Whether rows carry sampling weights."""
-        return self._table.sampling
+        return sum(source.rows for source in self.sources)
 
     @property
     def counted(self) -> bool:
@@ -336,34 +304,37 @@ class EngineGroups(Groups):
 
 
 class EngineSource(Source):
-    """One group of an engine's table, or all of it."""
+    """One group of an engine's table, or all of it.
 
-    def __init__(self, groups: EngineGroups, number: int) -> None:
+    Attributes
+    ----------
+    first
+        What the first look brought: blocks that hold every observation, and the sums over them.
+    rows
+        How many rows have weight, each of which is one row to bring back however many it counts as.
+    fetched
+        The rows, where they were allowed to leave the engine.
+    """
+
+    sampling, left_out, forbidden = False, 0, Forbidden(0, ())
+
+    def __init__(
+        self,
+        groups: EngineGroups,
+        number: int,
+        first: tuple[Blocks, Totals],
+        rows: int,
+        forbidden: int,
+    ) -> None:
         self._groups, self._number = groups, number
-
-    @property
-    def sampling(self) -> bool:
-        """Whether rows carry sampling weights."""
-        return self._groups.sampling
-
-    @property
-    def forbidden(self) -> Forbidden:
-        """How many rows have a score that rules out what happened; they have no numbers."""
-        return Forbidden(self._groups.forbidden(self._number), ())
-
-    @property
-    def left_out(self) -> int:
-        """How many rows lacked a score or an outcome, where this is all of the table."""
-        return 0 if self._groups.by else self._groups.left_out
-
-    @property
-    def rows(self) -> int:
-        """How many rows have weight, each counted once."""
-        return self._groups.size(self._number)
+        self.first, self.rows = first, rows
+        self.forbidden = Forbidden(forbidden, ())  # rows of a table have no numbers
+        self.sampling, self.left_out = groups.sampling, 0 if groups.by else groups.left_out
+        self.fetched: Chunk | None = None
 
     def blocks(self, *, moments: bool = False) -> tuple[Blocks, Totals]:  # noqa: ARG002  (always)
         """Return blocks that hold every observation, and the sums over all of them."""
-        return self._groups.blocks()[self._number]
+        return self.first
 
     def refine(self, blocks: Blocks) -> Blocks:
         """Cut blocks finer, into distinct scores unless there are too many."""
@@ -373,17 +344,33 @@ class EngineSource(Source):
         """Fetch all rows, if they may leave the engine."""
         return self._groups.in_order([self._number]).get(self._number)
 
+    def walk(self) -> list[PathRows]:
+        """Return the rows that were fetched, in the order of the path."""
+        found = self.fetched
+        assert found is not None  # noqa: S101
+        if self._groups.counted:
+            found = rows.copied(found)
+        keys = (found.scores,) if found.weights is None else (found.weights, found.scores)
+        return [PathRows(*pick(found, np.lexsort(keys))[:3])]
+
     def release(self) -> None:
         """Forget the rows that were fetched."""
         self._groups.release()
 
     def sums(self, asks: Sequence[SumsAsked]) -> list[KeySums]:
-        """Answer a question about clusters of all rows, of which this must be all."""
-        return self._groups.sums(asks)
+        """Answer questions about this group."""
+        return self._groups.sums([ask._replace(group=self._number) for ask in asks])
 
     def steps(self) -> tuple[float, ...] | None:
         """Return the largest possible steps if the rows were fetched."""
-        return self._groups.steps(self._number)
+        if self.fetched is None:
+            return None
+        return row_totals(
+            self.fetched,
+            self.fetched.scores * (1 - self.fetched.scores),
+            sampling=self.sampling,
+            outcome_weights=self._groups.outcome_weights,
+        ).steps
 
 
 def chunk_of(rows: Answer, which: Any = slice(None)) -> Chunk:
