@@ -15,19 +15,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from secant._base.types import Forbidden
-from secant._blocks.looking import Source
 from secant._blocks.table import Inside, Totals, concatenate, from_sums
 from secant.sources.tensors.cell_table import CellTable, Kind, shares
 from secant.sources.tensors.kernels import BAD_VALUE, FINE_UNIT, TOO_MANY
-from secant.sources.tensors.reading import Unchanged
 from secant.sources.tensors.source import FETCH_UP_TO, FINER_BLOCKS, TensorSource
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from secant._base.types import BoolArray, IntArray
-    from secant._blocks.key_sums import Ask, KeySums
-    from secant._blocks.looking import RowsInOrder, ScoreSums
     from secant._blocks.table import Blocks
     from secant.sources.tensors.direct import DirectPasses
     from secant.sources.tensors.kernels import CellCounts
@@ -54,7 +48,7 @@ _LIMIT_UNIT = 2.0**-24
 _NO_SCORE = -1
 
 
-class GpuSource(Source):
+class GpuSource(TensorSource):
     """Rows on a GPU, without weights or with sampling weights.
 
     Parameters
@@ -66,31 +60,21 @@ class GpuSource(Source):
     """
 
     def __init__(self, given: Columns, passes: DirectPasses) -> None:
-        self._given, self._passes = given, passes
-        self._unchanged = Unchanged(given)
+        super().__init__(given, check=False)
+        self._passes = passes
         self._collections: list[tuple[Blocks, SortedRows]] = []
         self._narrowed = self._forbids = False
         self._wide = self.sampling or given.scores.element_size() > 4
 
     @property
-    def sampling(self) -> bool:
-        """Whether rows carry sampling weights."""
-        return self._given.weights is not None
-
-    @cached_property
     def forbidden(self) -> Forbidden:
         """The rows whose score rules out what happened."""
-        return self._plain.forbidden if self._forbids else Forbidden(0, ())
-
-    @property
-    def left_out(self) -> int:
-        """How many rows lacked a score or an outcome."""
-        return self._given.left_out
+        return super().forbidden if self._forbids else Forbidden(0, ())
 
     def blocks(self, *, moments: bool = False) -> tuple[Blocks, Totals]:
         """Return blocks that hold every observation, and the sums over all of them."""
         if moments:
-            return self._plain.blocks(moments=True)
+            return super().blocks(moments=True)
         if self._given.rows <= SORT_UP_TO and not self.sampling:
             return self._sorted_whole()
         found = self._passes.cells(self._table, self._hot, wide=self._wide)
@@ -98,7 +82,7 @@ class GpuSource(Source):
             self._wide, self._table = True, self._cells_of_sample(wide=True)
             found = self._passes.cells(self._table, self._hot, wide=True)
         if found.faults == TOO_MANY:
-            blocks, totals = self._plain.blocks()
+            blocks, totals = super().blocks()
             self._from_all(blocks)
             self._forbids = True
             return blocks, totals
@@ -119,7 +103,7 @@ class GpuSource(Source):
     def refine(self, blocks: Blocks) -> Blocks:
         """Cut blocks finer, or say better how far the path can stray inside them."""
         if blocks.moments is not None:
-            return self._plain.refine(blocks)
+            return super().refine(blocks)
         parts = []
         asked = np.ones(len(blocks), bool)
         for covered, rows in self._collections:
@@ -131,28 +115,7 @@ class GpuSource(Source):
             parts.append(self._look_again(blocks.select(asked)))
         return concatenate(parts) if len(parts) > 1 else parts[0]
 
-    def in_order(self) -> RowsInOrder:
-        """Return what walks over all rows in the order of scores, then of weights."""
-        return self._plain.in_order()
-
-    def sums(self, asks: Sequence[Ask]) -> list[KeySums]:
-        """Answer questions about these rows, the only group there is."""
-        return self._plain.sums(asks)
-
-    def score_sums(self) -> ScoreSums:
-        """Return the sums that proper scores need and blocks do not have."""
-        return self._plain.score_sums()
-
-    def recheck(self) -> None:
-        """Raise SecantError if a tensor was written to since it was checked."""
-        self._unchanged.recheck()
-
     # ---------------------------------------------------------------------------------------------
-
-    @cached_property
-    def _plain(self) -> TensorSource:
-        """The same rows with plain operations, for what the kernels do not answer."""
-        return TensorSource(self._given)
 
     @cached_property
     def _sample(self) -> Any:
@@ -226,7 +189,7 @@ class GpuSource(Source):
 
     def _from_all(self, blocks: Blocks) -> Blocks:
         everything = replace(blocks.select(slice(0, 1)), low=np.zeros(1), high=np.ones(1))
-        rows = self._plain._sorted if self.sampling else self._passes.sort_all()  # noqa: SLF001
+        rows = self._sorted if self.sampling else self._passes.sort_all()
         self._collections = [(everything, rows)]
         return self._cut(rows, blocks)
 

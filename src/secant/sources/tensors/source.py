@@ -34,26 +34,33 @@ FETCH_UP_TO = 1 << 15
 
 
 class TensorSource(Source):
-    """Rows on a device, sorted there by plain operations of torch."""
+    """Rows on a device, sorted there by plain operations of torch.
 
-    def __init__(self, given: Columns) -> None:
-        self._rows: TensorRows = given.checked()
-        self._unchanged = Unchanged(given)
+    Parameters
+    ----------
+    given
+        The tensors.
+    check
+        Whether to look at their values now, and not when they are first asked for.
+    """
 
-    @property
-    def sampling(self) -> bool:
-        """Whether rows carry sampling weights."""
-        return self._rows.sampling
+    sampling, left_out = False, 0
+
+    def __init__(self, given: Columns, *, check: bool = True) -> None:
+        self._given, self._unchanged = given, Unchanged(given)
+        self.sampling = given.weights is not None and not given.reading.counts
+        self.left_out = given.left_out
+        if check:
+            self._rows  # noqa: B018  (raises what is wrong with them)
+
+    @cached_property
+    def _rows(self) -> TensorRows:
+        return self._given.checked()
 
     @property
     def forbidden(self) -> Forbidden:
         """The rows whose score rules out what happened."""
         return self._rows.refused
-
-    @property
-    def left_out(self) -> int:
-        """How many rows lacked a score or an outcome."""
-        return self._rows.columns.left_out
 
     def blocks(self, *, moments: bool = False) -> tuple[Blocks, Totals]:
         """Return blocks that hold every observation, and the sums over all of them."""
@@ -92,5 +99,4 @@ class TensorSource(Source):
 
     @cached_property
     def _sorted(self) -> SortedRows:
-        rows = self._rows
-        return rows.in_order()
+        return self._rows.in_order()
