@@ -187,32 +187,22 @@ class EngineSegments(Searchable):
 
     def _counted(self, i: int, name: str, most: int) -> Levels:
         """Count the values of a feature that is not numeric, or has few of them."""
-        names = self._table.told_apart([f"by{i}"])
-        counted = self._collect(
-            self._all.select(*names).group_by(*names).agg(nw.len().alias("rows"))
-        )
+        names, number = self._table.told_apart([f"by{i}"]), self._features[i]
+        grouped = self._all.select(*names, **({} if number is None else {"x": number}))
+        each = names if number is None else [*names, "x"]
+        counted = self._collect(grouped.group_by(*each).agg(nw.len().alias("rows")))
         keys = [plain_key(key) for key in counted[f"by{i}"].to_list()]
         if len(names) > 1:
             self._written[i] = dict(zip(keys, counted[names[-1]].to_list(), strict=True))
         counts: dict[Any, int] = {}
         for key, rows in zip(keys, counted["rows"].to_list(), strict=True):
             counts[key] = counts.get(key, 0) + int(rows)
-        if self._features[i] is None:
+        if number is None:
             return levels_of_counts(name, counts, most=most)
         ends = sorted(key for key in counts if key is not None)
-        missing = None in counts
-        if len(ends) < 2:
-            return levels_of_spans(name, Spans(np.empty(0), ends, ends), missing=missing)
-        upper = self._limits(i, len(ends))
-        return levels_of_spans(name, Spans(upper, ends, ends), missing=missing)
-
-    def _limits(self, i: int, distinct: int) -> FloatArray:
-        """Return the values of a feature that has few, less the largest."""
-        number = self._features[i]
-        assert number is not None  # noqa: S101
-        answer = self._collect(self._all.select(x=number).group_by("x").agg(nw.len().alias("rows")))
-        values = doubles(answer["x"])
-        return np.sort(values[~np.isnan(values)])[: distinct - 1]
+        values = doubles(counted["x"])
+        upper = np.unique(values[~np.isnan(values)])[: max(len(ends) - 1, 0)]
+        return levels_of_spans(name, Spans(upper, ends, ends), missing=None in counts)
 
     def _find_cells(self) -> None:
         for bits in _FIRST_BITS:
