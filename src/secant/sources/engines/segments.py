@@ -61,8 +61,8 @@ class EngineSegments(Searchable):
 
     def __init__(self, frame: nw.LazyFrame[Any], columns: Columns, *, bins: int, most: int) -> None:
         self._columns = columns
-        self.sampling, self.counted = columns.sampling, columns.weights == "frequency"
         self._table = table = Table(frame, columns)
+        self.sampling, self.counted = columns.sampling, columns.weights == "frequency"
         answer = table.sums("summing cells", Ask(cells=grid(CELL_BITS), checks=True))[0]
         check(answer, table, columns)
         # What the values of features are compared as, where it is not themselves: digits of texts.
@@ -81,16 +81,12 @@ class EngineSegments(Searchable):
         table.rows = table.rows.with_columns(**coded)
         self.heaviest = 1.0
         if self.sampling:
-            heaviest = self._collect(self._all.select(w=WEIGHT.max()))
+            heaviest = self._collect(self._table.rows.select(w=WEIGHT.max()))
             self.heaviest = float(heaviest["w"][0])
 
     def _collect(self, frame: nw.LazyFrame[Any]) -> nw.DataFrame[Any]:
         with self._table.engine.asked("summing segments"):
             return self._table.collected(frame)
-
-    @property
-    def _all(self) -> nw.LazyFrame[Any]:
-        return self._table.rows
 
     # Levels ---------------------------------------------------------------------------------------
 
@@ -130,7 +126,7 @@ class EngineSegments(Searchable):
     def _of_many_values(self, few: int) -> list[int]:
         """Return the numeric features that have more than a few values."""
         each = [
-            self._all.select(x=number, feature=nw.lit(i))
+            self._table.rows.select(x=number, feature=nw.lit(i))
             .filter(~nw.col("x").is_null())
             .group_by("feature", "x")
             .agg(nw.len().alias("rows"))
@@ -151,7 +147,7 @@ class EngineSegments(Searchable):
         place = (known - 1) * np.arange(1, bins) / bins
         below = np.floor(place).astype(np.int64)
         wanted = np.unique([below, below + 1])
-        ordered = self._all.select(x=number).filter(~nw.col("x").is_null())
+        ordered = self._table.rows.select(x=number).filter(~nw.col("x").is_null())
         ordered = ordered.with_row_index("place", order_by="x")
         answer = self._collect(ordered.filter(nw.col("place").is_in(wanted.tolist())))
         found = doubles(answer["x"])[np.argsort(doubles(answer["place"]))]
@@ -188,7 +184,7 @@ class EngineSegments(Searchable):
     def _counted(self, i: int, name: str, most: int) -> Levels:
         """Count the values of a feature that is not numeric, or has few of them."""
         names, number = self._table.told_apart([f"by{i}"]), self._features[i]
-        grouped = self._all.select(*names, **({} if number is None else {"x": number}))
+        grouped = self._table.rows.select(*names, **({} if number is None else {"x": number}))
         each = names if number is None else [*names, "x"]
         counted = self._collect(grouped.group_by(*each).agg(nw.len().alias("rows")))
         keys = [plain_key(key) for key in counted[f"by{i}"].to_list()]
@@ -207,7 +203,9 @@ class EngineSegments(Searchable):
     def _find_cells(self) -> None:
         for bits in _FIRST_BITS:
             answer = self._collect(
-                self._all.select(cell=cell(bits)).group_by("cell").agg(nw.len().alias("rows"))
+                self._table.rows.select(cell=cell(bits))
+                .group_by("cell")
+                .agg(nw.len().alias("rows"))
             )
             seen = doubles(answer["cell"])
             finder = CellFinder(MOST_CELLS, bits)
@@ -323,7 +321,7 @@ class EngineSegments(Searchable):
         return Sums(n, table(blocks.weight), table(blocks.gain), n1.astype(np.int64), wwv, wwwv)
 
     def _ask(self, asked: dict[str, nw.Expr]) -> dict[str, nw.Series[Any]]:
-        answer = self._collect(self._all.select(**asked))
+        answer = self._collect(self._table.rows.select(**asked))
         return {name: answer[name] for name in asked}
 
 
