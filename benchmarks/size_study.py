@@ -236,7 +236,7 @@ def draw(cells, reps, path):
     mpl.use("Agg")
     import matplotlib.pyplot as plt
 
-    from secant._drawing.style import model_style
+    from secant.plot._draw import model_line
 
     figure, axes = plt.subplots(2, 2, figsize=(9, 6.4), sharex=True, sharey=True)
     for row, level in zip(axes, (0.05, 0.001), strict=True):
@@ -247,7 +247,6 @@ def draw(cells, reps, path):
             ax.axhspan(1 - error, 1 + error, color="0.85", lw=0)
             ax.axhline(1, color="0.4", lw=0.8)
             for number, family in enumerate(FAMILIES):
-                look = model_style(number)
                 own = [cell for cell in cells if cell[0] == family]
                 ratio = [
                     next(r[place] for r in cell[2] if r[:2] == ("ecce_r", level)) / reps / level
@@ -256,9 +255,7 @@ def draw(cells, reps, path):
                 ax.plot(
                     [cell[1] for cell in own],
                     ratio,
-                    color=look.color,
-                    ls=look.dash,
-                    marker=look.marker,
+                    **model_line(number),
                     ms=4.5,
                     lw=1.2,
                     label=family,

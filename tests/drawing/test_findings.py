@@ -1,13 +1,22 @@
 """What pictures show of a result."""
 
 import pickle
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 import secant
-from secant._drawing import style
-from secant._drawing.findings import cut_at, ends_of, findings, in_short, secants, without_words
+from secant._drawing.findings import (
+    cut_at,
+    deviation,
+    ends_of,
+    findings,
+    in_short,
+    points,
+    secants,
+    without_words,
+)
 
 RNG = np.random.default_rng(0)
 P = RNG.random(20_000)
@@ -42,19 +51,19 @@ def test_the_whole_shape_is_said(chance, words, signs):
     shown = findings(found)
     if signs is None:
         [one] = shown
-        assert (one.range, one.certain, one.color) == (found.worst, False, style.NOISE)
+        assert (one.range, one.certain, one.mood) == (found.worst, False, "unsure")
         return
     assert "".join(each.sign for each in shown).replace("\N{MINUS SIGN}", "-") == signs
     assert all(each.certain for each in shown)
-    colors = {"+": style.TOO_LOW, "-": style.TOO_HIGH}
-    assert [each.color for each in shown] == [colors[sign] for sign in signs]
+    moods = {"+": "low", "-": "high"}
+    assert [each.mood for each in shown] == [moods[sign] for sign in signs]
 
 
 def test_what_does_not_stand_among_many_is_noise():
     found = result(P**2)
     assert in_short(found, found=False) == "could be noise"
     [one] = findings(found, found=False)
-    assert (one.range, one.color) == (found.worst, style.NOISE)
+    assert (one.range, one.mood) == (found.worst, "unsure")
 
 
 def test_sure_scores_that_were_wrong_are_not_called_noise():
@@ -92,3 +101,21 @@ def test_confidences_are_overconfident():
     row = secant.assess_classes(labels, probs, kind="top-label").rows[0]
     assert in_short(row.calibration).startswith("overconfident by ")
     assert without_words(f"A: {in_short(row.calibration)}") == "A"
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({}, "too low by 10.0 points"),
+        ({"miscalibration": -0.01234}, "too high by 1.23 points"),
+        ({"miscalibration": 0.0}, "no deviation"),
+        ({"n": 0}, "no deviation"),
+    ],
+)
+def test_a_deviation_in_words(change, words):
+    off = replace(secant.assess([1, 0, 1], [0.2, 0.4, 0.6]).between(0, 1), miscalibration=0.1)
+    assert deviation(replace(off, **change)) == words
+
+
+def test_numbers_wear_a_minus_sign():
+    assert points(-0.0251) == "\N{MINUS SIGN}2.51"

@@ -1,24 +1,28 @@
 """An axis of another kind has other words, and only they change."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 import secant
 import secant.report
 from helpers import optional
-from secant._drawing.order import SCORES, Order, check_one_axis, order_of
+from secant._drawing.graph import abscissa
+from secant._drawing.order import (
+    SCORES,
+    Order,
+    check_one_axis,
+    order_of,
+    score_labels,
+    score_range,
+)
 from secant._drawing.ticks import each_score, equal_fractions
 from secant._input.ordering import ordering
-
-optional("matplotlib")
-from matplotlib.figure import Figure  # noqa: E402
-
-from secant.plot._graph import Graph  # noqa: E402
 
 RESULT = secant.assess([0, 0, 1, 1], [0.1, 0.4, 0.5, 0.9])
 YEARS = Order(
     "Year",
-    "year of the prediction",
     "years",
     lambda values, **_: [f"{2000 + 10 * value:.0f}" for value in values],
     lambda each: f"years {each.low} to {each.high}",
@@ -31,12 +35,34 @@ def test_labels_are_written_as_the_order_says():
     assert each_score(RESULT.curve, 9, 10)[1] == ["0.10", "0.40", "0.50", "0.90"]
 
 
-def test_a_graph_names_its_axis_after_the_order():
+def test_an_axis_is_named_after_the_order():
     for order in (SCORES, YEARS):
-        graph = Graph(Figure().subplots(), order)
-        graph.curve(RESULT.curve, 0, label="a")
-        graph.scores([RESULT.curve], 0)
-        assert graph.ax.get_xlabel() == order.name
+        assert abscissa(RESULT.curve, order).name == order.name
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "words"),
+    [
+        (0.2, 0.6, "scores 0.200 to 0.600"),
+        (0.0, 1.0, "scores 0.000 to 1.000"),
+        (1.234e-5, 0.5, "scores 1.23e-05 to 0.500"),
+        (0.5, 0.5, "score 0.500"),
+    ],
+)
+def test_a_range_of_scores_in_words(low, high, words):
+    assert score_range(replace(RESULT.between(0, 1), low=low, high=high)) == words
+
+
+@pytest.mark.parametrize(
+    ("scores", "labels"),
+    [
+        ([0, 3e-7, 1], ["0", "3e-7", "1"]),
+        ([0.5, 0.5004], ["0.5000", "0.5004"]),
+        ([0.003, 0.25], ["0.003", "0.250"]),
+    ],
+)
+def test_scores_have_the_digits_they_need(scores, labels):
+    assert score_labels(scores) == labels
 
 
 def along(values, name="day", seed=0):

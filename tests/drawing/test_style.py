@@ -1,62 +1,45 @@
-"""How pictures look: styles that can be told apart, and numbers as they are written."""
-
-from dataclasses import replace
+"""How pictures look: one table, styles that can be told apart, colours that can be read."""
 
 import pytest
 
-import secant
 from secant._drawing import style
+from secant._drawing.chart import Mark
 
-WORST = replace(
-    secant.assess([1, 0, 1], [0.2, 0.4, 0.6]).between(0, 1), low=0.2, high=0.6, miscalibration=0.1
-)
+DIRECTIONS = {"high", "low", "high-line", "low-line"}
+
+
+def luminance(color: str) -> float:
+    parts = [int(color[k : k + 2], 16) / 255 for k in (1, 3, 5)]
+    red, green, blue = (c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in parts)
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 
 
 def test_no_two_of_many_models_look_alike():
     styles = [style.model_style(number) for number in range(25)]
     assert len(set(styles)) == 25
     assert len({each.dash for each in styles[:5]}) == len({each.marker for each in styles[:5]}) == 5
-    assert not {each.color for each in styles} & {style.TOO_HIGH, style.TOO_LOW}
+    assert not {each.color for each in styles} & DIRECTIONS
 
 
-@pytest.mark.parametrize(
-    ("change", "words", "color"),
-    [
-        ({}, "too low by 10.0 points", style.TOO_LOW),
-        ({"miscalibration": -0.01234}, "too high by 1.23 points", style.TOO_HIGH),
-        ({"miscalibration": 0.0}, "no deviation", style.TOO_LOW),
-        ({"n": 0}, "no deviation", style.TOO_LOW),
-    ],
-)
-def test_a_deviation_in_words_and_in_colour(change, words, color):
-    worst = replace(WORST, **change)
-    assert (style.deviation(worst), style.accent(worst)) == (words, color)
+@pytest.mark.parametrize("name", ["ink", "muted", "high", "low", "unsure"])
+def test_words_can_be_read_on_light_and_on_dark_paper(name):
+    for color, paper in zip(style.COLORS[name], ("#ffffff", "#15181c"), strict=True):
+        one, other = sorted((luminance(color), luminance(paper)))
+        assert (other + 0.05) / (one + 0.05) >= 4.5  # as WCAG asks of text
 
 
-@pytest.mark.parametrize(
-    ("low", "high", "words"),
-    [
-        (0.2, 0.6, "scores 0.200 to 0.600"),
-        (0.0, 1.0, "scores 0.000 to 1.000"),
-        (1.234e-5, 0.5, "scores 1.23e-05 to 0.500"),
-        (0.5, 0.5, "score 0.500"),
-    ],
-)
-def test_a_range_of_scores_in_words(low, high, words):
-    assert style.score_range(replace(WORST, low=low, high=high)) == words
+def test_every_role_has_a_colour_that_exists():
+    for role, look in style.LOOKS.items():
+        for mood in ("high", "low", "unsure", ""):
+            for kind in ("line", "text"):
+                shown = style.look_of(Mark(kind, role, 0, mood=mood))
+                assert shown.color in style.COLORS
+                if look.color == "mood" and mood:
+                    assert shown.color == (mood if kind == "text" else f"{mood}-line")
 
 
-def test_numbers_wear_a_minus_sign():
-    assert style.points(-0.0251) == "\N{MINUS SIGN}2.51"
-
-
-@pytest.mark.parametrize(
-    ("scores", "labels"),
-    [
-        ([0, 3e-7, 1], ["0", "3e-7", "1"]),
-        ([0.5, 0.5004], ["0.5000", "0.5004"]),
-        ([0.003, 0.25], ["0.003", "0.250"]),
-    ],
-)
-def test_scores_have_the_digits_they_need(scores, labels):
-    assert style.score_labels(scores) == labels
+def test_a_curve_wears_the_colour_and_the_dashes_of_its_model():
+    for number in range(7):
+        model = style.model_style(number)
+        look = style.look_of(Mark("line", "curve", 0, number=number))
+        assert (look.color, look.dash) == (model.color, model.dash)

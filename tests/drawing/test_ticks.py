@@ -6,7 +6,8 @@ from hypothesis import given
 
 import secant
 from datasets import datasets
-from secant._drawing.style import score_labels, text_width
+from secant._drawing.order import score_labels
+from secant._drawing.style import text_width
 from secant._drawing.ticks import divide, each_score, equal_fractions, equal_steps, score_at
 
 

@@ -6,7 +6,7 @@ import pytest
 import secant
 from helpers import optional
 from secant import InputError
-from secant._drawing import style
+from secant._drawing.style import COLORS
 
 optional("matplotlib")
 import matplotlib.pyplot as plt  # noqa: E402
@@ -56,7 +56,7 @@ def test_only_what_stands_after_adjustment_has_a_colour(groups):
     for row, ax in zip(groups.rows, groups.plot(most=12).axes_, strict=True):
         colors = {to_hex(line.get_color()) for line in secants(ax)}
         stands = row.status == "miscalibrated"
-        assert colors == ({style.TOO_HIGH} if stands else {style.NOISE})
+        assert colors == {COLORS["high-line" if stands else "unsure-line"][0]}
         words = " ".join(text.get_text() for text in ax.texts).lower()
         assert ("could be noise" in words) is not stands
         assert ("too high" in words) is stands

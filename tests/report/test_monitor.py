@@ -84,7 +84,7 @@ def test_the_tool_reads_the_batches_since_and_before(visit, off, off_page):
 
 def test_the_chart_is_the_evidence(visit, off, off_page):
     with visit(off_page) as page:
-        path = page.locator("#evidence path.curve").get_attribute("d")
+        path = page.locator("#evidence path.batches:not(.dots)").get_attribute("d")
         points = [[float(x) for x in each.split()] for each in path[1:].split("L")]
         assert len(points) == len(off.history)
         heights = np.array([y for _, y in points])

@@ -128,6 +128,7 @@ SCREENS = {
 def test_the_plot_begins_on_the_first_screen(visit, kind, screen, request):
     options = SCREENS[screen]
     with visit(request.getfixturevalue(kind), **options) as page:
+        assert page.locator("#secant h2").is_visible()
         top = page.locator("#area").bounding_box()["y"]
         assert top < options["viewport"]["height"] - 40
 

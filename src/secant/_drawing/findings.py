@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from secant._blocks.looking import resolve
-from secant._drawing import style
 from secant._metrics.ecce import path
 from secant._results import verdict, wording
 
@@ -19,7 +18,17 @@ if TYPE_CHECKING:
     from secant._results.calibration import Calibration
     from secant._results.parts import Interval
 
-__all__ = ["Finding", "cut_at", "ends_of", "findings", "in_short", "secants", "without_words"]
+__all__ = [
+    "Finding",
+    "cut_at",
+    "deviation",
+    "ends_of",
+    "findings",
+    "in_short",
+    "points",
+    "secants",
+    "without_words",
+]
 
 # Part of a picture's width that nobody sees: a range that ends within so little may end beside it.
 _UNSEEN = 1 / 4000
@@ -35,9 +44,11 @@ class Finding(NamedTuple):
     certain: bool
 
     @property
-    def color(self) -> str:
-        """The colour of its direction; grey for what could be noise."""
-        return style.accent(self.range) if self.certain else style.NOISE
+    def mood(self) -> str:
+        """The name of the colour of its direction; that of the unsure for what could be noise."""
+        if not self.certain:
+            return "unsure"
+        return "high" if self.range.miscalibration < 0 else "low"
 
     @property
     def sign(self) -> str:
@@ -71,13 +82,25 @@ def in_short(result: Calibration, *, found: bool = True) -> str:
     """
     off = result.intervals if found else ()
     if off:
-        by = f" by {style.points(abs(off[0].miscalibration))} points"
+        by = f" by {points(abs(off[0].miscalibration))} points"
         return verdict.direction(result) + (by if len(off) == 1 else "")
     if found and result.found:
         return "off, not certain where"
     if wrong := result.n_forbidden:
         return f"{wrong:,} sure score{'' if wrong == 1 else 's'} wrong"
     return "could be noise" if result.worst.n else "no deviation"
+
+
+def points(value: float) -> str:
+    """Write a difference of probabilities in percentage points, as the verdict does."""
+    return wording.points(value).replace("-", "\N{MINUS SIGN}")
+
+
+def deviation(worst: Interval) -> str:
+    """Say in words how far off a range of scores is."""
+    if not worst.n or worst.direction == "even":
+        return "no deviation"
+    return f"{worst.direction} by {points(abs(worst.miscalibration))} points"
 
 
 def without_words(label: str) -> str:

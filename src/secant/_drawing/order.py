@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from secant._drawing import style
 from secant._results import wording
 from secant.errors import InputError
 
@@ -15,7 +15,10 @@ if TYPE_CHECKING:
     from secant._results.calibration import Calibration
     from secant._results.parts import Interval
 
-__all__ = ["SCORES", "Order", "check_one_axis", "order_of"]
+__all__ = ["SCORES", "Order", "check_one_axis", "order_of", "score_labels", "score_range"]
+
+# Scores below this are written as powers of ten.
+_TINY = 1e-4
 
 
 class Order(NamedTuple):
@@ -24,9 +27,7 @@ class Order(NamedTuple):
     Attributes
     ----------
     name
-        What the axis is called, short.
-    long_name
-        The same where there is room.
+        What the axis is called.
     plural
         What stands along it.
     labels
@@ -37,10 +38,59 @@ class Order(NamedTuple):
     """
 
     name: str
-    long_name: str
     plural: str
     labels: Callable[..., list[str]]
     range_words: Callable[[Interval], str]
+
+
+def score_range(worst: Interval) -> str:
+    """Say in words which scores a range holds."""
+    low, high = wording.ends(worst)
+    return f"score {low}" if worst.low == worst.high else f"scores {low} to {high}"
+
+
+def score_labels(scores: Iterable[float], *, ends: bool = True) -> list[str]:
+    """Write scores with the digits that tell them apart, two to five, the same for all.
+
+    Scores of exactly 0 and 1 are written so, and very small ones as powers of ten.
+
+    Parameters
+    ----------
+    scores : iterable of float
+        The scores, in ascending order.
+    ends : bool
+        Whether the first and the last have a say in the number of digits.
+
+    Examples
+    --------
+    >>> score_labels([0, 0.316, 0.5, 0.998])
+    ['0', '0.32', '0.50', '1.00']
+    >>> score_labels([0.0005, 0.0034, 0.02])
+    ['0.0005', '0.0034', '0.0200']
+    >>> score_labels([0.0005, 0.25, 0.75, 0.9998], ends=False)
+    ['0.0005', '0.25', '0.75', '1.00']
+    """
+    values = [float(score) for score in scores]
+    deciding = values if ends else values[1:-1]
+    plain = {value for value in deciding if _TINY <= value < 1}
+
+    def tells_apart(digits: int) -> bool:
+        labels = {f"{value:.{digits}f}" for value in plain}
+        return len(labels) == len(plain) and min(plain, default=1) >= 10.0**-digits
+
+    digits = next((digits for digits in (2, 3, 4) if tells_apart(digits)), 5)
+    return [_label(value, digits) for value in values]
+
+
+def _label(value: float, digits: int) -> str:
+    if value in (0, 1):
+        return f"{value:.0f}"
+    if value < _TINY:
+        return f"{value:.0e}".replace("e-0", "e-")
+    return f"{value:.{max(digits, math.ceil(-math.log10(value)))}f}"
+
+
+SCORES = Order("Score", "scores", score_labels, score_range)
 
 
 def order_of(result: object) -> Order:
@@ -56,10 +106,7 @@ def order_of(result: object) -> Order:
         words = wording.between(each)
         return words if axis.kind == "time" else f"{axis.title} {words}"
 
-    return Order(axis.title, axis.title, axis.title, labels, range_words)
-
-
-SCORES = Order("Score", "score of the prediction", "scores", style.score_labels, style.score_range)
+    return Order(axis.title, axis.title, labels, range_words)
 
 
 def check_one_axis(results: Iterable[Calibration]) -> None:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from secant._drawing import style
 from secant._drawing.order import SCORES
+from secant._drawing.style import text_width
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -75,7 +75,7 @@ def each_score(curve: Curve, width: float, size: float, order: Order = SCORES) -
     labels = order.labels(curve.score[1:])
     kept, end = [], -math.inf
     for number, (place, label) in enumerate(zip(middle.tolist(), labels, strict=True)):
-        half = style.text_width(label, size) / 2
+        half = text_width(label, size) / 2
         if place * width - half >= end:
             kept.append(number)
             end = place * width + half + _GAP / 2
@@ -107,7 +107,7 @@ def equal_steps(curve: Curve) -> tuple[float, FloatArray]:
 
 def divide(labels: Sequence[str], width: float, size: float) -> int:
     """Return into how many equal parts an axis can be cut so that such labels have room."""
-    widest = max(style.text_width(label, size) for label in labels)
+    widest = max(text_width(label, size) for label in labels)
     fit = width / (widest + _GAP)
     return max((parts for parts in (1, 2, 4, 5, 10) if parts <= fit), default=1)
 
@@ -132,7 +132,7 @@ def _value(label: str) -> float | str:
 
 def _have_room(places: FloatArray, labels: Sequence[str], width: float, size: float) -> bool:
     """Tell whether labels centred at their places stand clear of each other."""
-    half = np.asarray([style.text_width(label, size) / 2 for label in labels])
+    half = np.asarray([text_width(label, size) / 2 for label in labels])
     gap = np.full(len(labels) - 1, _GAP)
     gap[[0, -1] if len(gap) else []] /= 2  # the ends are often longer than the rest
     return bool((np.diff(places) * width >= half[1:] + half[:-1] + gap).all())

@@ -13,10 +13,13 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from secant import null
 from secant._base.extras import require
-from secant._drawing import style
+from secant._drawing.graph import Bare
+from secant._drawing.style import COLORS
 from secant.paper import experiments, synthetic
 from secant.plot import CumulativeDisplay, ReliabilityDisplay
-from secant.plot._graph import Graph
+from secant.plot._draw import model_line
+from secant.plot._graph import draw_graph, fractions
+from secant.plot._room import write_title
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -57,6 +60,9 @@ _QUARTERS = (0, 0.25, 0.5, 0.75, 1)
 # Resamples behind the grey lines; the seed only makes them the same in every run.
 _RESAMPLES = 20
 _SEED = 987654321
+
+_INK, _GUIDE = (COLORS[name][0] for name in ("ink", "guide"))
+_GRID = (COLORS["muted"][0], 0.12)
 
 _NAMES: dict[Family, str] = {
     "equispaced": "Equispaced scores",
@@ -120,7 +126,7 @@ def paper_style() -> Iterator[None]:
         "xtick.labelsize": 8,
         "ytick.labelsize": 8,
         "axes.linewidth": 0.6,
-        "axes.edgecolor": style.INK,
+        "axes.edgecolor": _INK,
         "axes.spines.right": False,
         "axes.spines.top": False,
         "pdf.fonttype": 42,  # letters stay letters in the file
@@ -231,11 +237,11 @@ def success_probabilities(_: Statistics, *, n: int = _N) -> Figure:
     figure = new_figure(7.0, 2.9)
     panels = figure.subplots(1, 3, sharex=True, sharey=True)
     for ax, family in zip(panels, synthetic.FAMILIES, strict=True):
-        ax.plot([0, 1], [0, 1], color=style.FAINT, linewidth=1, zorder=1)
+        ax.plot([0, 1], [0, 1], color=_GUIDE, linewidth=1, zorder=1)
         ax.plot(
             synthetic.scores(n, family),
             synthetic.success_probabilities(n, family),
-            color=style.INK,
+            color=_INK,
             linewidth=0.9,
         )
         ax.set_title(_NAMES[family], loc="left")
@@ -269,13 +275,10 @@ def cumulative(_: Statistics, *, n: int = _N, family: Family = "square rooted") 
     result = experiments.assess_fixed(n, family)
     CumulativeDisplay(result, name="Observed").plot(observed, worst=False)
     curve = experiments.expected_curve(n, family)
-    graph = Graph(expected)
-    line = graph.curve(curve, 0, label="exact expectations")
-    graph.triangle(result.sigma, str(line.get_color()))
-    graph.fractions(weighted=False)
-    graph.scores([curve], 0)
-    graph.title("Exact expectations: success probabilities in place of responses")
-    graph.fit(result.confidence_level)
+    chart = draw_graph(expected, [Bare(curve, result.sigma)], ["exact expectations"])[0]
+    fractions(expected, chart)
+    name = "Exact expectations: success probabilities in place of responses"
+    write_title(expected, name, chart)
     low, high = zip(observed.get_ylim(), expected.get_ylim(), strict=True)
     for ax in (observed, expected):
         ax.set(ylim=(min(low), max(high)), ylabel="Cumulative difference")
@@ -309,23 +312,14 @@ def _convergence_panel(
         y = [row[metric] for row in of_family]  # type: ignore[literal-required]
         _family_line(ax, x, y, family)
     if calibrated and metric in _LIMITS:
-        ax.axhline(_LIMITS[metric], color=style.FAINT, linewidth=1, zorder=1)
+        ax.axhline(_LIMITS[metric], color=_GUIDE, linewidth=1, zorder=1)
     ax.set_ylabel(_METRICS[metric])
     ax.set_title("Calibrated" if calibrated else "Miscalibrated", loc="left")
 
 
 def _family_line(ax: Axes, x: Sequence[float], y: Sequence[float], family: Family) -> None:
-    drawn = style.model_style(synthetic.FAMILIES.index(family))
-    ax.plot(
-        x,
-        y,
-        color=drawn.color,
-        linestyle=drawn.dash,
-        linewidth=1.1,
-        marker=drawn.marker,
-        markersize=4,
-        label=_NAMES[family],
-    )
+    look = model_line(synthetic.FAMILIES.index(family))
+    ax.plot(x, y, **look, linewidth=1.1, markersize=4, label=_NAMES[family])
 
 
 def _log_axes(ax: Axes, ticks: Sequence[int], *, powers: bool = False) -> None:
@@ -344,7 +338,7 @@ def _log_axes(ax: Axes, ticks: Sequence[int], *, powers: bool = False) -> None:
     ax.set_yticks(heights, [f"{height:.7f}".rstrip("0").rstrip(".") for height in heights])
     ax.xaxis.set_minor_locator(NullLocator())
     ax.yaxis.set_minor_locator(NullLocator())
-    ax.grid(visible=True, color=style.BAND, linewidth=0.8)
+    ax.grid(visible=True, color=_GRID, linewidth=0.8)
 
 
 def _log_ticks(low: float, high: float) -> list[float]:

@@ -6,12 +6,12 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from secant._base.extras import require
-from secant._drawing import style
 from secant._drawing.findings import findings, in_short
-from secant._drawing.order import order_of
+from secant._drawing.style import SMALL
 from secant._results import group_words
 from secant.errors import Argument, InputError
-from secant.plot._graph import Graph
+from secant.plot._draw import color, text_size
+from secant.plot._graph import draw_graph
 from secant.plot.cumulative import CumulativeDisplay
 
 if TYPE_CHECKING:
@@ -126,21 +126,11 @@ class AssessmentsDisplay:
         for empty in every[len(self.shown) :]:
             empty.remove()
         if words := self._words():
-            figure.suptitle(words, x=0.01, ha="left", fontsize="medium", color=style.MUTED)
+            figure.suptitle(words, x=0.01, ha="left", fontsize="medium", color=color(ax, "muted"))
 
     def _panel(self, row: Group, ax: Axes) -> None:
-        result = row.calibration
-        graph = Graph(ax, order_of(result))
-        line = graph.curve(result.curve, 0, label=_name(row))
-        graph.triangle(result.noise, str(line.get_color()))
-        graph.scores([result.curve], 0)
-        found = findings(result, found=_stands(row))
-        for each in found:
-            graph.secant(each)
-        if found:
-            graph.shade(found)
-            graph.note(result, found)
-        graph.fit(result.confidence_level)
+        found = findings(row.calibration, found=_stands(row))
+        draw_graph(ax, [row.calibration], [_name(row)], found=[found])
         ax.set_title(_name(row))
 
     def _together(self, ax: Axes) -> None:
@@ -150,9 +140,7 @@ class AssessmentsDisplay:
         self.figure_, self.axes_ = drawn.figure_, [ax]
         if drawn.legend_ is not None and (words := self._words()):
             drawn.legend_.set_title(words)
-            drawn.legend_.get_title().set_fontsize(
-                style.SMALL * float(ax.xaxis.label.get_fontsize())
-            )
+            drawn.legend_.get_title().set_fontsize(SMALL * text_size(ax))
 
     def _words(self) -> str:
         """Say how many groups there are, and how many are left out."""

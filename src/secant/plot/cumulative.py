@@ -8,18 +8,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from secant import null
-from secant._drawing import style
 from secant._drawing.findings import findings, in_short
 from secant._drawing.models import OfEstimator, assess_models, named, names_of
-from secant._drawing.order import check_one_axis, order_of
+from secant._drawing.order import check_one_axis
 from secant._results.calibration import Calibration
-from secant.plot._graph import FEW_MODELS, Graph
+from secant.plot._draw import artists, new_axes
+from secant.plot._graph import FEW_MODELS, draw_graph, fractions, legend
+from secant.plot._room import write_title
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from matplotlib.axes import Axes
-    from matplotlib.collections import PolyCollection
     from matplotlib.figure import Figure, SubFigure
     from matplotlib.legend import Legend
     from matplotlib.lines import Line2D
@@ -78,7 +78,7 @@ class CumulativeDisplay(OfEstimator):
         The secants over ``findings``, where asked for: in the colour of their direction, or grey.
     shades_ : list of Polygon
         The shaded ranges of a single model.
-    bands_ : list of PolyCollection
+    bands_ : list of Polygon
         The significance bands, where asked for.
     notes_ : list of Text
         What is written about a single model.
@@ -146,7 +146,7 @@ class CumulativeDisplay(OfEstimator):
     triangles_: list[Polygon]
     secants_: list[Line2D]
     shades_: list[Polygon]
-    bands_: list[PolyCollection]
+    bands_: list[Polygon]
     notes_: list[Text]
     legend_: Legend | None
     fraction_axis_: Axes
@@ -272,8 +272,8 @@ class CumulativeDisplay(OfEstimator):
         ----------
         ax : matplotlib Axes, optional
             Where to draw; a new figure unless given. Axes and figure stay as they are: where the
-            figure has no layout engine, what finds no room in its margins is written smaller or
-            in fewer words. ``plt.subplots(layout="constrained")`` makes room for all of it.
+            figure has no layout engine, fewer and smaller words are written in narrow margins.
+            ``plt.subplots(layout="constrained")`` makes room for all of them.
         worst : bool, optional
             Mark the ranges of scores found to be off with their secants, and write how far off
             predictions there are; where none was found, mark the largest deviation in grey, since
@@ -299,41 +299,35 @@ class CumulativeDisplay(OfEstimator):
         MissingExtraError
             If matplotlib is not installed.
         """
-        ax = style.new_axes(width=7.2, height=4.8) if ax is None else ax
+        ax = new_axes(7.2, 4.8) if ax is None else ax
         labels = names_of(label, len(self.results), "label")
-        graph = Graph(ax, order_of(self.results[0]))
-        first = len(graph.curves)
+        first = len(artists(ax, "curve"))
         several = first + len(self.results) > 1
         worst = first + len(self.results) <= FEW_MODELS if worst is None else worst
-        self.ax_, self.figure_ = ax, ax.figure
-        self.lines_, self.triangles_, self.secants_, self.bands_, self.notes_ = [], [], [], [], []
-        self.shades_ = []
-        for number, result in enumerate(self.results):
-            words = labels[number] or f"{self._name(number, first)}: {in_short(result)}"
-            line = graph.curve(result.curve, first + number, label=words, **kwargs)
-            color = str(line.get_color())
-            self.lines_.append(line)
-            self.triangles_.append(
-                graph.triangle(result.noise, color, clusters=result.n_clusters is not None)
-            )
-            if band:
-                self.bands_.append(graph.band(self.bands[number]))
-            if worst:
-                self.secants_ += [graph.secant(each) for each in self.findings[number]]
-        self.line_ = self.lines_[0]
-        self.fraction_axis_ = graph.fractions(
-            weighted=any(result.weighted for result in self.results)
+        words = [
+            given or f"{self._name(number, first)}: {in_short(result)}"
+            for number, (given, result) in enumerate(zip(labels, self.results, strict=True))
+        ]
+        chart, drawn = draw_graph(
+            ax,
+            self.results,
+            words,
+            found=self.findings if worst else (),
+            bands=self.bands.tolist() if band else (),
+            named=label is not None,
+            **kwargs,
         )
-        graph.scores(self.curves, first)
-        graph.title(None if several or label is not None else self.names[0], title)
-        self.legend_ = graph.legend() if several else None
-        if label is not None and not several:
-            self.legend_ = graph.legend_of_one(self.line_)
-        if self.secants_ and not several:
-            self.shades_ = graph.shade(self.findings[0])
-            self.notes_ = graph.note(self.results[0], self.findings[0])
-        graph.fit(self.results[0].confidence_level)
-        graph.make_room(self.fraction_axis_)
+        self.ax_, self.figure_ = ax, ax.figure
+        self.lines_, self.triangles_, self.secants_ = (
+            drawn[role] for role in ("curve", "triangle", "secant")
+        )
+        self.shades_, self.bands_ = drawn["shade"], drawn["band"]
+        self.notes_ = [*drawn["head"], *drawn["note"]]
+        self.line_ = self.lines_[0]
+        self.legend_ = legend(ax) if several or label is not None else None
+        self.fraction_axis_ = fractions(ax, chart)
+        name = None if several or label is not None else self.names[0]
+        write_title(ax, name, chart, title)
         return self
 
     def _name(self, number: int, first: int) -> str:

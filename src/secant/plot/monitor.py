@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from secant._drawing import style
-from secant._drawing.timeline import evidence_ticks, places, time_ticks
+from secant._drawing.evidence import evidence
+from secant._drawing.timeline import places
 from secant._results.monitor import MonitorHistory
-from secant._results.monitor_words import written_time
 from secant.errors import InputError
-from secant.plot._room import Captions, make_room, write_title
+from secant.plot._draw import draw, new_axes, space_of
+from secant.plot._room import name_axes, write_title
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -24,17 +24,6 @@ if TYPE_CHECKING:
     from secant._base.types import FloatArray
 
 __all__ = ["MonitorDisplay"]
-
-_WORDS = Captions(
-    title="Evidence against calibration: low is good",
-    short_title="Low is good",
-    ordinate="Evidence against calibration",
-    short_ordinate="Evidence",
-)
-_MARGIN = 0.07
-# The share of the axes that is left free above the line for what is written there.
-_WORDS_SHARE = 0.2
-_FEW = 40  # batches up to which each has a dot
 
 
 class MonitorDisplay:
@@ -147,104 +136,19 @@ class MonitorDisplay:
         MissingExtraError
             If matplotlib is not installed.
         """
-        ax = style.new_axes(width=7.2, height=4.2) if ax is None else ax
+        ax = new_axes(7.2, 4.2) if ax is None else ax
+        space = space_of(ax)
+        chart = evidence(self.history, space)
+        drawn = draw(chart, ax, **kwargs)
         self.ax_, self.figure_ = ax, ax.figure
-        self.notes_, self.alarm_, self.since_ = [], None, None
-        at, evidence = self.places, self.log10_evidence
-        options: dict[str, Any] = {"color": style.model_color(ax, 0), "linewidth": 1.3, "zorder": 3}
-        if len(at) <= _FEW:
-            options |= {"marker": "o", "markersize": 3}
-        [self.line_] = ax.plot(at, evidence, **{**options, **style.line_options(kwargs)})
-        self.threshold_ = ax.axhline(self.threshold, color=style.MUTED, linewidth=1, dashes=(5, 3))
-        self._axes(at, evidence)
-        if self.history.alarm:
-            self._mark(at, evidence)
-        self._name_threshold(at, evidence)
-        write_title(ax, None, _WORDS)
-        make_room(ax, _WORDS)
+        [self.line_] = [*drawn["evidence"], *drawn["batches"]]
+        [self.threshold_] = drawn["threshold"]
+        [self.alarm_, self.since_] = [next(iter(drawn[role]), None) for role in ("alarm", "since")]
+        self.notes_ = [*drawn["head"], *drawn["note"], *drawn["hint"]]
+        ax.set_xlim(chart.x.low, chart.x.high)
+        ax.set_ylim(chart.y.low, chart.y.high)
+        ax.set_xticks(*zip(*chart.x.ticks(space.width, space.size), strict=True))
+        ax.set_yticks(*zip(*chart.y.ticks(space.height, space.size), strict=True))
+        name_axes(ax, chart)
+        write_title(ax, None, chart)
         return self
-
-    def _axes(self, at: FloatArray, evidence: FloatArray) -> None:
-        ax = self.ax_
-        width, height = style.inches(ax)
-        size = float(ax.xaxis.label.get_fontsize())
-        side = 0.5 if len(at) == 1 else 0.01 * (at[-1] - at[0])
-        ax.set_xlim(at[0] - side, at[-1] + side)
-        low, high = min(float(evidence.min()), 0.0), max(float(evidence.max()), self.threshold)
-        room = high - low
-        ax.set_ylim(low - _MARGIN * room, high + _WORDS_SHARE * room)
-        times = [each.time for each in self.history]
-        ticks = time_ticks(times, int(width / style.text_width("0", size)))
-        ax.set_xticks([place for place, _ in ticks], [label for _, label in ticks])
-        powers = evidence_ticks(*ax.get_ylim(), most=max(2, int(height / 0.5)))
-        ax.set_yticks([place for place, _ in powers], [label for _, label in powers])
-        fits = style.text_width(_WORDS.ordinate, size) <= height + 0.3
-        ax.set_ylabel(_WORDS.ordinate if fits else _WORDS.short_ordinate)
-        if isinstance(times[0], int):
-            ax.set_xlabel("Batch")
-
-    def _mark(self, at: FloatArray, evidence: FloatArray) -> None:
-        """Shade the batches since it began, mark the alarm, and say both in words."""
-        ax, history = self.ax_, self.history
-        assert history.where is not None  # noqa: S101
-        assert history.first_off is not None  # noqa: S101
-        color = _color(history.where.direction)
-        begins = float(at[history.first_off])
-        self.since_ = ax.axvspan(
-            begins, ax.get_xlim()[1], color=color, alpha=0.07, linewidth=0, zorder=0
-        )
-        number = next(i for i, each in enumerate(history) if each.alarm)
-        [self.alarm_] = ax.plot(
-            at[[number]],
-            evidence[[number]],
-            color=color,
-            marker="o",
-            markersize=6,
-            markerfacecolor=ax.get_facecolor(),
-            markeredgewidth=1.6,
-            linestyle="none",
-            zorder=4,
-        )
-        size = float(ax.xaxis.label.get_fontsize())
-        words = history.where.words
-        since, alarm = written_time(history.since), written_time(history.alarm_time)
-        said = (
-            (f"{words[0].upper()}{words[1:]}", size, color),
-            (f"since about {since}; alarm at {alarm}", style.SMALL * size, style.MUTED),
-        )
-        middle = (begins + ax.get_xlim()[1]) / 2
-        share = (middle - ax.get_xlim()[0]) / np.ptp(ax.get_xlim())
-        widest = max(style.text_width(text, points) for text, points, _ in said)
-        half = widest / style.inches(ax)[0] / 2 + 0.01
-        share = float(np.clip(share, min(half, 0.5), max(1 - half, 0.5)))
-        down = 5.0
-        for text, points, shade in said:
-            place = {"xy": (share, 1), "xytext": (0, -down), "ha": "center", "va": "top"}
-            self._write(text, fontsize=points, color=shade, **place)
-            down += 1.3 * points
-
-    def _name_threshold(self, at: FloatArray, evidence: FloatArray) -> None:
-        """Write at which end of its line the threshold is, where the evidence is not in the way."""
-        ax = self.ax_
-        low, high = ax.get_ylim()
-        size = style.SMALL * float(ax.xaxis.label.get_fontsize())
-        text = f"alarm at {self.history.threshold:,.4g}"
-        width, height = style.inches(ax)
-        wide = style.text_width(text, size) / width * (at[-1] - at[0])
-        above = evidence - self.threshold
-        near = (above > -0.02 * (high - low)) & (above < size / 36 / height * (high - low))
-        right = bool(near[at <= at[0] + wide].any() and not near[at >= at[-1] - wide].any())
-        share = (self.threshold - low) / (high - low)
-        shift, side = ((-4, 3), "right") if right else ((4, 3), "left")
-        place = {"xy": (float(right), share), "xytext": shift, "ha": side, "va": "bottom"}
-        self._write(text, fontsize=size, color=style.MUTED, **place)
-
-    def _write(self, text: str, **options: Any) -> None:
-        """Write inside the axes, at a share of them and so many points beside it."""
-        at = {"xycoords": "axes fraction", "textcoords": "offset points", "in_layout": False}
-        self.notes_.append(self.ax_.annotate(text, **{**at, **options}))
-
-
-def _color(direction: str) -> str:
-    known = {"too high": style.TOO_HIGH, "too low": style.TOO_LOW}
-    return known.get(direction, style.MUTED)

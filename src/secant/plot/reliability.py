@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from secant._drawing import style
+from secant._drawing.diagrams import reliability
 from secant._drawing.models import OfEstimator, assess_models, named, names_of
 from secant._input.observations import observations
 from secant._input.options import Uncertainty, check_choice
@@ -17,7 +17,9 @@ from secant._results.calibration import Calibration
 from secant._results.parts import Reliability
 from secant.errors import InputError
 from secant.plot._bootstrap import resample_result, resample_rows
-from secant.plot._diagram import Diagram
+from secant.plot._diagram import below, draw_counts, draw_diagram, legend, lines
+from secant.plot._draw import new_axes, space_of
+from secant.plot._room import write_title
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -354,8 +356,8 @@ class ReliabilityDisplay(OfEstimator):
         ----------
         ax : matplotlib Axes, optional
             Where to draw; a new figure unless given. Axes and figure stay as they are: where the
-            figure has no layout engine, what finds no room in its margins is written smaller or
-            in fewer words. ``plt.subplots(layout="constrained")`` makes room for all of it.
+            figure has no layout engine, fewer and smaller words are written in narrow margins.
+            ``plt.subplots(layout="constrained")`` makes room for all of them.
         counts : bool
             Show below how many predictions each bin holds. The axes for that take a fifth of the
             room of ``ax``.
@@ -376,41 +378,33 @@ class ReliabilityDisplay(OfEstimator):
         MissingExtraError
             If matplotlib is not installed.
         """
-        if ax is None:
-            ax = style.new_axes(width=5.4, height=6.4 if counts else 5.4)
-        diagram = Diagram(ax)
+        ax = new_axes(5.4, 6.4 if counts else 5.4) if ax is None else ax
         labels = names_of(label, len(self.bins), "label")
-        first = len(diagram.lines)
+        first = len(lines(ax))
         several = first + len(self.bins) > 1
+        names = [
+            given or self.names[number] or f"model {first + number + 1}"
+            for number, given in enumerate(labels)
+        ]
+        chart = reliability(
+            space_of(ax),
+            self.bins,
+            first=first,
+            limits=self.uncertainty == "bars",
+            resamples=self.resamples if self.uncertainty == "bootstrap" else (),
+            recalibrated=self.recalibrated,
+            hints=[self._words(), "line: recalibrated" if self.recalibrated else ""],
+        )
+        drawn = draw_diagram(ax, chart, names, **kwargs)
         self.ax_, self.figure_ = ax, ax.figure
-        self.lines_, self.bars_, self.resamples_, self.counts_ = [], [], [], []
-        self.recalibrated_ = []
-        self.diagonal_ = diagram.diagonal()
-        for number, bins in enumerate(self.bins):
-            name = labels[number] or self.names[number] or f"model {first + number + 1}"
-            line = diagram.line(bins, first + number, label=name, **kwargs)
-            self.lines_.append(line)
-            color = str(line.get_color())
-            if self.uncertainty == "bars":
-                self.bars_.append(diagram.bars(bins, color))
-            elif self.uncertainty == "bootstrap":
-                shade = color if several else style.MUTED
-                self.resamples_.append(diagram.resamples(self.resamples[number], shade))
-            if self.recalibrated:
-                shade = color if several else style.MUTED
-                self.recalibrated_.append(diagram.staircase(self.recalibrated[number], shade))
-        self.line_ = self.lines_[0]
-        self.counts_ax_ = diagram.counts() if counts else None
-        if self.counts_ax_ is not None:
-            self.counts_ = [
-                diagram.histogram(self.counts_ax_, bins, line)
-                for bins, line in zip(self.bins, self.lines_, strict=True)
-            ]
-        diagram.fit()
-        diagram.label(self.bins, self._words(), "line: recalibrated" if self.recalibrated else "")
-        diagram.title(None if several or label is not None else self.names[0], title)
-        self.legend_ = diagram.legend() if several or label is not None else None
-        diagram.make_room()
+        self.lines_ = [*drawn["bins"], *drawn["many bins"]]
+        self.line_, [self.diagonal_] = self.lines_[0], drawn["diagonal"]
+        self.bars_, self.resamples_ = drawn["limits"], drawn["resamples"]
+        self.recalibrated_ = drawn["recalibrated"]
+        self.counts_ = draw_counts(ax, self.bins, chart, first) if counts else []
+        self.counts_ax_ = below(ax) if counts else None
+        write_title(ax, None if several or label is not None else self.names[0], chart, title)
+        self.legend_ = legend(ax) if several or label is not None else None
         return self
 
     @classmethod

@@ -10,7 +10,6 @@ from secant import null
 from secant._inference.limits import critical
 from secant._results.base import plain
 from secant._results.monitor_words import ASSUMES
-from secant.report import _charts
 from secant.report._html import join, tag
 from secant.report._page import document
 from secant.report._parts import caption
@@ -36,7 +35,7 @@ def render(history: MonitorHistory, *, title: str, about: Provenance, version: s
     """Return the page as HTML."""
     # What is read first are the batches since it began.
     episodes = list(reversed(history.episodes))
-    views = [_charts.view(each, episodes) for each in episodes]
+    views = [cumulative.view(each, episodes) for each in episodes]
     numbers = {
         "secant": version,
         "title": title,

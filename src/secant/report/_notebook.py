@@ -1,34 +1,26 @@
-"""The curve as a small picture for notebooks, which bring neither our styles nor our scripts."""
+"""The small pictures for notebooks, which bring neither our styles nor our scripts."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-import numpy as np
-
+from secant._drawing.chart import Space
+from secant._drawing.evidence import evidence
 from secant._drawing.findings import findings
-from secant._drawing.order import order_of
-from secant._drawing.thin import thin
-from secant._drawing.timeline import places
-from secant.report._charts import height, line, picture
-from secant.report._scale import UNIT, Axis, axis
+from secant._drawing.graph import cumulative
+from secant.report._svg import picture
 
 if TYPE_CHECKING:
+    from secant._drawing.chart import Chart
     from secant._results.calibration import Calibration
     from secant._results.monitor import MonitorHistory
     from secant.report._html import Markup
 
 __all__ = ["evidence_picture", "small_picture"]
 
-_COLUMNS = 300
 _BOX = "display:block;width:100%;max-width:36rem;height:9rem;margin-top:.6em"
-_SAYS = (
-    "Cumulative difference of what happened and what was forecast, in the order of {}: slope "
-    "is miscalibration, flat is good."
-)
-_EVIDENCE_SAYS = (
-    "Evidence against calibration over time, in powers of ten; the dashed line raises an alarm."
-)
+_SPACE = Space(6.0, 1.5)
+_COLUMNS = 300
 
 
 def small_picture(result: Calibration) -> Markup:
@@ -46,26 +38,8 @@ def small_picture(result: Calibration) -> Markup:
     Markup
         The picture, in the colour of the text around it.
     """
-    curve, vertical = result.curve, height([result])
-    kept = thin(curve.fraction, curve.difference, _COLUMNS)
-    across, up = UNIT * curve.fraction, vertical.up(curve.difference)
-    secants = [
-        line(UNIT * each.ends[:, 0], vertical.up(each.ends[:, 1]), **_stroke(each.color, 3))
-        for each in findings(result)
-    ]
-    zero = np.asarray([0.0, UNIT]), vertical.up(np.zeros(2))
-    noise = vertical.up(np.asarray([-2, 0, 2]) * result.noise)
-
-    return picture(
-        line(np.asarray([0.0, 25.0, 0.0]), noise, fill="currentColor", fill_opacity=0.25),
-        line(*zero, **_stroke("currentColor", 1, stroke_opacity=0.3)),
-        line(across[kept], up[kept], **_stroke("currentColor", 1.5)),
-        *secants,
-        style=_BOX,
-        role="img",
-        aria_label=_SAYS.format(order_of(result).plural),
-        aria_hidden=None,
-    )
+    found = [findings(result)]
+    return _small(cumulative([result], _SPACE, found=found, columns=_COLUMNS, words=False))
 
 
 def evidence_picture(history: MonitorHistory) -> Markup:
@@ -81,22 +55,10 @@ def evidence_picture(history: MonitorHistory) -> Markup:
     Markup
         The picture, in the colour of the text around it.
     """
-    at = places([each.time for each in history])
-    evidence = np.array([each.log10_evidence for each in history])
-    alarm = -np.log10(history.alpha)
-    across, vertical = Axis(at[0], at[-1]), axis((*evidence.tolist(), alarm, 0.0))
-    ends = np.asarray([0.0, UNIT])
-    dashed = _stroke("currentColor", 1, stroke_opacity=0.6) | {"stroke_dasharray": "5 3"}
-    return picture(
-        line(ends, vertical.up(np.full(2, alarm)), **dashed),
-        line(across.across(at), vertical.up(evidence), **_stroke("currentColor", 1.5)),
-        style=_BOX,
-        role="img",
-        aria_label=_EVIDENCE_SAYS,
-        aria_hidden=None,
-    )
+    return _small(evidence(history, _SPACE, words=False))
 
 
-def _stroke(color: str, width: float, **more: Any) -> dict[str, Any]:
-    fixed = {"fill": "none", "vector_effect": "non-scaling-stroke"}
-    return {**fixed, "stroke": color, "stroke_width": width, **more}
+def _small(chart: Chart) -> Markup:
+    """Return a picture for those who see it, and what it shows for those who do not."""
+    named = {"role": "img", "aria_label": chart.says, "aria_hidden": None}
+    return picture(chart, alone=True, style=_BOX, **named)

@@ -8,7 +8,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from secant._results.words import words_of
-from secant.report import _charts, _numbers
+from secant.report import _numbers, _svg
 from secant.report._html import Markup, data_block, join, tag
 from secant.report._parts import model_name
 from secant.report.sections import bins as _bins
@@ -56,9 +56,9 @@ def render(
     groups = _groups.shared_out(tables)
     drawn = results or [row.calibration for table in groups for row in table.rows][:1]
     views = {
-        "models": [_charts.view(each, results) for each in results],
+        "models": [cumulative.view(each, results) for each in results],
         "groups": [
-            _charts.view(row.calibration, results, steps=False)
+            cumulative.view(row.calibration, results, steps=False)
             for table in groups
             for row in table.rows
         ],
@@ -115,7 +115,7 @@ def _methods(everyone: Sequence[Calibration]) -> list[str]:
 
 def document(title: str, body: Markup, numbers: dict[str, Any], views: dict[str, Any]) -> str:
     """Return a page with its styles, its scripts and the numbers they read."""
-    style = Markup(_asset("page.css"))
+    style = Markup(_svg.css() + _asset("page.css"))
     script = Markup("\n".join(_asset(each) for each in _SCRIPTS))
     # The browser itself then refuses every request, and every script but ours.
     policy = (

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from secant.report import _charts
 from secant.report._definitions import DEFINITIONS
 from secant.report._html import Markup, name, tag
+from secant.report._svg import swatch
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -30,13 +30,7 @@ def caption(number: int, names: Sequence[str], element: str = "h3") -> Markup | 
     """Return the name of a model with a piece of its line; nothing where it stands alone."""
     if len(names) == 1:
         return None
-    return tag(element, _swatch(number), name(names[number]))
-
-
-def _swatch(number: int) -> Markup:
-    return _charts.picture(
-        tag("path", d="M0 500h1000", class_=f"curve model-{number % 5}"), class_="swatch"
-    )
+    return tag(element, swatch(number), name(names[number]))
 
 
 def strip(

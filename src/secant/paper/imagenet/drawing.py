@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from secant._drawing import style
+from secant._drawing.style import COLORS
 from secant.paper.experiments import STRATEGIES
 from secant.paper.figures import diagram, new_figure
 from secant.plot import CumulativeDisplay
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = ["draw_cumulative", "draw_diagrams", "draw_ece", "images"]
 
+_INK, _MUTED = (COLORS[name][0] for name in ("ink", "muted"))
 _METRICS = {"ece1": r"ECE$^1$", "ece2": r"ECE$^2$"}
 # From this many filled bins on, lines and markers are drawn finer.
 _MANY_BINS = 256
@@ -103,7 +104,7 @@ def _diagram(ax: Axes, result: Calibration, n_bins: int, strategy: Strategy) -> 
     if np.count_nonzero(display.bins[0].count) >= _MANY_BINS:
         display.line_.set(linewidth=0.4, markersize=2, markeredgewidth=0)
         display.resamples_[0].set(linewidth=0.15)
-        display.diagonal_.set(zorder=5, color=style.INK)
+        display.diagonal_.set(zorder=5, color=_INK)
 
 
 def _values(row: EceRow, metric: str) -> tuple[float, float]:
@@ -114,11 +115,11 @@ def _values(row: EceRow, metric: str) -> tuple[float, float]:
 def _ece_panel(ax: Axes, rows: Sequence[EceRow], metric: str) -> None:
     counts = [row["n_bins"] for row in rows]
     observed, floor = zip(*(_values(row, metric) for row in rows), strict=True)
-    ax.plot(counts, observed, "o-", color=style.INK, linewidth=1.1, markersize=4, label="observed")
+    ax.plot(counts, observed, "o-", color=_INK, linewidth=1.1, markersize=4, label="observed")
     ax.plot(
         counts,
         floor,
-        color=style.MUTED,
+        color=_MUTED,
         linewidth=1,
         linestyle=(0, (4, 2)),
         marker="_",
@@ -128,7 +129,7 @@ def _ece_panel(ax: Axes, rows: Sequence[EceRow], metric: str) -> None:
     ticks = counts if len(counts) <= _MANY_TICKS else counts[::2]
     ax.set_xticks(ticks, [f"{tick}" for tick in ticks])
     ax.set_xticks([], minor=True)
-    ax.grid(visible=True, which="major", color=style.BAND, linewidth=0.8)
+    ax.grid(visible=True, which="major", color=(_MUTED, 0.12), linewidth=0.8)
 
 
 def _logarithmic(ax: Axes, values: Sequence[float]) -> None:

@@ -30,18 +30,22 @@ function writeLabels(axis, ticks, side) {
 function read(series, view) {
   const area = $("area");
   const share = (value) => (view.high - value) / (view.high - view.low);
-  const top = toBase(view.high);
-  $("picture").setAttribute("viewBox", `0 ${top} ${UNIT} ${toBase(view.low) - top}`);
+  const start = toBase(view.high);
+  $("picture").setAttribute("viewBox", `0 ${start} ${UNIT} ${toBase(view.low) - start}`);
   writeLabels(area.querySelector(".axis.left"), view.ticks, "top");
   writeLabels(area.querySelector(".axis.bottom.wide"), view.wide, "left");
   writeLabels(area.querySelector(".axis.bottom.narrow"), view.narrow, "left");
   area.querySelector(".steps path").setAttribute("d", view.steps);
   const noise = [2, 0, -2].map((sigmas) => sigmas * series.noise);
   const [up, middle, down] = noise.map(toBase);
-  $("triangle").setAttribute("d", `M0 ${up}L25 ${middle}L0 ${down}Z`);
-  $("noise").dataset.side = view.noise;
-  $("noise").style.top = `${100 * share(noise[0])}%`;
-  $("noise").style.height = `${100 * (share(noise[2]) - share(noise[0]))}%`;
+  document.querySelector("#picture .triangle").setAttribute("d", `M0 ${up}L25 ${middle}L0 ${down}Z`);
+  const [top, bottom] = [share(noise[0]), share(noise[2])];
+  const name = $("noise").querySelector(".noise-name");
+  $("noise").style.top = `${100 * top}%`;
+  $("noise").style.height = `${100 * (bottom - top)}%`;
+  name.toggleAttribute("hidden", view.noise === null);
+  if (view.noise !== null) name.style.top = `${(100 * (view.noise - top)) / (bottom - top)}%`;
+  $("plot").querySelector(".axis-name.below").textContent = view.name;
   tool.show({ ...series, up: toBase, visible: share });
 }
 
@@ -177,8 +181,8 @@ function drawBins(block, row, strategy) {
   const here = chart.querySelector(".here");
   here.style.left = `${10 * (Math.log2(row.n_bins) - 2)}%`;
   here.style.top = `${100 * (1 - row.ece / Number(chart.dataset.high))}%`;
-  for (const each of chart.querySelectorAll("[data-strategy]")) {
-    each.toggleAttribute("hidden", each.dataset.strategy !== strategy);
+  for (const each of chart.querySelectorAll("[data-view]")) {
+    each.toggleAttribute("hidden", each.dataset.view !== strategy);
   }
   block.querySelector("dd.ece").textContent = metric(row.ece);
   block.querySelector("dd.noise_floor").textContent = metric(row.noise_floor);

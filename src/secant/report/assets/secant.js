@@ -341,6 +341,7 @@ function secantTool() {
       const rect = document.createElementNS("http://www.w3.org/2000/svg", "rect");
       const where = { x: UNIT * left, width: UNIT * width, y: -1e5, height: 2e5 };
       for (const [name, value] of Object.entries(where)) rect.setAttribute(name, value);
+      rect.classList.add("shade");
       rect.dataset.mood = mood;
       return rect;
     }));

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from secant._drawing.diagrams import by_bins, distribution, reliability
 from secant._results.wording import metric, percent
-from secant.report import _charts
 from secant.report._definitions import DEFINITIONS
 from secant.report._html import Markup, join, tag
 from secant.report._parts import caption, term
+from secant.report._svg import PHONE, frame, grid, picture
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,6 +27,8 @@ _DIAGRAM = (
     "the forecast recalibrated by isotonic regression, which needs no bins."
 )
 _FIRST_SHOWN = 15
+# Diagrams of up to so many bins are on the axes in full.
+_MOST_SEEN = 32
 # A bin of equal width with a larger share than this shows nothing of the scores in it.
 _CROWDED = 0.8
 
@@ -90,7 +93,6 @@ def _bins_of(
 ) -> Markup:
     if numbers["bins"] is None:
         return tag("div", head, tag("p", _GONE, class_="gone"), class_="bins")
-    diagram = _charts.reliability(numbers["bins"], result.recalibrated)
     ecce_r = numbers["ecce_r"]["value"]
 
     def cell(label: object, text: str, class_: str) -> Markup:
@@ -106,15 +108,42 @@ def _bins_of(
             cell("ECCE-R, whatever the bins", metric(ecce_r), "ecce"),
             class_="moving",
         ),
-        tag("figure", diagram, tag("figcaption", _DIAGRAM)),
+        tag("figure", _diagram(numbers["bins"], result), tag("figcaption", _DIAGRAM)),
         tag(
             "figure",
-            _charts.ece_by_bins(numbers["bins"], ecce_r),
+            _by_bins(numbers["bins"], ecce_r),
             tag("figcaption", _spread(numbers)),
         ),
         class_="bins",
         data_model=number,
     )
+
+
+def _diagram(bins: dict[str, list[dict[str, Any]]], result: Calibration) -> Markup:
+    """Return the reliability diagram: bins are drawn when their number is set, the rest now."""
+    seen = [
+        value
+        for drawn in bins.values()
+        for each in drawn
+        if each["n_bins"] <= _MOST_SEEN
+        for column in ("mean_score", "mean_response")
+        for value in each[column]
+    ]
+    chart = reliability(PHONE, seen=seen, recalibrated=[result.recalibrated])
+    limits, dots = (tag("path", d="M0 0", class_=each) for each in ("limits", "bins dots"))
+    shown = picture(chart, limits, dots, behind=grid(chart.y))
+    return frame(chart, shown, class_="square", data_low=chart.x.low, data_high=chart.x.high)
+
+
+def _by_bins(bins: dict[str, list[dict[str, Any]]], ecce_r: float) -> Markup:
+    chart = by_bins(bins, ecce_r)
+    shown, here = picture(chart, behind=grid(chart.y)), tag("span", class_="here")
+    return frame(chart, shown, here, class_="by-bins", data_high=chart.y.high)
+
+
+def _distribution(numbers: dict[str, Any], result: Calibration) -> Markup:
+    chart = distribution(numbers, f"share of {'weight' if result.weighted else 'predictions'}")
+    return frame(chart, picture(chart, behind=grid(chart.y)), class_="bars")
 
 
 def _spread(numbers: dict[str, Any]) -> str:
@@ -138,8 +167,7 @@ def scores(
         if each["distribution"] is None:
             blocks.append(tag("div", head, tag("p", _GONE, class_="gone")))
         else:
-            share = _charts.share_of([results[number]])
-            drawn = _charts.distribution(each["distribution"], share)
+            drawn = _distribution(each["distribution"], results[number])
             outside = tag("figcaption", _outside(each["distribution"]))
             blocks.append(tag("div", head, tag("figure", drawn, outside)))
     return tag(

@@ -5,9 +5,11 @@ from __future__ import annotations
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from secant._drawing.graph import spark
 from secant._results import group_words
-from secant.report import _charts, _numbers
+from secant.report import _numbers
 from secant.report._html import Markup, join, name, tag
+from secant.report._svg import picture
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -157,7 +159,7 @@ def columns_of(table: Table) -> list[Column]:
         Column(*each) for each in zip(head, texts, zip(*behind, strict=True), kinds, strict=False)
     ]
     columns += [Column(*each) for each in zip(head, texts, strict=True)][len(columns) :]
-    curves = [_charts.sparkline(r.calibration.curve, r.calibration.noise) for r in shown]
+    curves = [picture(spark(row.calibration), class_="spark") for row in shown]
     columns.insert(len(groups.by), Column("curve", curves))
     return columns
 

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from secant._drawing.timeline import evidence_ticks, places, time_ticks
+from secant._drawing.evidence import evidence as describe
+from secant._drawing.evidence import mood_of
 from secant._input.periods import written
 from secant._results.monitor_words import written_evidence, written_time
 from secant._results.wording import percent, plain_pvalue, points, score
-from secant.report import _charts
 from secant.report._html import Markup, name, tag
 from secant.report._parts import strip
-from secant.report._scale import UNIT, Axis
+from secant.report._svg import PHONE, frame, grid, picture
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -24,11 +24,6 @@ if TYPE_CHECKING:
 
 __all__ = ["answer", "batches", "evidence", "ranges", "rests_on"]
 
-_MOODS = {"too high": "high", "too low": "low"}
-# Letters that have room below a chart on a screen and on a phone.
-_WIDE, _NARROW = 110, 34
-# The share of the axis after which what is written in the chart would have no room.
-_LATEST = 0.55
 _RANGES = 16
 _MOST_BATCHES = 2000
 _DEFINED = {
@@ -92,52 +87,13 @@ def rests_on(history: MonitorHistory) -> str:
 
 def evidence(history: MonitorHistory) -> Markup:
     """Return the evidence after every batch, the line that raises an alarm, and when it began."""
-    times = [each.time for each in history]
-    at = places(times)
-    values = np.array([each.log10_evidence for each in history])
-    alarm = -math.log10(history.alpha)
-    side = 0.5 if len(at) == 1 else 0.012 * (at[-1] - at[0])
-    across = Axis(float(at[0] - side), float(at[-1] + side))
-    low, high = min(float(values.min()), 0.0), max(float(values.max()), alarm)
-    vertical = Axis(low - 0.07 * (high - low), high + 0.22 * (high - low))
-    powers = [
-        (vertical.share(at), text) for at, text in evidence_ticks(vertical.low, vertical.high, 6)
-    ]
-    sides = [
-        _charts.labels(
-            "bottom",
-            [(across.share(place), text) for place, text in time_ticks(times, room)],
-            kind=kind,
-        )
-        for room, kind in ((_WIDE, "wide"), (_NARROW, "narrow"))
-    ]
-    drawn = _charts.picture(
-        _since(history, at, across),
-        _charts.gridlines(powers),
-        tag("path", d=f"M0 {UNIT * (1 - vertical.share(alarm)):.6g}h{UNIT:g}", class_="threshold"),
-        _charts.line(across.across(at), vertical.up(values), class_="curve"),
-        tag("path", d=f"{_dot(across.across(at), vertical.up(values))}", class_="dots")
-        if len(at) == 1
-        else None,
-    )
+    chart = describe(history, PHONE)
+    shown = picture(chart, behind=grid(chart.y))
     return tag(
         "section",
         tag("h2", "Evidence over time"),
         tag("p", _lead(history), class_="lead"),
-        tag(
-            "div",
-            tag("p", "Evidence against calibration", class_="axis-name"),
-            tag(
-                "div",
-                drawn,
-                _charts.labels("left", powers),
-                *sides,
-                *_marks(history, at, values, across, vertical),
-                class_="area",
-            ),
-            class_="chart evidence",
-            data_mood=_mood(history),
-        ),
+        frame(chart, shown, class_="evidence"),
         id="evidence",
     )
 
@@ -148,57 +104,6 @@ def _lead(history: MonitorHistory) -> str:
     within = f", even one that is off by {history.tolerance:g}" if history.tolerance else ""
     shaded = " Shaded: since it probably began." if history.alarm else ""
     return f"{line}; {chance}{within}.{shaded}"
-
-
-def _dot(x: FloatArray, y: FloatArray) -> str:
-    return f"M{x[0]:.6g} {y[0]:.6g}h0"
-
-
-def _since(history: MonitorHistory, at: FloatArray, across: Axis) -> Markup | None:
-    if history.first_off is None:
-        return None
-    left = across.share(float(at[history.first_off]))
-    return tag(
-        "rect",
-        x=f"{UNIT * left:.6g}",
-        y=0,
-        width=f"{UNIT * (1 - left):.6g}",
-        height=f"{UNIT:g}",
-        class_="since",
-    )
-
-
-def _marks(
-    history: MonitorHistory, at: FloatArray, values: FloatArray, across: Axis, vertical: Axis
-) -> Iterable[Markup]:
-    """Return what is written in the chart, and the dot at the alarm."""
-    alarm = -math.log10(history.alpha)
-    early = values[at <= across.low + 0.18 * (across.high - across.low)]
-    near = (early > alarm - 0.03) & (early < alarm + 0.1 * (vertical.high - vertical.low))
-    end = "right" if near.any() else "left"
-    top = 100 * (1 - vertical.share(alarm))
-    yield tag(
-        "span",
-        f"alarm at {history.threshold:,.4g}",
-        class_="threshold-name",
-        style=f"{end}:0;top:{top:.4g}%",
-    )
-    if history.where is None or history.first_off is None:
-        return
-    number = next(i for i, each in enumerate(history) if each.alarm)
-    left, up = across.share(float(at[number])), vertical.share(float(values[number]))
-    yield tag("span", class_="here", style=f"left:{100 * left:.4g}%;top:{100 * (1 - up):.4g}%")
-    begins = across.share(float(at[history.first_off]))
-    words = history.where.words
-    place = f"left:{100 * min(begins, _LATEST):.4g}%;right:0"
-    place += ";text-align:right" if begins > _LATEST else ""
-    yield tag("span", f"{words[0].upper()}{words[1:]}", class_="found-name", style=place)
-
-
-def _mood(history: MonitorHistory) -> str | None:
-    if history.where is None:
-        return None
-    return _MOODS.get(history.where.direction, "unsure")
 
 
 # --- which scores ---------------------------------------------------------------------------------
@@ -298,7 +203,7 @@ def _mood_of(low: float, high: float, history: MonitorHistory, off: float) -> st
     """Return which way a range is off, if it is among those that are found to be."""
     where, own = history.where, "low" if off > 0 else "high"
     inside = where is not None and where.low <= low and high <= where.high
-    return own if inside and _mood(history) in (own, "unsure") else None
+    return own if inside and mood_of(history) in (own, "unsure") else None
 
 
 def _signed(value: float) -> str:
@@ -342,7 +247,7 @@ def _batch_row(each: Period, number: int, history: MonitorHistory) -> Markup:
     ]
     begins = history.first_off
     off = begins is not None and number >= begins
-    return tag("tr", *_cells(cells, "td"), data_mood=_mood(history) if off else None)
+    return tag("tr", *_cells(cells, "td"), data_mood=mood_of(history) if off else None)
 
 
 def _row(cells: Sequence[tuple[Any, str]], element: str, **attributes: Any) -> Markup:

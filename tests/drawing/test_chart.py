@@ -1,4 +1,4 @@
-"""Where numbers stand in a chart, and the marks along its axes."""
+"""Where numbers stand in a chart, what is written along its axes, and how much room there is."""
 
 import math
 from itertools import pairwise
@@ -8,27 +8,31 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from secant.report._scale import UNIT, Axis, axis, polyline, ticks
+from secant._drawing.chart import Axis, Chart, Mark, Space, hold, round_ticks
 
 numbers = st.floats(-1, 1)
 
 
 def test_values_stand_between_the_ends():
     scale = Axis(-1.0, 3.0)
-    values = np.asarray([-1.0, 0.0, 3.0])
-    assert scale.across(values).tolist() == [0, UNIT / 4, UNIT]
-    assert scale.up(values).tolist() == [UNIT, 3 * UNIT / 4, 0]  # counted downwards
-    assert [scale.share(value) for value in values] == [0, 0.25, 1]
+    assert scale.share(np.asarray([-1.0, 0.0, 3.0])).tolist() == [0, 0.25, 1]
 
 
 @given(st.lists(numbers, min_size=1), st.sampled_from([0.03, 0.1]))
 def test_an_axis_holds_its_values_with_room_to_spare(values, margin):
-    found = axis([*values, math.nan, math.inf], margin=margin)
-    assert found.low < min(values)
-    assert found.high > max(values)
+    low, high = hold([*values, math.nan, math.inf], margin=margin)
+    assert low < min(values)
+    assert high > max(values)
     span = max(values) - min(values)
     if margin * span > 0:
-        assert found.high - found.low == pytest.approx((1 + 2 * margin) * span)
+        assert high - low == pytest.approx((1 + 2 * margin) * span)
+
+
+@given(st.lists(numbers, min_size=2), st.floats(0, 0.4), st.floats(0, 0.4))
+def test_words_have_their_share_of_an_axis(values, above, below):
+    low, high = hold(values, above=above, below=below)
+    assert high - max(values) >= (above - 1e-9) * (high - low)
+    assert min(values) - low >= (below - 1e-9) * (high - low)
 
 
 # Down to steps of a millionth, which is where labels are no longer written in full.
@@ -36,7 +40,7 @@ def test_an_axis_holds_its_values_with_room_to_spare(values, margin):
 def test_marks_are_round_and_about_as_many_as_wanted(low, span, about):
     high = low + span
     assume(span / about > 2e-6)
-    found = ticks(low, high, about)
+    found = round_ticks(low, high, about)
     values = [value for value, _ in found]
     assert all(low - 1e-8 * span <= value <= high + 1e-8 * span for value in values)
     # Of steps of 1, 2, 5 and 10 the nearest is at most 1.43 times the wanted one, or 1/1.75 of it.
@@ -52,15 +56,22 @@ def test_marks_are_round_and_about_as_many_as_wanted(low, span, about):
     assert len(set(labels)) == len(labels)
 
 
-def test_marks_of_an_axis_are_shares_of_it():
-    assert Axis(-1.0, 3.0).ticks(4) == [
-        (0.0, "\N{MINUS SIGN}1"), (0.25, "0"), (0.5, "1"), (0.75, "2"), (1.0, "3"),
-    ]  # fmt: skip
+def test_an_axis_writes_round_values_unless_told_otherwise():
+    assert [text for _, text in Axis(-1.0, 3.0).ticks(3)] == ["\N{MINUS SIGN}1", "0", "1", "2", "3"]
+    own = Axis(0, 1, write=lambda inches, size: [(0.5, f"{inches} {size}")])
+    assert own.ticks(3, 9) == [(0.5, "3 9")]
 
 
-def test_a_line_goes_through_its_points():
-    x, y = np.asarray([0.0, 12.34, 1000.0]), np.asarray([1000.0, 0.04, 500.0])
-    assert polyline(x, y) == "M0 1000L12.3 0L1000 500"
+def test_marks_are_found_by_their_role():
+    marks = [Mark("line", role, [0, 1], [0, 1]) for role in ("curve", "zero", "curve")]
+    assert Chart("", Axis(0, 1), Axis(0, 1), marks).of("curve") == [marks[0], marks[2]]
+
+
+def test_text_takes_its_share_of_the_room():
+    wide, narrow = Space(8, 4, 10), Space(4, 4, 10)
+    assert narrow.share("words") == 2 * wide.share("words")
+    assert wide.share("words", "head") > wide.share("words", "note")
+    assert Space(8, 2, 10).line == 2 * wide.line
 
 
 @pytest.mark.parametrize(
@@ -72,5 +83,5 @@ def test_a_line_goes_through_its_points():
     ],
 )
 def test_tiny_values_are_told_apart(low, high, about, written):
-    labels = [label for _, label in ticks(low, high, about)]
+    labels = [label for _, label in round_ticks(low, high, about)]
     assert [label.replace("\N{MINUS SIGN}", "-") for label in labels] == written
