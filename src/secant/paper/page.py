@@ -6,7 +6,7 @@ from html import escape
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from secant.report._html import Markup, join, tag
+from secant.report._html import Markup, join, row, table, tag
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from secant.paper.figures import PaperFigure
     from secant.paper.reference import Comparison
 
-__all__ = ["DIFFERENCES", "STYLE", "caption", "document", "image", "render", "spaced", "table"]
+__all__ = ["DIFFERENCES", "STYLE", "caption", "document", "image", "render", "spaced"]
 
 _S = "\N{RIGHT SINGLE QUOTATION MARK}s"
 
@@ -154,12 +154,6 @@ def caption(figure: PaperFigure, formats: Sequence[str], *words: object) -> Mark
     return tag("figcaption", *words, f"{figure.caption} ", tag("span", files, class_="muted"))
 
 
-def table(head: Markup, rows: Iterable[Markup]) -> Markup:
-    """Return a table that is moved sideways where it is too wide."""
-    inside = "\n".join(["", tag("thead", head), "<tbody>", *rows, "</tbody>"])
-    return tag("div", tag("table", Markup(inside)), class_="table")
-
-
 def spaced(pieces: Iterable[Markup]) -> Markup:
     """Put pieces of HTML side by side."""
     return Markup(" ".join(pieces))
@@ -216,17 +210,10 @@ def _section(figure: PaperFigure, rows: Sequence[Comparison], formats: Sequence[
 def _compared(rows: Sequence[Comparison]) -> Markup:
     """Put our numbers beside the paper's."""
     names = ("Number", "Here", "Paper", "Verdict", "Note")
-    head = tag("tr", *(tag("th", name, scope="col") for name in names))
-    return table(head, map(_line, rows))
+    return table([(name, "") for name in names], map(_line, rows))
 
 
-def _line(row: Comparison) -> Markup:
-    verdict = "match" if row.agrees else "differs"
-    return tag(
-        "tr",
-        tag("td", row.what),
-        tag("td", row.ours, class_="number"),
-        tag("td", row.theirs, class_="number"),
-        tag("td", verdict, class_=verdict),
-        tag("td", row.note),
-    )
+def _line(found: Comparison) -> Markup:
+    verdict = "match" if found.agrees else "differs"
+    cells = (found.what, found.ours, found.theirs, verdict, found.note)
+    return row(cells, ("", "number", "number", verdict, ""))

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import json
 from html import escape
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-__all__ = ["Markup", "data_block", "join", "name", "tag"]
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+__all__ = ["Markup", "data_block", "join", "name", "row", "table", "tag"]
 
 _VOID = frozenset({"input", "meta", "br", "wbr"})
 
@@ -57,6 +60,37 @@ def name(text: str) -> Markup:
     '<bdi>&lt;b&gt;_<wbr>flat</bdi>'
     """
     return tag("bdi", Markup(_child(text).replace("_", f"_{tag('wbr')}")))
+
+
+def row(
+    cells: Iterable[object],
+    kinds: Iterable[str],
+    element: str = "td",
+    *,
+    head: object = None,
+    **attributes: Any,
+) -> Markup:
+    """Return a row of a table: cells with the kinds of their columns, after one that names it.
+
+    Examples
+    --------
+    >>> row(["a", 3], ["", "number"], data_mood="low")
+    '<tr data-mood="low"><td>a</td><td class="number">3</td></tr>'
+    """
+    scope = "col" if element == "th" else None
+    inside = [
+        tag(element, cell, class_=kind or None, scope=scope)
+        for cell, kind in zip(cells, kinds, strict=True)
+    ]
+    first = None if head is None else tag("th", head, scope="row")
+    return tag("tr", first, *inside, **attributes)
+
+
+def table(heads: Iterable[tuple[object, str]], rows: Iterable[Markup], **attributes: Any) -> Markup:
+    """Return a table that moves sideways where it is too wide: heads with kinds, and rows."""
+    titles, kinds = zip(*heads, strict=True)
+    head = tag("thead", row(titles, kinds, "th"))
+    return tag("div", tag("table", head, tag("tbody", *rows)), **{"class_": "table", **attributes})
 
 
 def data_block(identifier: str, data: object) -> Markup:

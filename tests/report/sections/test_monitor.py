@@ -50,7 +50,8 @@ def test_a_range_within_its_noise_has_no_colour_and_another_that_of_its_own_dire
     moods = {True: 0, False: 0}
     for low, high, sums in sections._joined(history, history.episodes):
         n, events, scored = sums[0]
-        row = str(sections._range_row((low, high, sums), history, several=len(sums) > 1))
+        kinds = [""] * (5 + len(sums))
+        row = str(sections._range_row((low, high, sums), history, kinds))
         noise = 2 * np.sqrt(scored / n * (1 - scored / n) / n)
         beyond = bool((scored - events) / n > noise and history.where.low <= low)
         assert ('data-mood="high"' in row) == beyond

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from secant.paper.page import STYLE, caption, document, image, spaced, table
-from secant.report._html import Markup, join, tag
+from secant.paper.page import STYLE, caption, document, image, spaced
+from secant.report._html import Markup, join, row, table, tag
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -184,12 +184,5 @@ def _table(
     head: Sequence[str], rows: Iterable[Sequence[object]], *, text: Sequence[int] = (0,)
 ) -> Markup:
     """Return a table; all but the columns of text hold numbers."""
-
-    def line(element: str, cells: Sequence[object]) -> Markup:
-        marks = (None if place in text else "number" for place in range(len(cells)))
-        return tag(
-            "tr",
-            *(tag(element, cell, class_=mark) for cell, mark in zip(cells, marks, strict=True)),
-        )
-
-    return table(line("th", head), (line("td", cells) for cells in rows))
+    kinds = ["" if place in text else "number" for place in range(len(head))]
+    return table(zip(head, kinds, strict=True), (row(cells, kinds) for cells in rows))

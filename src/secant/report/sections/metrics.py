@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from secant._results.wording import how, level, metric, percent, plain_pvalue, pvalue
 from secant._results.words import words_of
 from secant.report._definitions import definitions
-from secant.report._html import Markup, name, tag
+from secant.report._html import Markup, name, row, table, tag
 from secant.report._parts import term
 
 if TYPE_CHECKING:
@@ -29,23 +29,18 @@ def section(
     meaning = definitions(results[0])
     heads = [name(each) for each in names] if len(names) > 1 else ["Value"]
     body = [
-        tag(
-            "tr",
-            tag("th", term(label, meaning[label]), scope="row"),
-            *(tag("td", each.get(label, "\N{EN DASH}"), class_="number") for each in columns),
+        row(
+            [each.get(label, "\N{EN DASH}") for each in columns],
+            ["number"] * len(columns),
+            head=term(label, meaning[label]),
         )
         for label in dict.fromkeys(label for each in columns for label in each)
     ]
-    head = tag(
-        "tr",
-        tag("th", "Metric", scope="col"),
-        *(tag("th", each, scope="col", class_="number") for each in heads),
-    )
     return tag(
         "section",
         tag("h2", "All numbers"),
         tag("p", "Point at a name, or tap it, for its definition.", class_="lead screen"),
-        tag("div", tag("table", tag("thead", head), tag("tbody", *body)), class_="table"),
+        table([("Metric", ""), *((each, "number") for each in heads)], body),
         id="metrics",
     )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from secant._drawing.evidence import mood_of
 from secant._input.periods import written
 from secant._results.monitor_words import written_evidence, written_time
 from secant._results.wording import percent, plain_pvalue, points, score
-from secant.report._html import Markup, name, tag
+from secant.report._html import Markup, name, row, table, tag
 from secant.report._parts import strip
 from secant.report._svg import PHONE, frame, grid, picture
 
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 __all__ = ["answer", "batches", "evidence", "ranges", "rests_on"]
 
 _RANGES = 16
+_NOISE = "noise, \N{PLUS-MINUS SIGN}2\N{GREEK SMALL LETTER SIGMA}"
+_COLUMNS = ("predictions", "forecast", "outcome", _NOISE)
 _MOST_BATCHES = 2000
 _DEFINED = {
     "Evidence": "What a bet of 1 against calibration has become, at its largest so far.",
@@ -113,28 +115,17 @@ def ranges(history: MonitorHistory) -> Markup:
     """Return a table of ranges of scores: forecast and happened, before it began and since."""
     episodes = history.episodes
     several = len(episodes) > 1
-    heads = [("scores", ""), ("predictions", "number minor")]
-    heads += [("forecast", "number minor"), ("outcome", "number minor")]
-    heads += [
-        ("off by, points", "number"),
-        ("noise, \N{PLUS-MINUS SIGN}2\N{GREEK SMALL LETTER SIGMA}", "number minor"),
-    ]
+    heads = [("scores", ""), *((title, "number minor") for title in _COLUMNS)]
+    heads.insert(4, ("off by, points", "number"))
     if several:
         heads.append(("off before, points", "number"))
-    rows = _joined(history, episodes)
+    kinds = [kind for _, kind in heads]
+    body = [_range_row(each, history, kinds) for each in _joined(history, episodes)]
     return tag(
         "section",
         tag("h2", "Which scores?"),
         tag("p", _which(history, several=several), class_="lead"),
-        tag(
-            "div",
-            tag(
-                "table",
-                tag("thead", _row(heads, "th", scope="col")),
-                tag("tbody", *(_range_row(each, history, several=several) for each in rows)),
-            ),
-            class_="table",
-        ),
+        table(heads, body),
         id="ranges",
     )
 
@@ -176,27 +167,19 @@ def _joined(
 
 
 def _range_row(
-    row: tuple[float, float, list[FloatArray]], history: MonitorHistory, *, several: bool
+    found: tuple[float, float, list[FloatArray]], history: MonitorHistory, kinds: Sequence[str]
 ) -> Markup:
-    low, high, (now, *before) = row
+    low, high, (now, *before) = found
     n, events, scored = now.tolist()
-    mood = None
-    cells: list[tuple[str, str]] = [
-        (f"{score(low)} to {score(high)}", ""),
-        (f"{n:,.0f}", "number minor"),
-    ]
+    cells, mood = [f"{score(low)} to {score(high)}", f"{n:,.0f}", *[""] * 4], None
     if n:
         mean, rate = scored / n, events / n
         noise = 2 * math.sqrt(mean * (1 - mean) / n)
-        cells += [(percent(mean), "number minor"), (percent(rate), "number minor")]
-        cells += [(_signed(rate - mean), "number"), (points(noise), "number minor")]
+        cells[2:] = [percent(mean), percent(rate), _signed(rate - mean), points(noise)]
         mood = _mood_of(low, high, history, rate - mean) if abs(rate - mean) > noise else None
-    else:
-        cells += [("", "number minor")] * 2 + [("", "number"), ("", "number minor")]
-    if several:
-        n, events, scored = before[0].tolist()
-        cells.append((_signed((events - scored) / n) if n else "", "number"))
-    return tag("tr", *_cells(cells, "td"), data_mood=mood)
+    for n, events, scored in (each.tolist() for each in before):
+        cells.append(_signed((events - scored) / n) if n else "")
+    return row(cells, kinds, data_mood=mood)
 
 
 def _mood_of(low: float, high: float, history: MonitorHistory, off: float) -> str | None:
@@ -218,41 +201,25 @@ def batches(history: MonitorHistory) -> Markup:
     """Return a table of all batches, the last first."""
     heads = [("batch", ""), ("predictions", "number"), ("forecast", "number minor")]
     heads += [("outcome", "number minor"), ("evidence", "number"), ("P so far", "number")]
+    kinds = [kind for _, kind in heads]
     shown = list(enumerate(history))[::-1][:_MOST_BATCHES]
     more = len(history) - len(shown)
-    rows = [_batch_row(each, number, history) for number, each in shown]
+    rows = [_batch_row(each, number, history, kinds) for number, each in shown]
     left_out = f" The last {len(shown):,}; all are in the download." if more else ""
     return tag(
         "section",
         tag("h2", "All batches"),
         tag("p", f"The last one first.{left_out}", class_="lead"),
-        tag(
-            "div",
-            tag("table", tag("thead", _row(heads, "th", scope="col")), tag("tbody", *rows)),
-            class_="table",
-        ),
+        table(heads, rows),
         id="batches",
     )
 
 
-def _batch_row(each: Period, number: int, history: MonitorHistory) -> Markup:
+def _batch_row(each: Period, number: int, history: MonitorHistory, kinds: Sequence[str]) -> Markup:
     means = (percent(each.mean_score), percent(each.mean_response)) if each.n else ("", "")
     # 0 is one only where an outcome was impossible, else a small one.
     none = history.log10_pvalue if math.isinf(history.log10_pvalue) else None
-    cells: list[tuple[Any, str]] = [(name(written(each.time)), ""), (f"{each.n:,}", "number")]
-    cells += [(mean, "number minor") for mean in means]
-    cells += [
-        (written_evidence(each.log10_evidence), "number"),
-        (plain_pvalue(each.pvalue, log10=none), "number"),
-    ]
-    begins = history.first_off
-    off = begins is not None and number >= begins
-    return tag("tr", *_cells(cells, "td"), data_mood=mood_of(history) if off else None)
-
-
-def _row(cells: Sequence[tuple[Any, str]], element: str, **attributes: Any) -> Markup:
-    return tag("tr", *_cells(cells, element, **attributes))
-
-
-def _cells(cells: Sequence[tuple[Any, str]], element: str, **attributes: Any) -> list[Markup]:
-    return [tag(element, text, class_=kind or None, **attributes) for text, kind in cells]
+    evidence, chance = written_evidence(each.log10_evidence), plain_pvalue(each.pvalue, log10=none)
+    off = history.first_off is not None and number >= history.first_off
+    cells = [name(written(each.time)), f"{each.n:,}", *means, evidence, chance]
+    return row(cells, kinds, data_mood=mood_of(history) if off else None)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from secant._results import group_words
 from secant._results.segments import Segment
+from secant.report import _html
 from secant.report._html import Markup, join, name, tag
 from secant.report.sections.groups import cell, columns_of
 
@@ -38,17 +39,11 @@ def section(table: Table) -> Markup:
 
 def _table(table: Table) -> Markup:
     columns = columns_of(table)
-    head = tag("tr", *(tag("th", each.title, scope="col", class_=each.kind) for each in columns))
+    heads = [(each.title, each.kind or "") for each in columns]
     body = [_row(number, depth, table, columns) for number, depth in tree(table.rows)]
     whose = "" if table.whose is None else f" of {table.whose}"
-    return tag(
-        "div",
-        tag("table", tag("thead", head), tag("tbody", *body)),
-        class_="table",
-        tabindex=0,
-        role="region",
-        aria_label=f"Segments{whose}",
-    )
+    label = f"Segments{whose}"
+    return _html.table(heads, body, tabindex=0, role="region", aria_label=label)
 
 
 def tree(rows: Sequence[object]) -> Iterator[tuple[int, int]]:

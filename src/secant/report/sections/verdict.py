@@ -11,7 +11,7 @@ from secant._results.verdict import direction_said, what_now, where
 from secant._results.wording import events, level, metric, percent, points, pvalue, scores
 from secant._results.words import words_of
 from secant.report._definitions import definitions
-from secant.report._html import Markup, join, name, tag
+from secant.report._html import Markup, join, name, row, table, tag
 from secant.report._parts import caption, strip
 from secant.report._provenance import Provenance
 
@@ -133,17 +133,9 @@ def _table(
     order = sorted(range(len(results)), key=lambda number: results[number].ecce_r.value)
     columns = ["direction", "ECCE-R", "limits", "P", "steepest"]
     columns += ["promised", "covered"] if words_of(results[0]).coverage else _LOSSES
-    head = [tag("th", each, scope="col", class_=_kind(each)) for each in columns]
+    kinds = ["" if each == "direction" else "number" for each in columns]
     body = [
-        tag(
-            "tr",
-            tag("th", caption(number, names, "span"), scope="row"),
-            *(
-                tag("td", cell, class_=_kind(column), data_label=column)
-                for column, cell in zip(columns, _cells(results[number]), strict=True)
-            ),
-        )
-        for number in order
+        row(_cells(results[number]), kinds, head=caption(number, names, "span")) for number in order
     ]
     notes = [
         tag("li", name(names[number]), f": {each}")
@@ -153,21 +145,9 @@ def _table(
     return join(
         tag("p", _best(names, results, order, compared), class_="verdict"),
         *gates,
-        tag(
-            "div",
-            tag(
-                "table",
-                tag("thead", tag("tr", tag("th", "model", scope="col"), *head)),
-                tag("tbody", *body),
-            ),
-            class_="table models",
-        ),
+        table([("model", ""), *zip(columns, kinds, strict=True)], body, class_="table models"),
         tag("ul", *notes, class_="details") if notes else None,
     )
-
-
-def _kind(column: str) -> str | None:
-    return None if column == "direction" else "number"
 
 
 def _cells(result: Calibration) -> list[str]:
