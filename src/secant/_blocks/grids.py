@@ -25,7 +25,7 @@ from secant._input.options import is_whole
 from secant.errors import InputError
 
 if TYPE_CHECKING:
-    from secant._base.types import BoolArray, FloatArray, IntArray
+    from secant._base.types import BoolArray, FloatArray, IntArray, NumberArray
 
 __all__ = [
     "DyadicGrid",
@@ -280,7 +280,7 @@ class SpreadGrid:
 class PointGrid:
     """A grid for scores known to be among a few distinct ones, in ascending order."""
 
-    def __init__(self, scores: FloatArray) -> None:
+    def __init__(self, scores: NumberArray) -> None:
         self.low = self.high = self.anchor = scores
         self.unit = 1.0
         self.ties = False

@@ -138,7 +138,6 @@ class EngineGroups(Groups):
         self._numbers = {key: number for number, key in enumerate(self._keys)}
         owner = self.owners(answer)
         grouped = self._sums(answer, owner)
-        self.left_out = table.left_out
         first = zip(grouped.parts().values(), grouped.totals(), strict=True)
         counts = (
             np.bincount(owner[used], sums[name][used]).astype(np.int64).tolist()
@@ -150,6 +149,11 @@ class EngineGroups(Groups):
         ]
         # Every group as finely as it has been seen so far.
         self._known = [source.first[0] for source in self.sources]
+
+    @property
+    def left_out(self) -> int:
+        """How many rows of all groups lacked a score or an outcome."""
+        return self._table.left_out
 
     def blocks(self) -> list[tuple[Blocks, Totals]]:
         """Return blocks and sums of every group."""
