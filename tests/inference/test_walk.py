@@ -278,14 +278,14 @@ def test_laws_are_binomial_and_lose_only_what_is_faint(mean, chance):
 
 def test_no_law_is_wider_than_the_smallest_pvalue_asks_for(monkeypatch):
     """Nearly all outcomes of a tie of millions of rows may be likelier than what happened."""
-    kept, law = [], walk._binomial
+    kept, law = [], walk.binomial
 
     def counted(*arguments, **options):
         low, pmf = law(*arguments, **options)
         kept.append(len(pmf))
         return low, pmf
 
-    monkeypatch.setattr(walk, "_binomial", counted)
+    monkeypatch.setattr(walk, "binomial", counted)
     constant = np.array([0.5]), np.array([4_000_000]), np.array([0])
     found = walk.log10_pvalues([constant], lambda _: 4e6 * math.log(2))
     assert found.tolist() == [[-math.inf, -math.inf]]
