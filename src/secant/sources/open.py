@@ -73,16 +73,12 @@ def open_source(
         refuse_names(y_true=y_true, y_prob=y_prob, clusters=clusters, order_by=order_by)
         if clusters is order_by is None:
             return _plain(y_true, y_prob, sample_weight, reading)
-        seen = observations(y_true, y_prob, sample_weight, reading)
         rows = {"y_true": y_true, "y_prob": y_prob, "sample_weight": sample_weight}
-        ids = _numbered("clusters", group_columns(clusters))
-        check_alignment(*ids, **rows, order_by=order_by)
-        seen = _clustered(seen, clusters, y_true)
-        return _rows(_ordered(seen, order_by, y_true, y_prob))
+        return _rows(_arrays(rows, reading, clusters=clusters, order_by=order_by))
     columns = named_columns(
         y_true, y_prob, sample_weight, clusters=clusters, order_by=order_by, reading=reading
     )
-    data = readable(data, columns.names, lambda names: columns.check(names, Argument("data")))
+    data = _readable(data, columns)
     if is_files(data):
         from secant.sources.files.source import open_files  # noqa: PLC0415  (pyarrow is an extra)
 
@@ -127,14 +123,9 @@ def open_groups(
         given = tuple(map(str, by)) if isinstance(by, Mapping) else ()
         by = list(by.values()) if given else by
         refuse_names(y_true=y_true, y_prob=y_prob, by=by, clusters=clusters, order_by=order_by)
-        seen = observations(y_true, y_prob, sample_weight, reading)
         rows = {"y_true": y_true, "y_prob": y_prob, "sample_weight": sample_weight}
-        groups = _numbered("by", group_columns(by))
-        ids = _numbered("clusters", group_columns(clusters))
-        check_alignment(*groups, *ids, **rows, order_by=order_by)
-        seen = _clustered(seen, clusters, y_true)
-        seen = _ordered(seen, order_by, y_true, y_prob)
-        if any(column is y_true for _, column in groups):
+        seen = _arrays(rows, reading, by=by, clusters=clusters, order_by=order_by)
+        if any(column is y_true for column in group_columns(by)):
             holds = Argument("by"), " holds the outcomes, ", Argument("y_true")
             raise InputError(*holds, f": {SELECTED}")
         keys, codes = grouped(by, seen.rows + seen.left_out, seen.kept)
@@ -143,7 +134,7 @@ def open_groups(
     columns = named_columns(
         y_true, y_prob, sample_weight, by, clusters, order_by=order_by, reading=reading
     )
-    data = readable(data, columns.names, lambda names: columns.check(names, Argument("data")))
+    data = _readable(data, columns)
     if is_files(data):
         from secant.sources.files.source import open_file_groups  # noqa: PLC0415  (as above)
 
@@ -395,6 +386,31 @@ def refuse_names(**arguments: Any) -> None:
                 f" must be an array of values; got the text {value!r}",
                 hint=" (the name of a column? then pass data= as well)",
             )
+
+
+def _readable(data: Any, columns: Columns) -> Any:
+    """Return data that can be read, which have the columns."""
+    return readable(data, columns.names, lambda names: columns.check(names, Argument("data")))
+
+
+def _arrays(
+    rows: dict[str, Any],
+    reading: Reading,
+    *,
+    by: Any = None,
+    clusters: Any = None,
+    order_by: Any = None,
+) -> Observations:
+    """Check arrays that have one value a row, by the arguments of the first three."""
+    y_true, y_prob, sample_weight = rows.values()
+    seen = observations(y_true, y_prob, sample_weight, reading)
+    several = [
+        pair
+        for name, columns in (("by", by), ("clusters", clusters))
+        for pair in _numbered(name, group_columns(columns))
+    ]
+    check_alignment(*several, **rows, order_by=order_by)
+    return _ordered(_clustered(seen, clusters, y_true), order_by, y_true, y_prob)
 
 
 def _plain(y_true: Any, y_prob: Any, sample_weight: Any, reading: Reading) -> Source:

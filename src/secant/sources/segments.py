@@ -163,7 +163,33 @@ def _given(features: Any) -> dict[str, Any]:
     )
 
 
-class InMemory(Searchable):
+class RowSegments(Searchable):
+    """Rows that can be walked over again and again: arrays, files."""
+
+    def pieces(self, conditions: Conditions = ()) -> Iterator[tuple[Chunk, Sequence[Any], Any]]:
+        """Walk over the rows that meet conditions, with their levels and their cells."""
+        raise NotImplementedError
+
+    cells: int  # of scores
+
+    def inside(
+        self, conditions: Conditions, groupings: Sequence[Grouping]
+    ) -> dict[Grouping, FloatArray]:
+        """Return the weight of the rows that meet conditions, by levels and cells."""
+        found = zip(groupings, self.added(groupings, conditions), strict=True)
+        return {grouping: sums.w for grouping, sums in found}
+
+    def added(self, groupings: Sequence[Grouping], conditions: Conditions = ()) -> list[Sums]:
+        """Return the sums of groupings over the rows that meet conditions, from one walk."""
+        sizes = [len(levels) for levels in self.levels]
+        kind = {"sampling": self.sampling, "counted": self.counted}
+        adder = Adder(sizes, groupings, self.cells, **kind)
+        for piece in self.pieces(conditions):
+            adder.add(*piece)
+        return adder.sums()
+
+
+class InMemory(RowSegments):
     """Rows in memory, with the level of each in every feature."""
 
     at_hand = True
@@ -191,7 +217,7 @@ class InMemory(Searchable):
     def _cut(self, most: int) -> None:
         scores = self.seen.scores.astype(np.float64, copy=False)
         anchors, cell = finest(scores, most)
-        self._cells, self._cell = len(anchors), cell.astype(np.int16)
+        self.cells, self._cell = len(anchors), cell.astype(np.int16)
 
     def sums(self, groupings: Sequence[Grouping]) -> Iterator[Sums]:
         """Return the sums of groupings."""
@@ -199,16 +225,8 @@ class InMemory(Searchable):
             step = max(1, 2**22 // max(self.rows, 1))
             for start in range(0, len(groupings), step):
                 some = groupings[start : start + step]
-                yield from self._added(some, None)
+                yield from self.added(some)
                 report(start + len(some), len(groupings))
-
-    def inside(
-        self, conditions: Conditions, groupings: Sequence[Grouping]
-    ) -> dict[Grouping, FloatArray]:
-        """Return the weight of the rows that meet conditions, by levels and cells."""
-        rows = np.flatnonzero(self._member(conditions))
-        found = zip(groupings, self._added(groupings, rows), strict=True)
-        return {grouping: sums.w for grouping, sums in found}
 
     def source(self, conditions: Conditions, n: int) -> RowSource:  # noqa: ARG002  (as is known)
         """Return the rows that meet conditions."""
@@ -231,7 +249,7 @@ class InMemory(Searchable):
     def cells_for_draws(self, most: int) -> int:
         """Cut scores anew, into at most so many cells; return their number."""
         self._cut(most)
-        return self._cells
+        return self.cells
 
     def _member(self, conditions: Conditions) -> BoolArray:
         member = np.ones(self.rows, bool)
@@ -239,16 +257,13 @@ class InMemory(Searchable):
             member &= self._codes[feature] == level
         return member
 
-    def _added(self, groupings: Sequence[Grouping], rows: IntArray | None) -> list[Sums]:
-        sizes = [len(levels) for levels in self.levels]
-        adder = Adder(
-            sizes, groupings, self._cells, sampling=self.sampling, counted=self.seen.counted
-        )
+    def pieces(self, conditions: Conditions = ()) -> Iterator[tuple[Chunk, Sequence[Any], Any]]:
+        """Walk over the rows that meet conditions, with their levels and their cells."""
+        rows = np.flatnonzero(self._member(conditions)) if conditions else None
         count = self.rows if rows is None else rows.size
         for start in range(0, max(count, 1), CHUNK):
             piece: Any = slice(start, start + CHUNK)
-            adder.add(*self._rows(piece if rows is None else rows[piece]))
-        return adder.sums()
+            yield self._rows(piece if rows is None else rows[piece])
 
     def _rows(self, rows: Any) -> tuple[Chunk, list[IntArray], IntArray]:
         """Return some rows, less those of weight zero."""

@@ -11,7 +11,6 @@ import numpy as np
 from secant._base.progress import reporting
 from secant._base.types import Forbidden
 from secant._blocks.score_cells import MOST_CELLS, CellFinder, anchors
-from secant._blocks.segment_sums import Adder
 from secant._input.features import (
     Column,
     Levels,
@@ -29,7 +28,7 @@ from secant.sources.files.predictions import Predictions
 from secant.sources.files.values import TIMES, group_codes, kind_of, numbers
 from secant.sources.files.walking import Walk, usable
 from secant.sources.rows import RowSource
-from secant.sources.segments import Searchable
+from secant.sources.segments import RowSegments
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator, Sequence
@@ -72,7 +71,7 @@ class _FeatureFiles(Predictions):
         return [], np.column_stack(codes)
 
 
-class FileSegments(Searchable):
+class FileSegments(RowSegments):
     """The rows of files, which are read anew for every question.
 
     Parameters
@@ -110,6 +109,7 @@ class FileSegments(Searchable):
         if not self.rows:
             raise table.refused_whole(InputError(NO_ROWS))
         self._bits, self._anchors = finder.bits, finder.anchors
+        self.cells = len(self._anchors)
         texts = table.are_texts(columns.by)
         return [
             values.levels(name, bins=bins, most=most, is_text=is_text)
@@ -118,21 +118,14 @@ class FileSegments(Searchable):
 
     def sums(self, groupings: Sequence[Grouping]) -> Iterator[Sums]:
         """Return the sums of groupings, all from one walk."""
-        adder = self._adder(groupings)
-        for chunk in self._walk():
+        return iter(self.added(groupings))
+
+    def pieces(self, conditions: Conditions = ()) -> Iterator[tuple[Chunk, Sequence[Any], Any]]:
+        """Walk over the rows that meet conditions, with their levels and their cells."""
+        for chunk in self.meeting(conditions):
             if chunk.weights is not None and self.sampling:
                 self.heaviest = max(self.heaviest, float(chunk.weights.max(initial=0.0)))
-            adder.add(chunk, list(_levels(chunk).T), self._cell(chunk.scores))
-        return iter(adder.sums())
-
-    def inside(
-        self, conditions: Conditions, groupings: Sequence[Grouping]
-    ) -> dict[Grouping, FloatArray]:
-        """Return the weight of the rows that meet conditions, by levels and cells."""
-        adder = self._adder(groupings)
-        for chunk in self.meeting(conditions):
-            adder.add(chunk, list(_levels(chunk).T), self._cell(chunk.scores))
-        return {grouping: sums.w for grouping, sums in zip(groupings, adder.sums(), strict=True)}
+            yield chunk, list(_levels(chunk).T), self._cell(chunk.scores)
 
     def source(self, conditions: Conditions, n: int) -> RowSource:
         """Return the rows that meet conditions."""
@@ -140,22 +133,15 @@ class FileSegments(Searchable):
 
     def meeting(self, conditions: Conditions) -> Generator[Chunk]:
         """Walk over the rows that meet conditions."""
-        with closing(self._walk()) as chunks:
+        walk = Walk(self._table, self.rows, lambda _, codes: codes)
+        with closing(walk.chunks(row_source.CHUNK)) as chunks:
             for chunk in chunks:
-                yield pick(chunk, _met(_levels(chunk), conditions))
+                met = _met(_levels(chunk), conditions) if conditions else slice(None)
+                yield pick(chunk, met)
 
     def recheck(self) -> None:
         """Raise SecantError if a file is seen to have changed since it was first looked at."""
         self._table.recheck()
-
-    def _walk(self) -> Generator[Chunk]:
-        walk = Walk(self._table, self.rows, lambda _, codes: codes)
-        return walk.chunks(row_source.CHUNK)
-
-    def _adder(self, groupings: Sequence[Grouping]) -> Adder:
-        sizes = [len(levels) for levels in self.levels]
-        cells = len(self._anchors)
-        return Adder(sizes, groupings, cells, sampling=self.sampling, counted=self.counted)
 
     def _cell(self, scores: FloatArray) -> IntArray:
         return np.searchsorted(self._anchors, anchors(scores, self._bits))
