@@ -38,10 +38,14 @@ def same(found, expected):
         assert np.array_equal(getattr(blocks.moments, name), getattr(known.moments, name))
 
 
+@pytest.mark.parametrize("most", [1, 10, 1 << 20])
 @given(st.lists(rows, min_size=1, max_size=8), st.sampled_from([True, False, None]))
-def test_together_is_as_one_by_one(groups, log_loss):
+def test_together_is_as_one_by_one(most, groups, log_loss):
     sources = [source(each, log_loss=log_loss) for each in groups]
-    for found, each in zip(blocks_of(sources), sources, strict=True):
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(small, "_TOGETHER", most)
+        several = blocks_of(sources)
+    for found, each in zip(several, sources, strict=True):
         same(found, each.blocks())
 
 
@@ -49,7 +53,7 @@ def test_large_ones_and_weighted_ones_stay_by_themselves(monkeypatch):
     asked = []
     monkeypatch.setattr(small, "_together", lambda some: asked.append(some) or [None] * len(some))
     few = source([(0.25, True)] * 3)
-    many = source([(0.25, True)] * 65)
+    many = source([(0.25, True)] * 513)
     outcomes = source([(0.25, True)] * 3, reading=Reading(outcome_weights=(2.0, 1.0)))
     weights = RowSource(observations([0, 1], [0.2, 0.7], [1.0, 2.0]))
     blocks_of([many, few, outcomes, weights])

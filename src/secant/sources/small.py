@@ -13,6 +13,7 @@ import numpy as np
 
 from secant._blocks.cell_sums import log_losses
 from secant._blocks.table import Blocks, Moments, Totals, collapse
+from secant._input.keys import group_order
 from secant._input.observations import Chunk
 from secant.sources.rows import RowSource, in_memory
 
@@ -25,13 +26,19 @@ if TYPE_CHECKING:
 __all__ = ["blocks_of"]
 
 # Rows of a source up to which what is done around the sums takes longer than they do.
-_FEW = 64
+_FEW = 512
+# Rows that are put in order together.
+_TOGETHER = 1 << 20
 
 
 def blocks_of(sources: Sequence[Source]) -> list[tuple[Blocks, Totals]]:
     """Return what :meth:`Source.blocks` does of each source."""
     small = {number: source for number, source in enumerate(sources) if _is_small(source)}
-    found = dict(zip(small, _together(list(small.values())), strict=True)) if small else {}
+    found: dict[int, tuple[Blocks, Totals]] = {}
+    turn = np.cumsum([source.rows for source in small.values()], dtype=np.int64) // _TOGETHER
+    for some in np.split(np.array([*small], np.int64), np.flatnonzero(np.diff(turn)) + 1):
+        if some.size:
+            found |= zip(some.tolist(), _together([small[i] for i in some.tolist()]), strict=True)
     return [found.get(number) or source.blocks() for number, source in enumerate(sources)]
 
 
@@ -54,8 +61,9 @@ def _sorted(seen: Sequence[Any], sizes: IntArray) -> tuple[Chunk, IntArray]:
     """Return all rows, source by source and in the order of scores, and where sources begin."""
     scores = np.concatenate([each.scores for each in seen]).astype(np.float64) + 0.0  # no -0.0
     labels = np.concatenate([each.labels for each in seen]).astype(np.int64)
-    order = np.lexsort((scores, np.repeat(np.arange(len(seen)), sizes)))
-    return Chunk(scores[order], labels[order], None), np.cumsum(sizes) - sizes
+    order = np.argsort(scores)
+    order = order[group_order(np.repeat(np.arange(len(seen)), sizes)[order])]
+    return Chunk(scores[order], labels[order]), np.cumsum(sizes) - sizes
 
 
 def _totals(
