@@ -31,6 +31,11 @@ def test_a_diagram_is_its_bins(result):
     assert (line.y == bins.mean_response[filled]).all()
     assert (limits.y == np.column_stack([bins.low, bins.high])[filled]).all()
     assert (stairs.x == result.recalibrated.line[0]).all()
+    assert (stairs.mood, line.mood) == ("muted", "")  # of one model, what explains is grey
+    lines = [(np.zeros((20, 10)), np.ones((20, 10)))] * 2
+    of_one, of_two = (reliability(SPACE, [bins] * k, resamples=lines[:k]) for k in (1, 2))
+    assert [mark.mood for mark in of_one.of("resamples")] == ["muted"]
+    assert [(mark.mood, mark.number) for mark in of_two.of("resamples")] == [("", 0), ("", 1)]
     assert chart.of("diagonal")[0].x.tolist() == [0, 1]
 
 

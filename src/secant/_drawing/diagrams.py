@@ -77,12 +77,15 @@ def reliability(
         if space.share(text) < _MOST_WORDS
     ]
     values = [*seen]
+    # What explains one model is grey; what explains several has their colours.
+    behind = "muted" if first + len(bins) == 1 else ""
     for number, (scores, responses) in enumerate(resamples, first):
-        marks.append(Mark("lines", "resamples", scores, responses, number=number))
+        marks.append(Mark("lines", "resamples", scores, responses, "", behind, number))
     for number, found in enumerate(recalibrated, first):
         scores, forecasts = found.line
         kept = thin(scores, forecasts, _COLUMNS)
-        marks.append(Mark("line", "recalibrated", scores[kept], forecasts[kept], number=number))
+        stairs = scores[kept], forecasts[kept]
+        marks.append(Mark("line", "recalibrated", *stairs, "", behind, number))
     for number, each in enumerate(bins, first):
         filled = each.count > 0
         score, response = each.mean_score[filled], each.mean_response[filled]

@@ -33,7 +33,8 @@ SMALL = 0.85
 class Look(NamedTuple):
     """How something is drawn: its colour, its width in points, its opacity and its dashes.
 
-    The colour ``mood`` is that of its direction, ``model`` that of its model. What lies on a higher
+    The colour ``mood`` is that of its direction, ``model`` that of its model, unless it has a mood.
+    What lies on a higher
     layer covers what lies on a lower one. Text has a size, relative to that of text;
     ``dot`` is the size of dots at the points, in points.
     """
@@ -113,6 +114,8 @@ def look_of(mark: Any) -> Look:
         lines = mark.kind != "text" and f"{name}-line" in COLORS
         return look._replace(color=f"{name}-line" if lines else name)
     if look.color == "model":
+        if mark.mood:
+            return look._replace(color=mark.mood)
         model = model_style(mark.number)
         return look._replace(color=model.color, dash=model.dash if mark.role == "curve" else ())
     return look

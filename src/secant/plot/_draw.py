@@ -127,7 +127,7 @@ def draw(
             continue
         look = look_of(mark)
         usual = color(ax, look.color)
-        ours = LOOKS[mark.role].color == "model"
+        ours = LOOKS[mark.role].color == "model" and not mark.mood
         given: dict[str, Any] = {"color": own.get(mark.number, usual) if ours else usual}
         given |= {"alpha": look.alpha, "zorder": look.layer}
         if mark.role in _MODEL:
