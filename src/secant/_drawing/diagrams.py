@@ -28,7 +28,7 @@ _COLUMNS = 500
 # Least distance of neighbouring labels at the side of a chart, as a share of its height.
 _APART = 0.085
 # The largest share of the width that words in a corner may take.
-_MOST_WORDS = 0.55
+_MOST_WORDS = 0.62
 _MEAN = "Mean forecast"
 
 
