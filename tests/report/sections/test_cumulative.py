@@ -170,7 +170,7 @@ def test_each_piece_the_steepest_place_and_everything_are_buttons(visit, paper, 
         assert [text.partition(": ")[0] for text in texts] == [
             "0.292 to 1.000",
             "0.026 to 0.292",
-            "Steepest, 0.004 to 0.210",
+            "Steepest, 0.004 to 0.213",
             "All predictions",
         ]
         assert [text.rpartition(", ")[2] for text in texts] == [
