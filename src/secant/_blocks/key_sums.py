@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from secant._input.keys import group_order
 from secant.errors import SecantError
 
 if TYPE_CHECKING:
@@ -105,7 +106,7 @@ def pooled(sums: KeySums) -> KeySums:
     """Return sums with one entry for every pair of key and cell, in their order."""
     cells = int(sums.cell.max(initial=0)) + 1
     pair = sums.key * cells + sums.cell
-    order = np.argsort(pair, kind="stable")
+    order = group_order(pair)
     pair = pair[order]
     starts = np.flatnonzero(np.diff(pair, prepend=-1))
     added: list[Any] = [

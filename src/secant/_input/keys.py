@@ -195,9 +195,12 @@ def _counted(values: np.ndarray[Any, Any]) -> tuple[np.ndarray[Any, Any], IntArr
 
 def group_order(codes: IntArray) -> IntArray:
     """Return the order of rows by their groups' numbers, first come first within a group."""
+    bits = int(codes.max(initial=0)).bit_length()
+    if bits > 2 * 16:
+        return np.argsort(codes, kind="stable")
     # Sixteen bits at a time: those are sorted without comparing.
     order = np.argsort(codes.astype(np.uint16), kind="stable")
-    for shift in range(16, int(codes.max(initial=0)).bit_length(), 16):
+    for shift in range(16, bits, 16):
         order = order[np.argsort((codes[order] >> shift).astype(np.uint16), kind="stable")]
     return order
 

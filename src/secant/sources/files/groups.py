@@ -20,7 +20,7 @@ from secant.sources.files.first import FirstLook, feed
 from secant.sources.files.held import collected
 from secant.sources.files.keys import KeyBook
 from secant.sources.files.spool import in_groups
-from secant.sources.files.walking import Walk, usable
+from secant.sources.files.walking import Walk, WalkedRows, usable
 from secant.sources.rows import RowSource
 from secant.sources.small import blocks_of
 
@@ -80,6 +80,7 @@ class FileGroups:
         self._first = FirstLook(self._sums)
         self._lent: dict[int, Chunk] = {}
         self._spool: Spool | None = None
+        self._is_kept = np.zeros(0, bool)
         self._sources: dict[int, RowSource] = {}
 
     @property
@@ -102,9 +103,9 @@ class FileGroups:
         numbers = [0]
         if self.by:
             self._every, numbers = self._book.close(self.table.are_texts(self.by))
-        look = self._first
+        look, self._first = self._first, FirstLook(self._sums)  # whose sums are not kept
         found = {number: self.source_of(number).summed(sums) for number, sums in look.sums.items()}
-        self._spool = look.spool
+        self._spool, self._is_kept = look.spool, look.is_kept
         found |= dict(self._small(look))
         self._with_weight = [number for number in numbers if number in found]
         self.keys = [self._every[number] for number in self._with_weight]
@@ -204,7 +205,7 @@ class FileGroups:
         """Return the rows of a group, if they are in memory."""
         if number in self._lent:
             return self._lent[number]
-        if self._spool is None or not self._first.is_kept[number]:
+        if self._spool is None or not self._is_kept[number]:
             return None
         return self._spool.of(slice(number, number + 1))
 
@@ -275,7 +276,7 @@ class FileGroups:
         return np.concatenate(scores)[order], together[order]
 
 
-class FileRows:
+class FileRows(WalkedRows):
     """The rows of one group in files, or all of them, checked in the first walk over them.
 
     Before that ``rows`` may be an estimate where the format does not tell, but one that is right
@@ -292,6 +293,7 @@ class FileRows:
     """
 
     def __init__(self, groups: FileGroups, number: int = 0, about: int | None = None) -> None:
+        super().__init__(groups.table)
         self._groups, self._number, self._about = groups, number, about
 
     @property
@@ -313,21 +315,6 @@ class FileRows:
     def highest(self) -> float:
         """An upper limit of the scores."""
         return self._groups.extent[1]
-
-    @property
-    def counted(self) -> bool:
-        """Whether weights count copies of rows."""
-        return self._groups.table.columns.reading.counts
-
-    @property
-    def sampling(self) -> bool:
-        """Whether rows carry sampling weights."""
-        return self._groups.table.columns.sampling
-
-    @property
-    def outcome_weights(self) -> tuple[float, float] | None:
-        """What the outcomes 0 and 1 weigh, on top of the weights of rows."""
-        return self._groups.table.columns.reading.outcome_weights
 
     @property
     def left_out(self) -> int:
@@ -376,10 +363,6 @@ class FileRows:
     def sample(self, size: int) -> FloatArray:
         """Return about so many of the scores, from everywhere, in ascending order."""
         return self._groups.sample(self._number, size)
-
-    def recheck(self) -> None:
-        """Raise SecantError if a file is seen to have changed since it was first looked at."""
-        self._groups.table.recheck()
 
 
 def _cut(chunk: Chunk, size: int) -> Iterator[Chunk]:

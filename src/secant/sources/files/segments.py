@@ -26,7 +26,7 @@ from secant.sources import rows as row_source
 from secant.sources.files.csv import typed
 from secant.sources.files.predictions import Predictions
 from secant.sources.files.values import TIMES, group_codes, kind_of, numbers
-from secant.sources.files.walking import Walk, usable
+from secant.sources.files.walking import Walk, WalkedRows, usable
 from secant.sources.rows import RowSource
 from secant.sources.segments import RowSegments
 
@@ -85,15 +85,15 @@ class FileSegments(RowSegments):
     """
 
     def __init__(self, data: Any, columns: Columns, *, bins: int, most: int) -> None:
-        self._table = _FeatureFiles(data, columns)
+        self.table = _FeatureFiles(data, columns)
         self.sampling, self.counted = columns.sampling, columns.weights == "frequency"
         self.levels = self._learn(bins, most)
-        self._table.levels = self.levels
+        self.table.levels = self.levels
         self.heaviest = 0.0 if self.sampling else 1.0
 
     def _learn(self, bins: int, most: int) -> list[Levels]:
         """Find the levels of all features, and the cells of scores: a first walk."""
-        table, columns = self._table, self._table.columns
+        table, columns = self.table, self.table.columns
         finder = CellFinder(MOST_CELLS)
         features = [_Values() for _ in columns.by]
         names = list(dict.fromkeys([*columns.by, columns.y_prob]))
@@ -133,15 +133,11 @@ class FileSegments(RowSegments):
 
     def meeting(self, conditions: Conditions) -> Generator[Chunk]:
         """Walk over the rows that meet conditions."""
-        walk = Walk(self._table, self.rows, lambda _, codes: codes)
+        walk = Walk(self.table, self.rows, lambda _, codes: codes)
         with closing(walk.chunks(row_source.CHUNK)) as chunks:
             for chunk in chunks:
                 met = _met(_levels(chunk), conditions) if conditions else slice(None)
                 yield pick(chunk, met)
-
-    def recheck(self) -> None:
-        """Raise SecantError if a file is seen to have changed since it was first looked at."""
-        self._table.recheck()
 
     def _cell(self, scores: FloatArray) -> IntArray:
         return np.searchsorted(self._anchors, anchors(scores, self._bits))
@@ -194,18 +190,17 @@ class _Values:
         return levels_of_counts(name, self._counts, most=most, read=read)
 
 
-class _SegmentRows:
+class _SegmentRows(WalkedRows):
     """The observations of one segment among those of files, which were checked before."""
 
     lowest = 0.0
     highest = 1.0
     left_out = 0
-    outcome_weights: tuple[float, float] | None = None
 
     def __init__(self, files: FileSegments, conditions: Conditions, n: int) -> None:
+        super().__init__(files.table)
         self._files, self._conditions = files, conditions
         self.rows = n
-        self.counted, self.sampling = files.counted, files.sampling
         self._refused = 0
 
     @property
@@ -230,10 +225,6 @@ class _SegmentRows:
         every = max(1, self.rows // size)
         parts = [chunk.scores[::every].copy() for chunk in self.chunks(row_source.CHUNK)]
         return usable(np.concatenate(parts or [np.empty(0)]))
-
-    def recheck(self) -> None:
-        """Raise SecantError if a file is seen to have changed since it was first looked at."""
-        self._files.recheck()
 
 
 def _levels(chunk: Chunk) -> IntArray:

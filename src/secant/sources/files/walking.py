@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from secant.sources.files.predictions import Predictions
     from secant.sources.files.table import Batch, File
 
-__all__ = ["ForbiddenRows", "Walk", "side_by_side", "usable"]
+__all__ = ["ForbiddenRows", "Walk", "WalkedRows", "side_by_side", "usable"]
 
 # So many forbidden rows are remembered by number; all are counted.
 _REMEMBERED = 1 << 16
@@ -212,6 +212,20 @@ class Walk:
             self.checks.finish(weighted=weighted, left_out=self._left_out)
         except InputError as error:
             raise self._table.told(self._table.refused_whole(error)) from error
+
+
+class WalkedRows:
+    """What all rows of files have in common."""
+
+    def __init__(self, table: Predictions) -> None:
+        self.table = table
+        reading = table.columns.reading
+        self.counted, self.sampling = reading.counts, table.columns.sampling
+        self.outcome_weights = reading.outcome_weights
+
+    def recheck(self) -> None:
+        """Raise SecantError if a file is seen to have changed since it was first looked at."""
+        self.table.recheck()
 
 
 def side_by_side(
