@@ -32,11 +32,10 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from secant._base.progress import Report
-    from secant._blocks.segment_sums import Grouping
+    from secant._blocks.segment_sums import Grouping, Searchable
     from secant._inference.segments import Conditions, Segments, Verdicts
     from secant._input.options import WeightKind
     from secant._results.calibration import Calibration
-    from secant.sources.segments import Searchable
 
 __all__ = ["assess_segments"]
 

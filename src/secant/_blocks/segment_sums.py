@@ -7,12 +7,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from secant._base.types import FloatArray, IntArray
+    from secant._blocks.looking import Source
+    from secant._input.features import Levels
     from secant._input.observations import Chunk
 
-__all__ = ["Adder", "Grouping", "Sums"]
+    # Features and the level of each.
+    Conditions = tuple[tuple[int, int], ...]
+
+__all__ = ["Adder", "Grouping", "RowSegments", "Searchable", "Sums"]
 
 # Features, by number, whose levels are combined.
 Grouping = tuple[int, ...]
@@ -122,3 +127,79 @@ class Adder:
         wwv = cut(wwv)
         wwwv = cut(wwwv) if self._sampling else wwv
         return Sums(n.astype(np.int64), w, gain, cut(n1).astype(np.int64), wwv, wwwv)
+
+
+class Searchable:
+    """Data that answer what a search for segments asks, wherever they are.
+
+    Attributes
+    ----------
+    levels
+        Those of each feature.
+    rows
+        How many rows there are.
+    sampling, counted
+        Whether rows carry sampling weights, and whether weights count copies of rows.
+    heaviest
+        The largest sampling weight, 1 without any; known after the first sums.
+    at_hand
+        Whether all rows are in memory, so that outcomes can be drawn for them.
+    """
+
+    levels: list[Levels]
+    rows: int
+    sampling: bool
+    counted: bool
+    heaviest = 1.0
+    at_hand = False
+
+    def sums(self, groupings: Sequence[Grouping]) -> Iterator[Sums]:
+        """Return the sums of groupings, one after the other: one pass over the data."""
+        raise NotImplementedError
+
+    def inside(
+        self, conditions: Conditions, groupings: Sequence[Grouping]
+    ) -> dict[Grouping, FloatArray]:
+        """Return the weight of the rows that meet conditions, by levels and cells: one pass."""
+        raise NotImplementedError
+
+    def source(self, conditions: Conditions, n: int) -> Source:
+        """Return the rows that meet conditions, of which there are n observations."""
+        raise NotImplementedError
+
+    def in_order(self) -> tuple[Chunk, list[IntArray], IntArray]:
+        """Return rows at hand in an order that their contents determine, their levels and cells.
+
+        Levels are told apart by how many rows they have, so that names do not matter.
+        """
+        raise NotImplementedError
+
+    def cells_for_draws(self, most: int) -> int:
+        """Cut scores at hand anew, into at most so many cells; return their number."""
+        raise NotImplementedError
+
+
+class RowSegments(Searchable):
+    """Rows that can be walked over again and again: arrays, files."""
+
+    def pieces(self, conditions: Conditions = ()) -> Iterator[tuple[Chunk, Sequence[Any], Any]]:
+        """Walk over the rows that meet conditions, with their levels and their cells."""
+        raise NotImplementedError
+
+    cells: int  # of scores
+
+    def inside(
+        self, conditions: Conditions, groupings: Sequence[Grouping]
+    ) -> dict[Grouping, FloatArray]:
+        """Return the weight of the rows that meet conditions, by levels and cells."""
+        found = zip(groupings, self.added(groupings, conditions), strict=True)
+        return {grouping: sums.w for grouping, sums in found}
+
+    def added(self, groupings: Sequence[Grouping], conditions: Conditions = ()) -> list[Sums]:
+        """Return the sums of groupings over the rows that meet conditions, from one walk."""
+        sizes = [len(levels) for levels in self.levels]
+        kind = {"sampling": self.sampling, "counted": self.counted}
+        adder = Adder(sizes, groupings, self.cells, **kind)
+        for piece in self.pieces(conditions):
+            adder.add(*piece)
+        return adder.sums()

@@ -16,7 +16,7 @@ import numpy as np
 
 from secant._base.progress import reporting
 from secant._blocks.score_cells import BITS, MOST_CELLS, CellFinder
-from secant._blocks.segment_sums import Sums
+from secant._blocks.segment_sums import Searchable, Sums
 from secant._blocks.table import changed
 from secant._input.features import Levels, Spans, levels_of_counts, levels_of_spans
 from secant._input.keys import plain_key
@@ -26,17 +26,15 @@ from secant.sources.engines.budget import CELL_BITS
 from secant.sources.engines.expressions import WEIGHT, cell, grid, is_nan
 from secant.sources.engines.queries import Ask, Table, doubles
 from secant.sources.engines.source import check, open_engine
-from secant.sources.segments import Searchable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from secant._base.types import FloatArray, NumberArray
-    from secant._blocks.segment_sums import Grouping
+    from secant._blocks.segment_sums import Conditions, Grouping
     from secant._input.columns import Columns
     from secant.sources.engines.queries import Answer
     from secant.sources.engines.source import EngineSource
-    from secant.sources.segments import Conditions
 
 __all__ = ["EngineSegments"]
 

@@ -11,6 +11,7 @@ import numpy as np
 from secant._base.progress import reporting
 from secant._base.types import Forbidden
 from secant._blocks.score_cells import MOST_CELLS, CellFinder, anchors
+from secant._blocks.segment_sums import RowSegments
 from secant._input.features import (
     Column,
     Levels,
@@ -28,17 +29,15 @@ from secant.sources.files.predictions import Predictions
 from secant.sources.files.values import TIMES, group_codes, kind_of, numbers
 from secant.sources.files.walking import Walk, WalkedRows, usable
 from secant.sources.rows import RowSource
-from secant.sources.segments import RowSegments
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator, Sequence
 
     from secant._base.types import BoolArray, FloatArray, IntArray
-    from secant._blocks.segment_sums import Grouping, Sums
+    from secant._blocks.segment_sums import Conditions, Grouping, Sums
     from secant._input.columns import Columns
     from secant._input.observations import Chunk
     from secant.sources.files.table import Batch
-    from secant.sources.segments import Conditions
 
 __all__ = ["FileSegments"]
 
