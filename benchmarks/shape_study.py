@@ -107,8 +107,8 @@ def clustered(rng, score):
     variance = np.cumsum(score * (1 - score))
     signs = np.vstack([np.ones(cluster.max() + 1), rng.choice([-1, 1], (DRAWS, cluster.max() + 1))])
     paths = np.cumsum((y - score) * signs[:, cluster], axis=1)
-    pieces = [paths[:1], paths[1:]]
-    return 10 ** mean_and_shape.of_flips(pieces, variance / variance[-1])[0].log10
+    found = mean_and_shape.ends_and_excursions(paths, variance / variance[-1])
+    return 10 ** mean_and_shape.of_flips(*found)[0].log10
 
 
 # Name: scores, rows, how P is had, and how many times the level may be exceeded.

@@ -329,7 +329,8 @@ def test_cells_of_one_score_each_lose_one_percent_in_each_part(seed):
 
 @pytest.mark.parametrize("shift", [0.0, 0.02, -0.03])
 @pytest.mark.parametrize("kind", ["uniform", "rare"])
-def test_cells_that_end_where_paths_are_looked_at_say_the_same(shift, kind):
+def test_cells_that_end_where_paths_are_looked_at_say_the_same(shift, kind, monkeypatch):
+    monkeypatch.setattr(bridge, "LARGE", math.inf)
     rng = np.random.default_rng(7)
     scores = rng.random(4000) if kind == "uniform" else rng.beta(1, 49, 4000)
     shift = shift if kind == "uniform" else shift / 4
@@ -367,10 +368,13 @@ def test_wide_cells_ask_for_shifted_sums():
 
 
 @pytest.mark.parametrize("shift", [0.0, 0.01, 0.03, -0.12])
+@pytest.mark.parametrize("times", [1, 5])
 @pytest.mark.parametrize("kind", ["uniform", "one sided", "extreme"])
-def test_large_samples_agree_with_the_walk_near_where_one_takes_over(shift, kind, monkeypatch):
+def test_large_samples_agree_with_the_walk_near_where_one_takes_over(
+    shift, kind, times, monkeypatch
+):
     rng = np.random.default_rng(3)
-    n = {"uniform": 6000, "one sided": 9000, "extreme": 12_000}[kind]
+    n = times * {"uniform": 1300, "one sided": 2200, "extreme": 3200}[kind]
     scores = {
         "uniform": rng.random(n),
         "one sided": rng.beta(1, 6, n),
@@ -378,12 +382,12 @@ def test_large_samples_agree_with_the_walk_near_where_one_takes_over(shift, kind
     }[kind]
     y = rng.random(n) < np.clip(scores + shift * (scores - 0.5), 0, 1)
     ties = table(scores, y)
-    monkeypatch.setattr(bridge.looked_at, "__defaults__", (1 << 20,))
-    walked = found_for(*ties)
-    assert walked.shape.method == "exact"
-    monkeypatch.setattr(bridge, "LARGE", 500.0)
     large = found_for(*ties)
     assert large.pvalue.method == "large-sample"
+    monkeypatch.setattr(bridge.looked_at, "__defaults__", (1 << 20,))
+    monkeypatch.setattr(bridge, "LARGE", math.inf)
+    walked = found_for(*ties)
+    assert walked.pvalue.method == "exact"
     assert large.excursion == walked.excursion
     assert large.mean.log10 == pytest.approx(walked.mean.log10, abs=2e-4)
     # Never below the truth; as near to it as P-values of ECCE-R's large samples are.
@@ -437,8 +441,9 @@ def test_flips_rank_the_observed_path_among_its_like():
     ranks = []
     for first in range(100):
         rest = np.delete(paths, first, axis=0)
-        pieces = [paths[first : first + 1], rest[:40], rest[40:]]
-        both, mean, shape = mean_and_shape.of_flips(pieces, share)
+        all_of_them = np.concatenate([paths[first : first + 1], rest])
+        found = mean_and_shape.ends_and_excursions(all_of_them, share)
+        both, mean, shape = mean_and_shape.of_flips(*found)
         ranks.append(round(100 * 10**both.log10))
         assert both.draws == 99
         assert min(mean.log10, shape.log10) >= -2.0

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from secant._api.calibrations import calibration_of, calibrations, case_of
-from secant._inference import choose
+from secant._inference import choose, deciding
 from secant._input.combinations import check_combination
 from secant._input.options import (
     Method,
@@ -393,8 +393,10 @@ def _with_random_ties(
         both = Argument("ties", "random"), " and ", Argument("method", "monte-carlo")
         raise InputError(*both, " do not go together where weights differ")
     case = case_of(blocks, totals, source, rows=source.in_order(), rng=rng)
-    (found,) = choose.pvalues([case], "asymptotic" if method == "auto" else method)
-    return calibration_of(case, found, confidence_level)
+    method = "asymptotic" if method == "auto" else method
+    (found,) = choose.pvalues([case], method)
+    tested = deciding.decide({0: case}, {0: found}, method, source.sums)
+    return calibration_of(case, found, tested[0], confidence_level)
 
 
 def _extremes(y_true: Any, y_prob: Any, data: Any, sample_weight: Any, reading: Reading) -> Heights:

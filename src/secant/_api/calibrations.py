@@ -12,14 +12,14 @@ from secant._base.progress import reporting
 from secant._blocks.key_sums import Ask
 from secant._blocks.looking import resolve_all
 from secant._blocks.table import merge
-from secant._inference import choose, clusters, tolerance
+from secant._inference import choose, clusters, deciding, tolerance
 from secant._inference.design import refuse_outcome_weights
 from secant._inference.limits import across_pools, half_width, interval, normalize, pooled
 from secant._input.combinations import check_combination
 from secant._metrics.ecce import METRICS, could_hold_an_extreme, extremes
 from secant._metrics.shape import could_turn
 from secant._results.calibration import Calibration
-from secant._results.parts import Statistic
+from secant._results.parts import Statistic, power_of_ten
 from secant._results.predictions import Predictions
 from secant._results.wording import left_out
 from secant._results.words import words_along
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from secant._blocks.table import Blocks, Totals
     from secant._inference.clusters import Flips
     from secant._inference.draws import PValue, PValues
+    from secant._inference.mean_and_shape import MeanAndShape
     from secant._input.axis import Axis
     from secant._input.options import Method
     from secant._metrics.ecce import Extremes, Metric
@@ -92,6 +93,7 @@ def calibrations(
         found = _shown_by(blocks, sums, confidence_level)
         if alone[number]:
             found |= choose.needed(blocks, sums, method)
+            found |= deciding.needed(blocks, groups.source(number))
         if clustered:
             found |= clusters.needed(blocks)
         if also is not None:
@@ -112,12 +114,17 @@ def calibrations(
     independent = dict(
         zip(numbers, choose.pvalues([cases[i] for i in numbers], method), strict=True)
     )
+    tested = deciding.decide({i: cases[i] for i in numbers}, independent, method, groups.sums)
 
     def one(number: int) -> Calibration:
         case, of_case = cases[number], flips.get(number)
         pvalues = clusters.pvalues(of_case, case.totals, independent.get(number))
+        decided = clusters.decided(of_case, case.totals, tested.get(number))
+        if of_case is not None and decided.place >= 0:  # so many rows are before it
+            reached = np.searchsorted(np.cumsum(case.blocks.n), decided.place)
+            decided = decided._replace(place=int(reached))
         result = calibration_of(
-            case, pvalues, confidence_level, flips=of_case, short=number in short
+            case, pvalues, decided, confidence_level, flips=of_case, short=number in short
         )
         return replace(result, _cells=cells.get(number)) if result.found else result
 
@@ -160,7 +167,13 @@ def _flipped(
     plans = [clusters.plan(len(tables[family]), confidence_level) for family in families]
     found = groups.sums(
         [
-            Ask(tables[number], number, clusters=True, most=planned.limit)
+            Ask(
+                tables[number],
+                number,
+                clusters=True,
+                most=planned.limit,
+                shift=deciding.UNSHIFTED,
+            )
             for family, planned in zip(families, plans, strict=True)
             for number in range(family.start, family.stop)
         ]
@@ -216,6 +229,7 @@ def case_of(
 def calibration_of(
     case: choose.Case,
     pvalues: PValues,
+    decided: MeanAndShape,
     confidence_level: float,
     *,
     flips: Flips | None = None,
@@ -223,7 +237,7 @@ def calibration_of(
 ) -> Calibration:
     """Put together the result for observations.
 
-    ``flips`` is what the signs of clusters have shown; ``short`` says that rows for another
+    ``decided`` is the test that decides, ``flips`` is what the signs of clusters have shown; ``short`` says that rows for another
     P-value could not be had.
     """
     blocks, totals, found, source = case.blocks, case.totals, case.found, case.source
@@ -234,8 +248,7 @@ def calibration_of(
         return Statistic(
             value=value,
             normalized=normalize(value, sigma),
-            # A power of a logarithm is off in its last digit; a P-value of .3 shall be .3.
-            pvalue=float(f"{10**p.log10:.15g}"),
+            pvalue=power_of_ten(p.log10),
             log10_pvalue=p.log10,
             method=p.method,
             draws=p.draws,
@@ -266,6 +279,8 @@ def calibration_of(
             blocks, totals, source, float(confidence_level), axis, flips, forbidden.count
         ),
         _extremes=found,
+        _decided=decided,
+        _where=deciding.place_of(case, decided),
         axis=axis,
         n_left_out=source.left_out,
     )

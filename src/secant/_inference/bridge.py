@@ -58,7 +58,7 @@ LOOKS = 300
 # Rows up to which paths stand side by side, and are followed with all counts that can be.
 FEW_ROWS = 128
 # From this variance on, with no step of a larger share of it, the path is a Brownian bridge.
-LARGE, _LARGEST_STEP = 2_000.0, 1 / 1_000
+LARGE, _LARGEST_STEP = 200.0, 1 / 50
 # Beyond this logarithm of P it is asked how far paths of counts stray, taken together in pools.
 _NEAR, _POOLS = -4.0, 256
 # Variance beyond which steps are counted in units of several events.
@@ -268,6 +268,7 @@ def shape_of(
     ends: BoolArray,
     variance: FloatArray,
     laws: Callable[[IntArray, float], list[Law]],
+    large: float,
 ) -> tuple[Paths, float, bool]:
     """Return one path where it was looked at, log10 P, and whether this is a large sample's.
 
@@ -281,10 +282,12 @@ def shape_of(
         That of each step before any shift.
     laws
         As for :func:`follow`.
+    large
+        The variance from which on samples are large.
     """
     paths = path(ends)
     starts = np.append(0, np.flatnonzero(ends[:, 0])[:-1] + 1)
-    if is_brownian(np.add.reduceat(paths.variance[:, 0], starts)):
+    if is_brownian(np.add.reduceat(paths.variance[:, 0], starts), large):
         return paths, log10_large(paths), True
     looks = looked_at(ends, variance)
     if looks is not ends:
@@ -378,10 +381,10 @@ def _put(values: FloatArray, start: int, cells: FloatArray) -> None:
         cells[start + skipped : stop] += values[skipped : stop - start]
 
 
-def is_brownian(variance: FloatArray) -> bool:
+def is_brownian(variance: FloatArray, large: float = LARGE) -> bool:
     """Tell whether a path with steps of these variances strays as a Brownian bridge does."""
     whole = float(variance.sum())
-    return whole >= LARGE and float(variance.max()) <= _LARGEST_STEP * whole
+    return whole >= large and float(variance.max()) <= _LARGEST_STEP * whole
 
 
 def log10_large(paths: Paths) -> float:

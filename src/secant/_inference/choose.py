@@ -31,7 +31,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from secant._inference import pooled_walk, sampler, walk, weighted_walk
-from secant._inference.draws import DRAWS, FEWEST_DRAWS, PValues, same_every_time
+from secant._inference.draws import PValues, same_every_time
 from secant._inference.tilt import Bounded, Jumps, log_pvalue
 from secant._metrics.ecce import METRICS
 from secant.errors import Argument, InputError
@@ -72,7 +72,7 @@ _TINY = math.log(1e-12)
 # Below this one nothing that doubles hold is left of a walk.
 _NOTHING = -640.0
 # Rows of unequal weight up to which jumps are walked over, and few large steps a reason to draw;
-# 999 draws settle P-values with a larger decimal logarithm.
+# draws settle P-values with a larger decimal logarithm.
 _FEW_ROWS, _MANY_ROWS = 5_000, 100_000
 _SETTLED = -1.0
 # Pairs of a place and a score up to which the steps of another order are exact.
@@ -135,6 +135,20 @@ class Case:
         reach = ((law, getattr(self.found, name) * totals.weight) for _, name, law in METRICS)
         logs = (log_pvalue(law, steps, total / unit) / math.log(10) for law, total in reach)
         return PValues.of(logs, "large-sample")
+
+    def is_drawn(self, method: Method) -> bool:
+        """Tell whether P-values are drawn, or walked to where rows are few and weights differ."""
+        return self.rows is not None and needs_rows(self.blocks, self.totals, method)
+
+    @cached_property
+    def drawn(self) -> sampler.Drawn:
+        """What draws tell."""
+        assert self.rows is not None  # noqa: S101
+        return sampler.drawn(
+            self.rows,
+            outcome_weights=self.totals.outcome_weights,
+            rng=same_every_time(self.rng),
+        )
 
     @property
     def log_p(self) -> float:
@@ -301,27 +315,17 @@ def _pool(case: Case) -> PValues:
 def _jump(case: Case) -> PValues:
     """Return upper bounds; or draws, which are quicker, where they soon tell that P is large."""
     assert case.rows is not None  # noqa: S101
-    drawn = _simulated(case, FEWEST_DRAWS)
+    drawn = _draw(case)
     if min(drawn).log10 > _SETTLED:
         return drawn
     logs = weighted_walk.log10_pvalues(list(case.rows()), case.totals.outcome_weights)
     if logs is None:
-        return _draw(case)
+        return drawn
     return PValues.of(logs, "upper bound")
 
 
 def _draw(case: Case) -> PValues:
-    return _simulated(case, DRAWS)
-
-
-def _simulated(case: Case, draws: int) -> PValues:
-    assert case.rows is not None  # noqa: S101
-    return sampler.pvalues(
-        case.rows,
-        outcome_weights=case.totals.outcome_weights,
-        rng=same_every_time(case.rng),
-        draws=draws,
-    )
+    return PValues(*case.drawn[:2])
 
 
 def _jumps(case: Case) -> Jumps:

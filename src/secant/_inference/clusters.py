@@ -27,6 +27,7 @@ from secant._blocks.key_sums import ENDS
 from secant._inference import limits
 from secant._inference.choose import limit_is_trusted
 from secant._inference.draws import ENOUGH, FEWEST_DRAWS, PValue, PValues, Tally, same_every_time
+from secant._inference.mean_and_shape import MeanAndShape, ends_and_excursions, of_flips
 from secant._inference.path import r_and_mad
 
 if TYPE_CHECKING:
@@ -41,6 +42,7 @@ __all__ = [
     "FEWEST",
     "Flips",
     "Plan",
+    "decided",
     "flip",
     "needed",
     "plan",
@@ -96,6 +98,10 @@ def needed(blocks: Blocks) -> BoolArray:
     return blocks.open if len(blocks) <= ENDS else np.zeros(len(blocks), bool)
 
 
+_UNKNOWN = PValue(0.0, "exact")
+_NOTHING_KNOWN = MeanAndShape(_UNKNOWN, _UNKNOWN, _UNKNOWN, 0, 0.0)
+
+
 @dataclass(frozen=True)
 class Flips:
     """What flipping the signs of clusters has shown.
@@ -114,6 +120,10 @@ class Flips:
     skew
         Skewness of the sum over clusters, estimated from their totals: large where a few clusters
         make it up, all in one direction.
+    tested
+        Mean and shape, ``place`` being the number of rows up to where the path strays furthest.
+    spread
+        The standard deviation of the difference between outcomes and forecasts on average.
     """
 
     n_clusters: int
@@ -123,6 +133,8 @@ class Flips:
     deviations: FloatArray
     cut_short: int = 0
     skew: float = 0.0
+    tested: MeanAndShape = _NOTHING_KNOWN
+    spread: float = 0.0
 
     @property
     def too_few(self) -> bool:
@@ -172,6 +184,26 @@ def pvalues(flips: Flips | None, totals: Totals, independent: PValues | None) ->
         return signed
     pairs = zip(signed, independent, strict=True)
     return PValues(*(max(pair, key=lambda each: each.log10) for pair in pairs))
+
+
+def decided(flips: Flips | None, totals: Totals, independent: MeanAndShape | None) -> MeanAndShape:
+    """Return mean and shape, with the larger P-values where those of signs do not suffice.
+
+    Parameters
+    ----------
+    flips, totals, independent
+        As for :func:`pvalues`.
+    """
+    if independent is not None and (flips is None or totals.sigma == 0):
+        return independent
+    assert flips is not None  # noqa: S101
+    if independent is None:
+        return flips.tested
+    larger = (
+        max(pair, key=lambda each: each.log10)
+        for pair in zip(flips.tested[:3], independent[:3], strict=True)
+    )
+    return MeanAndShape(*larger, *flips.tested[3:])
 
 
 def warnings(flips: Flips | None) -> Iterator[str]:
@@ -237,39 +269,52 @@ def flip(
     --------
     >>> import numpy as np
     >>> from secant._blocks.key_sums import KeySums
-    >>> each = np.arange(20)
-    >>> sums = KeySums(each, 0 * each, each, np.full(20, 0.5))  # twenty of one direction
+    >>> each, ones = np.arange(20), np.ones(20)
+    >>> sums = KeySums(each, 0 * each, each, ones / 2, ones, ones / 4)  # all of one direction
     >>> round(10 ** flip(sums, 20.0, plan(1, 0.95)).r.log10, 3)
     0.001
     """
     paths = _Paths(sums)
     if paths.clusters < FEWEST:
-        unknown = PValue(0.0, "exact")
-        return Flips(paths.clusters, unknown, unknown, np.empty(0), np.empty(0))
+        return Flips(paths.clusters, _UNKNOWN, _UNKNOWN, np.empty(0), np.empty(0))
     rng = same_every_time(rng)
     affordable = _PATIENCE * BUDGET // max(1, sums.cell.size)
     draws = min(planned.draws, max(planned.kept, affordable))
     tally = Tally(paths.observed, ENOUGH)
     drawn: list[FloatArray] = []
+    strayed = [np.stack(ends_and_excursions(paths.path[None], paths.share), axis=-1)]
 
     def statistics(some: int) -> FloatArray:
-        found = r_and_mad(paths.draw(rng, some))
+        flipped = paths.draw(rng, some)
+        found = r_and_mad(flipped)
         if tally.made < planned.kept:
             drawn.append(found)
+        strayed.append(np.stack(ends_and_excursions(flipped, paths.share), axis=-1))
         return found
 
-    batch, fewest = paths.together, planned.kept
-    tally.fill(statistics, draws=draws, batch=batch, fewest=fewest, doing="Flipping signs")
+    wanted, settled = planned.kept, False
+    while True:  # until there are enough for mean and shape too
+        tally.fill(
+            statistics, draws=draws, batch=paths.together, fewest=wanted, doing="Flipping signs"
+        )
+        tested = of_flips(*np.concatenate(strayed).T)
+        settled = 10 ** tested[0].log10 * (tally.made + 1) > ENOUGH
+        if settled or tally.made >= draws:
+            break
+        wanted = min(2 * tally.made, draws)
     kept = np.sort(np.concatenate(drawn)[: planned.kept], axis=0)
     r, mad = tally.found()
+    spread = math.sqrt(float(np.square(np.concatenate(strayed)[:, 0]).mean()))
     return Flips(
         paths.clusters,
         r,
         mad,
         kept[:, 0] / weight,
         kept[:, 1] / weight,
-        cut_short=tally.made if tally.made < planned.draws and not tally.done[0] else 0,
+        cut_short=tally.made if tally.made < planned.draws and not settled else 0,
         skew=_skewness(np.asarray(np.bincount(sums.key, sums.gain), np.float64)),
+        tested=MeanAndShape(*tested, 0, 0.0, *paths.furthest(spread)),
+        spread=spread / weight,
     )
 
 
@@ -288,6 +333,10 @@ class _Paths:
         How many there are.
     observed
         What the range and the largest absolute value must reach to be as extreme as they are.
+    path
+        The observed path.
+    share
+        The share of the variance, of independent rows, up to each cell's end.
     together
         How many draws to make at once.
     """
@@ -300,7 +349,18 @@ class _Paths:
         self._steps = np.add.reduceat(self._gain, self._starts)
         self.together = min(_TOGETHER, max(1, _TERMS // order.size))
         guard = _ROUNDING * float(np.abs(self._gain).sum())
-        self.observed = r_and_mad(np.cumsum(self._steps)) - guard
+        self.path = np.cumsum(self._steps)
+        self.observed = r_and_mad(self.path) - guard
+        assert sums.spread is not None  # noqa: S101
+        variance = np.cumsum(np.add.reduceat(sums.spread[order], self._starts))
+        self.share = variance / max(float(variance[-1]), 1e-300)
+        self._rows = np.cumsum(np.add.reduceat(sums.n[order], self._starts))
+
+    def furthest(self, deviation: float) -> tuple[float, int]:
+        """Return how far the path strays at most, in deviations of its end, and after which row."""
+        strayed = self.path - self.path[-1] * self.share
+        place = int(np.abs(strayed).argmax())
+        return float(strayed[place]) / max(deviation, 1e-300), int(self._rows[place])
 
     def draw(self, rng: np.random.Generator, draws: int) -> FloatArray:
         """Draw signs; return the paths, a row each."""

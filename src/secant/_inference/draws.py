@@ -168,26 +168,29 @@ def count(
     cost: float,
     draws: int = DRAWS,
     enough: int | None = ENOUGH,
-) -> PValues:
-    """Draw paths until there are enough, or ``draws``; return the P-values of ECCE-R and ECCE-MAD.
+    statistics: Callable[[FloatArray], FloatArray] = r_and_mad,
+) -> list[PValue]:
+    """Draw paths until there are enough, or ``draws``; return the P-value of each statistic.
 
     Parameters
     ----------
     paths
         Draws some paths, a row each.
     limits
-        What the range and the largest absolute value must reach, in this order.
+        What each statistic must reach.
     rng
         Where draws come from.
     cost
         Numbers drawn for each path, or what takes as long.
     draws, enough
         As in :class:`Tally`.
+    statistics
+        Returns those of paths, a row each: the range and the largest absolute value.
     """
     tally = Tally(limits, enough)
     batch = int(_CELLS / cost)
-    tally.fill(lambda some: r_and_mad(paths(rng, some)), draws=draws, batch=batch)
-    return PValues(*tally.found())
+    tally.fill(lambda some: statistics(paths(rng, some)), draws=draws, batch=batch)
+    return tally.found()
 
 
 def same_every_time(rng: np.random.Generator | None) -> np.random.Generator:

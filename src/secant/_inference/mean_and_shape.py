@@ -38,12 +38,14 @@ from secant._inference.counts import (
 )
 from secant._inference.draws import PValue
 from secant._inference.lattice import SCALE, log10_share
+from secant._inference.path import compensated_sum
 from secant._inference.tilt import Jumps
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Sequence
 
-    from secant._base.types import BoolArray, FloatArray, IntArray, Obtained
+    from secant._base.types import BoolArray, FloatArray, IntArray, NumberArray, Obtained
+    from secant._blocks.key_sums import KeySums
     from secant._blocks.table import Blocks, Totals
     from secant._inference.counts import Law
     from secant._inference.walk import Table
@@ -52,11 +54,14 @@ __all__ = [
     "Mean",
     "MeanAndShape",
     "Sums",
+    "asked_for",
     "combined",
+    "ends_and_excursions",
     "from_draws",
     "mean_of",
     "needs_shifted_sums",
     "of_flips",
+    "of_limits",
     "of_sums",
     "of_ties",
     "sums_of",
@@ -115,6 +120,8 @@ class Sums(NamedTuple):
         What impossible outcomes add to the path before anything random, and after.
     slack
         By how much sums of q up to any end may be off.
+    theta
+        The shift.
     """
 
     n: IntArray
@@ -126,6 +133,7 @@ class Sums(NamedTuple):
     before: int = 0
     after: int = 0
     slack: float = 0.0
+    theta: float = 0.0
 
 
 def combined(mean: PValue, shape: PValue) -> PValue:
@@ -179,7 +187,9 @@ class _Columns(NamedTuple):
         return _Columns(*some)
 
 
-def of_ties(tables: Sequence[Table], ends: IntArray | None = None) -> list[MeanAndShape]:
+def of_ties(
+    tables: Sequence[Table], ends: IntArray | None = None, *, large: float | None = None
+) -> list[MeanAndShape]:
     """Test tables of ties, exactly unless their variance is large.
 
     Parameters
@@ -188,6 +198,8 @@ def of_ties(tables: Sequence[Table], ends: IntArray | None = None) -> list[MeanA
         The ties of each path: scores in its order, rows and events of each.
     ends
         Of one table along another order: the last entry of each place.
+    large
+        The variance from which on samples are large, if not ``bridge.LARGE``.
 
     Examples
     --------
@@ -208,7 +220,7 @@ def of_ties(tables: Sequence[Table], ends: IntArray | None = None) -> list[MeanA
         few = few[len(some) :]
     for i, table in enumerate(tables):  # the others, and what doubles hold nothing of
         if i not in found or found[i].mean.log10 == -math.inf:
-            found[i] = _of_one(_laid_out([table], ends))
+            found[i] = _of_one(_laid_out([table], ends), bridge.LARGE if large is None else large)
     return [found[i] for i in range(len(tables))]
 
 
@@ -292,7 +304,7 @@ def _paths(
     return bridge.observe(columns.n, columns.n1, (mean, mean * chances[1]), forbidden, ends)
 
 
-def _of_one(columns: _Columns) -> MeanAndShape:
+def _of_one(columns: _Columns, large: float) -> MeanAndShape:
     """Test one table of any size."""
     if not columns.n.any():
         return _of_few(columns)[0]
@@ -309,6 +321,7 @@ def _of_one(columns: _Columns) -> MeanAndShape:
         lambda step, faint: coin_laws(*chances, n, step, faint),
         lambda step, faint: coin_laws(*shifted, n, step, faint),
         exact=True,
+        least=large,
     )
     return found._replace(place=int(columns.entry[found.place, 0]) if found.place >= 0 else -1)
 
@@ -328,6 +341,7 @@ def of_sums(sums: Sums) -> MeanAndShape:
         lambda step, faint: pool_laws(n, sums.expected, sums.variance, step, faint),
         lambda step, faint: pool_laws(n, sums.shifted, sums.spread, step, faint),
         exact=False,
+        least=bridge.LARGE,
     )
 
 
@@ -338,8 +352,12 @@ def _tested(
     shifted_laws: Callable[[IntArray, float], list[Law]],
     *,
     exact: bool,
+    least: float,
 ) -> MeanAndShape:
-    """Test steps of one path, looked at some ends, whose numbers of events have these laws."""
+    """Test steps of one path, looked at some ends, whose numbers of events have these laws.
+
+    From the variance ``least`` on samples are large.
+    """
     found: Obtained = "exact" if exact else "upper bound"
     added = 0.0 if exact else ADDED
     n, n1, looks = sums.n[:, None], sums.n1[:, None], ends[:, None]
@@ -350,7 +368,7 @@ def _tested(
     chance = np.clip(sums.expected / sums.n, np.finfo(float).tiny, 1.0 - 2.0**-53)
     narrower = float((sums.expected * (1.0 - chance)).sum()) - spread
     jumps = Jumps(sums.n, chance, narrower=max(narrower - 1e-12 * spread, 0.0))
-    if spread >= bridge.LARGE:
+    if spread >= least and len(n) > 1:  # the law of one tie is known at once
         mean = PValue(saddlepoint(jumps, expected, far), "large-sample")
     else:
         # The chance is at least about exp(-far^2 / V), if not as small as that of all or nothing.
@@ -372,6 +390,7 @@ def _tested(
         looks,
         variance,
         shifted_laws,
+        least,
     )
     shape = PValue(log10 if large else min(log10 + added, 0.0), "large-sample" if large else found)
     excursion = float(paths.excursion[0] / paths.deviation[0])
@@ -379,7 +398,11 @@ def _tested(
     return MeanAndShape(both, mean, shape, happened, expected, excursion, int(paths.step[0]))
 
 
-def sums_of(blocks: Blocks, variance: FloatArray | None = None) -> Sums:
+def sums_of(
+    blocks: Blocks,
+    variance: FloatArray | None = None,
+    scores: tuple[NumberArray, FloatArray] | None = None,
+) -> Sums:
     """Return what blocks of equal weight know without being asked for shifted sums.
 
     Scores of a block stand where their mean is. A shift bends between the lowest and the highest
@@ -392,6 +415,8 @@ def sums_of(blocks: Blocks, variance: FloatArray | None = None) -> Sums:
         forbidden.
     variance
         The sum of s(1 - s) in each; that of the mean score if it is not known.
+    scores
+        How many rows have each score, or about, where blocks are in another order.
     """
     open_ = (blocks.highest > 0.0) & (blocks.lowest < 1.0)
     before = int(blocks.n1[blocks.highest <= 0.0].sum())
@@ -402,20 +427,78 @@ def sums_of(blocks: Blocks, variance: FloatArray | None = None) -> Sums:
     k, rows = int(n1.sum()), int(n.sum())
     if not 0 < k < rows:
         return Sums(n, n1, n * score, spread, n * score, spread, before, after)
-    inside = np.clip(score, np.finfo(float).tiny, 1.0 - 2.0**-53)[:, None]
-    theta = float(bridge.shifts(inside, n[:, None], np.array([k]))[0])
+    many, each = (n, score) if scores is None else scores
+    random = (each > 0.0) & (each < 1.0)
+    inside = np.clip(each[random], np.finfo(float).tiny, 1.0 - 2.0**-53)[:, None]
+    reached = min(max(k, 0.5), float(many[random].sum()) - 0.5)
+    theta = float(bridge.shifts(inside, many[random][:, None], np.array([reached]))[0])
     event, failure = bridge.shifted(score, theta)
     (low, _), (high, _) = (bridge.shifted(each, theta) for each in (some.lowest, some.highest))
     width = some.highest - some.lowest
     share = np.divide(score - some.lowest, width, out=np.zeros(len(n)), where=width > 0.0)
     chord = np.where(width > 0.0, low + share * (high - low), event)
     slack = float((n * np.abs(chord - event)).sum())
-    return Sums(n, n1, n * score, spread, n * event, n * event * failure, before, after, slack)
+    shifted = n * event, n * event * failure
+    return Sums(n, n1, n * score, spread, *shifted, before, after, slack, theta)
+
+
+def asked_for(sums: Sums, blocks: Blocks, found: KeySums, unit: float) -> Sums:
+    """Return sums of blocks with those of shifted scores that a source was asked for.
+
+    ``unit`` is what an observation weighs.
+    """
+    assert found.shifted is not None and found.spread is not None  # noqa: S101, PT018
+    open_ = (blocks.highest > 0.0) & (blocks.lowest < 1.0)
+    shifted, spread = (
+        np.bincount(found.cell, column, len(blocks))[open_]
+        for column in (found.shifted, found.spread)
+    )
+    return sums._replace(shifted=shifted / unit, spread=spread / unit**2, slack=0.0)
 
 
 def needs_shifted_sums(sums: Sums) -> bool:
     """Tell whether cells are so wide that sums of shifted scores must be asked for."""
     return sums.slack > _SLACK * math.sqrt(float(sums.spread.sum()))
+
+
+# --- as limits have it ----------------------------------------------------------------------------
+
+
+def of_limits(steps: FloatArray, variance: FloatArray) -> MeanAndShape:
+    """Test a path as the limit of many observations has it, of any weights, as it is.
+
+    Its shape is what is left of the path once the straight line to its end is taken off, in units
+    of variance. Far in the tail P is too small: 1.8 to 500 times at 8 standard deviations.
+
+    Parameters
+    ----------
+    steps, variance
+        What each step adds to the path, and the variance of that.
+
+    Examples
+    --------
+    >>> found = of_limits(np.array([3.0, 0.0, -1.0, 0.0]), np.full(4, 0.25))
+    >>> round(10**found.mean.log10, 4), round(found.excursion, 2), found.place
+    (0.0455, 2.5, 0)
+    """
+    path, whole = compensated_sum(steps), max(float(variance.sum()), 1e-300)
+    strayed = path - path[-1] * (np.cumsum(variance) / whole)
+    place = int(np.abs(strayed).argmax())
+    far, end = float(strayed[place]) / math.sqrt(whole), float(path[-1]) / math.sqrt(whole)
+    mean = PValue(_log10_normal(abs(end)), "large-sample")
+    if np.count_nonzero(variance) < 2:
+        return MeanAndShape(mean, mean, PValue(0.0, "exact"), 0, 0.0)
+    shape = PValue(bridge.log10_kolmogorov(far), "large-sample")
+    return MeanAndShape(combined(mean, shape), mean, shape, 0, 0.0, far, place)
+
+
+def _log10_normal(z: float) -> float:
+    """Return log10 of the chance that a standard normal variable is as far from 0."""
+    if z < 30.0:
+        return math.log10(math.erfc(z / math.sqrt(2.0)))
+    return (math.log1p(-1.0 / (z * z)) - 0.5 * z * z - math.log(z * math.sqrt(0.5 * math.pi))) / (
+        math.log(10)
+    )
 
 
 # --- drawn and flipped paths ----------------------------------------------------------------------
@@ -441,12 +524,16 @@ def surprises(paths: FloatArray, share: FloatArray, deviation: float) -> FloatAr
     ndarray
         A row for each path; columns for the test that decides, the mean, the shape.
     """
-    ends, excursions = _ends_and_excursions(paths, share)
+    ends, excursions = ends_and_excursions(paths, share)
     z, far = np.abs(ends) / deviation, excursions / deviation
     return np.stack([_surprise(z, far), z, far], axis=-1)
 
 
-def _ends_and_excursions(paths: FloatArray, share: FloatArray) -> tuple[FloatArray, FloatArray]:
+def ends_and_excursions(paths: FloatArray, share: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return where paths end, and how far they stray from the straight line to there.
+
+    ``share`` is the share of the variance up to where paths are looked at.
+    """
     ends = paths[..., -1]
     return ends, np.abs(paths - ends[..., None] * share).max(axis=-1)
 
@@ -472,23 +559,20 @@ def from_draws(drawn: PValue, of_range: PValue) -> PValue:
     return of_range
 
 
-def of_flips(paths: Iterable[FloatArray], share: FloatArray) -> tuple[PValue, PValue, PValue]:
+def of_flips(ends: FloatArray, excursions: FloatArray) -> tuple[PValue, PValue, PValue]:
     """Return P that decides, of the mean and of the shape, from signs of clusters.
 
     Parameters
     ----------
-    paths
-        The observed path, as the only row of the first; and flipped ones, some at a time.
-    share
-        The share of the variance up to where paths are looked at.
+    ends, excursions
+        Of the observed path, which comes first, and of flipped ones: see
+        :func:`ends_and_excursions`.
 
     Notes
     -----
     How far ends and shapes go by chance is seen from all paths, the observed one included, so that
     it has no place of its own among them: P is valid if all orders of them are equally likely.
     """
-    parts = [_ends_and_excursions(some, share) for some in paths]
-    ends, excursions = (np.concatenate(each) for each in zip(*parts, strict=True))
     z = np.abs(ends) / max(math.sqrt(float(np.square(ends).mean())), 1e-300)
     far = excursions * (_MEAN_EXCURSION / max(float(excursions.mean()), 1e-300))
     both, mean, shape = (_rank(values) for values in (_surprise(z, far), z, far))

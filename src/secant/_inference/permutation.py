@@ -12,14 +12,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from secant._inference.draws import DRAWS, ENOUGH, count
+from secant._inference.draws import DRAWS, ENOUGH, PValues, count
 from secant._inference.path import compensated_sum, guarded, r_and_mad
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from secant._base.types import FloatArray
-    from secant._inference.draws import PValues
     from secant._metrics.subgroup import Compared, Stretches
 
     Paths = Callable[[np.random.Generator, int], FloatArray]
@@ -42,7 +41,7 @@ def exchanged(
     """
     path, paths, cost = _by_counts(sums) if rows.weight is None else _by_rows(rows, sums)
     limits = guarded(r_and_mad(path), float(sums.members.sum()))
-    return count(paths, limits, rng=rng, cost=cost, draws=draws, enough=enough)
+    return PValues(*count(paths, limits, rng=rng, cost=cost, draws=draws, enough=enough))
 
 
 def _by_counts(sums: Stretches) -> tuple[FloatArray, Paths, int]:

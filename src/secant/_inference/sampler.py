@@ -1,4 +1,4 @@
-r"""P-values of ECCE-R and ECCE-MAD by simulation, where weights differ, and on request.
+r"""P-values by simulation, where weights differ, and on request.
 
 Under perfect calibration every row is a coin: with chance q it moves the path of cumulative
 differences up by (1 - q) j, else down by q j; j is its weight and q its score, unless outcomes
@@ -26,11 +26,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from secant._inference.draws import DRAWS, ENOUGH, FEWEST_DRAWS, PValue, PValues, count
+from secant._inference.mean_and_shape import surprises
 from secant._inference.path import Coins, coins, compensated_sum, guarded, r_and_mad
 from secant._inference.tilt import Jumps, rate
 
@@ -40,7 +42,7 @@ if TYPE_CHECKING:
     from secant._base.types import BoolArray, FloatArray, IntArray
     from secant._blocks.sorting import PathRows
 
-__all__ = ["pvalues"]
+__all__ = ["Drawn", "drawn", "pvalues"]
 
 # Jumps are heavy beyond this share of the standard deviation of the path, and beyond that share of
 # what is left, unless heavy rows expect so many points that draws without any do not matter.
@@ -61,15 +63,34 @@ _BITS = 48
 _CHANCES = 64
 
 
-def pvalues(
+class Drawn(NamedTuple):
+    """What drawn paths tell: P-values of ECCE-R and ECCE-MAD, and those of mean and shape.
+
+    ``both`` is the rank of the surprise at both, ``mean`` and ``shape`` those of their sizes, as
+    :func:`secant._inference.mean_and_shape.surprises` has them.
+    """
+
+    r: PValue
+    mad: PValue
+    both: PValue
+    mean: PValue
+    shape: PValue
+
+
+def pvalues(rows: Callable[[], Iterable[PathRows]], **options: Any) -> PValues:
+    """Return the P-values of ECCE-R and ECCE-MAD alone, as :func:`drawn` has them."""
+    return PValues(*drawn(rows, **options)[:2])
+
+
+def drawn(
     rows: Callable[[], Iterable[PathRows]],
     *,
     outcome_weights: tuple[float, float] | None = None,
     rng: np.random.Generator,
     draws: int = DRAWS,
     enough: int | None = ENOUGH,
-) -> PValues:
-    """Return the P-values of ECCE-R and ECCE-MAD by simulation.
+) -> Drawn:
+    """Return P-values by simulation.
 
     Parameters
     ----------
@@ -91,17 +112,25 @@ def pvalues(
     >>> import numpy as np
     >>> from secant._blocks.sorting import PathRows
     >>> rows = PathRows(np.array([0.5, 0.6]), np.array([0, 0]), np.array([1.0, 3.0]))
-    >>> r, mad = pvalues(lambda: [rows], rng=np.random.default_rng(1))  # two failures: P = 0.2
-    >>> round(10**r.log10, 2), round(10**mad.log10, 2)
+    >>> found = drawn(lambda: [rows], rng=np.random.default_rng(1))  # two failures: P = 0.2
+    >>> round(10**found.r.log10, 2), round(10**found.mad.log10, 2)
     (0.2, 0.2)
     """
     plan = _plan(_steps(rows(), outcome_weights), draws)
     paths = _paths(_steps(rows(), outcome_weights), plan)
     cost = len(paths.noise) + _POINT * paths.points
     draws = min(draws, max(FEWEST_DRAWS, int(_MOST / cost)))
-    found = count(paths.draw, paths.limits, rng=rng, cost=cost, draws=draws, enough=enough)
-    each = zip(found, paths.limits.tolist(), (2.0, 1.0), strict=True)
-    return PValues(*(_bounded(paths.jumps, *of_metric) for of_metric in each))
+    found = count(
+        paths.draw,
+        paths.limits,
+        rng=rng,
+        cost=cost,
+        draws=draws,
+        enough=enough,
+        statistics=paths.statistics,
+    )
+    each = zip(found, paths.limits[:2].tolist(), (2.0, 1.0), strict=False)
+    return Drawn(*(_bounded(paths.jumps, *of_metric) for of_metric in each), *found[2:])
 
 
 def _bounded(jumps: Jumps, drawn: PValue, limit: float, factor: float) -> PValue:
@@ -213,7 +242,7 @@ def _inside(chance: FloatArray) -> FloatArray:
     return np.clip(chance, np.finfo(float).tiny, 1.0 - 2.0**-53)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class _Paths:
     """Draws paths of heavy rows and of normal steps.
 
@@ -226,8 +255,12 @@ class _Paths:
     reached, jump, look
         Of each heavy row: -log(1 - chance) of its rarer outcome, summed up to it; what that adds to
         the path; and the look that sees it first.
-    limits
-        What the range of a path, and its largest absolute value, must reach.
+    share, deviation
+        The share of the variance up to each look, and the standard deviation of the end.
+    observed
+        The observed path.
+    rounding
+        How much is expected at most, in the same units.
     jumps
         All rows; light ones at least as likely to go far.
     """
@@ -237,8 +270,22 @@ class _Paths:
     reached: FloatArray
     jump: FloatArray
     look: IntArray
-    limits: FloatArray
+    share: FloatArray
+    deviation: float
+    observed: FloatArray
+    rounding: float
     jumps: Jumps
+
+    @cached_property
+    def limits(self) -> FloatArray:
+        """What the statistics of a path must reach to be as extreme as those observed."""
+        seen = self.statistics(self.observed)
+        return np.append(guarded(seen[:2], self.rounding), seen[2:] * (1.0 - 1e-12))
+
+    def statistics(self, paths: FloatArray) -> FloatArray:
+        """Return range, largest absolute value, and surprises of paths, a row each."""
+        more = surprises(paths, self.share, self.deviation)
+        return np.concatenate([r_and_mad(paths), more], axis=-1)
 
     @property
     def points(self) -> float:
@@ -272,7 +319,7 @@ class _Paths:
 
 def _paths(steps: Iterator[_Steps], plan: _Plan) -> _Paths:
     """Keep heavy rows, and sums over all up to where the path is looked at."""
-    last = [0.0] * 5
+    last = [0.0] * 6
     heavy, looks, before = [], [], 0
     for each in steps:
         jump = np.rint(np.ldexp(each.jump, plan.shift)) * np.where(each.turned, -1.0, 1.0)
@@ -280,23 +327,27 @@ def _paths(steps: Iterator[_Steps], plan: _Plan) -> _Paths:
         mean, variance = jump * each.rare, jump * jump * (each.rare * (1.0 - each.rare))
         noise = np.where(is_heavy, 0.0, variance)
         cell = variance * plan.share[0] + noise * plan.share[1]
-        terms = cell, noise, jump * each.happened, mean, np.where(is_heavy, mean, 0.0)
+        heavy_mean = np.where(is_heavy, mean, 0.0)
+        terms = cell, noise, jump * each.happened, mean, heavy_mean, variance
         sums = [compensated_sum(np.append(*both))[1:] for both in zip(last, terms, strict=True)]
         last = [float(column[-1]) for column in sums]
         row = before + np.arange(len(jump))
         looks.append(_thinned(np.array([row, *sums])[:, each.ends], plan))
         heavy.append(np.array([row, each.chance, each.rare, jump])[:, is_heavy])
         before += len(jump)
-    at, _, noise, path, mean, expected = _thinned(np.hstack(looks), plan)
+    at, _, noise, path, mean, expected, variance = _thinned(np.hstack(looks), plan)
     row, chance, rare, jump = np.hstack(heavy)
-    path = path - mean
+    whole = max(float(variance[-1]), 1e-300)  # 0 where rounding leaves nothing to chance
     return _Paths(
         noise=np.sqrt(np.diff(noise, prepend=0.0)),
         expected=expected,
         reached=np.cumsum(-np.log1p(-rare)),
         jump=jump,
         look=np.searchsorted(at, row),
-        limits=guarded(r_and_mad(path), float(np.abs(mean).max())),
+        share=variance / whole,
+        deviation=math.sqrt(whole),
+        observed=path - mean,
+        rounding=float(np.abs(mean).max()),
         jumps=Jumps(*np.hstack([[np.ones(len(row)), _inside(chance), np.abs(jump)], plan.light])),
     )
 

@@ -14,6 +14,7 @@ import numpy as np
 from secant import null
 from secant._inference.expected import Expected, expected
 from secant._inference.limits import at_level, detectable, interval
+from secant._inference.mean_and_shape import mean_of
 from secant._input.options import BinLimits, in_units_of_the_smaller
 from secant._metrics.ecce import METRICS, path
 from secant._metrics.ece import Binning
@@ -25,11 +26,14 @@ from secant._results.parts import (
     DIRECTIONS,
     DIRECTIONS_ALONG,
     ECE,
+    Bridge,
     Curve,
     Interval,
     Intervals,
+    MeanDifference,
     Reliability,
     Statistic,
+    power_of_ten,
 )
 from secant._results.tolerance import VERY_LITTLE
 from secant.errors import Argument, InputError, SecantError
@@ -40,7 +44,9 @@ if TYPE_CHECKING:
 
     from secant._blocks.looking import Source
     from secant._blocks.table import Blocks, Totals
+    from secant._base.types import Obtained
     from secant._inference.clusters import Flips
+    from secant._inference.mean_and_shape import Mean, MeanAndShape
     from secant._input.axis import Axis
     from secant._input.options import Norm, Strategy, Weighting
     from secant._metrics.ecce import Extremes, Metric
@@ -86,9 +92,24 @@ class Calibration(Result):
         What predictions were put along in place of their scores; None where that is the scores.
     n_left_out : int
         How many rows lacked a score or an outcome, where ``missing="drop"`` left them out.
+    pvalue : float
+        Whether predictions are calibrated: the P-value that decides. It puts together those of
+        :attr:`mean` and :attr:`bridge`; 0.0 where it is too small for a double.
+    log10_pvalue : float
+        Its decimal logarithm, which never underflows.
+    pvalue_method : {"exact", "upper bound", "large-sample", "simulated"}
+        How it was obtained, as in :class:`secant.Statistic`.
+    mean : MeanDifference
+        Whether predictions are right on average.
+    bridge : Bridge
+        Whether they are right in shape: neither too extreme nor too moderate, score by score.
 
     Notes
     -----
+    The P-value that decides is x (1 - log x), x being the product of two: that of the number of
+    events, and that of the path given this number. It is valid at every sample size, and finds
+    slopes that ECCE-R misses. Weights of rows, and clusters: the rank of x among draws.
+
     For many predictions in memory the result refers to the arrays it was given, so that
     :meth:`between` and :meth:`ece` are exact. Do not change them: where they are looked at again
     and their sums are others than before, the question is refused. A pickled result leaves the
@@ -110,6 +131,8 @@ class Calibration(Result):
     n_clusters: int | None
     _predictions: Predictions
     _extremes: Extremes
+    _decided: MeanAndShape
+    _where: float
     top_label: bool = False
     axis: Axis | None = None
     n_left_out: int = 0
@@ -138,14 +161,88 @@ class Calibration(Result):
         return expected(self._blocks, self._totals)
 
     @property
+    def pvalue(self) -> float:
+        """The P-value that decides whether predictions are calibrated."""
+        return power_of_ten(self.log10_pvalue)
+
+    @property
+    def log10_pvalue(self) -> float:
+        """The decimal logarithm of the P-value that decides."""
+        return self._decided.pvalue.log10
+
+    @property
+    def pvalue_method(self) -> Obtained:
+        """How the P-value that decides was obtained."""
+        return self._decided.pvalue.method
+
+    @cached_property
+    def mean(self) -> MeanDifference:
+        """Whether predictions are right on average: by how much they are not, with limits."""
+        p, n, found = self._decided.mean, self.n, self._mean
+        return MeanDifference(
+            value=found.value,
+            ci=found.ci,
+            pvalue=power_of_ten(p.log10),
+            method=p.method,
+            observed=self.base_rate * n,
+            expected=self.mean_score * n,
+            ratio=found.ratio,
+            ratio_ci=found.ratio_ci,
+            log10_pvalue=p.log10,
+            draws=p.draws,
+        )
+
+    @cached_property
+    def _mean(self) -> Mean:
+        spread = 0.0 if self._flips is None else self._flips.spread
+        return mean_of(self._blocks, self._totals, self.confidence_level, spread)
+
+    @cached_property
+    def bridge(self) -> Bridge:
+        """Whether predictions are right in shape: how far the path strays once its mean is."""
+        p, value, where = self._decided.shape, self._decided.excursion, self._where
+        signs = {1.0: "+-", -1.0: "-+"}.get(float(np.sign(value)))
+        names = DIRECTIONS if self.axis is None else DIRECTIONS_ALONG
+        there = None
+        if signs is not None:
+            there = where if self.axis is None else self.axis.values(np.array([where]))[0]
+        return Bridge(
+            value=value,
+            pvalue=power_of_ten(p.log10),
+            direction=None if signs is None else names[signs],
+            where=there,
+            method=p.method,
+            log10_pvalue=p.log10,
+            draws=p.draws,
+        )
+
+    @property
+    def wrong_in(self) -> tuple[str, ...]:
+        """Which parts are found to be wrong by themselves: ``"mean"``, ``"shape"``, or both.
+
+        There are none unless miscalibration was found; nor need there be any then. The mean is
+        asked with the spread that outcomes show, if that is more than scores let expect.
+        """
+        if not self.found:
+            return ()
+        alpha = 1 - self.confidence_level
+        parts = {"mean": max(self.mean.pvalue, self._mean.named), "shape": self.bridge.pvalue}
+        return tuple(part for part, p in parts.items() if at_level(p, alpha))
+
+    @property
     def found(self) -> bool:
-        """Whether miscalibration was found: ECCE-R has a P-value of at most one minus the level."""
-        return at_level(self.ecce_r.pvalue, 1 - self.confidence_level)
+        """Whether miscalibration was found: its P-value is at most one minus the level."""
+        return at_level(self.pvalue, 1 - self.confidence_level)
+
+    @property
+    def found_in_ranges(self) -> bool:
+        """Whether ranges of scores may be named: ECCE-R's P-value is as small too."""
+        return self.found and at_level(self.ecce_r.pvalue, 1 - self.confidence_level)
 
     @property
     def located(self) -> bool:
         """Whether it was found and the limits of the worst range exclude 0: it can be named."""
-        return self.found and self.worst.certain
+        return self.found_in_ranges and self.worst.certain
 
     @property
     def pieces(self) -> Sequence[Interval]:
@@ -210,7 +307,7 @@ class Calibration(Result):
     @cached_property
     def _pieces(self) -> tuple[Interval, ...]:
         """The ranges found to be off, in the order of scores."""
-        if not self.found:
+        if not self.found_in_ranges:
             return ()
         found = pieces(
             self._blocks,
@@ -226,8 +323,8 @@ class Calibration(Result):
 
         They are the pieces in which the graph of cumulative differences rises or falls by more
         than noise does, each as wide as it is one: neighbours are off in opposite directions. There
-        are none unless the P-value of ECCE-R is at most one minus the confidence level, and the
-        limits of each exclude 0, so that the chance of any false one stays at that level.
+        are none unless :attr:`pvalue` and the P-value of ECCE-R are at most one minus the
+        confidence level, and the limits of each exclude 0, so that the chance of any false one stays at that level.
         :attr:`worst` need not be among them: it may span several, if they leave more behind.
         """
         return Intervals(sorted(self._pieces, key=lambda each: -abs(each.total)))
@@ -252,7 +349,8 @@ class Calibration(Result):
         Of all ranges it is the one whose limits lie farthest from 0, and its ``at_least`` is that
         distance: with the confidence asked for, somewhere predictions are off by at least so much.
         :attr:`worst` adds up the most over many predictions; this one may be narrow. None unless
-        the P-value of ECCE-R is at most one minus the confidence level, or if no limits exclude 0.
+        :attr:`pvalue` and the P-value of ECCE-R are at most one minus the confidence level, or if
+        no limits exclude 0.
 
         Notes
         -----
@@ -266,7 +364,7 @@ class Calibration(Result):
         """
         from secant._inference.tolerance import steepest  # noqa: PLC0415  (not what `import secant` pays for)
 
-        if not self.found:
+        if not self.found_in_ranges:
             return None
         found = steepest(
             self._blocks,
@@ -297,7 +395,8 @@ class Calibration(Result):
         -------
         float
             A P-value for the claim that every range is off by no more than this. It is never below
-            that of ECCE-R, which stands for a tolerance of 0; for that, a score of 0 or 1 that
+            :attr:`pvalue` and that of ECCE-R, the larger of which stands for a tolerance of 0; for
+            that, a score of 0 or 1 that
             was wrong has the P-value 0.
 
         Notes
@@ -320,7 +419,7 @@ class Calibration(Result):
 
         if not (isinstance(tolerance, Real) and 0 <= float(tolerance) < 1):
             raise InputError(Argument("tolerance"), f" must lie in [0, 1); got {tolerance!r}")
-        chance = 0.0 if self.n_forbidden else self.ecce_r.pvalue
+        chance = 0.0 if self.n_forbidden else max(self.pvalue, self.ecce_r.pvalue)
         if tolerance == 0:
             return chance
         refine = self._predictions.refine_at_hand
@@ -637,7 +736,8 @@ class Calibration(Result):
 
     def summary(self) -> dict[str, Any]:
         """Return the numbers already known as plain JSON, without another look at the data."""
-        names = (*public(self), "worst", "outcome_weights")
+        names = (*public(self), "pvalue", "log10_pvalue", "pvalue_method", "mean", "bridge")
+        names += ("worst", "outcome_weights")
         return {name: plain(getattr(self, name)) for name in names}
 
     def _facts(self) -> dict[str, Any]:

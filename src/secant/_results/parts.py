@@ -35,12 +35,15 @@ __all__ = [
     "DIRECTIONS",
     "DIRECTIONS_ALONG",
     "ECE",
+    "Bridge",
     "Curve",
     "Directions",
     "Interval",
     "Intervals",
+    "MeanDifference",
     "Reliability",
     "Statistic",
+    "power_of_ten",
 ]
 
 Direction = Literal["too high", "too low", "even"]
@@ -120,6 +123,109 @@ class Statistic(Result):
         obtained = f"P {pvalue(self)}, {how(self)}"
         named = f"{self.name} {metric(self.value)}".lstrip()
         return Said(f"{named}{sigma} ({obtained}; limits {low} to {high})")
+
+
+def power_of_ten(log10: float) -> float:
+    """Return a P-value by its decimal logarithm: one of .3 shall be .3, to the last digit."""
+    return float(f"{10**log10:.15g}")
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class MeanDifference(Result):
+    """Whether predictions are right on average.
+
+    Attributes
+    ----------
+    value : float
+        Mean outcome minus mean forecast, in units of probability: above 0 if forecasts are too low.
+    ci : tuple of float
+        Confidence limits for the true difference: Clopper and Pearson's for how often the event
+        happens, where rows have no weights and no clusters.
+    pvalue : float
+        Probability of a difference at least this large under perfect calibration.
+    method : {"exact", "upper bound", "large-sample", "simulated"}
+        How it was obtained, as in :class:`secant.Statistic`.
+    observed, expected : float
+        How many events happened, and how many the scores expect. Where rows have weights these are
+        scaled to add up to the number of rows.
+    ratio : float
+        Observed events over expected ones; infinite where none are expected.
+    ratio_ci : tuple of float
+        Confidence limits for the true ratio.
+    log10_pvalue : float
+        Decimal logarithm of the P-value, which never underflows.
+    draws : int or None
+        How many draws it rests on, where there were any.
+    """
+
+    __module__ = "secant"
+
+    value: float
+    ci: tuple[float, float]
+    pvalue: float
+    method: Obtained
+    observed: float
+    expected: float
+    ratio: float
+    ratio_ci: tuple[float, float]
+    log10_pvalue: float
+    draws: int | None
+
+    def _say(self) -> Said:
+        low, high = (percent(each) for each in self.ci)
+        return Said(
+            f"Mean outcome minus mean forecast {percent(self.value)} (P {pvalue(self)}, "
+            f"{how(self)}; limits {low} to {high}); observed over expected events "
+            f"{metric(self.ratio)} ({metric(self.ratio_ci[0])} to {metric(self.ratio_ci[1])})."
+        )
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Bridge(Result):
+    """How far predictions are off in shape, once they are right on average.
+
+    All logits are shifted by one number, so that as many events are expected as happened. What is
+    left of the path of cumulative differences starts and ends in 0.
+
+    Attributes
+    ----------
+    value : float
+        How far that path strays at most, in standard deviations: above 0 where it rises first, so
+        that scores are too extreme, below 0 where they are too moderate; 0 where there is no shape.
+    pvalue : float
+        Probability of a path that strays at least as far under perfect calibration, given how many
+        events happened.
+    direction : {"too extreme", "too moderate", None}
+        What the sign tells, found or not; None where there is no shape. Along another axis than
+        the scores ``"too low, then too high"`` or ``"too high, then too low"``.
+    where : float or None
+        The score up to which the path strays furthest; None where there is no shape. Along another
+        axis one of its values.
+    method : {"exact", "upper bound", "large-sample", "simulated"}
+        How the P-value was obtained, as in :class:`secant.Statistic`.
+    log10_pvalue : float
+        Decimal logarithm of the P-value, which never underflows.
+    draws : int or None
+        How many draws it rests on, where there were any.
+    """
+
+    __module__ = "secant"
+
+    value: float
+    pvalue: float
+    direction: Directions | None
+    where: Any
+    method: Obtained
+    log10_pvalue: float
+    draws: int | None
+
+    def _say(self) -> Said:
+        if self.direction is None:
+            return Said("The path has no shape: one score, or outcomes of one kind alone.")
+        return Said(
+            f"Right on average, the path strays by {metric(abs(self.value))} standard deviations "
+            f"(P {pvalue(self)}, {how(self)}): {self.direction}."
+        )
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -1,0 +1,194 @@
+"""Which way the mean and the shape are tested: the P-value that decides.
+
+=========================================  =====================================  ================
+what is known of the rows                  how                                    ``method``
+=========================================  =====================================  ================
+nothing can vary                           0 or 1                                 exact
+equal weights, ties at hand, a variance    of ties                                exact
+below 200
+the same, of sums over cells               of sums                                upper bound
+equal weights, all else                    the same, as in large samples          large-sample
+unequal, where ECCE-R's P is drawn or      rank among drawn paths; below what     simulated
+walked to                                  draws can tell that of ECCE-R
+unequal, neither rows nor steps stand out  limit of large samples; below one in   large-sample
+                                           10,000 that of ECCE-R
+=========================================  =====================================  ================
+
+``method="exact"`` walks over ties whatever their variance, ``"monte-carlo"`` takes the rank among
+drawn paths, ``"asymptotic"`` the limit as it is. Along another order ties are those of places and
+scores, unless there are very many.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from secant._blocks.key_sums import Ask
+from secant._inference import choose
+from secant._inference.draws import PValue
+from secant._inference.mean_and_shape import (
+    MeanAndShape,
+    asked_for,
+    from_draws,
+    needs_shifted_sums,
+    of_limits,
+    of_sums,
+    of_ties,
+    sums_of,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from secant._base.types import BoolArray, FloatArray
+    from secant._blocks.key_sums import KeySums
+    from secant._blocks.looking import Source
+    from secant._blocks.table import Blocks
+    from secant._inference.choose import Case
+    from secant._inference.draws import PValues
+    from secant._inference.mean_and_shape import Sums
+    from secant._input.options import Method
+
+    Asked = Callable[[Sequence[Ask]], Sequence[KeySums]]
+
+__all__ = ["UNSHIFTED", "decide", "needed", "place_of"]
+
+# A shift that leaves scores as they are: what is asked for are variances.
+UNSHIFTED = 2.0**-40
+# Rows along another order up to which places and scores are told apart.
+_MANY_ROWS = 1 << 16
+# Below this decimal logarithm limits of weighted rows are not relied on.
+_RARE = -4.0
+
+
+def needed(blocks: Blocks, source: Source) -> BoolArray:
+    """Mark the blocks to resolve: where certain scores were wrong they stand by themselves."""
+    if source.axis is not None or not source.forbidden.count:
+        return np.zeros(len(blocks), np.bool_)
+    return (blocks.lowest <= 0.0) | (blocks.highest >= 1.0)
+
+
+def decide(
+    cases: Mapping[int, Case], pvalues: Mapping[int, PValues], method: Method, sums: Asked
+) -> dict[int, MeanAndShape]:
+    """Test the mean and the shape of groups, with one further look at the data at most.
+
+    Parameters
+    ----------
+    cases
+        The groups, by number.
+    pvalues
+        Those of ECCE-R and ECCE-MAD.
+    method
+        How to obtain P-values.
+    sums
+        Answers questions about groups.
+    """
+    ties, cells, limits, found = {}, {}, {}, {}
+    for i, case in cases.items():
+        if case.totals.sigma == 0:
+            found[i] = _known(case)
+        elif method == "asymptotic" or not (case.totals.equal_weights or case.is_drawn(method)):
+            limits[i] = case
+        elif case.is_drawn(method):
+            limits[i] = case
+        elif case.ties is not None:
+            ties[i] = case.ties
+        elif _pairs_are_at_hand(case, method):
+            found[i] = _along(case, method)
+        else:
+            cells[i] = _sums(case)
+    large = math.inf if method == "exact" else None
+    found |= zip(ties, of_ties([*ties.values()], large=large), strict=True)
+    asks = {
+        i: Ask(cases[i].blocks, i, shift=each.theta or UNSHIFTED)
+        for i, each in cells.items()
+        if needs_shifted_sums(each)
+    }
+    asks |= {
+        i: Ask(case.blocks, i, shift=UNSHIFTED)
+        for i, case in limits.items()
+        if case.blocks.moments is None
+    }
+    answers = dict(zip(asks, sums([*asks.values()]), strict=True)) if asks else {}
+    for i, each in cells.items():
+        known = each
+        if i in answers:
+            known = asked_for(each, cases[i].blocks, answers[i], _unit(cases[i]))
+        tested = of_sums(known)
+        found[i] = tested._replace(place=_among_all(cases[i].blocks, tested.place))
+    for i, case in limits.items():
+        limit = of_limits(case.blocks.gain, _variance(case.blocks, answers.get(i)))
+        found[i] = _weighted(case, limit, pvalues[i], method)
+    return found
+
+
+def place_of(case: Case, found: MeanAndShape) -> float:
+    """Return the score, or the key, up to which the path strays furthest; NaN for none."""
+    if found.excursion == 0.0:
+        return math.nan
+    blocks = case.blocks
+    return float(blocks.low[0] if found.place < 0 else blocks.high[found.place])
+
+
+# --- one way each ---------------------------------------------------------------------------------
+
+
+def _known(case: Case) -> MeanAndShape:
+    none = PValue(0.0, "exact")
+    mean = PValue(-math.inf, "exact") if case.found.ecce_r > 0 else none
+    return MeanAndShape(mean, mean, none, 0, 0.0)
+
+
+def _pairs_are_at_hand(case: Case, method: Method) -> bool:
+    along = case.along
+    if along is None or not along.has_pairs:
+        return False
+    return method == "exact" or case.totals.n <= _MANY_ROWS
+
+
+def _along(case: Case, method: Method) -> MeanAndShape:
+    pairs = case.along.pairs
+    table = pairs.ties.low, pairs.ties.n, pairs.ties.n1
+    [found] = of_ties([table], pairs.ends, large=math.inf if method == "exact" else None)
+    place = int(np.searchsorted(pairs.ends, found.place)) if found.place >= 0 else -1
+    return found._replace(place=place)
+
+
+def _unit(case: Case) -> float:
+    return case.totals.weight / case.totals.n
+
+
+def _sums(case: Case) -> Sums:
+    moments = case.blocks.moments
+    variance = None if moments is None else moments.wv / _unit(case)
+    scores = None if case.along is None else case.along.score_counts()
+    return sums_of(case.blocks, variance, scores)
+
+
+def _among_all(blocks: Blocks, place: int) -> int:
+    """Return the block of one among those in which anything is random."""
+    if place < 0:
+        return place
+    return int(np.flatnonzero((blocks.highest > 0.0) & (blocks.lowest < 1.0))[place])
+
+
+def _variance(blocks: Blocks, asked: KeySums | None) -> FloatArray:
+    if asked is None:
+        assert blocks.moments is not None  # noqa: S101
+        return blocks.moments.variance
+    assert asked.spread is not None  # noqa: S101
+    return np.bincount(asked.cell, asked.spread, len(blocks))
+
+
+def _weighted(case: Case, limit: MeanAndShape, known: PValues, method: Method) -> MeanAndShape:
+    """Return the rank among drawn paths, or the limit of many observations while it is good."""
+    if case.is_drawn(method):
+        _, _, both, mean, shape = case.drawn
+        return limit._replace(pvalue=from_draws(both, known.r), mean=mean, shape=shape)
+    if method == "asymptotic" or limit.pvalue.log10 >= _RARE:
+        return limit
+    return limit._replace(pvalue=from_draws(PValue(_RARE, "upper bound"), known.r))
