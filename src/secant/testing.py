@@ -42,7 +42,7 @@ def assert_calibrated(
         Groups, as in :func:`secant.assess_by`: then every group must pass, with P-values
         adjusted for their number.
     alpha : float
-        The P-value of ECCE-R up to which chance is ruled out: how often a calibrated model may
+        The P-value up to which chance is ruled out: how often a calibrated model may
         fail.
     max_ecce_r : float, optional
         The largest ECCE-R that is tolerated. It is compared with the ECCE-R of these predictions,

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from secant._api.calibrations import calibrations
-from secant._inference.adjust import adjusted, adjusted_logs
+from secant._inference.adjust import JOINT, adjusted, adjusted_logs
 from secant._inference.clusters import FEWEST
 from secant._inference.limits import at_level, least_log_pvalue
 from secant._input.combinations import check_combination
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from secant._base.types import FloatArray
+    from secant._blocks.table import Blocks
     from secant._input.options import ClassAdjust, WeightKind
     from secant._results.calibration import Calibration
 
@@ -139,7 +141,7 @@ def assess_by(
         rng=draws,
         clustered=clusters is not None,
     )
-    pvalues = adjusted(adjust, [result.ecce_r.pvalue for result in results])
+    pvalues = adjusted(adjust, [result.pvalue for result in results])
     return ranked(
         groups.keys,
         results,
@@ -168,12 +170,13 @@ def ranked(
 
     def rank(number: int) -> tuple[float, ...]:
         """Return what to sort by, less the last digits, which depend on the order of rows."""
-        statistic = results[number].ecce_r
-        numbers = float(pvalues[number]), statistic.log10_pvalue, -statistic.normalized
+        result = results[number]
+        numbers = float(pvalues[number]), result.log10_pvalue, -result.ecce_r.normalized
         return *(float(f"{value:.9g}") for value in numbers), number
 
     order = sorted(range(len(results)), key=rank)
-    logs = adjusted_logs(adjust, pvalues, [result.ecce_r.log10_pvalue for result in results])
+    alone = [each.ecce_r if adjust == JOINT else each for each in results]
+    logs = adjusted_logs(adjust, pvalues, [each.log10_pvalue for each in alone])
     rows = (_group(keys[i], results[i], float(pvalues[i]), logs[i], 1 - level) for i in order)
     return Assessments(tuple(rows), by, adjust, level, empty, what, draws, n_left_out=left_out)
 
@@ -192,6 +195,12 @@ def _nothing_could_be_found(result: Calibration, alpha: float) -> bool:
     if equal and blocks.low[0] > 0.0 and blocks.high[-1] < 1.0:
         # That nothing happens, or everything, is most likely where all have the same score.
         mean, n = result.mean_score, result.n
-        if mean**n + (1.0 - mean) ** n <= alpha:
+        if _decided(mean**n + (1.0 - mean) ** n, blocks) <= alpha:
             return False
-    return not at_level(np.exp(least_log_pvalue(blocks)), alpha)
+    least = float(np.exp(least_log_pvalue(blocks)))
+    return not at_level(_decided(least, blocks) if equal else least, alpha)
+
+
+def _decided(least: float, blocks: Blocks) -> float:
+    """Return the least P-value that decides, given that of ECCE-R."""
+    return least * (1.0 - math.log(least)) if len(blocks) > 1 and least > 0.0 else least

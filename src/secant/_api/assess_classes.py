@@ -199,19 +199,17 @@ def assess_classes(
         data frame, or numbers. ``y_true`` holds these names. It may hold column numbers instead
         where the names are text.
     adjust : {"holm", "benjamini-hochberg", "westfall-young"}, optional
-        How P-values are adjusted for the number of classes. Holm's is the default for
-        ``"top-label"``, whose classes share no rows. Westfall and Young's is the default
-        for ``"one-vs-rest"``: all labels are drawn again and again, which takes account of the
-        rows that classes share and finds more than Holm's where there are few classes. Benjamini
-        and Hochberg's promise is for classes that share no rows; it is unproven for
-        ``"one-vs-rest"``.
+        How P-values are adjusted for the number of classes; Holm's is the default. Westfall and
+        Young's, for ``"one-vs-rest"``, adjusts the P-values of ECCE-R: all labels are drawn again
+        and again, which takes account of the rows that classes share. Benjamini and Hochberg's
+        promise is for classes that share no rows; it is unproven for ``"one-vs-rest"``.
     sample_weight : array-like of shape (n,), optional
         Weights, zero or positive; a row of weight zero is left out.
     weight_kind : {"sampling", "frequency"}
         Whether weights correct for how rows were sampled, or count copies of rows.
     sum_to_one : bool
         False accepts rows that do not sum to 1, as separate sigmoids make, for
-        ``"one-vs-rest"``. No labels can be drawn from them: Holm's adjustment is then the default.
+        ``"one-vs-rest"``. No labels can be drawn from them.
     method : {"auto", "exact", "asymptotic", "monte-carlo"}
         How to compute the P-value of each class; as in :func:`assess`.
     confidence_level : float
@@ -297,7 +295,7 @@ def assess_classes(
         results = calibrations(
             groups, method=method, confidence_level=confidence_level, rng=generators
         )
-        pvalues = adjusted(adjust, [result.ecce_r.pvalue for result in results])
+        pvalues = adjusted(adjust, [result.pvalue for result in results])
         return ranked(
             groups.keys,
             [replace(result, top_label=True) for result in results],
@@ -308,14 +306,14 @@ def assess_classes(
             what="class",
         )
     results = _each_class(seen, weights, method, confidence_level, generators)
-    raw = np.array([result.ecce_r.pvalue for result in results])
     made: int | None = None
     if adjust == JOINT:
         rows = observations(seen.truth == 0, seen.probs[:, 0], **weights)
+        raw = np.array([result.ecce_r.pvalue for result in results])
         with nullcontext() if progress is None else showing(progress):
             pvalues, made = _jointly(seen, rows, raw, draws=draws, rng=generators)
     else:
-        pvalues = adjusted(adjust, raw)
+        pvalues = adjusted(adjust, [result.pvalue for result in results])
     return ranked(
         seen.names, results, pvalues, adjust=adjust, by=("class",), what="class", draws=made
     )
@@ -354,7 +352,6 @@ def _adjustment(kind: ClassKind, adjust: ClassAdjust | None, *, sum_to_one: bool
                 Argument("adjust", "holm"),
                 " loses nothing",
             )
-        adjust = adjust or "holm"
     elif not sum_to_one and adjust == JOINT:
         raise InputError(
             Argument("adjust", adjust),
@@ -365,7 +362,7 @@ def _adjustment(kind: ClassKind, adjust: ClassAdjust | None, *, sum_to_one: bool
             " use ",
             Argument("adjust", "holm"),
         )
-    adjust = adjust or (JOINT if sum_to_one else "holm")
+    adjust = adjust or "holm"
     check_choice("adjust", adjust, ClassAdjust)
     return adjust
 

@@ -237,8 +237,8 @@ def calibration_of(
 ) -> Calibration:
     """Put together the result for observations.
 
-    ``decided`` is the test that decides, ``flips`` is what the signs of clusters have shown; ``short`` says that rows for another
-    P-value could not be had.
+    ``decided`` is the test that decides, ``flips`` is what the signs of clusters have shown;
+    ``short`` says that rows for another P-value could not be had.
     """
     blocks, totals, found, source = case.blocks, case.totals, case.found, case.source
     sigma = totals.sigma

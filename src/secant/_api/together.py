@@ -119,7 +119,7 @@ def assess_together(
     of_groups = zip(looks.looks[len(y_probs) :], looks.families[len(y_probs) :], strict=True)
     for name, (look, family) in zip(y_probs, of_groups, strict=False):
         found = results[family]
-        pvalues = adjusted(adjust, [result.ecce_r.pvalue for result in found])
+        pvalues = adjusted(adjust, [result.pvalue for result in found])
         groups[name] = ranked(
             look.keys,
             found,

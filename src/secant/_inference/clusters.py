@@ -199,11 +199,9 @@ def decided(flips: Flips | None, totals: Totals, independent: MeanAndShape | Non
     assert flips is not None  # noqa: S101
     if independent is None:
         return flips.tested
-    larger = (
-        max(pair, key=lambda each: each.log10)
-        for pair in zip(flips.tested[:3], independent[:3], strict=True)
-    )
-    return MeanAndShape(*larger, *flips.tested[3:])
+    pairs = zip(flips.tested[:3], independent[:3], strict=True)
+    both, mean, shape = (max(pair, key=lambda each: each.log10) for pair in pairs)
+    return flips.tested._replace(pvalue=both, mean=mean, shape=shape)
 
 
 def warnings(flips: Flips | None) -> Iterator[str]:

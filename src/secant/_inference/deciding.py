@@ -27,7 +27,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from secant._blocks.key_sums import Ask
-from secant._inference import choose
 from secant._inference.draws import PValue
 from secant._inference.mean_and_shape import (
     MeanAndShape,
@@ -91,9 +90,7 @@ def decide(
     for i, case in cases.items():
         if case.totals.sigma == 0:
             found[i] = _known(case)
-        elif method == "asymptotic" or not (case.totals.equal_weights or case.is_drawn(method)):
-            limits[i] = case
-        elif case.is_drawn(method):
+        elif method == "asymptotic" or not case.totals.equal_weights or case.is_drawn(method):
             limits[i] = case
         elif case.ties is not None:
             ties[i] = case.ties
@@ -181,7 +178,7 @@ def _variance(blocks: Blocks, asked: KeySums | None) -> FloatArray:
         assert blocks.moments is not None  # noqa: S101
         return blocks.moments.variance
     assert asked.spread is not None  # noqa: S101
-    return np.bincount(asked.cell, asked.spread, len(blocks))
+    return np.bincount(asked.cell, asked.spread, len(blocks)).astype(np.float64, copy=False)
 
 
 def _weighted(case: Case, limit: MeanAndShape, known: PValues, method: Method) -> MeanAndShape:

@@ -427,7 +427,7 @@ def sums_of(
     k, rows = int(n1.sum()), int(n.sum())
     if not 0 < k < rows:
         return Sums(n, n1, n * score, spread, n * score, spread, before, after)
-    many, each = (n, score) if scores is None else scores
+    many, each = (n, score) if scores is None else (np.asarray(scores[0], np.int64), scores[1])
     random = (each > 0.0) & (each < 1.0)
     inside = np.clip(each[random], np.finfo(float).tiny, 1.0 - 2.0**-53)[:, None]
     reached = min(max(k, 0.5), float(many[random].sum()) - 0.5)

@@ -38,7 +38,8 @@ class Group(Result):
     calibration : Calibration
         The assessment of the group by itself.
     adjusted_pvalue : float
-        P-value of ECCE-R, adjusted for the number of groups.
+        The P-value that decides, adjusted for the number of groups; of segments, and of Westfall
+        and Young's draws, that of ECCE-R.
     status : {"miscalibrated", "none found", "too few"}
         Whether miscalibration was found after adjustment; ``"too few"`` if nothing that could
         have happened to these predictions would have had a P-value at the level.
@@ -249,9 +250,10 @@ def _numbers(row: Group) -> dict[str, Any]:
         "base_rate": result.base_rate,
         "ecce_r": result.ecce_r.value,
         "normalized": result.ecce_r.normalized,
-        "pvalue": result.ecce_r.pvalue,
+        "pvalue": result.pvalue,
         "adjusted_pvalue": row.adjusted_pvalue,
-        "method": result.ecce_r.method,
+        "method": result.pvalue_method,
+        "ecce_r_pvalue": result.ecce_r.pvalue,
         "status": row.status,
         "worst_low": worst.low,
         "worst_high": worst.high,

@@ -42,9 +42,9 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Sequence
 
+    from secant._base.types import Obtained
     from secant._blocks.looking import Source
     from secant._blocks.table import Blocks, Totals
-    from secant._base.types import Obtained
     from secant._inference.clusters import Flips
     from secant._inference.mean_and_shape import Mean, MeanAndShape
     from secant._input.axis import Axis
@@ -324,7 +324,8 @@ class Calibration(Result):
         They are the pieces in which the graph of cumulative differences rises or falls by more
         than noise does, each as wide as it is one: neighbours are off in opposite directions. There
         are none unless :attr:`pvalue` and the P-value of ECCE-R are at most one minus the
-        confidence level, and the limits of each exclude 0, so that the chance of any false one stays at that level.
+        confidence level, and the limits of each exclude 0, so that the chance of any false one
+        stays at that level.
         :attr:`worst` need not be among them: it may span several, if they leave more behind.
         """
         return Intervals(sorted(self._pieces, key=lambda each: -abs(each.total)))
@@ -478,7 +479,8 @@ class Calibration(Result):
         >>> import secant
         >>> secant.assess([0, 0, 1, 1], [0.1, 0.4, 0.5, 0.9]).details  # doctest: +ELLIPSIS
         No miscalibration found.
-        ECCE-R 0.150 = 0.733 sigma, ... Its P-value decides.
+        P = 1 (exact; mean P = 1, shape P = 0.92).
+        ECCE-R 0.150 = 0.733 sigma, ...
         ECCE-MAD 0.125 = 0.611 sigma, ...
         4 predictions: mean forecast 47.5%, mean outcome 50.0%.
         The worst range, which ECCE-R measures: Scores 0.500 to 0.900, 2 predictions: ...

@@ -127,7 +127,7 @@ class Gate:
     ``within`` asks for the reverse, and fails unless it is shown.
 
     Chance is ruled out by a small P-value, or by an outcome that its score ruled out: one that a
-    calibrated model never shows, whatever the P-value of ECCE-R.
+    calibrated model never shows, whatever the P-value.
 
     Attributes
     ----------
@@ -181,7 +181,7 @@ class Gate:
 
     def judge(self, result: Calibration, pvalue: float | None = None) -> Stand:
         """Judge a result by every limit; ``pvalue`` may be an adjusted one."""
-        chance = result.ecce_r.pvalue if pvalue is None else pvalue
+        chance = result.pvalue if pvalue is None else pvalue
         return self._judge([result], [chance])[0]
 
     def crossed(self, result: Calibration, pvalue: float | None = None) -> bool:
@@ -191,7 +191,7 @@ class Gate:
     def judge_models(self, results: Mapping[str, Calibration]) -> dict[str, Stand]:
         """Judge models together, so that any calibrated one fails as rarely as one alone would."""
         several = list(results.values())
-        known = [_chance(each, each.ecce_r.pvalue) for each in several]
+        known = [_chance(each, each.pvalue) for each in several]
         stands = self._judge(several, holm(known).tolist())
         return dict(zip(results, stands, strict=True))
 
@@ -281,7 +281,7 @@ class Gate:
 
     def _why(self, result: Calibration) -> str:
         """Say what rules out chance where the P-value does not."""
-        if not result.n_forbidden or self._small(result.ecce_r.pvalue):
+        if not result.n_forbidden or self._small(result.pvalue):
             return ""
         rule = "rules" if result.n_forbidden == 1 else "rule"
         return f"; {verdict.impossible(result)} {rule} out chance, whatever the P-value"
@@ -392,7 +392,7 @@ def _chance(result: Calibration, pvalue: float) -> float:
 
 def _written(result: Calibration, pvalue: float) -> str:
     """Write what became of a P-value of a result: of an upper bound, another."""
-    return signed_pvalue(pvalue, result.ecce_r.method)
+    return signed_pvalue(pvalue, result.pvalue_method)
 
 
 def _judgement(stand: Stand, limit: Limit) -> Judgement:

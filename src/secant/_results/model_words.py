@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from secant._results import score_words, verdict
 from secant._results.base import Table
-from secant._results.wording import level, metric, points, pvalue, visible
+from secant._results.wording import decided, level, metric, points, visible
 
 if TYPE_CHECKING:
     from secant._results.calibration import Calibration
@@ -68,7 +68,7 @@ def _model_cells(name: str, result: Calibration) -> list[str]:
         visible(name),
         metric(r.value),
         " to ".join(metric(limit) for limit in r.ci),
-        pvalue(r).removeprefix("= "),
+        decided(result).removeprefix("= "),
         "" if brier is None else metric(brier.value),
         "" if brier is None else score_words.mcb(brier),
         "" if log_loss is None else score_words.loss(log_loss),

@@ -15,6 +15,7 @@ from secant._results.wording import (
     axis_of,
     between,
     capital,
+    decided,
     events,
     level,
     limits,
@@ -53,6 +54,7 @@ __all__ = [
     "interval",
     "said",
     "size",
+    "tested",
     "the_question",
     "what_now",
     "where",
@@ -139,16 +141,24 @@ def within(result: Calibration, tolerance: float, at: float | None = None) -> st
 def said(result: Calibration) -> Said:
     """Return the whole answer: five lines at most, with what to keep in mind."""
     known = not result.found and result.shown_within  # what is shown says more
-    lines = [size(result), beside(result), what_now(result)]
+    lines = [f"{tested(result)} {size(result)}", beside(result), what_now(result)]
     first = f"{headline(result)}."
     return Said(first, "" if known else where(result), lines, notes=result.warnings)
 
 
+def tested(result: Calibration) -> str:
+    """Return the P-value that decides, and those of what it is made of."""
+    mean, shape = result.mean, result.bridge
+    kind = f", {shape.direction}" if "shape" in result.wrong_in else ""
+    parts = f"mean P {pvalue(mean)}, shape P {pvalue(shape)}{kind}"
+    return f"P {decided(result)} ({result.pvalue_method}; {parts})."
+
+
 def brief(result: Calibration) -> str:
-    """Return the metric that decides, its P-value and the number of predictions."""
+    """Return ECCE-R, the P-value that decides and the number of predictions."""
     r = result.ecce_r
     along = "" if result.axis is None else f" along {result.axis.title}"
-    return f"ECCE-R{along} {metric(r.value)} (P {pvalue(r)}, n = {result.n:,})"
+    return f"ECCE-R{along} {metric(r.value)} (P {decided(result)}, n = {result.n:,})"
 
 
 def the_question(result: Calibration) -> str:
@@ -167,7 +177,7 @@ def everyone(result: Calibration) -> str:
 def size(result: Calibration) -> str:
     """Say how many events are misplaced, and whether chance explains that."""
     r = statistic(METRICS[0], result.ecce_r, **_by_chance(result, METRICS[0]))
-    if not result.found:
+    if not result.found_in_ranges:
         return r
     words, worst, many = words_of(result), result.worst, events(result.ecce_r.value)
     one, n = many == "1", words.many(result.n)
@@ -196,7 +206,7 @@ def beside(result: Calibration) -> str:
 
 def details(result: Calibration) -> list[str]:
     """Return every number there is to say, a line each, and what usually helps."""
-    said = [f"{headline(result)}.", *facts(result)]
+    said = [f"{headline(result)}.", tested(result), *facts(result)]
     worst, pieces = result.worst, result.pieces
     about = "The worst range, which ECCE-R measures"
     if worst.n and worst not in pieces:
@@ -227,7 +237,7 @@ def facts(result: Calibration) -> list[str]:
         low, high = (metric(limit) for limit in value.ci)
         told = statistic(named, value, in_full=True, **_by_chance(result, named))
         said.append(f"{told} {at} limits {low} to {high}.")
-    return [f"{said[0]} Its P-value decides.", *said[1:], averages(result)]
+    return [*said, averages(result)]
 
 
 def averages(result: Calibration) -> str:
@@ -290,6 +300,9 @@ def where(result: Calibration, *, farthest: bool = True) -> str:
     wrong = _after_certainty(result)
     if wrong and result.sigma == 0:  # every score is 0 or 1: that is all there is to say
         return wrong
+    if not result.found_in_ranges:
+        named = "No range can be named: ECCE-R by itself does not tell it from chance."
+        return f"{wrong} {named}".strip()
     worst, words, at = result.worst, words_of(result), level(result.confidence_level)
     first = _filled(words.first, worst, words, level=at)
     if worst.certain:  # so there are pieces, which cannot be had: the data have changed

@@ -11,14 +11,16 @@ if TYPE_CHECKING:
     from secant._input.axis import Axis
     from secant._metrics.ecce import Metric
     from secant._results.assessments import Group
+    from secant._results.calibration import Calibration
     from secant._results.group_comparison import Contrast
-    from secant._results.parts import Interval, Statistic
+    from secant._results.parts import Bridge, Interval, MeanDifference, Statistic
 
 __all__ = [
     "adjusted_pvalue",
     "axis_of",
     "between",
     "capital",
+    "decided",
     "events",
     "how",
     "left_out",
@@ -189,8 +191,8 @@ def events(share: float) -> str:
     return f"{1000 * share:,.0f}" if share >= 0.00995 else f"{1000 * share:.2g}"
 
 
-def how(value: Statistic) -> str:
-    """Return how the P-value of a metric was obtained, and from how many draws if any."""
+def how(value: Statistic | MeanDifference | Bridge) -> str:
+    """Return how a P-value was obtained, and from how many draws if any."""
     return value.method if value.draws is None else f"{value.method}, {value.draws:,} draws"
 
 
@@ -218,16 +220,21 @@ def statistic(
     )
 
 
-def pvalue(statistic: Statistic) -> str:
-    """Write the P-value of a metric with what stands before it."""
+def pvalue(statistic: Statistic | MeanDifference | Bridge) -> str:
+    """Write a P-value with what stands before it."""
     return signed_pvalue(statistic.pvalue, statistic.method, statistic.log10_pvalue)
+
+
+def decided(result: Calibration) -> str:
+    """Write the P-value that decides with what stands before it."""
+    return signed_pvalue(result.pvalue, result.pvalue_method, result.log10_pvalue)
 
 
 def adjusted_pvalue(row: Group) -> str:
     """Write what became of the P-value of a group when it was adjusted for the others."""
-    alone, log10 = row.calibration.ecce_r, row.log10_pvalue
+    alone, log10 = row.calibration, row.log10_pvalue
     lost = math.isinf(log10) and math.isfinite(alone.log10_pvalue)  # where it was adjusted
-    return plain_pvalue(row.adjusted_pvalue, alone.method, None if lost else log10)
+    return plain_pvalue(row.adjusted_pvalue, alone.pvalue_method, None if lost else log10)
 
 
 def plain_pvalue(value: float, method: str = "", log10: float | None = None) -> str:

@@ -8,7 +8,7 @@ from secant._drawing.findings import in_short
 from secant._results import group_words, verdict
 from secant._results.score_words import loss, mcb
 from secant._results.verdict import direction_said, what_now, where
-from secant._results.wording import events, level, metric, percent, points, pvalue, scores
+from secant._results.wording import decided, events, level, metric, percent, points, scores
 from secant._results.words import words_of
 from secant.report._definitions import definitions
 from secant.report._html import Markup, join, name, row, table, tag
@@ -90,7 +90,7 @@ def _figures(result: Calibration) -> list[tuple[str, str, str]]:
     what = f"event{'' if many == '1' else 's'}"
     if about:
         what = "fewer" if result.worst.miscalibration < 0 else "more"
-    noise = f"{many} {what} in 1,000; P {pvalue(r)}"
+    noise = f"{many} {what} in 1,000; P {decided(result)}"
     figures = [("ECCE-R", metric(r.value), noise), _steepest(result)]
     if about:  # which have one score, the level
         promised = f"{level(result.mean_score)} was promised"
@@ -157,7 +157,7 @@ def _cells(result: Calibration) -> list[str]:
         _direction(result),
         metric(result.ecce_r.value),
         f"{metric(low)} to {metric(high)}",
-        pvalue(result.ecce_r).removeprefix("= "),
+        decided(result).removeprefix("= "),
         _DASH if steepest is None else _at_least(steepest),
         *(_kept(result) if words_of(result).coverage else _losses(result)),
     ]
