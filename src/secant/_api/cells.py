@@ -13,6 +13,7 @@ from secant._base.endings import check_ending
 from secant._base.writing import write_whole
 from secant._blocks.cell_sums import CellSums
 from secant._blocks.grids import dyadic_grid
+from secant._inference.deciding import of_cells
 from secant._inference.design import refuse_outcome_weights
 from secant._inference.limits import half_width, pooled
 from secant._input.arraylike import on_a_device
@@ -21,6 +22,7 @@ from secant._input.options import Reading, check_level, in_units_of_the_smaller
 from secant._metrics.ecce import bounds
 from secant._metrics.scores import BRIER, LOG_LOSS, taken_apart
 from secant._results.base import Result, Said
+from secant._results.parts import power_of_ten
 from secant._results.scores import score_of
 from secant._results.wording import metric, plain_pvalue, predictions
 from secant.errors import Argument, InputError
@@ -61,6 +63,11 @@ class Bounds(Result):
         The same with the spread that was seen, if that is more: what confidence limits rest on.
     ecce_r_pvalue, ecce_mad_pvalue : tuple of float
         The asymptotic P-value lies between these two numbers.
+    pvalue
+        The P-value that decides, as :attr:`secant.Calibration.pvalue`: the larger one of those that
+        are possible, whatever is inside cells.
+    mean_pvalue, shape_pvalue
+        Those that it puts together: of the mean, and of the shape.
     confidence_level : float
         Level of the limits ``ecce_r_ci`` and ``ecce_mad_ci``.
     brier, log_loss : Score or None
@@ -76,6 +83,9 @@ class Bounds(Result):
     sigma: float
     ecce_r_pvalue: tuple[float, float]
     ecce_mad_pvalue: tuple[float, float]
+    pvalue: float
+    mean_pvalue: float
+    shape_pvalue: float
     sigma_hat: float
     confidence_level: float
     # Half-widths of both intervals; None where the state does not know them.
@@ -122,7 +132,11 @@ class Bounds(Result):
             f"{name} {between(value, metric)} (P {between(pvalue, plain_pvalue)})"
             for name, value, pvalue in pairs
         )
-        return Said(f"{predictions(self.n)}: {', '.join(each)}, large-sample.")
+        parts = f"mean {plain_pvalue(self.mean_pvalue)}, shape {plain_pvalue(self.shape_pvalue)}"
+        return Said(
+            f"{predictions(self.n)}: P {plain_pvalue(self.pvalue)} ({parts}); {', '.join(each)}, "
+            "large-sample."
+        )
 
 
 class Cells:
@@ -305,6 +319,7 @@ class Cells:
             totals = replace(totals, pooled=pooled(blocks))
         ecce_r, ecce_mad = bounds(blocks, totals.weight)
         sigma = totals.sigma
+        tested = of_cells(blocks, totals)
 
         def pvalues(law: null.BrownianLaw, metric: tuple[float, float]) -> tuple[float, float]:
             low, high = (
@@ -320,6 +335,9 @@ class Cells:
             sigma=sigma,
             ecce_r_pvalue=pvalues(null.range, ecce_r),
             ecce_mad_pvalue=pvalues(null.mad, ecce_mad),
+            pvalue=power_of_ten(tested.pvalue.log10),
+            mean_pvalue=power_of_ten(tested.mean.log10),
+            shape_pvalue=power_of_ten(tested.shape.log10),
             sigma_hat=totals.sigma_hat,
             confidence_level=float(confidence_level),
             _half_widths=_half_widths(totals, confidence_level),

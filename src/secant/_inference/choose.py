@@ -315,7 +315,7 @@ def _pool(case: Case) -> PValues:
 def _jump(case: Case) -> PValues:
     """Return upper bounds; or draws, which are quicker, where they soon tell that P is large."""
     assert case.rows is not None  # noqa: S101
-    drawn = _draw(case)
+    drawn = PValues(*case.drawn[:2])
     if min(drawn).log10 > _SETTLED:
         return drawn
     logs = weighted_walk.log10_pvalues(list(case.rows()), case.totals.outcome_weights)

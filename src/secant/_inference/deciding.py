@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from secant._base.types import BoolArray, FloatArray
     from secant._blocks.key_sums import KeySums
     from secant._blocks.looking import Source
-    from secant._blocks.table import Blocks
+    from secant._blocks.table import Blocks, Totals
     from secant._inference.choose import Case
     from secant._inference.draws import PValues
     from secant._inference.mean_and_shape import Sums
@@ -53,7 +53,7 @@ if TYPE_CHECKING:
 
     Asked = Callable[[Sequence[Ask]], Sequence[KeySums]]
 
-__all__ = ["UNSHIFTED", "decide", "needed", "place_of"]
+__all__ = ["UNSHIFTED", "decide", "needed", "of_cells", "place_of"]
 
 # A shift that leaves scores as they are: what is asked for are variances.
 UNSHIFTED = 2.0**-40
@@ -89,7 +89,7 @@ def decide(
     ties, cells, limits, found = {}, {}, {}, {}
     for i, case in cases.items():
         if case.totals.sigma == 0:
-            found[i] = _known(case)
+            found[i] = _certain(wrong=case.found.ecce_r > 0)
         elif method == "asymptotic" or not case.totals.equal_weights or case.is_drawn(method):
             limits[i] = case
         elif case.ties is not None:
@@ -123,6 +123,18 @@ def decide(
     return found
 
 
+def of_cells(blocks: Blocks, totals: Totals) -> MeanAndShape:
+    """Test the mean and the shape by sums over cells alone: of what is possible, the larger P."""
+    moments = blocks.moments
+    assert moments is not None  # noqa: S101
+    if totals.sigma == 0:
+        wrong = float(blocks.up.sum() + blocks.down.sum()) > 0.0
+        return _certain(wrong=wrong)
+    if not totals.equal_weights:
+        return of_limits(blocks.gain, moments.variance)
+    return of_sums(sums_of(blocks, moments.wv * (totals.n / totals.weight)))
+
+
 def place_of(case: Case, found: MeanAndShape) -> float:
     """Return the score, or the key, up to which the path strays furthest; NaN for none."""
     if found.excursion == 0.0:
@@ -134,9 +146,10 @@ def place_of(case: Case, found: MeanAndShape) -> float:
 # --- one way each ---------------------------------------------------------------------------------
 
 
-def _known(case: Case) -> MeanAndShape:
+def _certain(*, wrong: bool) -> MeanAndShape:
+    """Return what there is to say where nothing can vary."""
     none = PValue(0.0, "exact")
-    mean = PValue(-math.inf, "exact") if case.found.ecce_r > 0 else none
+    mean = PValue(-math.inf, "exact") if wrong else none
     return MeanAndShape(mean, mean, none, 0, 0.0)
 
 

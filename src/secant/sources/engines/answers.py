@@ -120,13 +120,15 @@ class Sums:
 
     def shifted(self, shift: float) -> tuple[FloatArray, FloatArray]:
         """Return the sums over shifted scores q: of w q, and of the variances of outcomes."""
-        q, spread = shifted_scores(self._from[0], shift)
+        (q0, spread0), (q1, spread1) = (shifted_scores(each, shift) for each in self._from)
         found = []
         for name in ("w", "ww" if self._weight_kind == "sampling" else "w"):
-            mass = self._mass(name).all
-            d, dd = (self._distance(f"{name}q{which}") for which in ("d", "dd"))
+            rest, happened = self._mass(name).by_outcome
+            d, d1, dd = (self._distance(f"{name}q{which}") for which in ("d", "1d", "dd"))
             # Around the anchor, as in _mass.
-            found.append((mass * q + d, np.maximum(mass * spread + (1 - 2 * q) * d - dd, 0)))
+            around1 = happened * spread1 + (1 - 2 * q1) * d1
+            around0 = rest * spread0 + (1 - 2 * q0) * (d - d1)
+            found.append((rest * q0 + happened * q1 + d, np.maximum(around0 + around1 - dd, 0)))
         return found[0][0], found[1][1]
 
     def parts(self) -> dict[int, Blocks]:

@@ -7,9 +7,13 @@ rows one query brings back sums for every distinct place, if these are few: days
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from secant._base.types import Forbidden
+from secant._blocks.key_sums import KeySums
 from secant._blocks.looking import Source
 from secant._blocks.table import changed
 from secant._input.clusters import cluster_codes
@@ -24,9 +28,12 @@ from secant.sources.engines.source import EngineGroups, chunk_of
 from secant.sources.ordered import OrderedSource
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
     import narwhals as nw
 
     from secant._base.types import FloatArray, NumberArray
+    from secant._blocks.key_sums import Ask as SumsAsked
     from secant._blocks.looking import Groups
     from secant._blocks.table import Blocks, Totals
     from secant._input.axis import Axis
@@ -106,8 +113,24 @@ def _summed(table: Table, columns: Columns, groups: EngineGroups) -> list[Source
         expected = int(source.first[0].n.sum())
         if number not in found or int(found[number].n.sum()) != expected:
             raise changed(int(found[number].n.sum()) if number in found else 0, expected)
-        along.append(EngineAlong(found[number], axis, source))
+        again = partial(_shifted, table, columns, groups, number)
+        along.append(EngineAlong(found[number], axis, source, again))
     return along
+
+
+def _shifted(
+    table: Table, columns: Columns, groups: EngineGroups, number: int, shift: float
+) -> KeySums:
+    """Return sums of a group's shifted scores for every distinct place."""
+    ask = Ask((*table.by, "order"), cells=None, shift=shift)
+    answer = table.sums("summing places", ask)[0]
+    keys, _ = _places(answer.frame["order"], columns)
+    sums = Sums(answer.columns, groups.owners(answer), table.weight_kind, places=keys)
+    first = sums.numbers.index(number)
+    ours = slice(*sums.bounds[first : first + 2])
+    blocks, moved = sums.blocks().select(ours), sums.shifted(shift)
+    cells = np.arange(len(blocks))
+    return KeySums(0 * cells, cells, blocks.n, blocks.gain, *(each[ours] for each in moved))
 
 
 class EngineAlong(Source):
@@ -119,14 +142,31 @@ class EngineAlong(Source):
         A tie for every place, and what places mean.
     by_score
         The same predictions in the order of their scores.
+    shifted
+        Asks for sums of shifted scores for every place.
     """
 
     sampling, left_out, forbidden = False, 0, Forbidden(0, ())
 
-    def __init__(self, blocks: Blocks, axis: Axis, by_score: EngineSource) -> None:
+    def __init__(
+        self,
+        blocks: Blocks,
+        axis: Axis,
+        by_score: EngineSource,
+        shifted: Callable[[float], KeySums],
+    ) -> None:
         self.axis, self._by_score, self._first = axis, by_score, (blocks, by_score.first[1])
         self.sampling, self.left_out = by_score.sampling, by_score.left_out
         self.forbidden = by_score.forbidden
+        self._shifted = shifted
+
+    def sums(self, asks: Sequence[SumsAsked]) -> list[KeySums]:
+        """Answer questions about shifted scores, a query each."""
+        found = [self._shifted(ask.shift) for ask in asks]
+        for ask, each in zip(asks, found, strict=True):
+            if not np.array_equal(each.n, ask.blocks.n):
+                raise changed(int(each.n.sum()), int(ask.blocks.n.sum()))
+        return found
 
     @property
     def by_score(self) -> EngineSource:
