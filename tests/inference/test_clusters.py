@@ -28,7 +28,13 @@ def some(n_clusters, rows=5, seed=0, cells=12):
     cell = (score * cells).astype(np.int64)
     one = np.ones(n, np.int64)
     cluster = np.repeat(np.arange(n_clusters), rows)
-    return pooled(KeySums(cluster, cell, one, label - score)), n
+    return pooled(KeySums(cluster, cell, one, label - score, score, score * (1 - score))), n
+
+
+def one_cell(gain, n=1):
+    """Return the sums of clusters that lie in one cell."""
+    each, ones = np.arange(len(gain)), np.ones(len(gain))
+    return KeySums(each, 0 * each, 0 * each + n, gain, ones * n / 2, ones * n / 4)
 
 
 def all_patterns(sums):
@@ -60,17 +66,17 @@ def test_drawn_pvalues_and_quantiles_are_those_of_all_patterns_of_signs(seed, mo
 
 def test_ties_in_range_count_as_extreme():
     """Twenty clusters of one direction, one apart: 2 of 2^20 patterns go as far."""
-    each = np.arange(20)
-    one = np.ones(20, np.int64)
-    found = flip(KeySums(each, 0 * each, one, np.full(20, 0.1)), 20.0, plan(1, 0.95))
+    np.arange(20)
+    np.ones(20, np.int64)
+    found = flip(one_cell(np.full(20, 0.1)), 20.0, plan(1, 0.95))
     assert found.r.log10 == -3.0
     assert found.ranges[-1] <= 0.1 + 1e-12
 
 
 def test_one_cluster_that_varies_tells_nothing():
     each = np.arange(20)
-    one = np.ones(20, np.int64)
-    alone = KeySums(each, 0 * each, one, np.where(each == 7, 0.5, 0.0))
+    np.ones(20, np.int64)
+    alone = one_cell(np.where(each == 7, 0.5, 0.0))
     found = flip(alone, 20.0, plan(1, 0.95))
     assert (found.r.log10, found.mad.log10) == (0.0, 0.0)
 
@@ -78,7 +84,7 @@ def test_one_cluster_that_varies_tells_nothing():
 def relabelled(sums, seed=5):
     names = np.random.default_rng(seed).permutation(1000)[sums.key]
     order = np.random.default_rng(seed).permutation(names.size)
-    return KeySums(*(column[order] for column in sums._replace(key=names)[:4]))
+    return KeySums(*(column[order] for column in sums._replace(key=names)))
 
 
 @pytest.mark.parametrize("weighted", [False, True])
@@ -117,10 +123,9 @@ def test_more_draws_where_tests_are_many_or_levels_small():
 
 
 def test_a_clear_finding_among_many_tests_is_drawn_to_the_end():
-    each = np.arange(30)
-    one = np.ones(30, np.int64)
-    clear = KeySums(each, 0 * each, one, np.full(30, 0.5))
-    found = flip(clear, 30.0, plan(41, 0.95))
+    np.arange(30)
+    np.ones(30, np.int64)
+    found = flip(one_cell(np.full(30, 0.5)), 30.0, plan(41, 0.95))
     assert found.r.draws == 16_400
     assert found.r.log10 == math.log10(1 / 16_401)
     assert found.ranges.size == 999
@@ -129,9 +134,9 @@ def test_a_clear_finding_among_many_tests_is_drawn_to_the_end():
 
 def test_draws_beyond_patience_are_not_made_and_that_is_said(monkeypatch):
     monkeypatch.setattr(clusters, "BUDGET", 30 * 2000 // 8)
-    each = np.arange(30)
-    one = np.ones(30, np.int64)
-    found = flip(KeySums(each, 0 * each, one, np.full(30, 0.5)), 30.0, plan(41, 0.95))
+    np.arange(30)
+    np.ones(30, np.int64)
+    found = flip(one_cell(np.full(30, 0.5)), 30.0, plan(41, 0.95))
     assert found.r.draws == 2000
     assert found.cut_short
     assert any("2,000 draws" in line for line in clusters.warnings(found))
@@ -162,9 +167,9 @@ def test_fewer_than_fifty_are_called_approximate(count):
 def test_a_few_clusters_that_decide_are_told_of(outbreaks, told):
     each = np.arange(60)
     gain = np.where(each < outbreaks, 10.0, -0.1)
-    found = flip(KeySums(each, 0 * each, 0 * each + 200, gain), 12000.0, plan(1, 0.95))
+    found = flip(one_cell(gain, 200), 12000.0, plan(1, 0.95))
     assert ("A few clusters" in " ".join(clusters.warnings(found))) == told
-    mirrored = flip(KeySums(each, 0 * each, 0 * each + 200, -gain), 12000.0, plan(1, 0.95))
+    mirrored = flip(one_cell(-gain, 200), 12000.0, plan(1, 0.95))
     assert mirrored.skew == -found.skew
 
 

@@ -252,9 +252,10 @@ def follow_few_rows(paths: Paths, chances: tuple[FloatArray, FloatArray]) -> Flo
 
 
 def _log10(gone: FloatArray, inside: FloatArray) -> FloatArray:
-    """Return decimal logarithms of the share that is gone."""
-    logs = np.full(gone.shape, _NOTHING)
+    """Return decimal logarithms of the share that is gone; 0 where no path ends like this."""
     whole = gone + inside
+    logs = np.where(whole > 0.0, _NOTHING, 0.0)
+    whole = np.where(whole > 0.0, whole, 1.0)
     np.log10(gone, out=logs, where=gone > 0.0)
     logs -= np.where(gone > 0.0, np.log10(whole), 0.0)
     share = gone / whole

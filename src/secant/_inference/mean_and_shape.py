@@ -70,6 +70,8 @@ __all__ = [
 
 # Cells of all walks that are taken together.
 _TOGETHER = 1 << 16
+# The law of one tie is known at once, up to this variance.
+_ONE_TIE = 1e9
 # By how much, in standard deviations, a path may be off for scores being known as means of cells.
 _SLACK = 1e-3
 # How a P-value that rests on two was obtained: the word that promises less.
@@ -368,7 +370,7 @@ def _tested(
     chance = np.clip(sums.expected / sums.n, np.finfo(float).tiny, 1.0 - 2.0**-53)
     narrower = float((sums.expected * (1.0 - chance)).sum()) - spread
     jumps = Jumps(sums.n, chance, narrower=max(narrower - 1e-12 * spread, 0.0))
-    if spread >= least and len(n) > 1:  # the law of one tie is known at once
+    if spread >= (least if len(n) > 1 else max(least, _ONE_TIE)):
         mean = PValue(saddlepoint(jumps, expected, far), "large-sample")
     else:
         # The chance is at least about exp(-far^2 / V), if not as small as that of all or nothing.
@@ -427,11 +429,14 @@ def sums_of(
     k, rows = int(n1.sum()), int(n.sum())
     if not 0 < k < rows:
         return Sums(n, n1, n * score, spread, n * score, spread, before, after)
-    many, each = (n, score) if scores is None else (np.asarray(scores[0], np.int64), scores[1])
-    random = (each > 0.0) & (each < 1.0)
-    inside = np.clip(each[random], np.finfo(float).tiny, 1.0 - 2.0**-53)[:, None]
-    reached = min(max(k, 0.5), float(many[random].sum()) - 0.5)
-    theta = float(bridge.shifts(inside, many[random][:, None], np.array([reached]))[0])
+    many, each = n, score
+    if scores is not None:
+        random = (scores[1] > 0.0) & (scores[1] < 1.0)
+        many, each = np.asarray(scores[0], np.int64)[random], scores[1][random]
+    inside = np.clip(each, np.finfo(float).tiny, 1.0 - 2.0**-53)[:, None]
+    # Where forbidden outcomes are among others there may be more of them than can be.
+    reached = np.array([min(max(k, 0.5), float(many.sum()) - 0.5)])
+    theta = float(bridge.shifts(inside, many[:, None], reached)[0])
     event, failure = bridge.shifted(score, theta)
     (low, _), (high, _) = (bridge.shifted(each, theta) for each in (some.lowest, some.highest))
     width = some.highest - some.lowest
