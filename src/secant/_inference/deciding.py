@@ -42,7 +42,7 @@ from secant._inference.mean_and_shape import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from secant._base.types import BoolArray, FloatArray
+    from secant._base.types import BoolArray, FloatArray, NumberArray
     from secant._blocks.key_sums import KeySums
     from secant._blocks.looking import Source
     from secant._blocks.table import Blocks, Totals
@@ -135,12 +135,10 @@ def of_cells(blocks: Blocks, totals: Totals) -> MeanAndShape:
     return of_sums(sums_of(blocks, moments.wv * (totals.n / totals.weight)))
 
 
-def place_of(case: Case, found: MeanAndShape) -> float:
-    """Return the score, or the key, up to which the path strays furthest; NaN for none."""
-    if found.excursion == 0.0:
-        return math.nan
+def place_of(case: Case, found: MeanAndShape) -> NumberArray:
+    """Return the score, or the key, up to which the path strays furthest, as an array of one."""
     blocks = case.blocks
-    return float(blocks.low[0] if found.place < 0 else blocks.high[found.place])
+    return blocks.low[:1] if found.place < 0 else blocks.high[[found.place]]
 
 
 # --- one way each ---------------------------------------------------------------------------------

@@ -124,6 +124,8 @@ class Sums(NamedTuple):
         By how much sums of q up to any end may be off.
     theta
         The shift.
+    scores
+        How many rows have each score, or about, where steps hold scores that differ much.
     """
 
     n: IntArray
@@ -136,6 +138,7 @@ class Sums(NamedTuple):
     after: int = 0
     slack: float = 0.0
     theta: float = 0.0
+    scores: tuple[NumberArray, FloatArray] | None = None
 
 
 def combined(mean: PValue, shape: PValue) -> PValue:
@@ -367,9 +370,10 @@ def _tested(
     happened = k + sums.before + sums.after
     expected, spread = float(sums.expected.sum()), float(variance.sum())
     far = float(far_from(np.array(happened), np.array(expected), np.array(rows)))
-    chance = np.clip(sums.expected / sums.n, np.finfo(float).tiny, 1.0 - 2.0**-53)
-    narrower = float((sums.expected * (1.0 - chance)).sum()) - spread
-    jumps = Jumps(sums.n, chance, narrower=max(narrower - 1e-12 * spread, 0.0))
+    many, score = sums.scores or (sums.n, sums.expected / sums.n)
+    chance = np.clip(score, np.finfo(float).tiny, 1.0 - 2.0**-53)
+    narrower = float((many * chance * (1.0 - chance)).sum()) - spread
+    jumps = Jumps(many, chance, narrower=max(narrower - 1e-12 * spread, 0.0))
     if spread >= (least if len(n) > 1 else max(least, _ONE_TIE)):
         mean = PValue(saddlepoint(jumps, expected, far), "large-sample")
     else:
@@ -432,7 +436,7 @@ def sums_of(
     many, each = n, score
     if scores is not None:
         random = (scores[1] > 0.0) & (scores[1] < 1.0)
-        many, each = np.asarray(scores[0], np.int64)[random], scores[1][random]
+        scores = many, each = np.asarray(scores[0], np.int64)[random], scores[1][random]
     inside = np.clip(each, np.finfo(float).tiny, 1.0 - 2.0**-53)[:, None]
     # Where forbidden outcomes are among others there may be more of them than can be.
     reached = np.array([min(max(k, 0.5), float(many.sum()) - 0.5)])
@@ -444,7 +448,7 @@ def sums_of(
     chord = np.where(width > 0.0, low + share * (high - low), event)
     slack = float((n * np.abs(chord - event)).sum())
     shifted = n * event, n * event * failure
-    return Sums(n, n1, n * score, spread, *shifted, before, after, slack, theta)
+    return Sums(n, n1, n * score, spread, *shifted, before, after, slack, theta, scores)
 
 
 def asked_for(sums: Sums, blocks: Blocks, found: KeySums, unit: float) -> Sums:

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Sequence
 
-    from secant._base.types import Obtained
+    from secant._base.types import NumberArray, Obtained
     from secant._blocks.looking import Source
     from secant._blocks.table import Blocks, Totals
     from secant._inference.clusters import Flips
@@ -132,7 +132,7 @@ class Calibration(Result):
     _predictions: Predictions
     _extremes: Extremes
     _decided: MeanAndShape
-    _where: float
+    _where: NumberArray
     top_label: bool = False
     axis: Axis | None = None
     n_left_out: int = 0
@@ -205,7 +205,7 @@ class Calibration(Result):
         names = DIRECTIONS if self.axis is None else DIRECTIONS_ALONG
         there = None
         if signs is not None:
-            there = where if self.axis is None else self.axis.values(np.array([where]))[0]
+            there = float(where[0]) if self.axis is None else self.axis.values(where)[0]
         return Bridge(
             value=value,
             pvalue=power_of_ten(p.log10),
