@@ -29,7 +29,15 @@ if TYPE_CHECKING:
     from secant._results.model_comparison import ModelComparison
     from secant._results.models import Models
     from secant._results.monitor import MonitorHistory, Period, Where
-    from secant._results.parts import ECE, Curve, Interval, Reliability, Statistic
+    from secant._results.parts import (
+        ECE,
+        Bridge,
+        Curve,
+        Interval,
+        MeanDifference,
+        Reliability,
+        Statistic,
+    )
     from secant._results.scan import Scan
     from secant._results.scores import Cox, IsotonicFit, Score, Spiegelhalter
     from secant._results.segments import Segment
@@ -43,6 +51,7 @@ __all__ = [
     "ECE",
     "Assessments",
     "Bounds",
+    "Bridge",
     "Calibration",
     "Cells",
     "Contrast",
@@ -54,6 +63,7 @@ __all__ = [
     "InputError",
     "Interval",
     "IsotonicFit",
+    "MeanDifference",
     "MissingExtraError",
     "ModelComparison",
     "Models",
@@ -110,7 +120,15 @@ _HOMES = {
     "_results.model_comparison": ("ModelComparison",),
     "_results.models": ("Models",),
     "_results.monitor": ("MonitorHistory", "Period", "Where"),
-    "_results.parts": ("ECE", "Curve", "Interval", "Reliability", "Statistic"),
+    "_results.parts": (
+        "ECE",
+        "Bridge",
+        "Curve",
+        "Interval",
+        "MeanDifference",
+        "Reliability",
+        "Statistic",
+    ),
     "_results.scan": ("Scan",),
     "_results.scores": ("Cox", "IsotonicFit", "Score", "Spiegelhalter"),
     "_results.segments": ("Segment",),

@@ -99,11 +99,15 @@ INTERVAL = ["at_least", "ci", "direction", "high", "limits", "low", "mean_respon
 INTERVAL += ["miscalibration", "n", "weight"]
 STATISTIC = ["ci", "draws", "log10_pvalue", "method", "name", "normalized", "pvalue", "value"]
 SCORE = ["dsc", "dsc_bounds", "mcb", "mcb_bounds", "name", "unc", "value"]
+MEAN = ["ci", "draws", "expected", "log10_pvalue", "method", "observed", "pvalue", "ratio"]
+MEAN += ["ratio_ci", "value"]
+BRIDGE = ["direction", "draws", "log10_pvalue", "method", "pvalue", "value", "where"]
 COX = ["exact", "intercept", "intercept_error", "left_out", "pvalue", "slope", "slope_error"]
 # Keys are added here and in docs/json.md. One that goes or changes its meaning raises SCHEMA.
 KEYS = {
     "axis": None,
     "base_rate": None,
+    "bridge": BRIDGE,
     "brier": SCORE,
     "confidence_level": None,
     "cox": COX,
@@ -112,13 +116,17 @@ KEYS = {
     "ecce_r": STATISTIC,
     "forbidden": None,
     "intervals": INTERVAL,
+    "log10_pvalue": None,
     "log_loss": SCORE,
+    "mean": MEAN,
     "mean_score": None,
     "n": None,
     "n_clusters": None,
     "n_forbidden": None,
     "n_left_out": None,
     "outcome_weights": None,
+    "pvalue": None,
+    "pvalue_method": None,
     "schema": None,
     "sigma": None,
     "spiegelhalter": ["exact", "pvalue", "z"],
@@ -154,7 +162,7 @@ def test_the_keys_of_json_are_those_of_schema_2():
 
 def test_every_key_is_documented():
     documented = (ROOT / "docs" / "json.md").read_text()
-    for key in {*KEYS, *INTERVAL, *STATISTIC, *SCORE, *ALL_GROUPS, *COMPARISON}:
+    for key in {*KEYS, *INTERVAL, *STATISTIC, *MEAN, *BRIDGE, *SCORE, *ALL_GROUPS, *COMPARISON}:
         assert f"`{key}`" in documented, key
 
 

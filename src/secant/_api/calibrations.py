@@ -93,7 +93,7 @@ def calibrations(
         found = _shown_by(blocks, sums, confidence_level)
         if alone[number]:
             found |= choose.needed(blocks, sums, method)
-            found |= deciding.needed(blocks, groups.source(number))
+            found |= deciding.needed(blocks, sums, groups.source(number))
         if clustered:
             found |= clusters.needed(blocks)
         if also is not None:

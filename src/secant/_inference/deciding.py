@@ -27,6 +27,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from secant._blocks.key_sums import Ask
+from secant._inference import bridge
 from secant._inference.draws import PValue
 from secant._inference.mean_and_shape import (
     MeanAndShape,
@@ -63,11 +64,32 @@ _MANY_ROWS = 1 << 16
 _RARE = -4.0
 
 
-def needed(blocks: Blocks, source: Source) -> BoolArray:
-    """Mark the blocks to resolve: where certain scores were wrong they stand by themselves."""
-    if source.axis is not None or not source.forbidden.count:
-        return np.zeros(len(blocks), np.bool_)
-    return (blocks.lowest <= 0.0) | (blocks.highest >= 1.0)
+def needed(blocks: Blocks, totals: Totals, source: Source) -> BoolArray:
+    """Mark the blocks to resolve, so that the answer does not depend on where cells end.
+
+    Certain scores that were wrong stand by themselves. A large sample is looked at where it may
+    stray furthest, and one that is walked over where it is looked at.
+    """
+    marked = np.zeros(len(blocks), np.bool_)
+    if source.axis is not None or not totals.equal_weights or not blocks.open.any():
+        return marked
+    if source.forbidden.count:
+        marked |= (blocks.lowest <= 0.0) | (blocks.highest >= 1.0)
+    sums = sums_of(blocks)
+    if not 0 < sums.n1.sum() < sums.n.sum():
+        return marked
+    reached = np.cumsum(sums.spread) / sums.spread.sum()
+    if bridge.is_brownian(sums.spread):
+        wrong = sums.before + sums.after
+        path = np.cumsum(sums.n1 - sums.shifted) + sums.before - reached * wrong
+        start, q = np.append(sums.before, path[:-1]), sums.shifted / sums.n
+        rise, fall = sums.n1 * (1.0 - q), (sums.n - sums.n1) * q
+        further = np.maximum(start + rise, fall - start) > np.abs(path).max()
+    else:
+        part = np.floor(reached * (bridge.LOOKS * (1.0 - 1e-12)))
+        further = part != np.append(0.0, part[:-1])
+    marked[(blocks.highest > 0.0) & (blocks.lowest < 1.0)] |= further
+    return marked
 
 
 def decide(

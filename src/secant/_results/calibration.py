@@ -214,6 +214,7 @@ class Calibration(Result):
             method=p.method,
             log10_pvalue=p.log10,
             draws=p.draws,
+            _axis=self.axis,
         )
 
     @property

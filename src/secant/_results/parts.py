@@ -218,6 +218,13 @@ class Bridge(Result):
     method: Obtained
     log10_pvalue: float
     draws: int | None
+    _axis: Axis | None = None
+
+    def _facts(self) -> dict[str, Any]:
+        numbers = Result._facts(self)  # noqa: SLF001  (as for intervals)
+        if self._axis is not None and self.where is not None:
+            numbers["where"] = self._axis.plain(self.where)
+        return numbers
 
     def _say(self) -> Said:
         if self.direction is None:
