@@ -1172,6 +1172,26 @@ def test_rows_of_groups_wait_on_disk(keep, monkeypatch, few_rows_are_many):
         assert found[key].ecce_r.value == pytest.approx(wanted[key].ecce_r.value, abs=1e-14)
 
 
+@pytest.mark.parametrize("keep", [0, N])
+def test_a_result_of_groups_keeps_rows_only_if_they_are_few(keep, monkeypatch, few_rows_are_many):
+    monkeypatch.setattr(first, "KEEP", keep)
+    monkeypatch.setattr(rows, "SORT_UP_TO", 150)  # of three groups one has more
+    g = np.where(np.arange(N) < 800, 0, np.arange(N) % 2 + 1)
+    found = secant.assess_by("y", "p", "g", data=write("a.parquet", g=g), method="asymptotic")
+    kept = found[1]._source._observations._groups
+    assert not kept._first.sums
+    assert (kept._spool is None) == (keep == 0)
+    wanted = secant.assess_by(Y, P, g, method="asymptotic")
+    Path("a.parquet").unlink()
+    for key, result in found.items():
+        if keep:
+            sums = result._source.score_sums()
+            assert sums == pytest.approx(wanted[key]._source.score_sums(), rel=1e-13)
+        else:
+            with pytest.raises(secant.SecantError, match="changed"):
+                result._source.score_sums()
+
+
 def test_a_new_group_is_a_change(monkeypatch, few_rows_are_many):
     monkeypatch.setattr(first, "KEEP", 0)
     g = np.arange(N) % 2
