@@ -26,7 +26,7 @@ from secant._results.words import words_along
 from secant.errors import Argument, InputError, Message, SecantError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
     from secant._base.types import BoolArray
     from secant._blocks.looking import Groups, RowsInOrder, Source
@@ -79,10 +79,7 @@ def calibrations(
     short = set(asked) - rows.keys()
     if _lacks_rows(groups, totals, method, short):
         raise _too_many_rows(method)
-    for number in rows:
-        if (known := groups.source(number).steps()) is not None:
-            totals[number] = replace(totals[number], steps=known)
-
+    totals = _with_steps(totals, groups, rows)
     sharp = {
         number: tolerance.AtQuantiles(looks[number][0], totals[number], confidence_level)
         for number in ([] if clustered else _looked_at_once(groups, len(looks)))
@@ -131,6 +128,17 @@ def calibrations(
     results = [one(0)] if len(tables) == 1 else list(_in_turn(one, len(tables)))
     groups.release()  # so that a result does not keep rows
     return results
+
+
+def _with_steps(
+    totals: Sequence[Totals], groups: Groups, rows: Mapping[int, RowsInOrder]
+) -> list[Totals]:
+    """Return totals with the largest possible steps, where walks over rows know them better."""
+    known = {number: groups.source(number).steps() for number in rows}
+    return [
+        each if (steps := known.get(number)) is None else replace(each, steps=steps)
+        for number, each in enumerate(totals)
+    ]
 
 
 def _shown_by(blocks: Blocks, totals: Totals, confidence_level: float) -> BoolArray:
