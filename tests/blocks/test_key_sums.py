@@ -11,6 +11,7 @@ from secant._blocks.key_sums import (
     ENDS,
     Ask,
     KeyAdder,
+    _Finder,
     coarsened,
     equal_cells,
     pooled,
@@ -175,3 +176,14 @@ def test_shifted_sums_are_those_of_rows(kind, clusters):
         assert gain == pytest.approx((w * (chunk.labels - chunk.scores))[here].sum(), abs=1e-12)
         assert moved == pytest.approx((w * q)[here].sum(), rel=1e-13)
         assert noise == pytest.approx(((w if counted else w * w) * spread)[here].sum(), rel=1e-13)
+
+
+@given(
+    st.lists(st.floats(0, 1) | st.sampled_from([0.5, 0.25, 2**-6]), min_size=1, max_size=40),
+    st.lists(st.floats(0, 1) | st.integers(0, 64).map(lambda k: k / 64), min_size=1),
+)
+def test_cells_are_found_by_a_table_as_by_comparing(ends, scores):
+    ends, scores = np.unique(ends), np.array(scores)
+    expected = np.searchsorted(ends, scores).tolist()
+    for rows in (0, 10**9):
+        assert _Finder(ends, rows)(scores).tolist() == expected

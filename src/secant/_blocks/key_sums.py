@@ -162,6 +162,38 @@ def shifted_scores(scores: Any, shift: float) -> tuple[Any, Any]:
     return q, q * (against / (odds + against))
 
 
+class _Finder:
+    """Tells in which cell scores lie, without comparing most of them.
+
+    Parameters
+    ----------
+    ends
+        The largest score of each cell, in ascending order.
+    rows
+        How many scores will be asked for, about: few are not worth a table.
+    """
+
+    def __init__(self, ends: FloatArray, rows: int) -> None:
+        self._ends = ends
+        buckets = 1 << min(max((4 * ends.size).bit_length(), 6), 20)
+        self._first = self._is_sure = None
+        if rows >= buckets:
+            cell = np.searchsorted(ends, np.arange(buckets + 1) / buckets)
+            self._first = cell
+            self._is_sure = np.append(cell[1:] == cell[:-1], True)  # of a score of 1 too
+
+    def __call__(self, scores: FloatArray) -> IntArray:
+        if self._first is None or self._is_sure is None:
+            return np.searchsorted(self._ends, scores)
+        bucket = (scores * (self._first.size - 1)).astype(np.int64)  # exact, by a power of two
+        if bucket.max() >= self._first.size:  # no score
+            return np.searchsorted(self._ends, scores)
+        cell = self._first[bucket]
+        unsure = np.flatnonzero(~self._is_sure[bucket])
+        cell[unsure] = np.searchsorted(self._ends, scores[unsure])
+        return cell
+
+
 class KeyAdder:
     """Adds up rows as one question asks.
 
@@ -182,6 +214,9 @@ class KeyAdder:
         self._most, self._shift, self._counted = ask.most, ask.shift, counted
         self._clusters = ask.clusters
         self._cell = np.arange(self._ends.size)  # of each end, once cells are fewer
+        self._find = _Finder(self._ends, int(ask.blocks.n.sum()))
+        # Where rows have no keys cells are few enough to be added up in their places.
+        self._whole: list[Any] | None = None
         self._parts: list[KeySums] = []
         self._entries = self._pooled = 0
 
@@ -198,7 +233,7 @@ class KeyAdder:
         scores, labels, weights, _, keys, places = chunk
         if not scores.size:
             return
-        cell = np.searchsorted(self._ends, scores if places is None else places)
+        cell = self._find(scores) if places is None else np.searchsorted(self._ends, places)
         if cell.max() >= self._ends.size:
             msg = "the data were changed while they were assessed: assess them again"
             raise SecantError(msg)
@@ -213,7 +248,12 @@ class KeyAdder:
             ]
             copies = weights.astype(np.int64) if self._counted else copies
         if not self._clusters or keys is None:
-            keys = np.zeros(scores.size, np.int64)
+            size = self._ends.size
+            repeated = copies if self._counted and weights is not None else None
+            added = [np.bincount(cell, column, size) for column in (repeated, *columns)]
+            known = self._whole or [0.0] * len(added)
+            self._whole = [old + new for old, new in zip(known, added, strict=True)]
+            return
         self._parts.append(pooled(KeySums(keys, self._cell[cell], copies, *columns)))
         self._entries += self._parts[-1].cell.size
         if self._entries > 2 * self._pooled + _WAITING:
@@ -221,6 +261,11 @@ class KeyAdder:
 
     def sums(self) -> KeySums:
         """Return what has been added up."""
+        if self._whole is not None:
+            there = np.flatnonzero(self._whole[0])
+            copies, *columns = (column[there] for column in self._whole)
+            self._parts = [KeySums(0 * there, there, copies.astype(np.int64), *columns)]
+            self._whole = None
         if not self._parts:
             nothing = np.empty(0, np.int64)
             more = (np.empty(0), np.empty(0)) if self._shift else ()
