@@ -280,15 +280,16 @@ def test_a_limit_that_is_not_given_is_not_judged():
 
 def test_models_are_judged_together():
     result = secant.assess(*predictions(3000, 0.03))
-    level = 1.5 * max(result.pvalue, result.ecce_r.pvalue)
+    level = 1.5 * result.pvalue
     assert Gate(level).crossed(result)
     fine = secant.assess(*predictions(3000, 0.0))
     stands = Gate(level).judge_models({"a": result, "b": fine})
     assert not stands["a"].crossed
     assert "P = " in stands["a"].words.split("level")[1]
     assert "after Holm's correction for 2 models" in stands["a"].words
-    assert not Gate(level, max_miscalibration=0).judge_models({"a": result, "b": fine})["a"].crossed
-    assert Gate(level, max_miscalibration=0).judge_models({"a": result})["a"].crossed
+    every = 1.5 * result.pvalue_beyond(0.0)
+    assert not Gate(every, max_miscalibration=0).judge_models({"a": result, "b": fine})["a"].crossed
+    assert Gate(every, max_miscalibration=0).judge_models({"a": result})["a"].crossed
     rare = secant.assess(np.arange(3000) % 500 == 0, np.linspace(1e-4, 2e-3, 3000))
     assert rare.ecce_r.method == "upper bound"
     words = Gate(level).judge_models({"a": rare, "b": fine})["a"].words

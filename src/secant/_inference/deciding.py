@@ -78,14 +78,15 @@ def needed(blocks: Blocks, totals: Totals, source: Source) -> BoolArray:
     sums = sums_of(blocks)
     if not 0 < sums.n1.sum() < sums.n.sum():
         return marked
-    reached = np.cumsum(sums.spread) / sums.spread.sum()
     if bridge.is_brownian(sums.spread):
         wrong = sums.before + sums.after
+        reached = np.cumsum(sums.spread) / sums.spread.sum()
         path = np.cumsum(sums.n1 - sums.shifted) + sums.before - reached * wrong
         start, q = np.append(sums.before, path[:-1]), sums.shifted / sums.n
         rise, fall = sums.n1 * (1.0 - q), (sums.n - sums.n1) * q
         further = np.maximum(start + rise, fall - start) > np.abs(path).max()
     else:
+        reached = np.cumsum(sums.variance) / sums.variance.sum()
         part = np.floor(reached * (bridge.LOOKS * (1.0 - 1e-12)))
         further = part != np.append(0.0, part[:-1])
     marked[(blocks.highest > 0.0) & (blocks.lowest < 1.0)] |= further
