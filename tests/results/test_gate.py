@@ -290,8 +290,9 @@ def test_models_are_judged_together():
     every = 1.5 * result.pvalue_beyond(0.0)
     assert not Gate(every, max_miscalibration=0).judge_models({"a": result, "b": fine})["a"].crossed
     assert Gate(every, max_miscalibration=0).judge_models({"a": result})["a"].crossed
-    rare = secant.assess(np.arange(3000) % 500 == 0, np.linspace(1e-4, 2e-3, 3000))
-    assert rare.ecce_r.method == "upper bound"
+    p, weights = np.linspace(0.1, 0.9, 3000), np.arange(3000) % 50 == 0
+    rare = secant.assess(np.arange(3000) % 2, p, sample_weight=1 + 20.0 * weights)
+    assert rare.pvalue_method == "upper bound"
     words = Gate(level).judge_models({"a": rare, "b": fine})["a"].words
     assert "P <= " in words.split("level")[1]  # an upper bound, adjusted, is one
     # Of two refuted by impossible outcomes neither makes it harder for the other.

@@ -75,7 +75,9 @@ def test_words_of_an_ordinary_case(power, weighted, level):
 def test_a_range_is_named_exactly_if_it_is_among_those_found(data):
     y, p, w, kind = data
     result = secant.assess(y, p, sample_weight=w, weight_kind=kind, confidence_level=0.5)
-    uncertain = "for certain where" in result.where
+    uncertain = any(
+        words in result.where for words in ("for certain where", "No range can be named")
+    )
     certainties_alone = result.sigma == 0 and result.n_forbidden
     assert uncertain == bool(result.found and not result.intervals and not certainties_alone)
     if len(result.intervals) <= 3:
@@ -233,14 +235,14 @@ def test_html_says_the_same(data, options):
 
 def test_the_verdict_follows_the_pvalue():
     y, p = miscalibrated(300, seed=8, power=1.15)
-    chance = secant.assess(y, p).ecce_r.pvalue
+    chance = secant.assess(y, p).pvalue
     assert 1e-6 < chance < 0.5
     strict = secant.assess(y, p, confidence_level=1 - chance * 0.9)
     loose = secant.assess(y, p, confidence_level=1 - chance * 1.1)
     assert (strict.found, loose.found) == (False, True)
     assert_no_contradiction(strict)
     assert_no_contradiction(loose)
-    assert strict.ecce_r.pvalue == loose.ecce_r.pvalue == chance
+    assert strict.pvalue == loose.pvalue == chance
 
 
 def test_details_say_what_the_short_form_says_and_nothing_twice():

@@ -201,7 +201,8 @@ def assess_classes(
     adjust : {"holm", "benjamini-hochberg", "westfall-young"}, optional
         How P-values are adjusted for the number of classes; Holm's is the default. Westfall and
         Young's, for ``"one-vs-rest"``, adjusts the P-values of ECCE-R: all labels are drawn again
-        and again, which takes account of the rows that classes share. Benjamini and Hochberg's
+        and again, which takes account of the rows that classes share; to give ``draws`` is to ask
+        for it. Benjamini and Hochberg's
         promise is for classes that share no rows; it is unproven for ``"one-vs-rest"``.
     sample_weight : array-like of shape (n,), optional
         Weights, zero or positive; a row of weight zero is left out.
@@ -281,7 +282,8 @@ def assess_classes(
     check_level(confidence_level)
     if draws is not None:
         check_whole("draws", draws, 1)
-    adjust = _adjustment(kind, adjust, sum_to_one=sum_to_one)
+    drawn = draws is not None
+    adjust = _adjustment(kind, adjust, sum_to_one=sum_to_one, drawn=drawn)
     generators = generator(rng)
     if data is not None:
         y_true, probs, classes, sample_weight = _columns(
@@ -332,7 +334,9 @@ def _columns(
     return labels, matrix, probs if classes is None else classes, weights
 
 
-def _adjustment(kind: ClassKind, adjust: ClassAdjust | None, *, sum_to_one: bool) -> ClassAdjust:
+def _adjustment(
+    kind: ClassKind, adjust: ClassAdjust | None, *, sum_to_one: bool, drawn: bool
+) -> ClassAdjust:
     """Return the adjustment asked for, or the one that goes with the question."""
     if kind == "top-label":
         if not sum_to_one:
@@ -362,7 +366,8 @@ def _adjustment(kind: ClassKind, adjust: ClassAdjust | None, *, sum_to_one: bool
             " use ",
             Argument("adjust", "holm"),
         )
-    adjust = adjust or "holm"
+    asked: ClassAdjust = JOINT if drawn and sum_to_one and kind == "one-vs-rest" else "holm"
+    adjust = adjust or asked
     check_choice("adjust", adjust, ClassAdjust)
     return adjust
 

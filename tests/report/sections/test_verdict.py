@@ -39,7 +39,7 @@ def test_the_strip_has_four_figures_and_prose_repeats_none(paper):
     values = re.findall(r"<dd>(.*?)</dd>", shown)
     assert values == ["0.0229", "\N{GREATER-THAN OR EQUAL TO} 11.5 points", "0.180", "66.7%"]
     below = " ".join(re.findall(r'<dd class="small">(.*?)</dd>', shown))
-    assert "23 events in 1,000; P = 1.3e-23" in below
+    assert "23 events in 1,000; P = 6.5e-28" in below
     assert "too low, scores 0.004 to 0.213" in below
     assert "0.00268 is miscalibration; log loss 0.539" in below
     assert "mean outcome 65.4%" in below
