@@ -480,7 +480,7 @@ class Calibration(Result):
         >>> import secant
         >>> secant.assess([0, 0, 1, 1], [0.1, 0.4, 0.5, 0.9]).details  # doctest: +ELLIPSIS
         No miscalibration found.
-        P = 1 (exact; mean P = 1, shape P = 0.92).
+        P = 0.93 (exact; mean P = 1, shape P = 0.64).
         ECCE-R 0.150 = 0.733 sigma, ...
         ECCE-MAD 0.125 = 0.611 sigma, ...
         4 predictions: mean forecast 47.5%, mean outcome 50.0%.
