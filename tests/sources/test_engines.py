@@ -101,6 +101,14 @@ def assert_same(found, wanted):
         if one.method == "large-sample"
         or (one.method == "upper bound" and wanted._totals.equal_weights)
     }
+    # So are those of mean and shape, and how far the path strays.
+    parts = {".": wanted._decided.pvalue, ".mean.": wanted.mean, ".bridge.": wanted.bridge}
+    of_cells |= {
+        f"{part}{name}"
+        for part, one in parts.items()
+        for name in ("value", "pvalue", "log10_pvalue")
+        if one.method != "exact" and (part, name) != (".mean.", "value")
+    }
     found, wanted = numbers(found), numbers(wanted)
     assert found.keys() == wanted.keys()
     for name, value in wanted.items():
@@ -131,7 +139,7 @@ def test_cells_of_all_groups_are_far_fewer_than_rows(engine, tmp_path, passes):
     sizes, cells, ties = passes  # all groups together, three passes in all
     assert sizes == 8
     assert cells < n / 4
-    assert ties < n / 4
+    assert ties < n / 3  # those that mean and shape look at, and the steepest range
     wanted = secant.assess_by(**arguments(made, None), method="asymptotic")
     for key in wanted:
         assert_same(found[key], wanted[key])
@@ -433,6 +441,7 @@ KEYS = {
 def asked(request, monkeypatch):
     """Let rows be named in ranges of scores, or in lists of cells, and see that they are."""
     monkeypatch.setattr(filters, "WHOLE_UP_TO", 16)
+    monkeypatch.setattr(filters, "WHOLE_FROM", 1.0)
     monkeypatch.setattr(filters, "RANGES_A_QUERY", {"ranges": 1000, "lists": 0}[request.param])
     monkeypatch.setattr(filters, "SPARE_ROWS", 4)
     calls = []

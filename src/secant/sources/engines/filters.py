@@ -28,8 +28,10 @@ LISTED_A_QUERY = 1 << 15
 _CELLS_A_BLOCK = 4
 # Where ranges would take more queries than these, lists do, however many other rows they bring.
 QUERIES_A_LOOK = 4
-# Groups of so few rows are fetched whole, which spares naming ranges.
+# Groups of so few rows are fetched whole, which spares naming ranges; so are those of which more
+# than this share is wanted.
 WHOLE_UP_TO = 1 << 12
+WHOLE_FROM = 0.5
 # More than the last digit of a double, in proportion.
 _DIGIT = 2.0**-50
 # Ranges are joined over gaps that hold so few rows, or as many as are wanted anyway.
@@ -66,7 +68,7 @@ def conditions(
         blocks, size = wanted[number], int(known[number].n.sum())
         most = min(spare / len(wanted), max(size - beside[number], SPARE_ROWS))
         low, high, held = runs(blocks, known[number], most)
-        if (size <= WHOLE_UP_TO or 2 * held > size) and beside[number] <= spare:
+        if (size <= WHOLE_UP_TO or held > WHOLE_FROM * size) and beside[number] <= spare:
             whole.append(number)
             spare -= beside[number]
         else:
