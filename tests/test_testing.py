@@ -29,7 +29,7 @@ def test_it_fails_where_the_gate_is_crossed(n, shift, limits, fails):
     result = secant.assess(y, p)
     assert Gate(**{"alpha": 0.01, "max_ecce_r": 0.02, **limits}).crossed(result) is fails
     if fails:
-        with pytest.raises(AssertionError, match="Gate crossed"):
+        with pytest.raises(AssertionError, match="Gate failed"):
             assert_calibrated(y, p, **limits)
     else:
         assert assert_calibrated(y, p, **limits).ecce_r.value == result.ecce_r.value
@@ -43,7 +43,7 @@ def test_every_group_must_pass():
     g = np.repeat(["a", "b", "<c>", "off"], 2000)
     with pytest.raises(AssertionError) as caught:
         assert_calibrated(y, p, by=g)
-    assert "Gate crossed by 1 of 4 groups: off (tolerance 0.02" in str(caught.value)
+    assert "Gate failed by 1 of 4 groups: off (tolerance 0.02" in str(caught.value)
     keep = g != "off"
     assert set(assert_calibrated(y[keep], p[keep], by=g[keep])) == {"a", "b", "<c>"}
 
@@ -76,7 +76,7 @@ def test_the_message_says_how_far_off_and_where():
     with pytest.raises(AssertionError) as caught:
         assert_calibrated(y, p)
     message = str(caught.value)
-    assert message.startswith("Gate crossed: ECCE-R 0.0")
+    assert message.startswith("Gate failed: ECCE-R 0.0")
     assert "tolerance 0.02, level 0.01." in message
     assert " are too low by " in message
     assert "99% limits" in message

@@ -31,7 +31,8 @@ def assert_calibrated(
     Both must be so: at ten million predictions a deviation nobody minds is beyond chance, and
     with thirty a large one may be chance. An outcome that its score ruled out, such as an event
     after a score of 0, is beyond chance whatever the P-value. A test that passes does not prove
-    calibration; the result that is returned says what could have been seen. To have calibration
+    calibration; the result that is returned says what could have been seen. Chance is ruled out by
+    :attr:`secant.Calibration.pvalue`, whether a range can be named or not. To have calibration
     shown, up to a tolerance, ask for ``within``: then too few predictions fail as well.
 
     Parameters
@@ -74,11 +75,9 @@ def assert_calibrated(
 
     Notes
     -----
-    The limits differ from those of ``secant assess``, where a limit that is not given is 0.05 and
-    0. There the gate is on only because a limit was given, and the other is the usual level, or no
-    tolerance at all. A test runs with no limit given and at every change: it should fail a
-    calibrated model less often, and no model for a deviation that few would mind. Give both
-    limits to have the same gate in both places.
+    ``alpha`` differs from that of ``secant assess``, which is 0.05 where it is not given. A test
+    runs at every change, and should fail a calibrated model less often. Give it to have the same
+    gate in both places.
 
     Examples
     --------
@@ -91,17 +90,15 @@ def assert_calibrated(
     >>> assert_calibrated(happened, forecast**2)  # doctest: +ELLIPSIS
     Traceback (most recent call last):
         ...
-    AssertionError: Gate crossed: ECCE-R 0.17... (P = ...), tolerance 0.02, level 0.01.
+    AssertionError: Gate failed: P = ... (level 0.01), ECCE-R 0.17... (tolerance 0.02), n = 2,000.
     ...
     >>> assert_calibrated(happened, forecast, within=0.01)  # doctest: +ELLIPSIS
     Traceback (most recent call last):
         ...
-    AssertionError: Gate crossed: too few predictions to show that ECCE-R is at most 0.01; ...
+    AssertionError: Gate failed: too few predictions to show that ECCE-R is at most 0.01; ...
     ...
     """
     __tracebackhide__ = True  # pytest shows the line that called
-    if max_ecce_r is max_miscalibration is within is None:
-        max_ecce_r = 0.02
     gate = Gate(alpha, max_ecce_r, max_miscalibration, within)
     # The verdict below speaks at the level of the gate.
     options.setdefault("confidence_level", gate.confidence_level)

@@ -165,7 +165,7 @@ def test_report(file, tmp_path):
     assert "better" in page
     assert "<dt>Gate</dt>" not in page
     assert assess(file, *NAMED, "--alpha", "0.01", "--html", out).exit_code == 1
-    assert "<dt>Gate</dt><dd>Gate crossed: ECCE-R" in out.read_text()
+    assert "<dt>Gate</dt><dd>Gate failed: ECCE-R" in out.read_text()
 
 
 def test_infinite_groups_are_json(tmp_path):
@@ -181,8 +181,8 @@ def test_infinite_groups_are_json(tmp_path):
     ("options", "code", "words"),
     [
         ((), 0, None),
-        (("--alpha", "0.01"), 1, "Gate crossed: ECCE-R"),
-        (("--max-ecce-r", "0.02"), 1, "Gate crossed: ECCE-R"),
+        (("--alpha", "0.01"), 1, "Gate failed: ECCE-R"),
+        (("--max-ecce-r", "0.02"), 1, "Gate failed: ECCE-R"),
         (
             ("--alpha", "0.01", "--max-ecce-r", "0.5"),
             0,
@@ -201,9 +201,9 @@ def test_infinite_groups_are_json(tmp_path):
         (
             ("--within", "0.02", "--y-prob", "better"),
             1,
-            "better: Gate crossed: too few predictions",
+            "better: Gate failed: too few predictions",
         ),
-        (("--max-ecce-r", "0.5", "--max-miscalibration", "0.02"), 1, "Gate crossed: scores"),
+        (("--max-ecce-r", "0.5", "--max-miscalibration", "0.02"), 1, "Gate failed: scores"),
         (("--within", "0.5", "--by", "segment"), 0, "by all 3 groups (shown to be within 0.5"),
     ],
 )
@@ -273,7 +273,7 @@ def test_a_group_alone_can_cross_the_gate(tmp_path):
     assert assess(file, *gate).exit_code == 0
     shown = assess(file, "--by", "g", *gate)
     assert shown.exit_code == 1
-    assert "Gate crossed by 1 of 2 groups: small" in " ".join(shown.output.split())
+    assert "Gate failed by 1 of 2 groups: small" in " ".join(shown.output.split())
 
 
 @pytest.mark.parametrize(
@@ -302,7 +302,7 @@ def test_a_real_process_answers_with_its_exit_code(file):
     command = [sys.executable, "-m", "secant", "assess", str(file), *NAMED, "--alpha", "0.01", "-q"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 1, done.stderr
-    assert "Gate crossed" in done.stdout
+    assert "Gate failed" in done.stdout
     assert done.stderr == ""  # no progress bar where there is no terminal
 
 

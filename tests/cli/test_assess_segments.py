@@ -74,7 +74,7 @@ def test_json_has_every_number(file):
 def test_the_gate_is_crossed_by_a_segment(file):
     strict = run(file, *NAMED, *SEARCH, "--alpha", "0.05", "--max-ecce-r", "0.05")
     assert strict.exit_code == 1
-    assert "Gate crossed by 1 segment (adjusted P-values): region = north and age" in strict.output
+    assert "Gate failed by 1 segment (adjusted P-values): region = north and age" in strict.output
     assert run(file, *NAMED, "--alpha", "0.05", "--max-ecce-r", "0.05").exit_code == 0
     lax = run(file, *NAMED, *SEARCH, "--alpha", "0.05", "--max-ecce-r", "0.5")
     assert lax.exit_code == 0

@@ -107,7 +107,7 @@ def test_other_tools(folder, monkeypatch):
         code = re.search(r"def model.*?to_pandas\(\)\n", read("tools.md"), re.DOTALL)[0]
         exec(code.replace("0.1)", f"{limit})"), scope := {})  # noqa: S102
         if fails:
-            with pytest.raises(AssertionError, match="Gate crossed"):
+            with pytest.raises(AssertionError, match="Gate failed"):
                 scope["model"](built, names["warehouse"])
         else:
             table = scope["model"](built, names["warehouse"])

@@ -457,7 +457,7 @@ def test_weighted_groups_with_every_score_inverted_are_found_however_many(groups
     n = 40 * groups
     p, w, by = rng.random(n), rng.lognormal(0, 0.7, n), np.repeat(np.arange(groups), 40)
     assert assert_calibrated(rng.random(n) < p, p, by=by, sample_weight=w, max_ecce_r=0.5)
-    with pytest.raises(AssertionError, match=f"Gate crossed by {groups} of {groups} groups"):
+    with pytest.raises(AssertionError, match=f"Gate failed by {groups} of {groups} groups"):
         assert_calibrated(rng.random(n) < 0.05 + 0.9 * (p < 0.5), p, by=by, sample_weight=w)
 
 

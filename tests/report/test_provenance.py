@@ -23,9 +23,9 @@ def test_provenance_is_shown(tmp_path):
 
 
 def test_the_gate_is_part_of_where_it_comes_from():
-    about = secant.report.Provenance(gate=["Gate crossed: <b>."])
+    about = secant.report.Provenance(gate=["Gate failed: <b>."])
     page = secant.report.render(secant.assess([0, 1], [0.2, 0.7]), provenance=about)
-    assert "<dt>Gate</dt><dd>Gate crossed: &lt;b&gt;.</dd>" in page
+    assert "<dt>Gate</dt><dd>Gate failed: &lt;b&gt;.</dd>" in page
 
 
 STARTED = datetime(2024, 3, 5, 9, 7, 30, tzinfo=UTC)

@@ -63,7 +63,7 @@ def test_groups_pass_or_fail_by_adjusted_pvalues():
     y, p = np.concatenate([y, bad]), np.concatenate([p, q])
     gate = Gate(0.01, 0.02)
     assert gate.judge_groups(secant.assess_by(y, p, g)).words.startswith(
-        "Gate crossed by 1 of 4 groups: off (tolerance 0.02"
+        "Gate failed by 1 of 4 groups: off (tolerance 0.02"
     )
     keep = g != "off"
     results = secant.assess_by(y[keep], p[keep], g[keep])
@@ -90,7 +90,7 @@ def with_an_impossible_event():
 
 @pytest.mark.parametrize(
     ("max_ecce_r", "crossed", "stands"),
-    [(0.0, True, "Gate crossed:"), (0.5, False, TOLERATED)],
+    [(0.0, True, "Gate failed:"), (0.5, False, TOLERATED)],
 )
 def test_an_impossible_outcome_is_beyond_chance_whatever_the_pvalue(max_ecce_r, crossed, stands):
     y, p = certain_and_right()
@@ -139,7 +139,7 @@ def test_a_group_may_be_refuted_by_impossible_outcomes():
     assert gate.judge_groups(results).crossing == ("off", "refuted")
     assert results.failing == ("off",)
     assert gate.judge_groups(results).words == (
-        "Gate crossed by 2 of 3 groups: off, refuted (tolerance 0, level 0.01, adjusted P-values). "
+        "Gate failed by 2 of 3 groups: off, refuted (tolerance 0, level 0.01, adjusted P-values). "
         "In refuted wrong scores of exactly 0 or 1 rule out chance, whatever the P-value."
     )
     row = next(line for line in str(results).splitlines() if line.startswith("refuted"))
@@ -158,7 +158,7 @@ def test_one_group_is_the_only_one():
     assert (
         Gate(0.01)
         .judge_groups(off)
-        .words.startswith("Gate crossed by the only group: a (tolerance")
+        .words.startswith("Gate failed by the only group: a (tolerance")
     )
 
 
@@ -259,8 +259,8 @@ def test_within_has_three_answers_and_passes_by_one(n, shift, within, answer):
     low, high = map(metric, again.ecce_r.ci)
     words = {
         "within": f"Gate passed: ECCE-R is at most {high} (95% limit), {within:g} is allowed.",
-        "beyond": f"Gate crossed: ECCE-R is at least {low} (95% limit), {within:g} is allowed.",
-        "not enough data": f"Gate crossed: too few predictions to show that ECCE-R is at most "
+        "beyond": f"Gate failed: ECCE-R is at least {low} (95% limit), {within:g} is allowed.",
+        "not enough data": f"Gate failed: too few predictions to show that ECCE-R is at most "
         f"{within:g}; it is between {low} and {high} (95% limits).",
     }
     assert judged.words == words[answer]
@@ -317,8 +317,8 @@ def test_groups_are_judged_by_every_limit():
     }
     assert set(stands.crossing) == {"high", "few"}
     assert stands.words == (
-        "Gate crossed by 1 of 3 groups: high (10.0 points over any range, level 0.01, adjusted "
-        "P-values). Gate crossed: 1 of 3 groups is not shown to be within 0.05, few (level 0.01); "
+        "Gate failed by 1 of 3 groups: high (10.0 points over any range, level 0.01, adjusted "
+        "P-values). Gate failed: 1 of 3 groups is not shown to be within 0.05, few (level 0.01); "
         "it has too few predictions."
     )
 

@@ -81,11 +81,13 @@ def in_short(result: Calibration, *, found: bool = True) -> str:
         As in :func:`findings`.
     """
     off = result.intervals if found else ()
+    kind = verdict.direction(result) if found else ""
     if off:
+        # How far off a range is belongs beside its own direction.
         by = f" by {points(abs(off[0].miscalibration))} points"
-        return verdict.direction(result) + (by if len(off) == 1 else "")
+        return kind + (by if len(off) == 1 and kind == off[0].direction else "")
     if found and result.found:
-        return "off, not certain where"
+        return f"{kind or 'off'}, not certain where"
     if wrong := result.n_forbidden:
         return f"{wrong:,} sure score{'' if wrong == 1 else 's'} wrong"
     return "could be noise" if result.worst.n else "no deviation"

@@ -231,9 +231,21 @@ class Calibration(Result):
         return tuple(part for part, p in parts.items() if at_level(p, alpha))
 
     @property
+    def mean_is_unsure(self) -> bool:
+        """Whether the mean's P-value is small, but not with the spread that outcomes show."""
+        small = at_level(self.mean.pvalue, 1 - self.confidence_level)
+        return self.found and small and "mean" not in self.wrong_in
+
+    @property
     def found(self) -> bool:
         """Whether miscalibration was found: its P-value is at most one minus the level."""
         return at_level(self.pvalue, 1 - self.confidence_level)
+
+    @property
+    def doubtful(self) -> bool:
+        """Whether it was found, and a level ten times as strict would not have found it."""
+        strict = at_level(self.pvalue, (1 - self.confidence_level) / 10)
+        return self.found and not strict and not self.n_forbidden
 
     @property
     def found_in_ranges(self) -> bool:

@@ -13,7 +13,7 @@ from secant._inference.adjust import ADJUSTMENTS, holm
 from secant._inference.limits import at_level
 from secant._input.options import check_level
 from secant._results import group_words, verdict
-from secant._results.wording import level, metric, points, scores, signed_pvalue
+from secant._results.wording import decided, level, metric, points, scores, signed_pvalue
 from secant.errors import Argument, InputError
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from secant._results.assessments import Assessments, Group
     from secant._results.calibration import Calibration
 
-__all__ = ["Gate", "GroupsStand", "Judgement", "Stand"]
+__all__ = ["MAX_ECCE_R", "Gate", "GroupsStand", "Judgement", "Stand"]
 
 Limit = Literal["max_ecce_r", "max_miscalibration", "within"]
 Answer = Literal["passed", "tolerated", "crossed", "within", "beyond", "not enough data"]
@@ -30,10 +30,12 @@ Answer = Literal["passed", "tolerated", "crossed", "within", "beyond", "not enou
 # The verdict has no limits at a level of 1, which is what one minus a tiny alpha rounds to.
 _HIGHEST_LEVEL = 1 - 1e-12
 _MOST_NAMES = 5
+# The tolerance where no limit is given.
+MAX_ECCE_R = 0.02
 _STANDS = {
     "passed": "Gate passed:",
     "tolerated": "Gate passed: miscalibrated, but by less than you tolerate.",
-    "crossed": "Gate crossed:",
+    "crossed": "Gate failed:",
 }
 
 
@@ -135,8 +137,8 @@ class Gate:
         The P-value (adjusted, for groups and for several models) up to which chance is ruled out;
         one minus it is the level of the limits of ``within``.
     max_ecce_r : float or None
-        The largest ECCE-R that is tolerated, compared with that of the predictions; 0 if no limit
-        is given at all.
+        The largest ECCE-R that is tolerated, compared with that of the predictions; 0.02 if no
+        limit is given at all.
     max_miscalibration : float or None
         The largest mean miscalibration tolerated over any range of scores. It fails when some range
         is shown to be beyond, by :meth:`secant.Calibration.pvalue_beyond`.
@@ -162,7 +164,7 @@ class Gate:
         if self.within is not None:
             check_level(self.within, "within")  # nothing is ever shown to be within 0
         if not self.limits:
-            object.__setattr__(self, "max_ecce_r", 0.0)
+            object.__setattr__(self, "max_ecce_r", MAX_ECCE_R)
 
     @property
     def limits(self) -> dict[Limit, float]:
@@ -273,10 +275,14 @@ class Gate:
         answer: Answer = "passed"
         if self._small(chance):
             answer = "crossed" if result.ecce_r.value > tolerance else "tolerated"
-        limits = f"tolerance {tolerance:g}, {self._level}"
+        adjusted = ""
         if note and not result.n_forbidden:
-            limits += f", P {_written(result, chance)}{note}"
-        words = f"{_STANDS[answer]} {verdict.brief(result)}, {limits}{self._why(result)}."
+            adjusted = f"{_written(result, chance).removeprefix('= ')}{note}, "
+        words = (
+            f"{_STANDS[answer]} P {decided(result)} ({adjusted}{self._level}), "
+            f"{verdict.measure(result)} (tolerance {tolerance:g}), n = {result.n:,}"
+            f"{self._why(result)}."
+        )
         return Judgement("max_ecce_r", tolerance, answer, words, pvalue=chance)
 
     def _why(self, result: Calibration) -> str:
@@ -299,7 +305,7 @@ class Gate:
             says = f"{scores(steepest)} are {off}, where {allowed} are tolerated"
         else:
             says = f"some range of scores is off by more than {allowed}"
-        # Another P than that of ECCE-R, which is against no miscalibration at all.
+        # Another P than that which decides, which is against no miscalibration at all.
         against = f"P {_written(result, shown)}{note} if no range were off by more than {allowed}"
         words = f"{_STANDS[answer]} {says} ({against}, {self._level})."
         return Judgement("max_miscalibration", tolerance, answer, words, pvalue=shown)
@@ -324,10 +330,10 @@ class Gate:
         elif result.ecce_r_interval(strict)[0] > tolerance:
             answer = "beyond"
             says = (
-                f"crossed: ECCE-R is at least {metric(low)} ({at} limit), {tolerance:g} is allowed"
+                f"failed: ECCE-R is at least {metric(low)} ({at} limit), {tolerance:g} is allowed"
             )
         else:
-            says = f"crossed: too few predictions to show that ECCE-R is at most {tolerance:g}; "
+            says = f"failed: too few predictions to show that ECCE-R is at most {tolerance:g}; "
             says += f"it is between {metric(low)} and {metric(high)} ({at} limits)"
         return Judgement("within", tolerance, answer, f"Gate {says}.", interval=(low, high))
 
@@ -352,7 +358,7 @@ class Gate:
             few = sum(each.answer == "not enough data" for each in judged)
             return f"{self._not_within(rows, groups)}{_too_few(few, len(rows))}."
         who = "the only group" if groups == 1 else f"{len(rows):,} of {groups:,} groups"
-        words = f"Gate crossed by {who}: {_names(rows)} {limits}."
+        words = f"Gate failed by {who}: {_names(rows)} {limits}."
         refuted = [row for row in rows if not self._small(row.adjusted_pvalue)]
         if refuted:
             certain = "wrong scores of exactly 0 or 1 rule out chance"
@@ -363,12 +369,12 @@ class Gate:
         """Say which groups are not shown to be within."""
         shown = f"shown to be within {self.limits['within']:g}"
         if groups == 1:
-            return f"Gate crossed: the only group, {_names(rows)}, is not {shown} ({self._level})"
+            return f"Gate failed: the only group, {_names(rows)}, is not {shown} ({self._level})"
         if len(rows) == groups:
-            return f"Gate crossed: none of {groups:,} groups is {shown} ({self._level})"
+            return f"Gate failed: none of {groups:,} groups is {shown} ({self._level})"
         verb = "is" if len(rows) == 1 else "are"
         return (
-            f"Gate crossed: {len(rows):,} of {groups:,} groups {verb} not {shown}, {_names(rows)} "
+            f"Gate failed: {len(rows):,} of {groups:,} groups {verb} not {shown}, {_names(rows)} "
             f"({self._level})"
         )
 

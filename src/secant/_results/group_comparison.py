@@ -167,7 +167,7 @@ class GroupComparison(Result):
         if not self.comparable:
             return Said(f"{self.verdict}.", self._why_not())
         metrics = (
-            statistic(each, getattr(self, each.attribute), expected="equal rates give")
+            statistic(each, getattr(self, each.attribute), expected="equal rates average")
             for each in METRICS
         )
         then = self._where() if self.found else self._would_have_shown()

@@ -205,7 +205,8 @@ def _group_verdict(result: Calibration, *, ranges: bool) -> str:
     """Say in which directions a group is off, and how far where that matters most."""
     pieces = result.pieces
     if not pieces:
-        return "miscalibrated, not certain where"
+        kind = verdict.direction(result)
+        return f"{kind or 'miscalibrated'}, not certain where"
     return _in_turn(result, pieces, ranges=ranges)
 
 
@@ -223,6 +224,8 @@ def _in_turn(
         over = f" over {between(each)}" if ranges else ""
         said.append(f"{direction_said(result, each.direction)} by {by}{over}")
     off = ", then ".join(said)
+    if len(pieces) == 1 and result.wrong_in == ("shape",):
+        return f"{verdict.direction(result)}: {off}"
     if len(pieces) == 1 or (result.axis is not None and len(pieces) == 2):
         return off
     return f"{verdict.direction(result)}{', mostly' if len(pieces) > 2 else ':'} {off}"

@@ -52,6 +52,8 @@ __all__ = [
     "headline",
     "impossible",
     "interval",
+    "measure",
+    "parts_of",
     "said",
     "size",
     "tested",
@@ -84,7 +86,11 @@ def headline(result: Calibration) -> str:
             return found
         return f"{found}, but not shown to be calibrated within {asked.within:g}"
     how_much, kind = f" {asked.words}" if result.negligible else "", direction(result)
-    found = f"{words.found}{how_much}{f': {kind}' if kind else ''}"
+    graded = words.found
+    if result.doubtful:
+        graded = f"{words.probably} (P {decided(result)})"
+        how_much = how_much and f",{how_much}"
+    found = f"{graded}{how_much}{f': {kind}' if kind else ''}"
     return f"{found}; {wrong}" if wrong else found
 
 
@@ -109,13 +115,36 @@ def impossible(result: Calibration) -> str:
 
 
 def direction(result: Calibration) -> str:
-    """Return the directions in words; nothing where it is not known."""
+    """Return the directions in words, those of the parts that are wrong; nothing if not known.
+
+    Ranges that are off in more than two directions say more than any part does. Where no part is
+    named by itself the ranges have the word.
+    """
     pieces = result.pieces
-    if not pieces:
-        return ""
-    if result.direction == "alternating":
+    ranges = direction_said(result, result.direction) if pieces else ""
+    if len(pieces) > 2:
         return f"alternating, {len(pieces)} times"
-    return direction_said(result, result.direction)
+    shape = _shape_direction(result)
+    asked = "mean" in result.wrong_in and not (ranges and result.bridge.direction is None)
+    if not asked:
+        return shape or ranges
+    mean = _mean_direction(result)
+    if shape:
+        if result.axis is not None and len(pieces) > 1:
+            return ranges
+        name = "" if result.axis is None else result.axis.title
+        return words_of(result).both.format(mean=mean, shape=shape, name=name)
+    return mean if mean == ranges else f"{mean} on average"
+
+
+def _mean_direction(result: Calibration) -> str:
+    return direction_said(result, "too low" if result.mean.value > 0 else "too high")
+
+
+def _shape_direction(result: Calibration) -> str:
+    """Return the direction of the shape, where that is found to be wrong."""
+    named = "shape" in result.wrong_in and result.bridge.direction
+    return direction_said(result, named) if named else ""
 
 
 def direction_said(result: Calibration, direction: str) -> str:
@@ -141,24 +170,58 @@ def within(result: Calibration, tolerance: float, at: float | None = None) -> st
 def said(result: Calibration) -> Said:
     """Return the whole answer: five lines at most, with what to keep in mind."""
     known = not result.found and result.shown_within  # what is shown says more
-    lines = [f"{tested(result)} {size(result)}", beside(result), what_now(result)]
+    lines = [tested(result), size(result), beside(result), what_now(result)]
+    if result.warnings:  # which take a line
+        lines[:2] = [" ".join(lines[:2])]
     first = f"{headline(result)}."
     return Said(first, "" if known else where(result), lines, notes=result.warnings)
 
 
 def tested(result: Calibration) -> str:
-    """Return the P-value that decides, and those of what it is made of."""
-    mean, shape = result.mean, result.bridge
-    kind = f", {shape.direction}" if "shape" in result.wrong_in else ""
-    parts = f"mean P {pvalue(mean)}, shape P {pvalue(shape)}{kind}"
-    return f"P {decided(result)} ({result.pvalue_method}; {parts})."
+    """Return the P-value that decides, and which part is wrong by its own."""
+    decides, parts = f"P {decided(result)} ({result.pvalue_method})", parts_of(result)
+    if not parts:
+        return f"{decides}."
+    return f"{decides}. {capital(parts)}." if result.found else f"{decides}: {parts}."
+
+
+def parts_of(result: Calibration) -> str:
+    """Say which part is wrong, the mean or the shape, with their P-values.
+
+    Nothing where every score is 0 or 1, so that there are no parts.
+    """
+    if result.sigma == 0:
+        return ""
+    words, wrong, has_shape = words_of(result), result.wrong_in, result.bridge.direction is not None
+    mean, shape = pvalue(result.mean), pvalue(result.bridge)
+    name = "" if result.axis is None else result.axis.title
+    if not result.found:  # where nothing is called right that only was not found to be wrong
+        return f"mean P {mean}, shape P {shape}" if has_shape else ""
+    if has_shape and not wrong and not result.mean_is_unsure:
+        return words.together.format(mean=mean, shape=shape, name=name)
+    said = words.mean_unsure if result.mean_is_unsure else words.mean_right
+    if "mean" in wrong:
+        said = words.mean_wrong
+    first = said.format(p=mean, off=_mean_direction(result))
+    rest = words.no_shape
+    if has_shape:
+        # Several ranges say more, and along another order the mean is part of each direction.
+        unsaid = len(result.pieces) > 2 or (result.axis is not None and "mean" in wrong)
+        off = "" if unsaid else f": {_shape_direction(result)}"
+        rest = words.shape_wrong if "shape" in wrong else words.shape_right
+        rest = rest.format(p=shape, off=off, name=name)
+    return f"{first}; {rest.format(name=name)}"
 
 
 def brief(result: Calibration) -> str:
-    """Return ECCE-R, the P-value that decides and the number of predictions."""
-    r = result.ecce_r
+    """Return the P-value that decides, ECCE-R and the number of predictions."""
+    return f"P {decided(result)}, {measure(result)}, n = {result.n:,}"
+
+
+def measure(result: Calibration) -> str:
+    """Return ECCE-R, and along what."""
     along = "" if result.axis is None else f" along {result.axis.title}"
-    return f"ECCE-R{along} {metric(r.value)} (P {decided(result)}, n = {result.n:,})"
+    return f"ECCE-R{along} {metric(result.ecce_r.value)}"
 
 
 def the_question(result: Calibration) -> str:
@@ -175,7 +238,7 @@ def everyone(result: Calibration) -> str:
 
 
 def size(result: Calibration) -> str:
-    """Say how many events are misplaced, and whether chance explains that."""
+    """Say how many events are misplaced and where, and whether chance explains that."""
     r = statistic(METRICS[0], result.ecce_r, **_by_chance(result, METRICS[0]))
     if not result.found_in_ranges:
         return r
@@ -187,10 +250,9 @@ def size(result: Calibration) -> str:
         cover=words.cover[not one],
         only="only " if result.trifling else "",
     )
-    named = any((each.low, each.high) == (worst.low, worst.high) for each in result.pieces)
-    place = "" if named else words.place.format(scores=scores(worst))
+    over = capital(words.over.format(scores=scores(worst)))
     even = words.even.format(n=n) if result.trifling else ""
-    return f"In every 1,000 {words.noun}s {what} in the worst range{place}{even}: {r}"
+    return f"{over}, {what}, per 1,000 {words.noun}s in all{even}: {r}"
 
 
 def beside(result: Calibration) -> str:
@@ -208,11 +270,11 @@ def details(result: Calibration) -> list[str]:
     """Return every number there is to say, a line each, and what usually helps."""
     said = [f"{headline(result)}.", tested(result), *facts(result)]
     worst, pieces = result.worst, result.pieces
-    about = "The worst range, which ECCE-R measures"
+    about = "The range that ECCE-R measures"
     if worst.n and worst not in pieces:
         said.append(f"{about}: {interval(worst)}")
     for each in pieces:
-        which = f"{about}, is off" if each == worst else "Found to be off"
+        which = f"{about} is off" if each == worst else "Found to be off"
         said.append(f"{which}: {interval(each)}")
     if farthest := result.farthest:
         most = f"off by at least {points(farthest.at_least)} points"
@@ -253,7 +315,7 @@ def averages(result: Calibration) -> str:
 def _by_chance(result: Calibration, named: Metric) -> dict[str, Any]:
     """Return what calibrated predictions give on average, in words and in units of sigma."""
     among = "" if result.n_clusters is None else " in such clusters"
-    return {"expected": f"{words_of(result).right}{among} give", "mean": result.by_chance(named)}
+    return {"expected": f"{words_of(result).right}{among} average", "mean": result.by_chance(named)}
 
 
 # --- where ----------------------------------------------------------------------------------------
@@ -301,7 +363,7 @@ def where(result: Calibration, *, farthest: bool = True) -> str:
     if wrong and result.sigma == 0:  # every score is 0 or 1: that is all there is to say
         return wrong
     if not result.found_in_ranges:
-        named = "No range can be named: ECCE-R by itself does not tell it from chance."
+        named = words_of(result).unnamed.format(p=pvalue(result.ecce_r))
         return f"{wrong} {named}".strip()
     worst, words, at = result.worst, words_of(result), level(result.confidence_level)
     first = _filled(words.first, worst, words, level=at)

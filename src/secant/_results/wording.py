@@ -213,10 +213,10 @@ def statistic(
     if value.value == 0 or value.normalized < _ROUNDING:
         return f"{named.name} 0 ({obtained})."
     if math.isinf(value.normalized):  # every score is 0 or 1, and nothing is left to chance
-        return f"{named.name} {metric(value.value)}, {expected} 0 ({obtained})."
+        return f"{named.name} {metric(value.value)} ({expected} 0; {obtained})."
     return (
-        f"{named.name} {metric(value.value)} = {metric(value.normalized)} sigma, {expected} about "
-        f"{named.law.mean if mean is None else mean:.2g} ({obtained})."
+        f"{named.name} {metric(value.value)}, or {metric(value.normalized)} sigma ({expected} "
+        f"{named.law.mean if mean is None else mean:.2g}; {obtained})."
     )
 
 

@@ -27,8 +27,8 @@ class Words:
         Heads of columns: what was said, and what came of it.
     coverage : bool
         Whether these are intervals or quantiles, which have one score, the level.
-    found, not_found : str
-        How the answer begins.
+    found, probably, not_found : str
+        How the answer begins: where it is beyond doubt, where it is not far from chance, and else.
     off : dict
         What directions are called.
     cover : tuple of str
@@ -45,10 +45,17 @@ class Words:
         A range in a sentence.
     within, somewhere : str
         Who is off still farther, within a range and anywhere.
-    fewer, more : str
-        What happened in 1,000 in the worst range.
-    place, even : str
-        The worst range where it was not named, and that a trifle takes many predictions to show.
+    over, fewer, more : str
+        The range that ECCE-R measures, and what happened there.
+    even : str
+        That a trifle takes many predictions to show.
+    mean_right, mean_wrong, mean_unsure : str
+        Whether all is right on average: yes, no, or not certain with the spread of the outcomes.
+    shape_right, shape_wrong, no_shape, both, together : str
+        Whether the rest is right: yes, no, or that there is none; directions where both are wrong,
+        and that only both together are beyond chance.
+    unnamed : str
+        That no range can be named.
     averages, question, remedy : str
         What was on average, what another order asks, and what usually helps there.
     right : str
@@ -62,6 +69,7 @@ class Words:
     outcome: str = "outcome"
     coverage: bool = False
     found: str = "Miscalibrated"
+    probably: str = "Probably miscalibrated"
     not_found: str = "No miscalibration found"
     off: dict[str, str] = field(default_factory=dict)
     cover: tuple[str, str] = ("", "")
@@ -76,10 +84,21 @@ class Words:
     interval: str = "{scores}, {n}: mean forecast {forecast}, mean outcome {outcome}, {by_or_noise}"
     within: str = "{they}"
     somewhere: str = "predictions are"
-    fewer: str = "{only}{many} forecast event{s} did not happen"
+    over: str = "over {scores}"
+    fewer: str = "{only}{many} fewer event{s} happened than forecast"
     more: str = "{only}{many} more event{s} happened than forecast"
-    place: str = " ({scores})"
     even: str = "; {n} show even that"
+    mean_right: str = "right on average (P {p})"
+    mean_wrong: str = "wrong on average (P {p}): {off}"
+    mean_unsure: str = "not certain on average (P {p}, but larger with the spread of these outcomes)"
+    shape_right: str = "right in shape (P {p})"
+    shape_wrong: str = "wrong in shape (P {p}){off}"
+    no_shape: str = "there is no shape to test"
+    both: str = "{mean} on average, and {shape}"
+    together: str = (
+        "wrong on average (P {mean}) and in shape (P {shape}) taken together, in neither by itself"
+    )
+    unnamed: str = "No range can be named: ECCE-R by itself (P {p}) could be chance."
     averages: str = "{everyone}: mean forecast {forecast}, mean outcome {outcome}."
     question: str = (
         "Along {name}: whether predictions are right on average at each {name}, not at each score."
@@ -102,10 +121,22 @@ class Words:
 
 
 PROBABILITIES = Words()
+_ALONG = {
+    "over": "{scores}",
+    "shape_right": "steady along {name} (P {p})",
+    "shape_wrong": "not steady along {name} (P {p}){off}",
+    "both": "{mean} on average, not steady along {name}",
+    "no_shape": "nothing to test along {name}",
+    "together": (
+        "wrong on average (P {mean}) and along {name} (P {shape}) taken together, in neither by "
+        "itself"
+    ),
+}
 # Confidences in the most likely class.
 CONFIDENCES = replace(PROBABILITIES, off={"too high": "overconfident", "too low": "underconfident"})
 ALONG = replace(
     PROBABILITIES,
+    **_ALONG,
     uncertain=(
         "data do not show for certain where; the largest deviation is {scores}, where predictions "
         "were {by} ({level} limits {limits}; {n})."
@@ -119,6 +150,7 @@ INTERVALS = Words(
     outcome="covered",
     coverage=True,
     found="Coverage is off",
+    probably="Coverage is probably off",
     not_found="No fault in coverage found",
     off={"too high": "too little", "too low": "too much", "even": "as promised"},
     cover=("covers", "cover"),
@@ -133,7 +165,6 @@ INTERVALS = Words(
     somewhere="coverage is",
     fewer="{many} fewer {cover} than promised",
     more="{many} more {cover} than promised",
-    place="",
     even="",
     averages="{everyone}: {outcome} cover where {promised} was promised.",
     question=(
@@ -145,6 +176,7 @@ INTERVALS = Words(
     never="No interval covers; check y, low and high.",
     always="Every interval covers; check y, low and high.",
     few="Few intervals were expected to miss, or few to cover: confidence limits are approximate.",
+    **_ALONG,
 )
 
 

@@ -85,7 +85,7 @@ def _segment_words(stands: GroupsStand) -> str:
     if not crossing:
         return "Gate passed by all segments that were searched."
     many = f"{len(crossing)} segment{'s' if len(crossing) > 1 else ''}"
-    return f"Gate crossed by {many} (adjusted P-values): {'; '.join(crossing)}."
+    return f"Gate failed by {many} (adjusted P-values): {'; '.join(crossing)}."
 
 
 def marked(roles: dict[str, str], guessed: dict[str, str]) -> dict[str, str]:

@@ -144,21 +144,21 @@ _GOES_WITH = {
     "--max-ecce-r",
     type=click.FloatRange(0, 1, max_open=True),
     metavar="X",
-    help="Gate: the largest ECCE-R tolerated: misplaced events in the worst range, as a share of "
-    "all predictions. 0 if no limit is given.",
+    help="Gate: the largest ECCE-R tolerated: misplaced events over the range that has most, as a "
+    "share of all predictions. 0.02 if no limit is given.",
 )
 @click.option(
     "--max-miscalibration",
     type=click.FloatRange(0, 1, max_open=True),
     metavar="X",
     help="Gate: the largest mean miscalibration tolerated over any range of scores, 0.1 for ten "
-    "points; crossed where more is shown.",
+    "points; fails where more is shown.",
 )
 @click.option(
     "--within",
     type=click.FloatRange(0, 1, min_open=True, max_open=True),
     metavar="X",
-    help="Gate: what ECCE-R must be shown not to exceed; also crossed for want of data.",
+    help="Gate: what ECCE-R must be shown not to exceed; also fails for want of data.",
 )
 @click.option("--html", type=click.Path(dir_okay=False, path_type=Path), help="Write a report.")
 @click.option(
@@ -201,16 +201,16 @@ def command(ctx: click.Context, /, **options: Any) -> None:
       secant assess preds.parquet --json - | jq .models
 
     The gate is on when --alpha or one of its limits is given; a limit that is not given is not
-    judged. --max-ecce-r and --max-miscalibration are crossed only by what is beyond chance AND
-    beyond the tolerance; --within is crossed unless the data show it. With --by every group must
-    pass too, with --segments every segment that was found; P-values are adjusted for their number
+    judged; if none is given ECCE-R may be 0.02. --max-ecce-r and --max-miscalibration fail what is
+    beyond chance AND beyond the tolerance, --within what the data do not show. With --by every
+    group must pass too, with --segments every segment that was found; P-values are adjusted for their number
     and for that of models. An outcome that its score ruled out (an event after a score of 0) is
     beyond chance whatever the P-value.
 
     \b
     Exit codes:
-      0  fine: assessed, and no gate crossed
-      1  the gate is crossed
+      0  fine: assessed, and no gate failed
+      1  the gate failed
       2  bad input or usage
       3  a defect of secant itself
     130  interrupted (143 if ended by SIGTERM)

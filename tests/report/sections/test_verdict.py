@@ -113,11 +113,11 @@ def test_several_models_keep_hints_comparison_and_p_values():
 
 def test_the_gate_stands_beside_the_headline():
     results = [secant.assess([0, 1], [0.4, 0.5])] * 2
-    about = Provenance(gate=["Gate crossed: <b>."])
+    about = Provenance(gate=["Gate failed: <b>."])
     for names in ([], ["a"], ["a", "b"]):
         shown = verdict.verdicts(names, results[: len(names)], [], about=about)
-        assert '<p class="verdict gate">Gate crossed: &lt;b&gt;.</p>' in shown
-        assert len(names) != 1 or shown.index("Gate crossed") < shown.index("<dl")
+        assert '<p class="verdict gate">Gate failed: &lt;b&gt;.</p>' in shown
+        assert len(names) != 1 or shown.index("Gate failed") < shown.index("<dl")
 
 
 def test_wrong_certainties_are_not_called_noise():
