@@ -76,8 +76,10 @@ def test_the_message_says_how_far_off_and_where():
     with pytest.raises(AssertionError) as caught:
         assert_calibrated(y, p)
     message = str(caught.value)
-    assert message.startswith("Gate failed: ECCE-R 0.0")
-    assert "tolerance 0.02, level 0.01." in message
+    assert message.startswith("Gate failed: P = ")
+    assert "ECCE-R 0.0" in message
+    assert "(level 0.01)" in message
+    assert "(tolerance 0.02)" in message
     assert " are too low by " in message
     assert "99% limits" in message
 

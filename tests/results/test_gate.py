@@ -1,12 +1,14 @@
 """The gate: crossed only by what is beyond chance and beyond the tolerance."""
 
 import math
+import re
 
 import numpy as np
 import pytest
 
 import secant
 from secant._results.gate import Gate
+from secant._results.wording import decided, signed_pvalue
 from secant._results.wording import metric
 
 TOLERATED = "Gate passed: miscalibrated, but by less than you tolerate."
@@ -49,7 +51,8 @@ def test_at_a_limit_chance_is_ruled_out_and_the_deviation_tolerated():
 def test_words_when_detectable_and_within_tolerance():
     y, p = predictions(200_000, 0.005)
     words = Gate(0.01, 0.02).judge(secant.assess(y, p)).words
-    assert words.startswith(f"{TOLERATED} ECCE-R 0.00")
+    assert words.startswith(f"{TOLERATED} P = ")
+    assert "ECCE-R 0.00" in words
     assert "n = 200,000" in words
     assert (
         Gate(0.01, 0.02).judge(secant.assess([0, 1], [0.4, 0.6])).words.startswith("Gate passed:")
@@ -104,7 +107,8 @@ def test_an_impossible_outcome_is_beyond_chance_whatever_the_pvalue(max_ecce_r, 
     assert result.ecce_r.pvalue > 0.01
     assert gate.crossed(result) is crossed
     words = gate.judge(result).words
-    assert words.startswith(f"{stands} ECCE-R 0.0")
+    assert words.startswith(f"{stands} P = ")
+    assert "ECCE-R 0.0" in words
     assert words.endswith(
         "; 1 wrong score of exactly 0 or 1 rules out chance, whatever the P-value."
     )
@@ -135,7 +139,7 @@ def test_a_group_may_be_refuted_by_impossible_outcomes():
     results = secant.assess_by(
         np.concatenate([y, off, bad_y]), np.concatenate([p, q, bad_p]), groups
     )
-    gate = Gate(0.01)
+    gate = Gate(0.01, 0)
     assert gate.judge_groups(results).crossing == ("off", "refuted")
     assert results.failing == ("off",)
     assert gate.judge_groups(results).words == (
@@ -152,7 +156,7 @@ def test_one_group_is_the_only_one():
     assert (
         Gate(0.01)
         .judge_groups(fine)
-        .words.startswith("Gate passed by the only group (tolerance 0,")
+        .words.startswith("Gate passed by the only group (tolerance 0.02,")
     )
     off = secant.assess_by(np.ones(500), p, ["a"] * 500)
     assert (
@@ -267,7 +271,7 @@ def test_within_has_three_answers_and_passes_by_one(n, shift, within, answer):
 
 
 def test_a_limit_that_is_not_given_is_not_judged():
-    assert Gate().limits == {"max_ecce_r": 0.0}
+    assert Gate().limits == {"max_ecce_r": 0.02}
     assert Gate(0.05, within=0.1).limits == {"within": 0.1}
     everything = Gate(0.05, 0.1, 0.2, 0.3)
     assert everything.limits == {"max_ecce_r": 0.1, "max_miscalibration": 0.2, "within": 0.3}
@@ -285,16 +289,16 @@ def test_models_are_judged_together():
     fine = secant.assess(*predictions(3000, 0.0))
     stands = Gate(level).judge_models({"a": result, "b": fine})
     assert not stands["a"].crossed
-    assert "P = " in stands["a"].words.split("level")[1]
-    assert "after Holm's correction for 2 models" in stands["a"].words
-    every = 1.5 * result.pvalue_beyond(0.0)
-    assert not Gate(every, max_miscalibration=0).judge_models({"a": result, "b": fine})["a"].crossed
-    assert Gate(every, max_miscalibration=0).judge_models({"a": result})["a"].crossed
-    p, weights = np.linspace(0.1, 0.9, 3000), np.arange(3000) % 50 == 0
-    rare = secant.assess(np.arange(3000) % 2, p, sample_weight=1 + 20.0 * weights)
+    adjusted = signed_pvalue(2 * result.pvalue).removeprefix("= ")
+    words = f"({adjusted} after Holm's correction for 2 models, level {level:g})"
+    assert f"P {decided(result)} {words}" in stands["a"].words
+    gate = Gate(1.5 * max(result.pvalue, result.ecce_r.pvalue), max_miscalibration=0)
+    assert not gate.judge_models({"a": result, "b": fine})["a"].crossed
+    assert gate.judge_models({"a": result})["a"].crossed
+    rare = secant.assess(np.arange(3000) % 500 == 0, np.linspace(1e-4, 2e-3, 3000))
     assert rare.pvalue_method == "upper bound"
     words = Gate(level).judge_models({"a": rare, "b": fine})["a"].words
-    assert "P <= " in words.split("level")[1]  # an upper bound, adjusted, is one
+    assert re.search(r"P <= \S+ \(<= \S+ after Holm", words)  # an upper bound, adjusted, is one
     # Of two refuted by impossible outcomes neither makes it harder for the other.
     refuted = secant.assess(*with_an_impossible_event())
     both = Gate(0.01).judge_models({"a": refuted, "b": refuted})

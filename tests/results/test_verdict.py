@@ -15,7 +15,7 @@ from secant import null
 from secant._results import verdict
 from secant._results.base import say
 from secant._results.tolerance import Tolerance, tolerance_of
-from secant._results.wording import limits, metric, points, pvalue
+from secant._results.wording import decided, limits, metric, points, pvalue
 from secant._results.words import words_of
 
 
@@ -23,7 +23,8 @@ def assert_no_contradiction(result):
     """Assert one answer, and the same everywhere: the headline, where, and what decides."""
     said, words = say(result), words_of(result)
     assert said.headline == f"{result.verdict}."
-    assert said.headline.startswith(words.found) == result.found
+    assert said.headline.startswith((words.found, words.probably)) == result.found
+    assert said.headline.startswith(words.probably) == result.doubtful
     wrong = verdict.wrong_certainties(result)
     assert bool(wrong) == bool(result.n_forbidden)
     assert wrong in said.headline
@@ -66,6 +67,7 @@ def test_words_of_an_ordinary_case(power, weighted, level):
     (piece,) = result.intervals
     assert result.direction == piece.direction == ("too high" if power > 1 else "too low")
     assert result.direction in result.verdict
+    assert result.verdict == f"Miscalibrated: {verdict.direction(result)}"
     for part in (*in_words(piece), f"{100 * level:g}%", f"{piece.n:,} predictions"):
         assert part in result.where
     assert_no_contradiction(result)
@@ -75,9 +77,8 @@ def test_words_of_an_ordinary_case(power, weighted, level):
 def test_a_range_is_named_exactly_if_it_is_among_those_found(data):
     y, p, w, kind = data
     result = secant.assess(y, p, sample_weight=w, weight_kind=kind, confidence_level=0.5)
-    uncertain = any(
-        words in result.where for words in ("for certain where", "No range can be named")
-    )
+    uncertain = "for certain where" in result.where or "No range can be named" in result.where
+    assert ("No range can be named" in result.where) <= (result.found and not result.found_in_ranges)
     certainties_alone = result.sigma == 0 and result.n_forbidden
     assert uncertain == bool(result.found and not result.intervals and not certainties_alone)
     if len(result.intervals) <= 3:
@@ -94,7 +95,7 @@ def wave(lobes, n=200_000, size=0.1):
 
 @pytest.mark.parametrize(
     ("lobes", "direction"),
-    [(1, "too low"), (2, "too extreme"), (3, "alternating, 3 times"), (8, "alternating, 8 times")],
+    [(1, "too low on average, and too moderate"), (2, "too extreme"), (3, "alternating, 3 times"), (8, "alternating, 8 times")],
 )
 def test_the_direction_leads_and_the_ranges_that_matter_most_are_named(lobes, direction):
     result = secant.assess(*wave(lobes))
@@ -104,6 +105,83 @@ def test_the_direction_leads_and_the_ranges_that_matter_most_are_named(lobes, di
     for number, each in enumerate(by_size):
         assert all(part in result.where for part in in_words(each)) == (number < 3)
     assert len(str(result).splitlines()) <= 5
+
+
+def sloped(slope, shift=0.0, n=10_000, seed=0):
+    """Assess forecasts whose logits are to be multiplied and shifted."""
+    rng = np.random.default_rng(seed)
+    p = rng.random(n)
+    truth = 1 / (1 + np.exp(-shift - slope * np.log(p / (1 - p))))
+    return secant.assess(rng.random(n) < truth, p)
+
+
+@pytest.mark.parametrize(
+    ("slope", "shift", "parts", "kind"),
+    [
+        (1.4, 0.0, ("shape",), "too moderate"),
+        (0.7, 0.0, ("shape",), "too extreme"),
+        (1.0, 0.2, ("mean",), "too low"),
+        (1.0, -0.2, ("mean",), "too high"),
+        (1.5, -0.4, ("mean", "shape"), "too high on average, and too moderate"),
+        (0.6, 0.4, ("mean", "shape"), "too low on average, and too extreme"),
+    ],
+)
+def test_the_parts_that_are_wrong_have_the_headline(slope, shift, parts, kind):
+    result = sloped(slope, shift)
+    assert result.wrong_in == parts
+    assert result.verdict == f"Miscalibrated: {kind}"
+    line = next(line for line in str(result).splitlines() if line.startswith("P "))
+    assert f"Wrong on average (P {pvalue(result.mean)}): too " in line or "mean" not in parts
+    assert f"Right on average (P {pvalue(result.mean)})" in line or "mean" in parts
+    assert f"wrong in shape (P {pvalue(result.bridge)}): too " in line or "shape" not in parts
+    assert f"right in shape (P {pvalue(result.bridge)})" in line or "shape" in parts
+
+
+def found_unlocated():
+    """Return a result whose shape is found to be wrong, where ECCE-R could be chance."""
+    results = (sloped(1.1, seed=seed) for seed in range(50))
+    return next(each for each in results if each.found and not each.found_in_ranges)
+
+
+def test_what_is_found_may_have_no_range_and_words_say_so():
+    result = found_unlocated()
+    assert result.intervals == ()
+    assert result.verdict.endswith(": too moderate")
+    by_itself = f"ECCE-R by itself (P {pvalue(result.ecce_r)}) could be chance"
+    assert result.where == f"No range can be named: {by_itself}."
+    assert "per 1,000" not in str(result)  # events are misplaced over a range
+    assert_no_contradiction(result)
+
+
+def test_together_two_parts_may_be_beyond_chance_and_neither_by_itself():
+    results = (sloped(1.05, 0.03, seed=seed) for seed in range(200))
+    result = next(
+        each
+        for each in results
+        if each.found and not each.wrong_in and not each.mean_is_unsure and not each.pieces
+    )
+    assert "taken together, in neither by itself" in str(result)
+    assert verdict.direction(result) == ""
+
+
+def test_one_score_has_no_shape():
+    result = secant.assess(np.arange(400) < 300, np.full(400, 0.5))
+    assert result.bridge.direction is None
+    assert result.verdict == "Miscalibrated: too low"
+    assert "; there is no shape to test." in str(result)
+    fine = secant.assess(np.arange(400) < 200, np.full(400, 0.5))
+    assert str(fine).splitlines()[1].startswith("P = 1 (exact).")
+
+
+@pytest.mark.parametrize(("times", "doubtful"), [(5, True), (9.9, True), (10.1, False)])
+def test_the_first_word_grades(times, doubtful):
+    """A P-value of at most a tenth of alpha is beyond doubt."""
+    data = miscalibrated(300, seed=8, power=1.15)
+    alpha = times * secant.assess(*data).pvalue
+    result = secant.assess(*data, confidence_level=1 - alpha)
+    assert result.doubtful == doubtful
+    graded = f"Probably miscalibrated (P {decided(result)})"
+    assert result.verdict.startswith(graded if doubtful else "Miscalibrated")
 
 
 def test_within_a_tolerance_has_three_answers():
@@ -162,7 +240,7 @@ def test_confidences_are_over_and_underconfident():
         other = probs**power / (probs**power).sum(axis=1, keepdims=True)
         groups = secant.assess_classes(truth, other)
         assert str(groups).count(f"{word} by") == 3
-        assert groups[0].verdict.endswith(word)
+        assert f": {word} on average, and too " in groups[0].verdict
         assert groups[0].direction == groups[0].worst.direction
     rest = secant.assess_classes(truth, other, kind="one-vs-rest", adjust="holm")
     assert "confident" not in str(rest)
@@ -257,5 +335,5 @@ def test_details_say_what_the_short_form_says_and_nothing_twice():
             assert metric(each.value) in details
         for each in result.intervals:
             assert str(each) in details
-        said = [line.split(": ", 1)[-1] for line in details.splitlines()]
+        said = [line.split(": ", 1)[-1] for line in details.splitlines()[2:]]
         assert len(set(said)) == len(said)

@@ -55,7 +55,7 @@ def test_words_for_pvalues_beyond_doubles():
     result = secant.assess(np.ones(5000, int), np.linspace(0.4, 0.6, 5000), method="asymptotic")
     assert result.ecce_r.pvalue == 0
     assert math.isfinite(result.ecce_r.log10_pvalue)
-    mantissa, exponent = re.search(r"\(P = (\d\.\d)e(-\d+), ", str(result)).groups()
+    mantissa, exponent = re.search(r"; P = (\d\.\d)e(-\d+), ", str(result)).groups()
     shown = math.log10(float(mantissa)) + int(exponent)
     assert shown == pytest.approx(result.ecce_r.log10_pvalue, rel=0, abs=0.05)
     assert result.ecce_r.log10_pvalue == pytest.approx(
