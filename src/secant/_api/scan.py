@@ -41,7 +41,9 @@ def scan(
 
     ECCE-R weighs a deviation by how many predictions it concerns, so an error of 20 points in one
     hundredth of them is lost in the noise of the rest. The scan compares each range with its own
-    noise and finds such narrow defects. For broad ones the two are about equally good.
+    noise and finds such narrow defects: one score, one rule, a few hundredths of the predictions.
+    For shifts and slopes use :func:`assess`, whose P-value decides by mean and shape and finds
+    more of them.
 
     Parameters
     ----------
@@ -77,7 +79,8 @@ def scan(
 
     See Also
     --------
-    assess : The cumulative metrics. If you use both tests, take twice the smaller P-value.
+    assess : Whether, how far and where. If you use both tests, take twice the smaller of the two
+        P-values, this one and :attr:`secant.Calibration.pvalue`.
 
     Notes
     -----

@@ -9,7 +9,7 @@ import secant.report
 from secant._results import model_words
 from secant._results import verdict as words
 from secant._results.verdict import what_now, where
-from secant._results.wording import metric, points, pvalue
+from secant._results.wording import decided, metric, points, pvalue
 from secant.report import Provenance
 from secant.report.sections import verdict
 
@@ -25,6 +25,8 @@ def test_the_words_are_those_of_the_printed_verdict(paper, paper_page):
     headline, _, rest = str(paper).split("\n")[0].partition(". ")
     assert f"<strong>{headline}.</strong> {rest}" in text
     assert f"<li>{what_now(paper)}</li>" in text
+    # The P-value that decides, and those of both parts.
+    assert str(paper).split("\n")[1] in text
 
 
 def test_a_headline_that_a_gate_gives_takes_the_place_of_the_result_s(paper):
@@ -39,7 +41,7 @@ def test_the_strip_has_four_figures_and_prose_repeats_none(paper):
     values = re.findall(r"<dd>(.*?)</dd>", shown)
     assert values == ["0.0229", "\N{GREATER-THAN OR EQUAL TO} 11.5 points", "0.180", "66.7%"]
     below = " ".join(re.findall(r'<dd class="small">(.*?)</dd>', shown))
-    assert "23 events in 1,000; P = 6.5e-28" in below
+    assert "23 events in 1,000" in below
     assert "too low, scores 0.004 to 0.213" in below
     assert "0.00268 is miscalibration; log loss 0.539" in below
     assert "mean outcome 65.4%" in below
@@ -105,6 +107,7 @@ def test_several_models_keep_hints_comparison_and_p_values():
     shown = plain(secant.report.render(models))
     for result in models.values():
         assert what_now(result) in shown
+        assert decided(result).removeprefix("= ").replace("<", "&lt;") in shown
         assert pvalue(result.ecce_r).removeprefix("= ").replace("<", "&lt;") in shown
     for sentence in model_words.words_of(models):
         assert sentence in shown

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from secant._drawing.findings import in_short
 from secant._results import group_words, verdict
 from secant._results.score_words import loss, mcb
-from secant._results.verdict import direction_said, what_now, where
+from secant._results.verdict import direction_said, tested, what_now, where
 from secant._results.wording import decided, events, level, metric, percent, points, scores
 from secant._results.words import words_of
 from secant.report._definitions import definitions
@@ -68,7 +68,7 @@ def _alone(result: Calibration, headline: str, gates: Sequence[Markup]) -> Marku
         tag(
             "p",
             tag("strong", f"{headline}."),
-            f" {where(result, farthest=False)}",
+            f" {where(result, farthest=False)} {tested(result)}",
             class_="verdict",
         ),
         *gates,
@@ -90,8 +90,7 @@ def _figures(result: Calibration) -> list[tuple[str, str, str]]:
     what = f"event{'' if many == '1' else 's'}"
     if about:
         what = "fewer" if result.worst.miscalibration < 0 else "more"
-    noise = f"{many} {what} in 1,000; P {decided(result)}"
-    figures = [("ECCE-R", metric(r.value), noise), _steepest(result)]
+    figures = [("ECCE-R", metric(r.value), f"{many} {what} in 1,000"), _steepest(result)]
     if about:  # which have one score, the level
         promised = f"{level(result.mean_score)} was promised"
         return [*figures, ("Covered", percent(result.base_rate), promised)]
