@@ -36,7 +36,7 @@ def test_words():
     said = str(result)
     assert said.startswith("Coverage is off: too much, then too little. Where width is ")
     assert "where 90% was promised" in said
-    assert "fewer cover than promised in the worst range" in said
+    assert " fewer cover than promised, per 1,000 intervals in all" in said
     assert "Along width: whether intervals cover as promised" in said
     assert "forecast" not in said
     assert "too high" not in said + str(result.details) + repr(result.intervals)

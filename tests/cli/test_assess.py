@@ -21,8 +21,9 @@ def test_quiet_is_a_line_a_model(file):
     shown = assess(file, *NAMED, "--y-prob", "better", "--by", "segment", "--quiet")
     lines = shown.output.splitlines()
     assert len(lines) == 4
-    assert lines[0].startswith("forecast: Miscalibrated: too high. ECCE-R 0.0")
-    assert lines[1].startswith("better: No miscalibration found. ECCE-R 0.0")
+    assert lines[0].startswith("forecast: Miscalibrated: too high")
+    assert ", ECCE-R 0.0" in lines[0]
+    assert lines[1].startswith("better: No miscalibration found. P = ")
     assert lines[2].startswith("forecast: 1 of 3 groups")
 
 
@@ -115,13 +116,13 @@ def test_json_holds_every_number(file, columns, tmp_path):
     }  # fmt: skip
     whole, parts = (found["gate"].pop(name) for name in ("judgements", "group_judgements"))
     assert found["gate"] == {
-        "alpha": 0.01, "max_ecce_r": 0.0, "crossed": True, "models": ["forecast"],
+        "alpha": 0.01, "max_ecce_r": 0.02, "crossed": True, "models": ["forecast"],
         "groups": {"forecast": ["south"]},
     }  # fmt: skip
     assert whole["forecast"] == [
         {
-            "limit": "max_ecce_r", "tolerance": 0.0, "answer": "crossed",
-            "pvalue": result.ecce_r.pvalue,
+            "limit": "max_ecce_r", "tolerance": 0.02, "answer": "crossed",
+            "pvalue": result.pvalue,
         }
     ]  # fmt: skip
     answers = {each["key"]: each["judgements"][0]["answer"] for each in parts["forecast"]}
@@ -165,7 +166,7 @@ def test_report(file, tmp_path):
     assert "better" in page
     assert "<dt>Gate</dt>" not in page
     assert assess(file, *NAMED, "--alpha", "0.01", "--html", out).exit_code == 1
-    assert "<dt>Gate</dt><dd>Gate failed: ECCE-R" in out.read_text()
+    assert "<dt>Gate</dt><dd>Gate failed: P = " in out.read_text()
 
 
 def test_infinite_groups_are_json(tmp_path):
@@ -181,12 +182,12 @@ def test_infinite_groups_are_json(tmp_path):
     ("options", "code", "words"),
     [
         ((), 0, None),
-        (("--alpha", "0.01"), 1, "Gate failed: ECCE-R"),
-        (("--max-ecce-r", "0.02"), 1, "Gate failed: ECCE-R"),
+        (("--alpha", "0.01"), 1, "(tolerance 0.02)"),
+        (("--max-ecce-r", "0.02"), 1, "Gate failed: P = "),
         (
             ("--alpha", "0.01", "--max-ecce-r", "0.5"),
             0,
-            "Gate passed: miscalibrated, but by less than you tolerate. ECCE-R",
+            "Gate passed: miscalibrated, but by less than you tolerate. P = ",
         ),
         (
             ("--alpha", "0.01", "--max-ecce-r", "0.02", "--y-prob", "better"),
@@ -231,7 +232,7 @@ def test_the_gate_adjusts_for_several_models(tmp_path):
     y = rng.random(3000) < p + 0.03
     columns = {"y": y.astype(int), "a": p, "c": p + rng.normal(0, 1e-3, 3000)}
     file = write(tmp_path / "a.parquet", columns)
-    alone = secant.assess(y, p).ecce_r.pvalue
+    alone = secant.assess(y, p).pvalue
     level = str(1.5 * alone)
     assert assess(file, "--y-true", "y", "--y-prob", "a", "--alpha", level).exit_code == 1
     both = ("--y-true", "y", "--y-prob", "a", "--y-prob", "c", "--alpha", level)
@@ -250,7 +251,7 @@ def test_impossible_outcomes_cross_the_gate_whatever_the_pvalue(tmp_path):
     file = write(tmp_path / "a.parquet", {"y": y, "p": p, "g": ["all"] * 600})
     reason = "; 2 wrong scores of exactly 0 or 1 rule out chance, whatever the P-value."
     for more in ((), ("--quiet",)):
-        shown = assess(file, "--alpha", "0.01", *more)
+        shown = assess(file, "--alpha", "0.01", "--max-ecce-r", "0", *more)
         assert shown.exit_code == 1, shown.output
         words = " ".join(shown.output.split())
         assert "2 scores of exactly 0 or 1 were wrong; no other miscalibration found" in words
@@ -258,7 +259,7 @@ def test_impossible_outcomes_cross_the_gate_whatever_the_pvalue(tmp_path):
         shown = assess(file, "--max-ecce-r", "0.5", "--by", "g", *more)
         assert shown.exit_code == 0, shown.output
         words = " ".join(shown.output.split())
-        assert "Gate passed: miscalibrated, but by less than you tolerate. ECCE-R" in words
+        assert "Gate passed: miscalibrated, but by less than you tolerate. P = " in words
         assert "Gate passed by the only group" in words
 
 

@@ -8,8 +8,7 @@ import pytest
 
 import secant
 from secant._results.gate import Gate
-from secant._results.wording import decided, signed_pvalue
-from secant._results.wording import metric
+from secant._results.wording import decided, metric, signed_pvalue
 
 TOLERATED = "Gate passed: miscalibrated, but by less than you tolerate."
 
@@ -160,9 +159,7 @@ def test_one_group_is_the_only_one():
     )
     off = secant.assess_by(np.ones(500), p, ["a"] * 500)
     assert (
-        Gate(0.01)
-        .judge_groups(off)
-        .words.startswith("Gate failed by the only group: a (tolerance")
+        Gate(0.01).judge_groups(off).words.startswith("Gate failed by the only group: a (tolerance")
     )
 
 
@@ -295,7 +292,7 @@ def test_models_are_judged_together():
     gate = Gate(1.5 * max(result.pvalue, result.ecce_r.pvalue), max_miscalibration=0)
     assert not gate.judge_models({"a": result, "b": fine})["a"].crossed
     assert gate.judge_models({"a": result})["a"].crossed
-    rare = secant.assess(*predictions(3000, 0.1), sample_weight=np.linspace(1, 9, 3000))
+    rare = secant.assess(*predictions(3000, 0.1), clusters=np.arange(3000) // 4, rng=0)
     assert rare.pvalue_method == "upper bound"
     words = Gate(level).judge_models({"a": rare, "b": fine})["a"].words
     assert re.search(r"P <= \S+ \(<= \S+ after Holm", words)  # an upper bound, adjusted, is one

@@ -81,11 +81,12 @@ def in_short(result: Calibration, *, found: bool = True) -> str:
         As in :func:`findings`.
     """
     off = result.intervals if found else ()
-    kind = verdict.direction(result) if found else ""
+    kind = verdict.brief_direction(result) if found else ""
     if off:
         # How far off a range is belongs beside its own direction.
         by = f" by {points(abs(off[0].miscalibration))} points"
-        return kind + (by if len(off) == 1 and kind == off[0].direction else "")
+        own = verdict.direction_said(result, off[0].direction)
+        return kind + (by if len(off) == 1 and kind == own else "")
     if found and result.found:
         return f"{kind or 'off'}, not certain where"
     if wrong := result.n_forbidden:

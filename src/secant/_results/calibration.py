@@ -205,7 +205,7 @@ class Calibration(Result):
         names = DIRECTIONS if self.axis is None else DIRECTIONS_ALONG
         there = None
         if signs is not None:
-            there = float(where[0]) if self.axis is None else self.axis.values(where)[0]
+            there = float(where[0]) if self.axis is None else self.axis.value(where[0])
         return Bridge(
             value=value,
             pvalue=power_of_ten(p.log10),

@@ -205,7 +205,7 @@ def _group_verdict(result: Calibration, *, ranges: bool) -> str:
     """Say in which directions a group is off, and how far where that matters most."""
     pieces = result.pieces
     if not pieces:
-        kind = verdict.direction(result)
+        kind = verdict.brief_direction(result)
         return f"{kind or 'miscalibrated'}, not certain where"
     return _in_turn(result, pieces, ranges=ranges)
 
@@ -224,11 +224,12 @@ def _in_turn(
         over = f" over {between(each)}" if ranges else ""
         said.append(f"{direction_said(result, each.direction)} by {by}{over}")
     off = ", then ".join(said)
-    if len(pieces) == 1 and result.wrong_in == ("shape",):
-        return f"{verdict.direction(result)}: {off}"
+    kind = verdict.brief_direction(result)
+    if len(pieces) == 1 and kind != direction_said(result, pieces[0].direction):
+        return f"{kind}: {off}"
     if len(pieces) == 1 or (result.axis is not None and len(pieces) == 2):
         return off
-    return f"{verdict.direction(result)}{', mostly' if len(pieces) > 2 else ':'} {off}"
+    return f"{kind}{', mostly' if len(pieces) > 2 else ':'} {off}"
 
 
 def _segment_verdict(row: Any, *, ranges: bool) -> str:

@@ -59,7 +59,7 @@ def table(result: Models) -> Table:
 
 def _model_cells(name: str, result: Calibration) -> list[str]:
     r, (brier, log_loss) = result.ecce_r, result.proper_scores
-    words = verdict.direction(result) or (
+    words = verdict.brief_direction(result) or (
         "miscalibrated" if result.found else "no miscalibration found"
     )
     if result.steepest is not None:

@@ -44,6 +44,7 @@ if TYPE_CHECKING:
 __all__ = [
     "averages",
     "brief",
+    "brief_direction",
     "details",
     "direction",
     "direction_said",
@@ -120,10 +121,9 @@ def direction(result: Calibration) -> str:
     Ranges that are off in more than two directions say more than any part does. Where no part is
     named by itself the ranges have the word.
     """
-    pieces = result.pieces
-    ranges = direction_said(result, result.direction) if pieces else ""
+    pieces, ranges = result.pieces, _directions_of_ranges(result)
     if len(pieces) > 2:
-        return f"alternating, {len(pieces)} times"
+        return ranges
     shape = _shape_direction(result)
     asked = "mean" in result.wrong_in and not (ranges and result.bridge.direction is None)
     if not asked:
@@ -135,6 +135,23 @@ def direction(result: Calibration) -> str:
         name = "" if result.axis is None else result.axis.title
         return words_of(result).both.format(mean=mean, shape=shape, name=name)
     return mean if mean == ranges else f"{mean} on average"
+
+
+def brief_direction(result: Calibration) -> str:
+    """Return the directions as tables and pictures have room for: of ranges where there are any.
+
+    Where the shape alone is wrong it has the word, also over one range.
+    """
+    if result.wrong_in == ("shape",) or not result.pieces:
+        return direction(result)
+    return _directions_of_ranges(result)
+
+
+def _directions_of_ranges(result: Calibration) -> str:
+    pieces = result.pieces
+    if len(pieces) > 2:
+        return f"alternating, {len(pieces)} times"
+    return direction_said(result, result.direction) if pieces else ""
 
 
 def _mean_direction(result: Calibration) -> str:

@@ -90,7 +90,9 @@ class Words:
     even: str = "; {n} show even that"
     mean_right: str = "right on average (P {p})"
     mean_wrong: str = "wrong on average (P {p}): {off}"
-    mean_unsure: str = "not certain on average (P {p}, but larger with the spread of these outcomes)"
+    mean_unsure: str = (
+        "not certain on average (P {p}, but larger with the spread of these outcomes)"
+    )
     shape_right: str = "right in shape (P {p})"
     shape_wrong: str = "wrong in shape (P {p}){off}"
     no_shape: str = "there is no shape to test"
@@ -121,7 +123,7 @@ class Words:
 
 
 PROBABILITIES = Words()
-_ALONG = {
+_ALONG: dict[str, Any] = {
     "over": "{scores}",
     "shape_right": "steady along {name} (P {p})",
     "shape_wrong": "not steady along {name} (P {p}){off}",
