@@ -203,9 +203,9 @@ def command(ctx: click.Context, /, **options: Any) -> None:
     The gate is on when --alpha or one of its limits is given; a limit that is not given is not
     judged; if none is given ECCE-R may be 0.02. --max-ecce-r and --max-miscalibration fail what is
     beyond chance AND beyond the tolerance, --within what the data do not show. With --by every
-    group must pass too, with --segments every segment that was found; P-values are adjusted for their number
-    and for that of models. An outcome that its score ruled out (an event after a score of 0) is
-    beyond chance whatever the P-value.
+    group must pass too, with --segments every segment that was found; P-values are adjusted for
+    their number and for that of models. An outcome that its score ruled out (an event after a score
+    of 0) is beyond chance whatever the P-value.
 
     \b
     Exit codes:
