@@ -298,7 +298,7 @@ def test_models_are_judged_together():
     assert re.search(r"P <= \S+ \(<= \S+ after Holm", words)  # an upper bound, adjusted, is one
     # Of two refuted by impossible outcomes neither makes it harder for the other.
     refuted = secant.assess(*with_an_impossible_event())
-    both = Gate(0.01).judge_models({"a": refuted, "b": refuted})
+    both = Gate(0.01, 0).judge_models({"a": refuted, "b": refuted})
     assert all(stand.crossed for stand in both.values())
 
 

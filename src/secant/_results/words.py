@@ -90,9 +90,7 @@ class Words:
     even: str = "; {n} show even that"
     mean_right: str = "right on average (P {p})"
     mean_wrong: str = "wrong on average (P {p}): {off}"
-    mean_unsure: str = (
-        "not certain on average (P {p}, but larger with the spread of outcomes)"
-    )
+    mean_unsure: str = "not certain on average (P {p}, but larger with the spread of outcomes)"
     shape_right: str = "right in shape (P {p})"
     shape_wrong: str = "wrong in shape (P {p}){off}"
     no_shape: str = "there is no shape to test"
