@@ -159,7 +159,7 @@ def test_a_page_about_intervals_speaks_of_intervals(visit, tmp_path):
     rng = np.random.default_rng(0)
     y, half = rng.normal(size=2000), rng.uniform(0.8, 1.3, 2000)
     result = secant.assess_coverage(y, -half, half, 0.9)
-    assert str(result).startswith("Coverage is off: too little.")
+    assert str(result).startswith("Coverage is off: too little on average, not steady along width.")
     path = tmp_path / "page.html"
     result.report(path)
     with visit(path) as page:
