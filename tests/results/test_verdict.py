@@ -157,6 +157,7 @@ def test_what_is_found_may_have_no_range_and_words_say_so():
     by_itself = f"ECCE-R by itself (P {pvalue(result.ecce_r)}) could be chance"
     assert result.where == f"No range can be named: {by_itself}."
     assert "per 1,000" not in str(result)  # events are misplaced over a range
+    assert "scaling" in verdict.what_now(result)
     assert_no_contradiction(result)
 
 

@@ -481,7 +481,9 @@ def what_now(result: Calibration) -> str:
 def _remedy(result: Calibration) -> str:
     pieces, words = result.pieces, words_of(result)
     if not pieces:
-        return "What usually helps: more predictions, to see where."
+        scaling = "temperature or beta scaling, fitted on other predictions; "
+        how = scaling if result.axis is None and "shape" in result.wrong_in else ""
+        return f"What usually helps: {how}more predictions, to see where."
     one = len(pieces) == 1
     if result.axis is not None:
         how = words.remedy.format(name=result.axis.title)
