@@ -139,11 +139,19 @@ def sizes(reps, only):
         rng = np.random.default_rng(hash_of(name))
         p = np.array([pvalue(rng, scores(rng, n)) for _ in range(reps)])
         hits = [int((p <= level * (1 + 1e-12)).sum()) for level in LEVELS]
-        print(f"| {name} | " + " | ".join(f"{hit / reps:.4f}" for hit in hits) + " |", flush=True)
+        shares = " | ".join(share(hit, reps, 4) for hit in hits)
+        print(f"| {name} | {shares} |", flush=True)
         for hit, level in zip(hits, LEVELS, strict=True):
             if log_tail(hit, reps, factor * level) < bar:
                 failed.append(f"{name} at {level}")
     return failed
+
+
+def share(hit, reps, digits):
+    """Return a share and its Monte Carlo standard error, as text."""
+    found = hit / reps
+    error = math.sqrt(found * (1 - found) / reps)
+    return f"{found:.{digits}f} \u00b1 {error:.{digits}f}"
 
 
 def hash_of(name):
@@ -236,7 +244,8 @@ def powers(reps, only):
             score = scores(rng, n)
             y = rng.random(n) < chance(score)
             hits += np.array(others(score, y)) <= 0.05
-        print(f"| {name} | " + " | ".join(f"{hit / reps:.2f}" for hit in hits) + " |", flush=True)
+        shares = " | ".join(share(hit, reps, 2) for hit in hits)
+        print(f"| {name} | {shares} |", flush=True)
 
 
 if __name__ == "__main__":

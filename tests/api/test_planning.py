@@ -65,6 +65,58 @@ def test_the_detectable_is_detected(n, score):
     assert np.mean(half) < 0.9
 
 
+def logits(p, slope=1.0, shift=0.0):
+    return 1 / (1 + np.exp(-slope * np.log(p / (1 - p)) - shift))
+
+
+@pytest.mark.parametrize(
+    ("kind", "draw", "true"),
+    [
+        ("shift", lambda rng: rng.random(1500), lambda p, size: logits(p, 1.0, -size)),
+        ("slope", lambda rng: rng.random(1500), logits),
+        ("slope", lambda rng: rng.random(1500), lambda p, size: logits(p, 1 / size)),
+    ],
+    ids=["shift", "too moderate", "too extreme"],
+)
+def test_the_test_that_decides_finds_what_is_planned(kind, draw, true):
+    """At a power of .8, 250 samples: 3 standard errors are .076, the law is right to some .02."""
+    size = secant.detectable(1500, kind=kind, scores=np.linspace(0.001, 0.999, 999), power=0.8)
+    rng, found = np.random.default_rng(1), 0
+    for _ in range(250):
+        p = draw(rng)
+        found += secant.assess(rng.random(1500) < true(p, size), p).pvalue <= 0.05
+    assert found / 250 == pytest.approx(0.8, abs=0.095)
+
+
+@pytest.mark.parametrize("kind", ["ecce_r", "shift", "slope"])
+@pytest.mark.parametrize("design_effect", [1, 2.5])
+def test_kinds_go_both_ways(kind, design_effect):
+    options = {"kind": kind, "scores": [0.05, 0.2, 0.3, 0.6, 0.9], "design_effect": design_effect}
+    shown = secant.detectable(4000, **options)
+    assert secant.predictions_needed(shown, **options) == pytest.approx(4000, abs=1)
+    if kind != "ecce_r":  # either way is as good
+        other = -shown if kind == "shift" else 1 / shown
+        assert secant.predictions_needed(other, **options) == pytest.approx(4000, abs=1)
+
+
+@pytest.mark.parametrize("kind", ["ecce_r", "shift", "slope"])
+def test_a_design_effect_takes_so_many_times_the_predictions(kind):
+    options = {"kind": kind, "scores": [0.05, 0.2, 0.3, 0.6, 0.9]}
+    alone = secant.detectable(1000, **options)
+    assert secant.detectable(3000, design_effect=3, **options) == pytest.approx(alone, rel=1e-6)
+
+
+def test_nothing_is_detectable_with_next_to_no_predictions():
+    assert secant.detectable(3, kind="shift", scores=0.01) == math.inf
+    assert secant.detectable(3, kind="slope", scores=[0.2, 0.4]) == math.inf
+
+
+def test_of_many_typical_scores_quantiles_do():
+    scores = np.random.default_rng(0).random(10_000)
+    few = secant.detectable(5000, kind="slope", scores=np.sort(scores)[2::5])
+    assert secant.detectable(5000, kind="slope", scores=scores) == pytest.approx(few, rel=1e-9)
+
+
 @pytest.mark.parametrize(
     ("call", "words"),
     [
@@ -77,6 +129,16 @@ def test_the_detectable_is_detected(n, score):
         (lambda: secant.detectable(10, confidence_level=1), "confidence_level"),
         (lambda: secant.predictions_needed(0), r"ecce_r must lie in \(0, 1\]"),
         (lambda: secant.predictions_needed("a"), "ecce_r must lie"),
+        (lambda: secant.detectable(10, kind="bias"), "kind must be one of"),
+        (lambda: secant.detectable(10, design_effect=0), "design_effect must be a positive"),
+        (lambda: secant.detectable(10, kind="slope"), "two different scores above 0 and below 1"),
+        (lambda: secant.detectable(10, kind="shift", scores=[0, 1]), "a score above 0 and below"),
+        (lambda: secant.predictions_needed(0, kind="shift"), "shift of log odds, from -16 to 16"),
+        (
+            lambda: secant.predictions_needed(1, kind="slope", scores=[0.1, 0.3]),
+            "slope of log odds, from 0.01 to 100 and not 1",
+        ),
+        (lambda: secant.predictions_needed(1e-9, kind="shift"), "takes more than 1e"),
     ],
 )
 def test_planning_refuses(call, words):

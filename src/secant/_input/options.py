@@ -23,6 +23,7 @@ __all__ = [
     "Method",
     "Missing",
     "Norm",
+    "PlanKind",
     "Reading",
     "Strategy",
     "Ties",
@@ -39,6 +40,7 @@ __all__ = [
 ]
 
 WeightKind = Literal["sampling", "frequency"]
+PlanKind = Literal["ecce_r", "shift", "slope"]
 Method = Literal["auto", "exact", "asymptotic", "monte-carlo"]
 GroupMethod = Literal["auto", "asymptotic", "monte-carlo"]
 # What becomes of rows without a score or an outcome.
