@@ -1,19 +1,23 @@
-"""Several models on the same outcomes: one table, and who is better beyond chance."""
+"""Several models on the same outcomes: one table, and which forecast better beyond chance."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from secant._api.assess import assess
-from secant._api.compare_models import compared, of_result
+from secant._api.compare_models import compared, of_result, rows_of
 from secant._api.together import assess_together
+from secant._inference.paired import in_loss, not_worse
 from secant._input.observations import check_alignment
-from secant._results.models import Models
+from secant._input.options import ModelScore, check_choice
+from secant._results.models import Behind, Models
 from secant.errors import Argument, InputError
 from secant.sources.open import read_once
 
 if TYPE_CHECKING:
+    from secant._blocks.looking import Source
     from secant._results.calibration import Calibration
 
 __all__ = ["assess_models", "ranked"]
@@ -32,11 +36,13 @@ _TOGETHER = {
 }
 
 
-def assess_models(y_true: Any, y_probs: Any, **options: Any) -> Models:
-    """Assess several models on the same outcomes, and say which is closest to calibration.
+def assess_models(
+    y_true: Any, y_probs: Any, *, score: ModelScore = "brier", **options: Any
+) -> Models:
+    """Assess several models on the same outcomes, and say which makes better forecasts.
 
-    Print the result: one table, the smallest ECCE-R first, and in words which differences are
-    beyond chance.
+    Print the result: one table, the smallest Brier score first, and in words which models are not
+    worse than the first beyond chance, and which are better calibrated.
 
     Parameters
     ----------
@@ -45,6 +51,8 @@ def assess_models(y_true: Any, y_probs: Any, **options: Any) -> Models:
     y_probs : mapping of str to array-like, or list of str
         The models' probabilities by name. With ``data`` a list of columns, each named as it is,
         or a mapping from names to columns.
+    score : {"brier", "log_loss"}
+        By which proper score models are ranked. An infinite log loss comes last, by name.
     **options
         As in :func:`assess`, the same for every model. With ``missing="drop"`` each model is
         assessed on the rows for which it has a score, and says how many it has not.
@@ -63,6 +71,13 @@ def assess_models(y_true: Any, y_probs: Any, **options: Any) -> Models:
     --------
     compare_models : How two models are compared, and what that means.
 
+    Notes
+    -----
+    ECCE-R does not rank models: it is smallest for coarse scores, such as the base rate for
+    everybody, which is calibrated and useless. Proper scores reward forecasts that tell rows apart
+    as well. That another model is worse than the first is tested by the mean of the row by row
+    differences of the score, which is about normal, by Holm's method among all pairs of models.
+
     Examples
     --------
     >>> import numpy as np
@@ -73,9 +88,12 @@ def assess_models(y_true: Any, y_probs: Any, **options: Any) -> Models:
     >>> models = secant.assess_models(happened, {"old": chance**1.5, "new": chance})
     >>> list(models)
     ['new', 'old']
+    >>> models.not_worse
+    ['new']
     >>> models.comparisons["old"].better
     'A'
     """
+    check_choice("score", score, ModelScore)
     named = y_probs if isinstance(y_probs, Mapping) else _columns(y_probs, options.get("data"))
     if not named:
         raise InputError(Argument("y_probs"), " names no model")
@@ -88,7 +106,7 @@ def assess_models(y_true: Any, y_probs: Any, **options: Any) -> Models:
     if _in_columns(named, options):
         together = assess_together(y_true, named, called="y_probs[{}]", **options)
         if together is not None:
-            return ranked(together.models)
+            return ranked(together.models, score)
     check_alignment(*((f"y_probs[{name!r}]", scores) for name, scores in named.items()))
     results = {}
     for name, scores in named.items():
@@ -96,7 +114,7 @@ def assess_models(y_true: Any, y_probs: Any, **options: Any) -> Models:
             results[name] = assess(y_true, scores, **options)
         except InputError as error:
             raise error.renamed({"y_prob": f"y_probs[{name!r}]"}) from error
-    return ranked(results)
+    return ranked(results, score)
 
 
 def _in_columns(named: Mapping[str, Any], options: Mapping[str, Any]) -> bool:
@@ -115,13 +133,21 @@ def _columns(names: Any, data: Any) -> dict[str, str]:
     return {name: name for name in names}
 
 
-def ranked(results: Mapping[str, Calibration]) -> Models:
+def ranked(results: Mapping[str, Calibration], score: ModelScore = "brier") -> Models:
     """Put models of the same rows in order and compare the first with every other."""
-    order = sorted(results, key=lambda name: results[name].ecce_r.value)
+    which = ("brier", "log_loss").index(score)
+
+    def place(name: str) -> tuple[float, str]:
+        found = results[name].proper_scores[which]
+        value = math.inf if found is None else found.value
+        # Of equals the one given first stays first, but for infinite ones.
+        return value, name if value == math.inf else ""
+
+    order = sorted(results, key=place)
     best = order[0]
     level = results[best].confidence_level
     pairs = max(1, len(order) * (len(order) - 1) // 2)
-    comparisons = {}
+    comparisons, behind = {}, {}
     # Rows that belong together are not independent, and comparisons are about scores.
     if all(each.n_clusters is None and each.axis is None for each in results.values()):
         strict = 1 - (1 - level) / pairs
@@ -130,4 +156,24 @@ def ranked(results: Mapping[str, Calibration]) -> Models:
             name: compared(models[best], models[name], strict, names=(best, name))
             for name in order[1:]
         }
-    return Models({name: results[name] for name in order}, comparisons, level)
+        behind = _behind({name: models[name].source for name in order}, score, strict, pairs)
+    return Models({name: results[name] for name in order}, comparisons, level, score, behind)
+
+
+def _behind(
+    sources: Mapping[str, Source | None], score: ModelScore, level: float, pairs: int
+) -> dict[str, Behind]:
+    """Return how much more other models lose than the first, where rows can be had."""
+    from statistics import NormalDist  # noqa: PLC0415  (loads more than all of this)
+
+    (_, best), *others = sources.items()
+    quantile, found = NormalDist().inv_cdf((1 + level) / 2), {}
+    for name, source in others:
+        rows = rows_of(best, source)
+        if not isinstance(rows, str):
+            found[name] = in_loss(*rows, logarithmic=score == "log_loss")
+    adjusted = not_worse([p for *_, p in found.values()], pairs)
+    return {
+        name: Behind(difference, (difference - quantile * error, difference + quantile * error), p)
+        for (name, (difference, error, _)), p in zip(found.items(), adjusted, strict=True)
+    }

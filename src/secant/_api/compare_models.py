@@ -18,12 +18,13 @@ from secant.errors import InputError
 from secant.sources.open import open_source, read_once
 
 if TYPE_CHECKING:
+    from secant._base.types import FloatArray
     from secant._blocks.looking import Source
     from secant._blocks.table import Totals
     from secant._input.observations import Observations
     from secant._results.calibration import Calibration
 
-__all__ = ["compare_models", "compared", "of_result"]
+__all__ = ["compare_models", "compared", "of_result", "rows_of"]
 
 
 def compare_models(
@@ -193,20 +194,10 @@ def _tested(a: Source | None, b: Source | None, level: float) -> dict[str, Any]:
     """Return the numbers of the paired test, where rows can be had, are enough and not too many."""
     from statistics import NormalDist  # noqa: PLC0415  (as in _noise_of_one)
 
-    if a is None or b is None or a.lendable is None or b.lendable is None:
-        return {"untested": "it needs the rows themselves"}
-    if max(a.lendable, b.lendable) > MOST_ROWS:
-        return {"untested": f"there are more than {MOST_ROWS:,} rows"}
-    one, other = a.observations(), b.observations()
-    if why := _untestable(one, other):
-        return {"untested": why}
-    weights = one.weights
-    used = slice(None) if weights is None or not one.has_zero_weights else weights > 0
-    happened, scores_a, scores_b = (
-        column[used].astype(np.float64) for column in (one.labels, one.scores, other.scores)
-    )
-    weights = None if weights is None else weights[used]
-    found = paired(happened, scores_a, scores_b, weights)
+    rows = rows_of(a, b)
+    if isinstance(rows, str):
+        return {"untested": rows}
+    found = paired(*rows)
     half = NormalDist().inv_cdf((1 + level) / 2) * found.error
     return {
         "mcb_a": found.mcb[0],
@@ -215,6 +206,25 @@ def _tested(a: Source | None, b: Source | None, level: float) -> dict[str, Any]:
         "mcb_ci": (found.difference - half, found.difference + half),
         "pvalue": found.pvalue,
     }
+
+
+def rows_of(
+    a: Source | None, b: Source | None
+) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray | None] | str:
+    """Return outcomes, both models' scores and weights; or why rows are not tested in pairs."""
+    if a is None or b is None or a.lendable is None or b.lendable is None:
+        return "it needs the rows themselves"
+    if max(a.lendable, b.lendable) > MOST_ROWS:
+        return f"there are more than {MOST_ROWS:,} rows"
+    one, other = a.observations(), b.observations()
+    if why := _untestable(one, other):
+        return why
+    weights = one.weights
+    used = slice(None) if weights is None or not one.has_zero_weights else weights > 0
+    happened, scores_a, scores_b = (
+        column[used].astype(np.float64) for column in (one.labels, one.scores, other.scores)
+    )
+    return happened, scores_a, scores_b, None if weights is None else weights[used]
 
 
 def _untestable(one: Observations, other: Observations) -> str:

@@ -20,7 +20,7 @@ from secant._metrics.scores import BRIER, pool_starts
 if TYPE_CHECKING:
     from secant._base.types import FloatArray, IntArray
 
-__all__ = ["FEWEST_EVENTS", "MOST_ROWS", "Paired", "paired"]
+__all__ = ["FEWEST_EVENTS", "MOST_ROWS", "Paired", "in_loss", "not_worse", "paired"]
 
 # Rows up to which two isotonic fits and their redraws take about a second. Where there are more,
 # the limits of the difference in ECCE-R are narrow.
@@ -63,6 +63,63 @@ def paired(
     supposed = (float((w * moves) ** 2 @ (s * (1 - s))) for s in (a, b))
     error = math.sqrt(max(seen, *supposed)) / float(w.sum())
     return Paired((first.mcb, second.mcb), difference, error, _pvalue(difference, error, len(a)))
+
+
+def in_loss(
+    happened: FloatArray,
+    a: FloatArray,
+    b: FloatArray,
+    weights: FloatArray | None,
+    *,
+    logarithmic: bool = False,
+) -> tuple[float, float, float]:
+    """Return how much more b loses than a on average, its standard error and the two-sided P.
+
+    The loss is that of the Brier score, or log loss: infinite where an outcome was ruled out, which
+    settles the matter unless it was ruled out by both.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> y = np.array([0.0, 1, 1, 0] * 10)
+    >>> difference, error, p = in_loss(y, np.abs(y - 0.1), np.linspace(0.2, 0.8, 40), None)
+    >>> round(difference, 3), round(error, 3), round(p, 6)
+    (0.28, 0.029, 0.0)
+    """
+    w = np.ones(len(happened)) if weights is None else weights
+    with np.errstate(divide="ignore", invalid="ignore"):
+        one, other = (
+            -np.log(np.where(happened > 0, s, 1 - s)) if logarithmic else (happened - s) ** 2
+            for s in (a, b)
+        )
+        each = other - one
+    ruled_out = math.inf in (one.max(), other.max())
+    if ruled_out:
+        if one.max() == other.max():
+            return math.nan, math.nan, 1.0
+        return (math.inf if other.max() == math.inf else -math.inf), 0.0, 0.0
+    difference = float(w @ each) / float(w.sum())
+    error = math.sqrt(float(w**2 @ (each - difference) ** 2)) / float(w.sum())
+    return difference, error, _pvalue(difference, error, len(each))
+
+
+def not_worse(pvalues: list[float], pairs: int) -> list[float]:
+    """Adjust P-values of one model against others by Holm's method, among so many pairs.
+
+    The one was picked for being first, which any could have been: all pairs count. Those that were
+    not tested could only make room.
+
+    Examples
+    --------
+    >>> not_worse([0.01, 0.2], 3)
+    [0.03, 0.4]
+    """
+    order = np.argsort(pvalues, kind="stable")
+    found, least = [0.0] * len(pvalues), 0.0
+    for rank, place in enumerate(order.tolist()):
+        least = max(least, min(1.0, (pairs - rank) * pvalues[place]))
+        found[place] = least
+    return found
 
 
 def _pvalue(difference: float, error: float, n: int) -> float:

@@ -22,6 +22,7 @@ __all__ = [
     "GroupMethod",
     "Method",
     "Missing",
+    "ModelScore",
     "Norm",
     "PlanKind",
     "Reading",
@@ -41,6 +42,8 @@ __all__ = [
 
 WeightKind = Literal["sampling", "frequency"]
 PlanKind = Literal["ecce_r", "shift", "slope"]
+# By which models are ranked.
+ModelScore = Literal["brier", "log_loss"]
 Method = Literal["auto", "exact", "asymptotic", "monte-carlo"]
 GroupMethod = Literal["auto", "asymptotic", "monte-carlo"]
 # What becomes of rows without a score or an outcome.

@@ -1,12 +1,13 @@
-"""The words for several models: which is closest to calibration, and a row for each."""
+"""The words for several models: which makes better forecasts, and a row for each."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from secant._metrics.ecce import METRICS
 from secant._results import score_words, verdict
 from secant._results.base import Table
-from secant._results.wording import decided, level, metric, points, visible
+from secant._results.wording import decided, metric, points, visible
 
 if TYPE_CHECKING:
     from secant._results.calibration import Calibration
@@ -16,33 +17,44 @@ __all__ = ["table", "words_of"]
 
 
 def words_of(result: Models) -> list[str]:
-    """Say which model is closest to calibration, and from which it can be told apart."""
+    """Say which model makes better forecasts, and which is better calibrated beyond chance."""
     best, *others = map(visible, result)
     if not others:
         return []
+    score = "Brier score" if result.score == "brier" else "log loss"
+    smallest = f"Better forecasts: {best} has the smallest {score}"
     if not result.comparisons:
         one = next(iter(result.values()))
         what = "rows in clusters" if one.axis is None else "models along another axis than scores"
-        return [f"{best} has the smallest ECCE-R; {what} are not compared further."]
+        return [f"{smallest}; {what} are not compared further."]
+    chance = f"beyond chance at {100 * (1 - result.confidence_level):.3g}%"
+    words = [f"{smallest}; {_set_of(result, others)} {chance}."]
+    untested = [visible(name) for name in result.comparisons if name not in result.behind]
+    if untested:
+        words.append(f"Not tested in pairs: {_listed(untested)}.")
     told = [visible(name) for name, each in result.comparisons.items() if each.better == "A"]
     lost = [visible(name) for name, each in result.comparisons.items() if each.better == "B"]
-    rest = [name for name in others if name not in {*told, *lost}]
-    chance = f"at {100 * (1 - result.confidence_level):.3g}%"
-    words = []
     if told:
-        words.append(
-            f"{best} is closer to calibration than {_listed(told)}, beyond chance {chance}."
-        )
-    if rest:
-        which = (
-            f"{best} and {rest[0]} cannot be told apart"
-            if len(rest) == 1
-            else (f"{best} cannot be told apart from {_listed(rest)}")
-        )
-        words.append(f"{which} {chance}.")
-    words += [f"Miscalibration costs {name} less of its Brier score than {best}." for name in lost]
-    words.append("This is about calibration alone: the Brier score says which predicts better.")
+        words.append(f"{best} is better calibrated than {_listed(told)}, {chance}.")
+    if lost:
+        words.append(f"{_listed(lost)} {_be(lost)} better calibrated than {best}, {chance}.")
+    if not told and not lost:
+        words.append(f"None is better calibrated than {best}, nor worse, {chance}.")
     return words
+
+
+def _set_of(result: Models, others: list[str]) -> str:
+    """Name the models that are not worse than the first."""
+    equal = [visible(name) for name in result.not_worse][1:]
+    if not equal:
+        return f"{others[0] if len(others) == 1 else 'all others'} {_be(others)} worse"
+    if len(equal) == len(others):
+        return f"{_listed(equal)} {_be(equal)} not worse"
+    return f"of the others only {_listed(equal)} {_be(equal)} not worse"
+
+
+def _be(names: list[str]) -> str:
+    return "is" if len(names) == 1 else "are"
 
 
 def _listed(names: list[str]) -> str:
@@ -50,9 +62,9 @@ def _listed(names: list[str]) -> str:
 
 
 def table(result: Models) -> Table:
-    """Return a row of texts for each model, the smallest ECCE-R first."""
-    head = ["model", "ECCE-R", f"{level(result.confidence_level)} limits", "P", "Brier"]
-    head += ["miscalibration", "log loss", "verdict"]
+    """Return a row of texts for each model, the best forecasts first."""
+    head = ["model", "Brier", "miscalibration", "discrimination", "log loss"]
+    head += ["ECCE-R", "by chance", "P", "verdict"]
     rows = [_model_cells(name, each) for name, each in result.items()]
     return Table(head, rows, left={0, len(head) - 1})
 
@@ -66,11 +78,12 @@ def _model_cells(name: str, result: Calibration) -> list[str]:
         words += f", somewhere by at least {points(result.steepest.at_least)} points"
     return [
         visible(name),
-        metric(r.value),
-        " to ".join(metric(limit) for limit in r.ci),
-        decided(result).removeprefix("= "),
         "" if brier is None else metric(brier.value),
         "" if brier is None else score_words.mcb(brier),
+        "" if brier is None else score_words.dsc(brier),
         "" if log_loss is None else score_words.loss(log_loss),
+        metric(r.value),
+        metric(result.by_chance(METRICS[0]) * result.sigma),
+        decided(result).removeprefix("= "),
         words,
     ]

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from secant._inference.limits import at_level
+from secant._metrics.ecce import METRICS
 from secant._results import model_words
 from secant._results.base import SCHEMA, Said, Tabular
 
@@ -13,11 +15,20 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Iterator
 
+    from secant._input.options import ModelScore
     from secant._results.calibration import Calibration
     from secant._results.model_comparison import ModelComparison
     from secant.plot import CumulativeDisplay
 
-__all__ = ["Models"]
+__all__ = ["Behind", "Models"]
+
+
+class Behind(NamedTuple):
+    """How much more a model loses than the first, with limits and Holm's P-value of no more."""
+
+    difference: float
+    ci: tuple[float, float]
+    pvalue: float
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -27,7 +38,7 @@ class Models(Tabular, Mapping[str, "Calibration"]):
     Attributes
     ----------
     results : dict of str to Calibration
-        Each model by itself, the smallest ECCE-R first.
+        Each model by itself, the smallest Brier score first, or log loss.
     comparisons : dict of str to ModelComparison
         The first model (A) against every other (B). Their level accounts for the number of pairs
         of models, so that whichever comes first, the chance of any wrong word stays at the
@@ -35,6 +46,13 @@ class Models(Tabular, Mapping[str, "Calibration"]):
         axis than scores.
     confidence_level : float
         The level asked for.
+    score : {"brier", "log_loss"}
+        By which score models are ranked.
+    behind : dict of str to tuple
+        For every other model ``difference``, how much more than the first it loses on average,
+        ``ci``, limits that account for the number of pairs, and ``pvalue``, paired and adjusted by
+        Holm's method. Empty where comparisons are, and without models that cannot be tested in
+        pairs.
     """
 
     __module__ = "secant"
@@ -42,6 +60,8 @@ class Models(Tabular, Mapping[str, "Calibration"]):
     results: dict[str, Calibration]
     comparisons: dict[str, ModelComparison]
     confidence_level: float
+    score: ModelScore = "brier"
+    behind: dict[str, Behind] = field(default_factory=dict)
 
     def __getitem__(self, name: str) -> Calibration:
         return self.results[name]
@@ -51,6 +71,13 @@ class Models(Tabular, Mapping[str, "Calibration"]):
 
     def __len__(self) -> int:
         return len(self.results)
+
+    @property
+    def not_worse(self) -> list[str]:
+        """The first model, and those that are not known to forecast worse than it."""
+        alpha = 1 - self.confidence_level
+        worse = {name for name, each in self.behind.items() if at_level(each.pvalue, alpha)}
+        return [name for name in self.results if name not in worse]
 
     @property
     def table(self) -> dict[str, list[Any]]:
@@ -63,7 +90,7 @@ class Models(Tabular, Mapping[str, "Calibration"]):
 
     @property
     def verdict(self) -> str:
-        """Which model is closest to calibration, and from which it can be told apart."""
+        """Which model makes better forecasts, and which is better calibrated beyond chance."""
         return " ".join(model_words.words_of(self))
 
     def _facts(self) -> dict[str, Any]:
@@ -71,8 +98,11 @@ class Models(Tabular, Mapping[str, "Calibration"]):
             "schema": SCHEMA,
             "verdict": self.verdict,
             "confidence_level": self.confidence_level,
+            "score": self.score,
+            "not_worse": self.not_worse,
             "models": self.results,
             "comparisons": self.comparisons,
+            "behind": {name: each._asdict() for name, each in self.behind.items()},
         }
 
     def _say(self) -> Said:
@@ -125,6 +155,7 @@ def _numbers(name: str, result: Calibration) -> dict[str, Any]:
         "model": name,
         "n": result.n,
         "ecce_r": result.ecce_r.value,
+        "ecce_r_by_chance": result.by_chance(METRICS[0]) * result.sigma,
         "ci_low": result.ecce_r.ci[0],
         "ci_high": result.ecce_r.ci[1],
         "pvalue": result.pvalue,

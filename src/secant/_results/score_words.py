@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from secant._results.calibration import Calibration
     from secant._results.scores import Cox, Score, Spiegelhalter
 
-__all__ = ["both", "cox", "loss", "mcb", "one", "spiegelhalter"]
+__all__ = ["both", "cox", "dsc", "loss", "mcb", "one", "spiegelhalter"]
 
 
 def both(result: Calibration) -> str:
@@ -70,6 +70,12 @@ def spiegelhalter(test: Spiegelhalter) -> str:
 def loss(score: Score) -> str:
     """Write a score, which may be infinite."""
     return "infinite" if score.value == math.inf else metric(score.value)
+
+
+def dsc(score: Score) -> str:
+    """Write what discrimination gains, as one number where it is one to so many digits."""
+    low, high = map(metric, score.dsc_bounds)
+    return low if low == high else f"{low} to {high}"
 
 
 def mcb(score: Score) -> str:

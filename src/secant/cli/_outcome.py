@@ -129,6 +129,7 @@ class Outcome:
         }
         if len(self.models) > 1:
             found["best_first"] = list(self.ranked)
+            found["not_worse"] = self.ranked.not_worse
             compared = self.ranked.comparisons.items()
             found["comparisons"] = {name: each.to_dict() for name, each in compared}
         if self.groups:

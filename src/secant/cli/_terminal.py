@@ -106,7 +106,7 @@ def show_models(console: Console, models: Models) -> None:
         console,
         (
             _version(table, places)
-            for places in ((), (2, 6), (2, 3, 5, 6))  # limits, P, miscalibration, log loss
+            for places in ((), (3, 4), (2, 3, 4, 6))  # parts of the score, log loss, chance
         ),
     )
     console.print()

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from secant._drawing.findings import in_short
+from secant._metrics.ecce import METRICS
 from secant._results import group_words, verdict
-from secant._results.score_words import loss, mcb
+from secant._results.score_words import dsc, loss, mcb
 from secant._results.verdict import direction_said, tested, what_now, where
 from secant._results.wording import decided, events, level, metric, percent, points, scores
 from secant._results.words import words_of
@@ -25,7 +27,7 @@ if TYPE_CHECKING:
 __all__ = ["verdicts"]
 
 _DASH = "\N{EN DASH}"
-_LOSSES = ["Brier score", "of it miscalibration", "log loss"]
+_LOSSES = ["Brier score", "of it miscalibration", "discrimination", "log loss"]
 
 
 def verdicts(
@@ -129,9 +131,12 @@ def _table(
     gates: Sequence[Markup],
 ) -> Markup:
     """Return one row a model, the best first."""
-    order = sorted(range(len(results)), key=lambda number: results[number].ecce_r.value)
-    columns = ["direction", "ECCE-R", "limits", "P", "steepest"]
-    columns += ["promised", "covered"] if words_of(results[0]).coverage else _LOSSES
+    coverage = words_of(results[0]).coverage
+    order = list(range(len(results)))
+    if not compared:  # or else they are in order
+        order.sort(key=lambda number: _rank(results[number], coverage=coverage))
+    columns = ["direction", "ECCE-R", "by chance", "limits", "P", "steepest"]
+    columns += ["promised", "covered"] if coverage else _LOSSES
     kinds = ["" if each == "direction" else "number" for each in columns]
     body = [
         row(_cells(results[number]), kinds, head=caption(number, names, "span")) for number in order
@@ -149,12 +154,21 @@ def _table(
     )
 
 
+def _rank(result: Calibration, *, coverage: bool) -> float:
+    """Return what models are ranked by: what forecasts lose, of intervals ECCE-R."""
+    brier, _ = result.proper_scores
+    if coverage or brier is None:
+        return result.ecce_r.value if coverage else math.inf
+    return brier.value
+
+
 def _cells(result: Calibration) -> list[str]:
     low, high = result.ecce_r.ci
     steepest = result.steepest
     return [
         _direction(result),
         metric(result.ecce_r.value),
+        metric(result.by_chance(METRICS[0]) * result.sigma),
         f"{metric(low)} to {metric(high)}",
         decided(result).removeprefix("= "),
         _DASH if steepest is None else _at_least(steepest),
@@ -172,6 +186,7 @@ def _losses(result: Calibration) -> list[str]:
     return [
         _DASH if brier is None else metric(brier.value),
         _DASH if brier is None else mcb(brier),
+        _DASH if brier is None else dsc(brier),
         _DASH if log_loss is None else loss(log_loss),
     ]
 
@@ -188,7 +203,7 @@ def _best(
     order: Sequence[int],
     compared: Sequence[str],
 ) -> Markup:
-    """Say how many models were found to be off, and which is closest to calibration."""
+    """Say how many models were found to be off, and which makes better forecasts."""
     off, every = sum(result.found for result in results), len(results)
     levels = {level(1 - result.confidence_level) for result in results}
     at = f" at {levels.pop()}" if len(levels) == 1 else ""
@@ -201,5 +216,12 @@ def _best(
         said = f"{which} found to be miscalibrated{at}."
     return join(
         tag("strong", said),
-        *(best or (" ", name(names[order[0]]), " has the smallest ECCE-R.")),
+        *(
+            best
+            or (
+                " ",
+                name(names[order[0]]),
+                f" has the smallest {'ECCE-R' if words_of(results[0]).coverage else 'Brier score'}.",
+            )
+        ),
     )
