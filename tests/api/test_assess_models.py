@@ -48,6 +48,45 @@ def test_complaints(y_probs, options, complaint):
         secant.assess_models("y" if options else Y, y_probs, **options)
 
 
+def test_the_truth_is_never_last_and_mostly_first():
+    """Beside itself rounded and the base rate, which have the smaller ECCE-R, 100 sets of 1,000.
+
+    By Brier score the truth is first in some 87 of 100: fewer than 75 is 3.5 standard errors away.
+    """
+    first = by_ecce_r = 0
+    for seed in range(100):
+        rng = np.random.default_rng(seed)
+        truth = rng.random(1000)
+        y = rng.random(1000) < truth
+        base = np.full(1000, y.mean())
+        models = secant.assess_models(
+            y, {"base": base, "rounded": np.round(truth, 1), "truth": truth}
+        )
+        assert list(models)[-1] == "base"
+        assert "base" not in models.not_worse
+        first += next(iter(models)) == "truth"
+        by_ecce_r += min(models, key=lambda name: models[name].ecce_r.value) == "truth"
+    assert first >= 75
+    assert by_ecce_r <= 10
+
+
+def test_infinite_log_losses_come_last_by_name():
+    rng = np.random.default_rng(0)
+    p = rng.random(500)
+    y = rng.random(500) < p
+    sure = np.where(p > 0.5, 1.0, 0.0)
+    models = {"z": sure, "m": sure, "other": np.full(500, 0.5), "p": p}
+    found = secant.assess_models(y, models, score="log_loss")
+    assert list(found) == ["p", "other", "m", "z"]
+    assert found.not_worse == ["p"]
+    assert found.behind["z"].difference == np.inf
+    assert "has the smallest log loss" in str(found)
+    both = secant.assess_models(y, {"z": sure, "m": sure}, score="log_loss")
+    assert both.not_worse == ["m", "z"]
+    with pytest.raises(secant.InputError, match="score must be one of"):
+        secant.assess_models(y, models, score="ecce_r")
+
+
 def test_copies_of_rows_and_clusters_are_not_tested_in_pairs():
     rng = np.random.default_rng(0)
     p = rng.random(400)

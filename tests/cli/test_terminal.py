@@ -142,7 +142,7 @@ def test_of_many_groups_the_first_are_shown(monkeypatch, capsys):
 def test_what_a_table_has_no_room_for_is_named(file, width):
     models = ("--y-prob", "better")
     for options, columns in (
-        (models, ["95% limits", "P", "Brier", "miscalibration", "log loss"]),
+        (models, ["miscalibration", "discrimination", "log loss", "P", "Brier"]),
         (("--by", "segment"), ["predictions", "forecast", "outcome", "ECCE-R", "sigma"]),
     ):
         shown = assess(file, *NAMED, *options, env={"COLUMNS": str(width)}).output

@@ -9,7 +9,7 @@ import pytest
 import secant
 from samples import EXACT, miscalibrated
 from secant._inference import paired as module
-from secant._inference.paired import paired
+from secant._inference.paired import in_loss, not_worse, paired
 
 
 def rows(n=400, seed=0):

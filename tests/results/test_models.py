@@ -19,8 +19,8 @@ def models():
     return secant.assess_models(happened, scores)
 
 
-def test_the_smallest_ecce_r_comes_first(models):
-    values = [models[name].ecce_r.value for name in models]
+def test_the_smallest_brier_score_comes_first(models):
+    values = [models[name].brier.value for name in models]
     assert values == sorted(values)
     assert list(models)[-1] == "old"
     assert len(models) == 3
@@ -33,6 +33,17 @@ def test_comparisons_account_for_all_pairs(models):
     for name, each in models.comparisons.items():
         assert each.names == (next(iter(models)), name)
         assert each.names[0] in str(each)
+
+
+def test_what_others_lose_more_is_the_difference_of_scores(models):
+    best = next(iter(models))
+    for name, each in models.behind.items():
+        assert each.difference == pytest.approx(models[name].brier.value - models[best].brier.value)
+        assert each.ci[0] < each.difference < each.ci[1]
+        assert (name in models.not_worse) == (each.pvalue > 0.05)
+    assert best in models.not_worse
+    assert "old" not in models.not_worse
+    assert models.to_dict()["not_worse"] == models.not_worse
 
 
 def test_table_and_json(models):

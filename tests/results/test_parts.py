@@ -139,6 +139,8 @@ KEYS = {
 }
 ALL_GROUPS = ["adjust", "by", "confidence_level", "draws", "empty", "groups", "n_left_out"]
 ALL_GROUPS += ["schema", "verdict"]
+ALL_MODELS = ["behind", "comparisons", "confidence_level", "models", "not_worse", "schema"]
+ALL_MODELS += ["score", "verdict"]
 COMPARISON = ["better", "ci", "confidence_level", "difference", "ecce_r_a", "ecce_r_b", "mcb_a"]
 COMPARISON += ["mcb_b", "mcb_ci", "mcb_difference", "n", "names", "pvalue", "untested", "verdict"]
 
@@ -156,8 +158,9 @@ def test_the_keys_of_json_are_those_of_schema_2():
     assert sorted(groups) == ALL_GROUPS
     assert groups["schema"] == 2
     models = secant.assess_models(y, {"one": p, "two": p**2}).to_dict()
-    assert sorted(models) == ["comparisons", "confidence_level", "models", "schema", "verdict"]
-    assert sorted(models["comparisons"]["one"]) == COMPARISON
+    assert sorted(models) == ALL_MODELS
+    assert sorted(models["behind"]["two"]) == ["ci", "difference", "pvalue"]
+    assert sorted(models["comparisons"]["two"]) == COMPARISON
 
 
 def test_every_key_is_documented():

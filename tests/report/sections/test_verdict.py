@@ -111,7 +111,7 @@ def test_several_models_keep_hints_comparison_and_p_values():
         assert pvalue(result.ecce_r).removeprefix("= ").replace("<", "&lt;") in shown
     for sentence in model_words.words_of(models):
         assert sentence in shown
-    assert " good  has the smallest ECCE-R." in plain(secant.report.render(dict(models)))
+    assert " good  has the smallest Brier score." in plain(secant.report.render(dict(models)))
 
 
 def test_the_gate_stands_beside_the_headline():

@@ -210,18 +210,11 @@ def _best(
     best = (*(f" {words}" for words in compared),)
     if words_of(results[0]).coverage:
         off_in = f"Coverage of {off} of {every} models is off"
-        said = f"{off_in if off else 'No fault in coverage found'}{at}."
+        said, smallest = f"{off_in if off else 'No fault in coverage found'}{at}.", "ECCE-R"
     else:
         which = f"{off or 'None'} of {every} models {'is' if off < 2 else 'are'}"
-        said = f"{which} found to be miscalibrated{at}."
+        said, smallest = f"{which} found to be miscalibrated{at}.", "Brier score"
     return join(
         tag("strong", said),
-        *(
-            best
-            or (
-                " ",
-                name(names[order[0]]),
-                f" has the smallest {'ECCE-R' if words_of(results[0]).coverage else 'Brier score'}.",
-            )
-        ),
+        *(best or (" ", name(names[order[0]]), f" has the smallest {smallest}.")),
     )
