@@ -1,6 +1,6 @@
 """Mean and shape: how often the test that decides rejects, calibrated predictions and others.
 
-    python benchmarks/shape_study.py [--reps N] [--power N] [--only NAME]
+    python benchmarks/shape_study.py [--reps N] [--power N] [--plans N] [--only NAME]
 
 - Size: outcomes are drawn from the scores; the share of P-values at or below .05, .01 and .001,
   which may be the level, as P is valid whatever the number of rows. Weighted and clustered rows
@@ -9,6 +9,9 @@
 - Power at .05 against what goes wrong with forecasts, beside ECCE-R, ECCE-MAD, the scan of narrow
   ranges, the asymptotic form of the test (the R package cumulcalib), Cox's likelihood ratio,
   Spiegelhalter's Z, and Hosmer and Lemeshow's chi square over 10 groups of equal size.
+
+- Plans: what `detectable` says is found at a power of .80, a shift of logits or a slope that leaves
+  the mean right, and how often it is.
 
 The study fails if a size is above its level by more than chance explains: one-sided binomial tests
 at 1% together, by Bonferroni. Clusters may reject 1.5 times as often as the level says.
@@ -248,14 +251,60 @@ def powers(reps, only):
         print(f"| {name} | {shares} |", flush=True)
 
 
+# --- plans ----------------------------------------------------------------------------------------
+
+PLANS = {
+    "shift, uniform, 300": (uniform, 300, "shift"),
+    "shift, uniform, 3,000": (uniform, 3000, "shift"),
+    "shift, rare, 10,000": (rare, 10_000, "shift"),
+    "slope, uniform, 300": (uniform, 300, "slope"),
+    "slope, uniform, 3,000": (uniform, 3000, "slope"),
+    "slope, rare, 10,000": (rare, 10_000, "slope"),
+}
+
+
+def right_on_average(score, slope):
+    """Return chances with so steep a slope and the mean of the scores."""
+    low, high = -20.0, 20.0
+    for _ in range(60):
+        shift = 0.5 * (low + high)
+        above = logits(score, slope, shift).mean() > score.mean()
+        low, high = (low, shift) if above else (shift, high)
+    return logits(score, slope, high)
+
+
+def plans(reps, only):
+    """Print how often what is detectable at a power of 0.8 is found, either way."""
+    print(f"\n| planned for a power of .80, {reps:,} samples | size | upward | downward |")
+    print("| --- | --: | --: | --: |")
+    for name, (scores, n, kind) in PLANS.items():
+        if only not in name:
+            continue
+        rng = np.random.default_rng(hash_of(name))
+        size = secant.detectable(n, kind=kind, scores=scores(rng, 10_000), power=0.8)
+        hits = np.zeros(2)
+        for _ in range(reps):
+            score = scores(rng, n)
+            if kind == "shift":
+                chances = logits(score, 1.0, size), logits(score, 1.0, -size)
+            else:
+                chances = right_on_average(score, size), right_on_average(score, 1 / size)
+            hits += [decided(score, rng.random(n) < chance) <= 0.05 for chance in chances]
+        shares = " | ".join(share(hit, reps, 3) for hit in hits)
+        print(f"| {name} | {size:.3f} | {shares} |", flush=True)
+
+
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--reps", type=int, default=20_000, help="samples for each size")
     parser.add_argument("--power", type=int, default=1000, help="samples for each power")
     parser.add_argument("--only", default="", help="only what has this in its name")
+    parser.add_argument("--plans", type=int, default=2000, help="samples for each plan")
     options = parser.parse_args()
     above = sizes(options.reps, options.only) if options.reps else []
     if options.power:
         powers(options.power, options.only)
+    if options.plans:
+        plans(options.plans, options.only)
     print("\nFAIL: " + "; ".join(above) if above else "\nPASS")
     sys.exit(bool(above))

@@ -117,7 +117,7 @@ def test_the_difference_of_losses_has_its_level(logarithmic):
         p = np.full(300, 0.5)
         y = (rng.random(300) < p).astype(float)
         off = rng.choice([-0.1, 0.1], 300)
-        difference, error, pvalue = in_loss(y, p + off, p - off, None, logarithmic=logarithmic)
+        _, error, pvalue = in_loss(y, p + off, p - off, None, logarithmic=logarithmic)
         hits += pvalue <= 0.05
         assert error > 0
     assert hits / 1000 == pytest.approx(0.05, abs=0.023)

@@ -27,8 +27,9 @@ def words_of(result: Models) -> list[str]:
         one = next(iter(result.values()))
         what = "rows in clusters" if one.axis is None else "models along another axis than scores"
         return [f"{smallest}; {what} are not compared further."]
-    chance = f"beyond chance at {100 * (1 - result.confidence_level):.3g}%"
-    words = [f"{smallest}; {_set_of(result, others)} {chance}."]
+    at = f"at {100 * (1 - result.confidence_level):.3g}%"
+    chance = f"beyond chance {at}"
+    words = [f"{smallest}{_set_of(result, at)}."]
     untested = [visible(name) for name in result.comparisons if name not in result.behind]
     if untested:
         words.append(f"Not tested in pairs: {_listed(untested)}.")
@@ -43,14 +44,17 @@ def words_of(result: Models) -> list[str]:
     return words
 
 
-def _set_of(result: Models, others: list[str]) -> str:
-    """Name the models that are not worse than the first."""
-    equal = [visible(name) for name in result.not_worse][1:]
+def _set_of(result: Models, at: str) -> str:
+    """Name the models that cannot be told apart from the first, of those that were tested."""
+    tested = list(map(visible, result.behind))
+    equal = [visible(name) for name in result.not_worse if name in result.behind]
+    if not tested:
+        return ""
     if not equal:
-        return f"{others[0] if len(others) == 1 else 'all others'} {_be(others)} worse"
-    if len(equal) == len(others):
-        return f"{_listed(equal)} {_be(equal)} not worse"
-    return f"of the others only {_listed(equal)} {_be(equal)} not worse"
+        worse = tested[0] if len(tested) == 1 else "all others"
+        return f"; {worse} {_be(tested)} worse, beyond chance {at}"
+    only = "" if len(equal) == len(tested) else "of the others only "
+    return f"; {only}{_listed(equal)} cannot be told apart from it {at}"
 
 
 def _be(names: list[str]) -> str:
