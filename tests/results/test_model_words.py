@@ -39,10 +39,10 @@ def test_words_when_none_is_worse_all_are_and_the_first_is_less_calibrated():
     alike = words(a=chance, b=chance.copy())
     assert "b cannot be told apart from it at 5%. None is better calibrated than a" in alike
     assert "b is worse, beyond chance at 5%." in words(a=chance, b=np.full(2000, 0.5))
-    few = str(secant.assess_models([0, 1, 1, 0], {"a": [0.2, 0.8, 0.6, 0.4], "b": [0.5] * 4}))
-    assert few.startswith(
-        "Better forecasts: a has the smallest Brier score. Not tested in pairs: b."
-    )
+    few = secant.assess_models([0, 1, 1, 0], {"a": [0.2, 0.8, 0.6, 0.4], "b": [0.5] * 4})
+    forecasts, untested, *_ = model_words.words_of(few)
+    assert forecasts == "Better forecasts: a has the smallest Brier score."
+    assert untested == "Not tested in pairs: b."
     off = words(a=chance**1.3, b=np.full(2000, happened.mean()))
     assert "a has the smallest Brier score" in off
     assert "b is better calibrated than a" in off
