@@ -159,8 +159,8 @@ def test_the_keys_of_json_are_those_of_schema_2():
     assert groups["schema"] == 2
     models = secant.assess_models(y, {"one": p, "two": p**2}).to_dict()
     assert sorted(models) == ALL_MODELS
-    assert sorted(models["behind"]["two"]) == ["ci", "difference", "pvalue"]
-    assert sorted(models["comparisons"]["two"]) == COMPARISON
+    assert sorted(models["behind"]["one"]) == ["ci", "difference", "pvalue"]
+    assert sorted(models["comparisons"]["one"]) == COMPARISON
 
 
 def test_every_key_is_documented():

@@ -84,7 +84,7 @@ def in_loss(
     >>> y = np.array([0.0, 1, 1, 0] * 10)
     >>> difference, error, p = in_loss(y, np.abs(y - 0.1), np.linspace(0.2, 0.8, 40), None)
     >>> round(difference, 3), round(error, 3), round(p, 6)
-    (0.28, 0.029, 0.0)
+    (0.272, 0.028, 0.0)
     """
     w = np.ones(len(happened)) if weights is None else weights
     with np.errstate(divide="ignore", invalid="ignore"):
