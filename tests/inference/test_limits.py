@@ -100,8 +100,9 @@ def test_a_pvalue_at_the_level_is_a_finding():
     for adjusted, found in ((0.1, True), (0.1 + 1e-9, False)):
         groups = ranked(["a"], [result], np.array([adjusted]), adjust="holm", by=("group",))
         assert bool(groups.failing) is found
-        alone = replace(result, ecce_r=replace(result.ecce_r, pvalue=adjusted))
-        assert str(alone).startswith("Miscalibrated") is found
+        decided = result._decided
+        pvalue = decided.pvalue._replace(log10=math.log10(adjusted))
+        assert replace(result, _decided=decided._replace(pvalue=pvalue)).found is found
 
 
 # --- few events -----------------------------------------------------------------------------------

@@ -69,8 +69,8 @@ def predictions(n, seed=0, power=1.02):
 
 # What is read from blocks as they are: of these a source knows what its own blocks tell.
 FROM_BLOCKS = {
-    ".steepest", ".cox", ".spiegelhalter", ".brier.mcb", ".brier.dsc", ".log_loss.mcb",
-    ".log_loss.dsc",
+    ".steepest", ".worst.at_least", ".cox", ".spiegelhalter", ".brier.mcb", ".brier.dsc",
+    ".log_loss.mcb", ".log_loss.dsc",
 }  # fmt: skip
 
 
@@ -101,9 +101,10 @@ def assert_same(found, wanted):
         if one.method == "large-sample"
         or (one.method == "upper bound" and wanted._totals.equal_weights)
     }
-    # So are those of mean and shape, and how far the path strays.
+    # So are those of mean and shape, and how far the path strays: up to a thousandth of a standard
+    # deviation, from which on shifted scores are asked for.
     parts = {".": wanted._decided.pvalue, ".mean.": wanted.mean, ".bridge.": wanted.bridge}
-    of_cells |= {
+    of_shape = {
         f"{part}{name}"
         for part, one in parts.items()
         for name in ("value", "pvalue", "log10_pvalue")
@@ -112,7 +113,7 @@ def assert_same(found, wanted):
     found, wanted = numbers(found), numbers(wanted)
     assert found.keys() == wanted.keys()
     for name, value in wanted.items():
-        within = 1e-6 if name in of_cells else 1e-12
+        within = 1e-4 if name in of_shape else 1e-6 if name in of_cells else 1e-12
         assert abs(found[name] - value) <= within * max(1.0, abs(value)), name
 
 
@@ -153,9 +154,10 @@ def test_small_groups_beside_a_large_one(passes, tmp_path):
     sizes, cells, *ties = passes
     assert sizes == 20
     assert cells < n / 4
-    # The ties of the small groups, for their P-values, and a few of the large one.
+    # The ties of the small groups, for their P-values, and of the large one those beside the
+    # quantiles at which its steepest range may end.
     assert len(ties) <= 2
-    assert 9_500 < sum(ties) < n / 4
+    assert 9_500 < sum(ties) < budget.LEAVE
     wanted = secant.assess_by(**arguments(made, None))
     for key in wanted:
         assert_same(found[key], wanted[key])

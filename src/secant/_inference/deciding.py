@@ -131,7 +131,7 @@ def decide(
     asks |= {
         i: Ask(case.blocks, i, shift=UNSHIFTED)
         for i, case in limits.items()
-        if case.blocks.moments is None
+        if case.blocks.moments is None and not _are_narrow(case)
     }
     answers = dict(zip(asks, sums([*asks.values()]), strict=True)) if asks else {}
     for i, each in cells.items():
@@ -141,7 +141,7 @@ def decide(
         tested = of_sums(known)
         found[i] = tested._replace(place=_among_all(cases[i].blocks, tested.place))
     for i, case in limits.items():
-        limit = of_limits(case.blocks.gain, _variance(case.blocks, answers.get(i)))
+        limit = of_limits(case.blocks.gain, _variance(case, answers.get(i)))
         found[i] = _weighted(case, limit, pvalues[i], method)
     return found
 
@@ -207,12 +207,23 @@ def _among_all(blocks: Blocks, place: int) -> int:
     return int(np.flatnonzero((blocks.highest > 0.0) & (blocks.lowest < 1.0))[place])
 
 
-def _variance(blocks: Blocks, asked: KeySums | None) -> FloatArray:
-    if asked is None:
-        assert blocks.moments is not None  # noqa: S101
+def _are_narrow(case: Case) -> bool:
+    """Tell whether scores of a block may stand where their mean is."""
+    if case.along is not None or not case.totals.equal_weights:
+        return False
+    return not needs_shifted_sums(sums_of(case.blocks))
+
+
+def _variance(case: Case, asked: KeySums | None) -> FloatArray:
+    """Return the variance of each block: as asked for, as stored, or that of its mean score."""
+    blocks = case.blocks
+    if asked is not None:
+        assert asked.spread is not None  # noqa: S101
+        return np.bincount(asked.cell, asked.spread, len(blocks)).astype(np.float64, copy=False)
+    if blocks.moments is not None:
         return blocks.moments.variance
-    assert asked.spread is not None  # noqa: S101
-    return np.bincount(asked.cell, asked.spread, len(blocks)).astype(np.float64, copy=False)
+    score = blocks.mean_score
+    return blocks.n * score * (1.0 - score) * _unit(case) ** 2
 
 
 def _weighted(case: Case, limit: MeanAndShape, known: PValues, method: Method) -> MeanAndShape:
