@@ -108,7 +108,7 @@ def logged_by_lightning(printed):
 
 def recalibrated(printed):
     before, temperature, isotonic, compared = printed.split("\n\n")
-    assert before.startswith("as it is: Miscalibrated: too extreme. ")
+    assert before.startswith("as it is: Miscalibrated: too low on average, and too extreme. ")
     assert "What usually helps: temperature or beta scaling" in before
     assert temperature.startswith("temperature: Miscalibrated: alternating, 3 times. ")
     assert "What usually helps: isotonic regression" in temperature
@@ -118,7 +118,7 @@ def recalibrated(printed):
     page = (ROOT / "docs" / "recalibrate.md").read_text(encoding="utf-8")
     for text in (before, temperature, isotonic):
         for number in re.search(
-            r"ECCE-R ([\d.]+) .*Brier score ([\d.]+)[,;] .*log loss ([\d.]+)\.", text, re.DOTALL
+            r"ECCE-R ([\d.]+), .*Brier score ([\d.]+)[,;] .*log loss ([\d.]+)\.", text, re.DOTALL
         ).groups():
             assert f"| {number} |" in page
 
@@ -139,7 +139,7 @@ def customers(printed):
 def temperature(printed):
     found, before, after = printed.split("\n\n")[:3]
     assert 1.4 < float(found.split()[1]) < 1.6
-    assert before.startswith("before: Miscalibrated: too high.")
+    assert before.startswith("before: Miscalibrated: too high on average, and too extreme.")
     assert after.startswith("after: No miscalibration found.")
 
 
@@ -150,7 +150,7 @@ def grows_overconfident(printed):
 
 
 def trusts_itself_too_much(printed):
-    assert printed.startswith("Miscalibrated: too high.")
+    assert printed.startswith("Miscalibrated: too high on average, and too extreme.")
 
 
 def one_of_two_is_too_high(printed):

@@ -73,7 +73,7 @@ def test_scikit_learn(folder):
         assert f"| {smoothing:g} | {ecce_r:.3g} | {log_loss:.3g} |".replace("1e-09", "1e-9") in page
     assert names["search"].best_params_ == {"var_smoothing": 1}
     before, after = names["before"], names["after"]
-    assert str(before).startswith("Miscalibrated: too extreme")
+    assert str(before).startswith("Miscalibrated: too low on average, and too extreme")
     assert str(after).startswith("No miscalibration found")
     for result in (before, after):
         assert f"({'ECCE-R ' if result is before else ''}{result.ecce_r.value:#.3g})" in page

@@ -41,6 +41,8 @@ _HALF_LOG_TWO_PI = 0.5 * math.log(2.0 * math.pi)
 # smallest first parameter for which that many nodes resolve it. Smaller ones are shifted up there.
 _NODES = 32
 _CUTOFF = 38.0
+# Log odds that far below hold nothing: exp of more is beyond doubles.
+_FARTHEST = 700.0
 _SMALLEST_A = 16
 
 # Limits with smaller log odds (below 1e-304) are returned as zero, as is that of a smaller count.
@@ -243,13 +245,13 @@ def _mills_integral(a: FloatArray, b: FloatArray, x: FloatArray, y: FloatArray) 
     low = x < y
     rate, fraction, sign = np.where(low, a, -b), np.where(low, x, y), np.where(low, -1.0, 1.0)
     total = a + b
-    reach = _first_reach(a * y - b * x, total * x * y)
+    reach = np.minimum(_first_reach(a * y - b * x, total * x * y), _FARTHEST)
     # The drop is convex in s, so Newton steps end at the cutoff or right of it, and never short.
     for _ in range(6):
         growth = fraction * np.expm1(sign * reach)
         drop = rate * reach + total * np.log1p(growth)
         slope = rate + total * sign * (fraction + growth) / (1.0 + growth)
-        reach -= (drop - _CUTOFF) / slope
+        reach = np.minimum(reach - (drop - _CUTOFF) / slope, _FARTHEST)
     nodes, weights = _gauss_legendre()
     s = nodes[:, np.newaxis] * reach
     drop = rate * s + total * np.log1p(fraction * np.expm1(sign * s))
