@@ -248,7 +248,11 @@ def follow_few_rows(paths: Paths, chances: tuple[FloatArray, FloatArray]) -> Flo
         gone += np.where(out, inside, 0.0)
         inside[out] = 0.0
     inside, gone = mass[:, paths.happened, np.arange(many)]
-    return np.where(paths.reach > 0.0, _log10(gone, inside), 0.0)
+    logs = np.where(paths.reach > 0.0, _log10(gone, inside), 0.0)
+    # Where no outcomes are too rare for doubles, nothing that has left the band is just that.
+    faintest = np.log10(np.where(up > 0.0, np.minimum(up, stay), 1.0)).sum(axis=0)
+    logs[(gone == 0.0) & (inside > 0.0) & (paths.reach > 0.0) & (faintest > _NOTHING)] = -np.inf
+    return logs
 
 
 def _log10(gone: FloatArray, inside: FloatArray) -> FloatArray:

@@ -147,7 +147,8 @@ class Jumps:
             log_whole = z + np.log(whole)
             first = v * (1.0 - shrunk) / whole
             second = v / whole * (shrunk / whole)
-        each = log_whole - z * q, self.size * first, np.square(self.size) * second
+        # The square of a size may be beyond doubles where its product with a variance is not.
+        each = log_whole - z * q, self.size * first, self.size * (self.size * second)
         k, slope, bend = (float((self.count * sums).sum()) for sums in each)
         if self.narrower:
             # log(1 + s (exp t - 1)) bends by at least this everywhere (s = 1, or 0 for a fall).
