@@ -228,7 +228,7 @@ def test_intervals_wait_for_the_pvalue():
 
 def test_limits_of_a_verdict_may_include_zero_and_then_no_range_is_named():
     result = secant.assess([1] * 6, [0.5] * 6)  # P = 2/64
-    assert str(result).startswith("Miscalibrated")
+    assert str(result).startswith("Probably miscalibrated (P = 0.0312)")
     assert result.worst.ci[0] < 0
     assert result.intervals == ()
 

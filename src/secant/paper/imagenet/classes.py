@@ -7,7 +7,7 @@ import io
 from typing import TYPE_CHECKING, Any
 
 from secant import assess_by
-from secant._inference.adjust import benjamini_hochberg
+from secant._inference.adjust import benjamini_hochberg, holm
 from secant.errors import InputError
 
 if TYPE_CHECKING:
@@ -50,10 +50,11 @@ def by_predicted_class(predictions: Predictions) -> list[dict[str, Any]]:
         msg = "the table has no column predicted_class, so classes cannot be assessed fairly"
         raise InputError(msg)
     groups = assess_by(predictions.response, predictions.score, predictions.predicted_class).rows
-    lenient = benjamini_hochberg([group.calibration.ecce_r.pvalue for group in groups]).tolist()
+    pvalues = [group.calibration.ecce_r.pvalue for group in groups]
+    adjusted = zip(holm(pvalues).tolist(), benjamini_hochberg(pvalues).tolist(), strict=True)
     table = [
-        _row(group, predictions.name(group.key), adjusted)
-        for group, adjusted in zip(groups, lenient, strict=True)
+        _row(group, predictions.name(group.key), *both)
+        for group, both in zip(groups, adjusted, strict=True)
     ]
     return sorted(table, key=lambda row: (row["log10_pvalue"], row["predicted_class"]))
 
@@ -67,7 +68,7 @@ def to_csv(table: Sequence[dict[str, Any]]) -> str:
     return text.getvalue()
 
 
-def _row(group: Group, name: str, lenient: float) -> dict[str, Any]:
+def _row(group: Group, name: str, strict: float, lenient: float) -> dict[str, Any]:
     result = group.calibration
     statistic, worst = result.ecce_r, result.worst
     return {
@@ -82,7 +83,7 @@ def _row(group: Group, name: str, lenient: float) -> dict[str, Any]:
         "pvalue": statistic.pvalue,
         "log10_pvalue": statistic.log10_pvalue,
         "method": statistic.method,
-        "holm": group.adjusted_pvalue,
+        "holm": strict,
         "benjamini_hochberg": lenient,
         "low": worst.low,
         "high": worst.high,
