@@ -102,7 +102,7 @@ def assess_coverage(
     >>> guess = 0.5 + 0.5 * spread  # too narrow where the spread is large
     >>> result = secant.assess_coverage(y, -1.96 * guess, 1.96 * guess, 0.95)
     >>> print(result)  # doctest: +ELLIPSIS
-    Coverage is off: too little. ...
+    Coverage is off: too little on average, not steady along width. ...
     """
     check_choice("method", method, Method)
     check_level(level, "level")

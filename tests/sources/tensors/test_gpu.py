@@ -75,6 +75,25 @@ def test_answers_are_the_arrays(monkeypatch, scores, power, kind, weighted):
     assert source.forbidden == expected._source.forbidden
 
 
+def test_a_block_asked_for_again_comes_back_whole(monkeypatch):
+    """Rows of common scores are counted, not collected, and are there the second time too."""
+    monkeypatch.setattr(gpu, "_COLLECT_AT_LEAST", 1 << 14)
+    monkeypatch.setattr(gpu, "_COLLECT_SHARE", 0.5)
+    rng = np.random.default_rng(3)
+    p = torch.tensor(rng.beta(5, 0.3, N)).half().float()  # many rows of each score
+    source, _ = source_of(rng.random(N) < p.double().numpy(), p)
+    blocks, _ = source.blocks()
+    coarse = blocks.select(blocks.open)
+    first = source.refine(coarse)
+    again = source.refine(coarse)
+    assert np.array_equal(first.low, again.low)
+    assert np.array_equal(first.n1, again.n1)
+    for i in range(len(coarse)):
+        one = coarse.select(slice(i, i + 1))
+        found = source.refine(one)
+        assert (found.n.sum(), found.n1.sum()) == (one.n.sum(), one.n1.sum())
+
+
 def test_shifted_sums_of_cells_are_those_of_rows():
     rng = np.random.default_rng(3)
     p = rng.random(N).astype(np.float32)

@@ -62,7 +62,7 @@ class GpuSource(TensorSource):
     def __init__(self, given: Columns, passes: DirectPasses) -> None:
         super().__init__(given, check=False)
         self._passes = passes
-        self._collections: list[tuple[Blocks, SortedRows]] = []
+        self._collections: list[tuple[Blocks, SortedRows, Any]] = []
         self._narrowed = self._forbids = False
         self._wide = self.sampling or given.scores.element_size() > 4
 
@@ -106,10 +106,11 @@ class GpuSource(TensorSource):
             return super().refine(blocks)
         parts = []
         asked = np.ones(len(blocks), bool)
-        for covered, rows in self._collections:
+        for covered, rows, common in self._collections:
             mine = asked & _within(blocks, covered)
             if mine.any():
-                parts.append(self._cut(rows, blocks.select(mine)))
+                some = blocks.select(mine)
+                parts.append(self._cut(rows, some, _common_in(some, covered, common)))
                 asked &= ~mine
         if asked.any():
             parts.append(self._look_again(blocks.select(asked)))
@@ -171,8 +172,9 @@ class GpuSource(TensorSource):
             found = self._passes.collect(self._table, marked, scores, most)
         if found is None:  # too many of them, and the sample did not tell, or nothing helps
             return self._from_all(blocks)
-        self._collections.append((blocks, found))
-        return self._cut(found, blocks, common if len(marked) == len(blocks) else None)
+        counted = common if len(marked) == len(blocks) else None
+        self._collections.append((blocks, found, counted))
+        return self._cut(found, blocks, counted)
 
     def _sorted_whole(self) -> tuple[Blocks, Totals]:
         """Sort everything: of not too many rows that is quicker than looking twice."""
@@ -184,13 +186,13 @@ class GpuSource(TensorSource):
         rows = self._passes.sort_all()
         blocks = self._passes.blocks(rows, np.array([0]), np.array([n]), BLOCKS)
         whole = replace(blocks.select(slice(0, 1)), low=np.zeros(1), high=np.ones(1))
-        self._collections = [(whole, rows)]
+        self._collections = [(whole, rows, None)]
         return blocks, Totals(n, n, n, seen.variance, 0.0).completed(blocks)
 
     def _from_all(self, blocks: Blocks) -> Blocks:
         everything = replace(blocks.select(slice(0, 1)), low=np.zeros(1), high=np.ones(1))
         rows = self._sorted if self.sampling else self._passes.sort_all()
-        self._collections = [(everything, rows)]
+        self._collections = [(everything, rows, None)]
         return self._cut(rows, blocks)
 
     def _marked(self, blocks: Blocks) -> tuple[IntArray, Any, Any]:
@@ -275,6 +277,18 @@ def _within(blocks: Blocks, covered: Blocks) -> BoolArray:
     owner = np.searchsorted(covered.low, blocks.low, side="right") - 1
     inside: BoolArray = (owner >= 0) & (blocks.high <= covered.high[np.maximum(owner, 0)])
     return inside
+
+
+def _common_in(blocks: Blocks, covered: Blocks, common: Any) -> Any:
+    """Return the score in each block whose rows were counted, not collected; none where it is not.
+
+    ``common`` has them for the blocks covered, inside which these are.
+    """
+    if common is None:
+        return None
+    known = common[np.searchsorted(covered.low, blocks.low, side="right") - 1]
+    is_inside = (known >= blocks.low) & (known <= blocks.high)
+    return np.where(is_inside, known, np.full_like(known, _NO_SCORE))
 
 
 def _blocks(table: CellTable, found: CellCounts, filled: IntArray) -> Blocks:
