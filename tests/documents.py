@@ -73,7 +73,7 @@ class Page:
             self.printed = out.getvalue()
             return
         test = doctest.DocTestParser().get_doctest(block, self.names, self.name, self.name, line)
-        runner = doctest.DocTestRunner(checker=_get_checker(), optionflags=FLAGS)
+        runner = doctest.DocTestRunner(_get_checker(), verbose=False, optionflags=FLAGS)
         runner.run(test, out=self.faults.append, clear_globs=False)
         self.names.update(test.globs)
 

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import secant
 from helpers import optional
 from secant._inference import bridge
 from secant._inference.counts import coin_laws
@@ -133,3 +134,10 @@ def test_large_samples_are_never_below_the_walk_far_in_the_tail(factor):
     plain = bridge.log10_kolmogorov(float(paths.excursion[0] / paths.deviation[0]))
     if walked < -20:
         assert plain < walked
+
+
+def test_a_chance_may_be_too_small_for_a_double():
+    happened = [1, 1, 0, 1, 0, 1, 1, 0, 1, 1, 1, 0, 1, 1, 1, 1, 1]
+    tiny, small = 5e-324, 1e-300
+    scores = [tiny, small, 1, 0, 1, tiny, 0, 1, small, tiny, small, 1, 0, small, tiny, small, tiny]
+    assert secant.assess(happened, scores).bridge.pvalue < 1e-300

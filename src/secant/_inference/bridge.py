@@ -250,7 +250,8 @@ def follow_few_rows(paths: Paths, chances: tuple[FloatArray, FloatArray]) -> Flo
     inside, gone = mass[:, paths.happened, np.arange(many)]
     logs = np.where(paths.reach > 0.0, _log10(gone, inside), 0.0)
     # Where no outcomes are too rare for doubles, nothing that has left the band is just that.
-    faintest = np.log10(np.where(up > 0.0, np.minimum(up, stay), 1.0)).sum(axis=0)
+    with np.errstate(divide="ignore"):  # a chance may be too small for a double itself
+        faintest = np.log10(np.where(up > 0.0, np.minimum(up, stay), 1.0)).sum(axis=0)
     logs[(gone == 0.0) & (inside > 0.0) & (paths.reach > 0.0) & (faintest > _NOTHING)] = -np.inf
     return logs
 
